@@ -67,7 +67,7 @@ export async function makePlan(
   return { files: all, manifest };
 }
 
-async function modelFiles({ models, warmup }: PlanInput): Promise<SourceFile[]> {
+async function modelFiles({ models, warmup, preprocess }: PlanInput): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const { name, versions } of models) {
     for (const { version, directory } of versions) {
@@ -78,7 +78,7 @@ async function modelFiles({ models, warmup }: PlanInput): Promise<SourceFile[]> 
       }
       if (!warmup) continue;
       const { signatures } = servingGraph(readSavedModel(directory));
-      files.push(await warmupFile(warmup, name, prefix, signatures));
+      files.push(await warmupFile(warmup, name, prefix, { signatures, preprocess }));
     }
   }
   return files;

@@ -45,7 +45,7 @@ test.each(signatures)(
       execFileSync('bash', ['-c', curl.replace(/&& curl.*$/s, '')], { cwd: scratch.path() });
     if (readFileSync(sample, 'utf8').includes('"examples"')) return;
     const known = servingGraph(readSavedModel(model.directory)).signatures;
-    const { inputs, request } = await readSample(sample, known);
+    const { inputs, request } = await readSample(sample, { signatures: known });
     expect(request.signature).toBe(key);
     const wanted = Object.entries(signature.inputs).filter(([, { default: value }]) => !value);
     expect(Object.keys(inputs ?? {}).sort()).toEqual(wanted.map(([name]) => name).sort());

@@ -1,13 +1,13 @@
 /** Sample inputs in files, as clients would send them. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { Preprocess } from '@sagemaker-tfs/manifest';
 import {
   DEFAULT_SIGNATURE,
   decodeNpy,
   decodeNpz,
   type Signature,
   type SignatureMap,
-  stringTensor,
   type Tensor,
   TensorError,
   type TensorMap,
@@ -29,8 +29,17 @@ export interface SampleRequest {
 /** A sample. */
 export interface Sample {
   readonly request: SampleRequest;
-  /** Undefined for pictures that the runtime decodes: the pixels are not known here. */
+  /** Undefined for what only the runtime or the handler makes tensors of. */
   readonly inputs: TensorMap | undefined;
+}
+
+/** What samples are for. */
+export interface SampleTarget {
+  readonly signatures: SignatureMap;
+  /** How pictures become the input, where it is declared. */
+  readonly preprocess?: Preprocess | undefined;
+  /** A handler may read any form: a file that does not fit the signature is for it alone. Default: false. */
+  readonly hasHandler?: boolean;
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -54,8 +63,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.recordio': 'application/x-recordio',
 };
 
-/** All arrays of an `.npz` together. */
+/** All arrays of an `.npz` together, or the pixels of a picture. */
 const MAX_SAMPLE_BYTES = 2 ** 32;
+/** Width times height of a picture: more than any camera's. */
+const MAX_PIXELS = 2 ** 28;
 
 /** TensorFlow Serving's REST body, row or columnar. */
 const bodySchema = z.union([
@@ -64,16 +75,11 @@ const bodySchema = z.union([
 ]);
 
 /**
- * Reads a sample: TensorFlow Serving's JSON, `.npy`, `.npz` (one array an input), or a picture. Other
- * files are sent as they are. Where there is a handler, which may read any form, a file that does not fit
- * the signature is for it alone.
+ * Reads a sample: TensorFlow Serving's JSON, `.npy`, `.npz` (one array an input), or a picture, which is
+ * decoded and resized as the runtime does. Other files are sent as they are.
  * @throws PackagingError SOURCE_NOT_FOUND, BAD_SAMPLE, naming the path and the place
  */
-export async function readSample(
-  path: string,
-  signatures: SignatureMap,
-  hasHandler = false,
-): Promise<Sample> {
+export async function readSample(path: string, target: SampleTarget): Promise<Sample> {
   const body = await readFile(path).catch((error: unknown) => {
     const message = `the sample ${path} cannot be read: ${messageOf(error)}.`;
     throw new PackagingError('SOURCE_NOT_FOUND', message, { cause: error });
@@ -81,13 +87,13 @@ export async function readSample(
   const contentType = CONTENT_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
   const request = { name: path, contentType, body };
   try {
-    const { signature, inputs } = decode(body, contentType, signatures);
+    const { signature, inputs } = await decode(body, contentType, target);
     return { request: { ...request, signature }, inputs };
   } catch (error) {
-    if (!(error instanceof TensorError) && !(error instanceof SyntaxError)) throw error;
-    if (!hasHandler) throw badSample(path, messageOf(error), error);
+    if (!doesNotFit(error)) throw error;
+    if (!target.hasHandler) throw badSample(path, messageOf(error), error);
     return {
-      request: { ...request, signature: pick(signatures, undefined).key },
+      request: { ...request, signature: pick(target.signatures, undefined).key },
       inputs: undefined,
     };
   }
@@ -98,7 +104,8 @@ interface Decoded {
   readonly inputs: TensorMap | undefined;
 }
 
-function decode(body: Buffer, contentType: string, signatures: SignatureMap): Decoded {
+async function decode(body: Buffer, contentType: string, target: SampleTarget): Promise<Decoded> {
+  const { signatures } = target;
   switch (contentType) {
     case 'application/json':
       return decodeJson(body, signatures);
@@ -113,19 +120,34 @@ function decode(body: Buffer, contentType: string, signatures: SignatureMap): De
       };
     case 'application/x-image': {
       const signature = pick(signatures, undefined);
-      return { signature: signature.key, inputs: pictureInputs(body, signature) };
+      return { signature: signature.key, inputs: await pictureInputs(body, signature, target) };
     }
     default:
       return { signature: pick(signatures, undefined).key, inputs: undefined };
   }
 }
 
-/** A string input takes the encoded picture as it is. */
-function pictureInputs(body: Uint8Array, signature: Signature): TensorMap | undefined {
-  const [first, ...others] = Object.entries(signature.inputs);
-  if (!first || others.length > 0 || first[1].dtype !== 'string') return undefined;
-  const shape = (first[1].shape ?? [-1]).map(() => 1);
-  return { [first[0]]: stringTensor(shape, [body]) };
+/** The batch of one that the runtime makes of a picture; undefined where a handler decides what it becomes. */
+async function pictureInputs(
+  body: Uint8Array,
+  signature: Signature,
+  { preprocess, hasHandler }: SampleTarget,
+): Promise<TensorMap | undefined> {
+  if (hasHandler) return undefined;
+  // Loaded only now: native codecs, which inspecting and packing do without.
+  const { imagesToTensors } = await import('@sagemaker-tfs/container/images');
+  const limits = { maxDecodedBytes: MAX_SAMPLE_BYTES, maxImagePixels: MAX_PIXELS };
+  return imagesToTensors(
+    [body],
+    { signature, ...(preprocess && { preprocess }), limits },
+    () => '',
+  );
+}
+
+function doesNotFit(error: unknown): boolean {
+  // The runtime's own refusals, told by name: its module is not loaded unless there are pictures.
+  const isRefusal = error instanceof Error && error.name === 'ServingError';
+  return isRefusal || error instanceof TensorError || error instanceof SyntaxError;
 }
 
 function decodeJson(body: Buffer, signatures: SignatureMap): Decoded {

@@ -58,9 +58,13 @@ export async function verifyArchive(
     const models = modelsIn({ directory, name: manifest?.models[0]?.name ?? 'model' });
     const first = defaultModel(models, manifest);
     const signatures = newestSignatures(first);
-    const hasHandler = manifest?.handler !== undefined;
+    const target = {
+      signatures,
+      preprocess: manifest?.preprocess,
+      hasHandler: manifest?.handler !== undefined,
+    };
     const samples = await Promise.all(
-      (options.samples ?? []).map((path) => readSample(path, signatures, hasHandler)),
+      (options.samples ?? []).map((path) => readSample(path, target)),
     );
     const versions: VersionVerification[] = [];
     for (const model of models) {

@@ -1,15 +1,18 @@
-import { readFileSync } from 'node:fs';
-import { numericTensor, stringTensor } from '@sagemaker-tfs/tensors';
+import { readFileSync, rmSync } from 'node:fs';
+import type { PreprocessInput } from '@sagemaker-tfs/manifest';
+import { type NumericTensor, stringTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { layOut } from '../archive/lay-out.ts';
+import { examplePng } from '../samples/png.ts';
 import { useScratch, withCode } from '../testing/scratch.ts';
 import { readWarmup, WARMUP_PATH, type WarmupOption } from './warmup.ts';
 
 const scratch = useScratch();
 
-async function warmupOf(name: string, warmup: WarmupOption) {
+async function warmupOf(name: string, warmup: WarmupOption, preprocess?: PreprocessInput) {
   const source = fixtureModel(name).directory;
-  const { directory } = await layOut({ source, warmup }, scratch.path('out'));
+  const content = { source, warmup, ...(preprocess && { preprocess }) };
+  const { directory } = await layOut(content, scratch.path('out'));
   return readWarmup(`${directory}/${fixtureModel(name).version}`);
 }
 
@@ -24,11 +27,58 @@ test('a sample becomes a request of its signature', async () => {
   ]);
 });
 
-test('a picture stands for pixels of the model’s size, or is sent as it is', async () => {
-  const picture = scratch.write('cat.jpg', 'JPEG');
-  const zeros = numericTensor('float32', [1, 3, 24, 32], new Uint8Array(4 * 3 * 24 * 32));
-  const [pixels] = await warmupOf('image_nchw', [picture]);
-  expect(pixels?.inputs).toEqual({ pixels: zeros });
+test('a picture becomes pixels of the model’s size, as declared', async () => {
+  const picture = scratch.write('gradient.png', examplePng(64, 48));
+  const pixelsOf = async (preprocess?: PreprocessInput) => {
+    const [request] = await warmupOf('image_nchw', [picture], preprocess);
+    if (!request) throw new Error('no request');
+    const { dtype, shape, bytes } = request.inputs.pixels as NumericTensor;
+    expect({ dtype, shape }).toEqual({ dtype: 'float32', shape: [1, 3, 24, 32] });
+    return new Float32Array(bytes.slice().buffer);
+  };
+  const plane = 24 * 32;
+  const rgb = await pixelsOf();
+  expect(rgb.subarray(2 * plane)).toEqual(new Float32Array(plane).fill(128));
+  expect(rgb[31]).toBeGreaterThan(240);
+  rmSync(scratch.path('out'), { recursive: true });
+  const bgr = await pixelsOf({ channels: 'bgr', offset: 1 });
+  expect(bgr.subarray(0, plane)).toEqual(new Float32Array(plane).fill(129));
+  expect(bgr[2 * plane + 31]).toBe(1 + (rgb[31] as number));
+});
+
+test.each([
+  [
+    'a picture that is none',
+    'cat.jpg',
+    'JPEG',
+    'image_nchw',
+    /cat\.jpg does not fit the model: .*JPEG/,
+  ],
+  [
+    'a picture for what takes none',
+    'cat.jpg',
+    'JPEG',
+    'half_plus_two',
+    /cannot be fed with images/,
+  ],
+  [
+    'a body that only the runtime reads',
+    'x.csv',
+    '1,2',
+    'half_plus_two',
+    /text\/csv is not tensors yet/,
+  ],
+  [
+    'a handler’s own JSON',
+    'x.json',
+    '{"a":1}',
+    'half_plus_two',
+    /JSON of this form is not tensors/,
+  ],
+])('%s is refused', async (_, name, content, model, message) => {
+  const work = warmupOf(model, [scratch.write(name, content)]);
+  await expect(work).rejects.toThrow(withCode('BAD_SAMPLE'));
+  await expect(work).rejects.toThrow(message);
 });
 
 test('an encoded picture is sent as it is to a model that decodes it', async () => {

@@ -18,7 +18,7 @@ import {
 import { PredictionLogSchema, PredictRequestSchema } from '@sagemaker-tfs/tensors/protos';
 import { messageOf, PackagingError } from '../errors.ts';
 import { memoryFile, type SourceFile } from '../plan/files.ts';
-import { readSample } from '../samples/sample-file.ts';
+import { badSample, readSample, type SampleTarget } from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs, takesExamples } from '../samples/synthetic.ts';
 
 /** Where TensorFlow Serving looks for the requests in a version directory. */
@@ -44,18 +44,23 @@ export interface WarmupRequest {
 }
 
 /**
- * The warm-up file of one version. Pictures for models that take pixels stand for a synthetic request of
- * the model's size.
- * @throws PackagingError BAD_SAMPLE, SOURCE_NOT_FOUND
+ * The warm-up file of one version. Pictures become what the runtime would make of them.
+ * @throws PackagingError BAD_SAMPLE, SOURCE_NOT_FOUND, BAD_OPTION where nothing can be made up
  */
 export async function warmupFile(
   option: WarmupOption,
   model: string,
   directory: string,
-  signatures: SignatureMap,
+  target: SampleTarget,
 ): Promise<SourceFile> {
   const requests =
-    option === true ? syntheticRequests(signatures) : await sampleRequests(option, signatures);
+    option === true ? syntheticRequests(target.signatures) : await sampleRequests(option, target);
+  if (requests.length === 0) {
+    throw new PackagingError(
+      'BAD_OPTION',
+      `no warm-up request can be made up for model '${model}': its signatures take tf.Example messages or sparse tensors. Give samples, or leave the warm-up out.`,
+    );
+  }
   if (requests.length > MAX_REQUESTS) {
     throw new PackagingError(
       'BAD_OPTION',
@@ -76,14 +81,20 @@ function syntheticRequests(signatures: SignatureMap): WarmupRequest[] {
 
 async function sampleRequests(
   paths: readonly string[],
-  signatures: SignatureMap,
+  target: SampleTarget,
 ): Promise<WarmupRequest[]> {
   const requests: WarmupRequest[] = [];
   for (const path of paths) {
-    const { request, inputs } = await readSample(path, signatures);
-    const signature = signatures[request.signature];
-    const made = inputs ?? (signature && syntheticInputs(signature));
-    if (made && !isNoSynthetic(made)) requests.push({ signature: request.signature, inputs: made });
+    const { request, inputs } = await readSample(path, target);
+    if (!inputs) {
+      const form =
+        request.contentType === 'application/json' ? 'JSON of this form' : request.contentType;
+      throw badSample(
+        path,
+        `${form} is not tensors yet. For a warm-up, give TensorFlow Serving's JSON (instances or inputs), .npy, .npz or a picture`,
+      );
+    }
+    requests.push({ signature: request.signature, inputs });
   }
   return requests;
 }
