@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
 import { layOut, packageModel } from '@sagemaker-tfs/model-packaging';
-import { execa, type ResultPromise } from 'execa';
+import { execa } from 'execa';
 import { freePort, freePortRange } from '../../cli/src/serving/free-port.ts';
-import { buildah } from './buildah.ts';
+import { buildah, type Run, runIn } from './buildah.ts';
 import { ensureStandInBase, STAND_IN_BASE } from './stand-in-base.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -112,23 +112,6 @@ async function serve(config: ImageConfig): Promise<void> {
     await buildah(['rm', container]);
     await rm(work, { recursive: true, force: true });
   }
-}
-
-type Run = (command: readonly string[]) => ResultPromise;
-
-/** Runs commands inside a container, with folders of this machine mounted read-only. */
-function runIn(
-  container: string,
-  { volumes, variables }: Record<'volumes' | 'variables', Record<string, string>>,
-): Run {
-  const options = [
-    ...Object.entries(volumes).flatMap(([from, to]) => ['--volume', `${from}:${to}:ro`]),
-    ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-  ];
-  return (command) =>
-    buildah(['run', '--isolation', 'chroot', ...options, container, '--', ...command], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
 }
 
 /** Run by the image's own Node: waits for /ping, sends one sample, prints what came back. */

@@ -25,6 +25,8 @@ interface Resource {
 export interface Deployed {
   /** `model.tar.gz` as SageMaker would fetch it. */
   readonly archive: string;
+  /** Address of the image in ECR, as SageMaker would pull it. */
+  readonly image: string;
   /** The smoke test's function, unpacked. */
   readonly functionDirectory: string;
   /** Its samples, as the layer mounts them. */
@@ -61,7 +63,8 @@ export async function readDeployed(stackName: string, directory: string): Promis
   ) ?? [''];
   const endpointName = nameOf(physicalIds.get(endpointId));
   const archive = join(directory, 'model.tar.gz');
-  writeFileSync(archive, await download(await modelDataUrl(endpointName)));
+  const { modelData, image } = await servedBy(endpointName);
+  writeFileSync(archive, await download(modelData));
   const plan = resolveText(find('Custom::SageMakerSmokeTest').Plan, physicalIds);
   const unpack = async (code: unknown, name: string) => {
     const { S3Bucket, S3Key } = code as { S3Bucket: unknown; S3Key: string };
@@ -72,6 +75,7 @@ export async function readDeployed(stackName: string, directory: string): Promis
   };
   return {
     archive,
+    image,
     functionDirectory: await unpack(find('AWS::Lambda::Function').Code, 'function'),
     samplesDirectory: join(
       await unpack(find('AWS::Lambda::LayerVersion').Content, 'layer'),
@@ -82,8 +86,8 @@ export async function readDeployed(stackName: string, directory: string): Promis
   };
 }
 
-/** From the endpoint to the archive, the way that SageMaker goes. */
-async function modelDataUrl(endpointName: string): Promise<string> {
+/** From the endpoint to archive and image, the way that SageMaker goes. */
+async function servedBy(endpointName: string): Promise<{ modelData: string; image: string }> {
   const sagemaker = new SageMakerClient({});
   const endpoint = await sagemaker.send(
     new DescribeEndpointCommand({ EndpointName: endpointName }),
@@ -94,9 +98,9 @@ async function modelDataUrl(endpointName: string): Promise<string> {
   const model = await sagemaker.send(
     new DescribeModelCommand({ ModelName: config.ProductionVariants?.[0]?.ModelName }),
   );
-  const url = model.PrimaryContainer?.ModelDataUrl;
-  if (!url) throw new Error(`endpoint ${endpointName} has no model data`);
-  return url;
+  const { ModelDataUrl: modelData, Image: image } = model.PrimaryContainer ?? {};
+  if (!modelData || !image) throw new Error(`endpoint ${endpointName} has no model data or image`);
+  return { modelData, image };
 }
 
 /** The name in a physical id, which may be an ARN. */

@@ -1,32 +1,61 @@
 #!/usr/bin/env node
 /**
- * What the CDK calls as `docker`. With REHEARSE_BUILDER (docker, podman, buildah) the image is built for real;
- * without, only the call is checked. Nothing is pushed: the stand-in for AWS has no registry.
+ * What the CDK calls as `docker`. The builder that REHEARSE_BUILDER names (`buildah`, `docker`) does what it is
+ * asked, with the registry at REHEARSE_REGISTRY in ECR's place; without a builder only the calls are checked.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const [verb, ...args] = process.argv.slice(2);
-const builder = process.env.REHEARSE_BUILDER;
+const { REHEARSE_BUILDER: builder, REHEARSE_REGISTRY: registry } = process.env;
 
-function buildArguments() {
-  const context = resolve(args.at(-1));
-  const file = args.includes('--file') ? args[args.indexOf('--file') + 1] : 'Dockerfile';
-  if (existsSync(join(context, file))) return context;
-  process.stderr.write(`no ${file} in ${context}\n`);
-  return process.exit(1);
+/** `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME` in the registry of the rehearsal. */
+const standIn = (image) => `${registry}${image.slice(image.indexOf('/'))}`;
+
+/** Every call that the CDK makes, as the commands that answer it. */
+const CALLS = {
+  buildah: {
+    build: () => [['build', '--isolation', 'chroot', '--format', 'docker', ...args]],
+    inspect: ([image]) => [['inspect', '--type', 'image', image]],
+    tag: ([from, to]) => [['tag', from, to]],
+    login: () => [['login', '--tls-verify=false', ...args.slice(0, -1), registry]],
+    push: ([image]) => [
+      ['push', '--quiet', '--tls-verify=false', image, `docker://${standIn(image)}`],
+    ],
+  },
+  docker: {
+    build: () => [['build', ...args]],
+    inspect: ([image]) => [['inspect', image]],
+    tag: ([from, to]) => [['tag', from, to]],
+    login: () => [['login', ...args.slice(0, -1), registry]],
+    push: ([image]) => [
+      ['tag', image, standIn(image)],
+      ['push', standIn(image)],
+    ],
+  },
+};
+
+function fail(problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
 }
 
-if (verb === 'build') {
-  const context = buildArguments();
-  if (builder)
-    process.exit(spawnSync(builder, ['build', ...args], { stdio: 'inherit' }).status ?? 1);
-  process.stderr.write(`would build ${args.join(' ')} from ${context}\n`);
-} else if (verb === 'inspect') {
-  // The image is never there yet, so that every rehearsal builds it.
-  process.exit(1);
-} else if (!['login', 'tag', 'push', 'version', 'rmi'].includes(verb)) {
-  process.stderr.write(`docker ${verb} is not expected here\n`);
-  process.exit(1);
+function checkOnly() {
+  if (verb === 'inspect') process.exit(1);
+  if (verb !== 'build') return;
+  const context = resolve(args.at(-1));
+  const file = args.includes('--file') ? args[args.indexOf('--file') + 1] : 'Dockerfile';
+  if (!existsSync(join(context, file))) fail(`no ${file} in ${context}`);
+}
+
+if (!CALLS.docker[verb]) fail(`docker ${verb} is not expected here`);
+if (!builder) {
+  checkOnly();
+} else if (registry || !['login', 'push'].includes(verb)) {
+  const options = builder === 'buildah' ? ['--storage-driver', 'vfs'] : [];
+  for (const command of CALLS[builder][verb](args)) {
+    const { status } = spawnSync(builder, [...options, ...command], { stdio: 'inherit' });
+    if (status !== 0) process.exit(verb === 'inspect' ? 1 : (status ?? 1));
+  }
 }

@@ -1,15 +1,16 @@
 /**
- * A deployment without an account: the real `cdk bootstrap` and `cdk deploy` against moto, then the deployed
- * archive served by the real runtime and the deployed smoke test run against it. A second deployment has a
- * model that answers the wrong class, and must fail.
+ * A deployment without an account: the real `cdk bootstrap` and `cdk deploy` against moto, which build the
+ * image and push it to a registry on this machine. Then the deployed archive is served by the deployed image
+ * and the deployed smoke test run against it. A second deployment has a model that answers the wrong class,
+ * and must fail.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { awsEnvironment, bootstrapAndDeploy } from './cdk.ts';
 import { type Deployed, readDeployed } from './deployed.ts';
+import { type ImageBuilder, startImageBuilder } from './images.ts';
 import { startMoto } from './moto.ts';
-import { serveArchive } from './serve.ts';
+import { serveArchive, serveInImage } from './serve.ts';
 import { runSmokeTest, type SmokeTestResponse } from './smoke-test.ts';
 
 const WORK = resolve('.cache', 'rehearse');
@@ -28,36 +29,50 @@ export function outputHandler(outputs: TensorMap) {
 }
 `;
 
-const BROKEN_CONFIG = `
+/** The app's configuration on the bases of the rehearsal, as it is or with another handler. */
+function configWith(buildArgs: ImageBuilder['buildArgs'], handler?: string): string {
+  return `
 import config from '../../serving.config.ts';
 const { digits } = config.models;
-export default {
-  ...config,
-  models: { digits: { ...digits, handler: '.cache/rehearse/broken-inference.ts' } },
-};
+const image = { buildArgs: ${JSON.stringify(buildArgs)} };
+const models = { digits: { ...digits, ${handler ? `handler: '${handler}'` : ''} } };
+export default { ...config, image, models };
 `;
+}
 
 async function main(): Promise<void> {
   mkdirSync(WORK, { recursive: true });
+  const images = await startImageBuilder();
+  const { buildArgs } = images;
+  writeFileSync(join(WORK, 'good.config.ts'), configWith(buildArgs));
   writeFileSync(join(WORK, 'broken-inference.ts'), BROKEN_HANDLER);
-  writeFileSync(join(WORK, 'broken.config.ts'), BROKEN_CONFIG);
-  process.env.REHEARSE_BUILDER ??= builderHere();
+  const brokenHandler = '.cache/rehearse/broken-inference.ts';
+  writeFileSync(join(WORK, 'broken.config.ts'), configWith(buildArgs, brokenHandler));
+  try {
+    await rehearse(images);
+  } finally {
+    await images.stop();
+  }
+}
+
+async function rehearse(images: ImageBuilder): Promise<void> {
   const moto = await startMoto();
   Object.assign(process.env, awsEnvironment(moto.url));
+  const test = (deployed: Deployed, plan: string) => smokeTest(deployed, plan, moto.url, images);
   try {
-    const good = await deploy(moto.url, 'serving.config.ts', 'good');
-    check('the smoke test passes', await smokeTest(good, good.plan, moto.url), /^SUCCESS/);
+    const good = await deploy(moto.url, 'good');
+    check('the smoke test passes', await test(good, good.plan), /^SUCCESS/);
     // moto cannot update a stack; a new account can be deployed to.
     await moto.reset();
-    const broken = await deploy(moto.url, '.cache/rehearse/broken.config.ts', 'broken');
+    const broken = await deploy(moto.url, 'broken');
     check(
       'a model that answers the wrong class fails the deployment',
-      await smokeTest(broken, broken.plan, moto.url),
+      await test(broken, broken.plan),
       /^FAILED .*sample 'seven' over rest.*value at \$\.predictions\[0\]\.digit: expected 7, got 8/,
     );
     check(
       'another model than the one deployed fails it too',
-      await smokeTest(good, broken.plan, moto.url),
+      await test(good, broken.plan),
       /^FAILED .*fingerprint of the answering model: expected [0-9a-f]{16}, got [0-9a-f]{16}/,
     );
   } finally {
@@ -65,25 +80,24 @@ async function main(): Promise<void> {
   }
 }
 
-/** A builder that works here; none leaves the image unbuilt. */
-function builderHere(): string {
-  const works = spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0;
-  return works ? 'docker' : '';
-}
-
-async function deploy(url: string, config: string, name: string): Promise<Deployed> {
+async function deploy(url: string, name: string): Promise<Deployed> {
   const docker = resolve('test', 'rehearse', 'docker-stand-in.mjs');
+  const config = `.cache/rehearse/${name}.config.ts`;
   bootstrapAndDeploy({ url, config, output: join(WORK, `${name}.out`), docker });
   return readDeployed(STACK, join(WORK, name));
 }
 
-/** Serves the archive of `deployed` and lets its function check `plan`. */
+/** Serves the archive of `deployed`, in its image where it was built, and lets its function check `plan`. */
 async function smokeTest(
   deployed: Deployed,
   plan: string,
   motoUrl: string,
+  { program, registry }: ImageBuilder,
 ): Promise<SmokeTestResponse> {
-  const serving = await serveArchive(deployed.archive);
+  const serving =
+    program === 'buildah' && registry
+      ? await serveInImage(deployed.archive, registry.pulledFrom(deployed.image))
+      : await serveArchive(deployed.archive);
   try {
     return await runSmokeTest(deployed, plan, serving, motoUrl);
   } finally {

@@ -1,11 +1,19 @@
-/** The real runtime over a deployed archive. */
+/** The real runtime over a deployed archive: in the deployed image, or on this machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
+import { layOut } from '@sagemaker-tfs/model-packaging';
+import { freePortRange } from '../../cli/src/serving/free-port.ts';
+import { buildah, runIn } from '../image/buildah.ts';
 import type { Invocation, ModelReply } from './aws-stand-in.ts';
 import { freePort } from './free-port.ts';
 
 const START_MS = 120_000;
+const STOP_MS = 15_000;
 const ATTRIBUTES = 'X-Amzn-SageMaker-Custom-Attributes';
 
 /** A running endpoint of one instance. */
@@ -23,23 +31,78 @@ export async function serveArchive(archive: string): Promise<Serving> {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
   });
-  const stop = async () => {
+  const ended = once(child, 'exit');
+  return untilHealthy(port, ended, async () => {
     child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  };
+    await ended;
+  });
+}
+
+/**
+ * Serves an archive as SageMaker does: unpacked into `/opt/ml/model` of a container of `image`, pulled from
+ * a registry without TLS. The container's TensorFlow comes from this machine, because the stand-in base has
+ * none of its own.
+ */
+export async function serveInImage(archive: string, image: string): Promise<Serving> {
+  const work = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-rehearse-'));
+  const model = join(work, 'model');
+  await mkdir(model);
+  await layOut(archive, model);
+  const library = await ensureLibrary();
+  const port = await freePort();
+  // Without network namespaces the container's ports are this machine's.
+  const modelServerPort = await freePortRange(2);
+  const from = ['from', '--quiet', '--pull-always', '--tls-verify=false', `docker://${image}`];
+  const container = String((await buildah(from)).stdout).trim();
+  const inside = runIn(container, {
+    volumes: { [model]: '/opt/ml/model', [library.directory]: '/opt/libtensorflow' },
+    variables: {
+      SAGEMAKER_BIND_TO_PORT: String(port),
+      SAGEMAKER_SAFE_PORT_RANGE: `${modelServerPort}-${modelServerPort + 1}`,
+      SAGEMAKER_TFS_LOG_LEVEL: 'warn',
+      LIBTENSORFLOW_PATH: '/opt/libtensorflow',
+    },
+  });
+  const server = inside([...(await entrypointOf(container)), 'serve']);
+  const ended = server.catch(() => undefined);
+  return untilHealthy(port, ended, async () => {
+    server.kill('SIGTERM');
+    await Promise.race([ended, sleep(STOP_MS)]);
+    server.kill('SIGKILL');
+    await buildah(['rm', container]);
+    await rm(work, { recursive: true, force: true });
+  });
+}
+
+async function entrypointOf(container: string): Promise<string[]> {
+  const { stdout } = await buildah(['inspect', container]);
+  const { OCIv1 } = JSON.parse(String(stdout)) as { OCIv1: { config: { Entrypoint: string[] } } };
+  return OCIv1.config.Entrypoint;
+}
+
+/** Waits until /ping answers; `stop`s whatever ends or hangs before that. */
+async function untilHealthy(
+  port: number,
+  ended: Promise<unknown>,
+  stop: () => Promise<void>,
+): Promise<Serving> {
   const url = `http://127.0.0.1:${port}`;
+  let running = true;
+  ended.then(() => {
+    running = false;
+  });
   const deadline = Date.now() + START_MS;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the runtime ended with ${child.exitCode}`);
+  while (running && Date.now() < deadline) {
     const ping = await fetch(`${url}/ping`).catch(() => undefined);
-    if (ping?.ok) break;
-    if (Date.now() > deadline) {
-      await stop();
-      throw new Error(`the runtime did not become healthy within ${START_MS / 1000} s`);
-    }
+    if (ping?.ok) return { invoke: (invocation) => post(`${url}/invocations`, invocation), stop };
     await sleep(200);
   }
-  return { invoke: (invocation) => post(`${url}/invocations`, invocation), stop };
+  await stop();
+  throw new Error(
+    running
+      ? `the runtime did not become healthy within ${START_MS / 1000} s`
+      : 'the runtime ended before it was healthy',
+  );
 }
 
 async function post(url: string, invocation: Invocation): Promise<ModelReply> {
