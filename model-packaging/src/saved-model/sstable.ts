@@ -1,9 +1,12 @@
 /**
  * Reads TensorFlow's sorted string tables, the format of `variables.index` (tensorflow/core/lib/io/table):
- * blocks of key-value pairs with shared key prefixes, an index block, a footer.
+ * blocks of key-value pairs with shared key prefixes, an index block, a footer. A block is followed by its
+ * compression (a byte) and the masked CRC-32C of both.
  */
 import { readFileSync } from 'node:fs';
+import { maskedCrc32c } from '@sagemaker-tfs/tensors';
 import { messageOf, PackagingError } from '../errors.ts';
+import { snappyUncompress } from './snappy.ts';
 
 /** One pair. */
 export interface TableEntry {
@@ -19,6 +22,9 @@ interface BlockHandle {
 const FOOTER_SIZE = 48;
 const MAGIC = Buffer.from('57fb808b247547db', 'hex');
 const NO_COMPRESSION = 0;
+const SNAPPY = 1;
+/** Compression and checksum. */
+const BLOCK_TRAILER_SIZE = 5;
 
 /** All pairs in key order. @throws PackagingError MISSING_FILE, CORRUPT_FILE, naming the path */
 export function readTable(path: string): TableEntry[] {
@@ -47,11 +53,8 @@ export function readTable(path: string): TableEntry[] {
 
 type Fail = (what: string) => never;
 
-function readBlock(file: Buffer, { offset, size }: BlockHandle, fail: Fail): TableEntry[] {
-  if (offset + size + 1 > file.length) fail('a block lies behind its end');
-  if (file[offset + size] !== NO_COMPRESSION)
-    fail('its blocks are compressed, which is not supported');
-  const block = file.subarray(offset, offset + size);
+function readBlock(file: Buffer, handle: BlockHandle, fail: Fail): TableEntry[] {
+  const block = blockContent(file, handle, fail);
   if (block.length < 4) fail('a block is too short');
   const restarts = block.readUInt32LE(block.length - 4);
   const end = block.length - 4 - 4 * restarts;
@@ -67,6 +70,23 @@ function readBlock(file: Buffer, { offset, size }: BlockHandle, fail: Fail): Tab
     entries.push({ key, value: cursor.take(valueSize) });
   }
   return entries;
+}
+
+function blockContent(file: Buffer, { offset, size }: BlockHandle, fail: Fail): Buffer {
+  const end = offset + size;
+  if (end + BLOCK_TRAILER_SIZE > file.length) fail('a block lies behind its end');
+  if (maskedCrc32c(file.subarray(offset, end + 1)) !== file.readUInt32LE(end + 1)) {
+    fail(`the block at byte ${offset} is not what its checksum says`);
+  }
+  const stored = file.subarray(offset, end);
+  const compression = file[end];
+  if (compression === NO_COMPRESSION) return stored;
+  if (compression !== SNAPPY) return fail(`its blocks have the unknown compression ${compression}`);
+  try {
+    return snappyUncompress(stored);
+  } catch (error) {
+    return fail(messageOf(error));
+  }
 }
 
 /** Reads a buffer from front to back. */

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { maskedCrc32c } from '@sagemaker-tfs/tensors';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { useScratch, withCode } from '../testing/scratch.ts';
+import { snappyUncompress } from './snappy.ts';
+import { readTable, type TableEntry } from './sstable.ts';
+
+const scratch = useScratch();
+
+const INDEX = join(fixtureModel('keras_functional').directory, 'variables', 'variables.index');
+const MAGIC = Buffer.from('57fb808b247547db', 'hex');
+const ENTRIES_A_BLOCK = 3;
+/** Bytes that lie in the first block in any case. */
+const FIRST_BLOCK = 100;
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+/** A block with one restart point and no shared prefixes. */
+function block(entries: readonly TableEntry[]): Buffer {
+  const pairs = entries.flatMap(({ key, value }) => [
+    ...[0, key.length, value.length].map(varint),
+    key,
+    value,
+  ]);
+  return Buffer.concat([...pairs, Buffer.from([0, 0, 0, 0, 1, 0, 0, 0])]);
+}
+
+/** A table of these entries, every block compressed with Snappy. */
+function compressedTable(entries: readonly TableEntry[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  const add = (content: Buffer): Buffer => {
+    const stored = Buffer.concat([snappyCompress(content), Buffer.from([1])]);
+    const checksum = Buffer.alloc(4);
+    checksum.writeUInt32LE(maskedCrc32c(stored));
+    parts.push(stored, checksum);
+    const handle = Buffer.concat([varint(at), varint(stored.length - 1)]);
+    at += stored.length + 4;
+    return handle;
+  };
+  const index: TableEntry[] = [];
+  for (let i = 0; i < entries.length; i += ENTRIES_A_BLOCK) {
+    const some = entries.slice(i, i + ENTRIES_A_BLOCK);
+    index.push({ key: some.at(-1)?.key as Buffer, value: add(block(some)) });
+  }
+  const handles = Buffer.concat([add(block([])), add(block(index))]);
+  return Buffer.concat([...parts, handles, Buffer.alloc(40 - handles.length), MAGIC]);
+}
+
+test('a compressed index reads as the one that TensorFlow wrote', () => {
+  const entries = readTable(INDEX);
+  expect(entries.length).toBeGreaterThan(ENTRIES_A_BLOCK);
+  const table = compressedTable(entries);
+  expect(readTable(scratch.write('variables.index', table))).toEqual(entries);
+});
+
+test('a flipped bit goes unnoticed in no byte of a block', () => {
+  for (const table of [readFileSync(INDEX), compressedTable(readTable(INDEX))]) {
+    for (let at = 0; at < FIRST_BLOCK; at += 7) {
+      const damaged = Buffer.from(table);
+      damaged.writeUInt8(table.readUInt8(at) ^ 0x10, at);
+      const path = scratch.write('variables.index', damaged);
+      expect(() => readTable(path)).toThrow(withCode('CORRUPT_FILE'));
+      expect(() => readTable(path)).toThrow(/not what its checksum says/);
+    }
+  }
+});
+
+test('an unknown compression is told', () => {
+  const stored = Buffer.concat([block([]), Buffer.from([7])]);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(maskedCrc32c(stored));
+  const handle = Buffer.concat([varint(0), varint(stored.length - 1)]);
+  const footer = Buffer.concat([handle, handle, Buffer.alloc(40 - 2 * handle.length), MAGIC]);
+  const path = scratch.write('variables.index', Buffer.concat([stored, checksum, footer]));
+  expect(() => readTable(path)).toThrow(/unknown compression 7/);
+});
+
+describe('Snappy', () => {
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['a short text', Buffer.from('model')],
+    ['a long repetition', Buffer.alloc(200_000, 'layer/kernel')],
+    ['what does not compress', Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * i) >> 3))],
+  ])('%s comes back', (_, content) => {
+    expect(snappyUncompress(Buffer.from(snappyCompress(content)))).toEqual(content);
+  });
+
+  test.each([
+    ['no size', []],
+    ['a size without an end', [255, 255, 255, 255, 255, 0]],
+    ['a size that no input could reach', [255, 255, 255, 255, 15, 0, 65]],
+    ['a literal behind the end', [3, 8, 65]],
+    ['a literal of a negative 32-bit length', [9, 252, 240, 255, 255, 255, 65, 66, 67]],
+    ['a literal beyond the size', [1, 8, 65, 66, 67]],
+    ['a copy from before the start', [8, 0, 65, 1, 9]],
+    ['a copy of itself', [8, 0, 65, 1, 0]],
+    ['a copy without an offset', [8, 0, 65, 2, 1]],
+    ['fewer bytes than it says', [8, 0, 65]],
+  ])('%s is refused', (_, bytes) => {
+    expect(() => snappyUncompress(Buffer.from(bytes))).toThrow(/does not add up/);
+  });
+});
