@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * What the CDK calls as `docker`. The builder that REHEARSE_BUILDER names (`buildah`, `docker`) does what it is
- * asked, with the registry at REHEARSE_REGISTRY in ECR's place; without a builder only the calls are checked.
+ * asked, with the registry at REHEARSE_REGISTRY in ECR's place; with `none` only the calls are checked.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -50,7 +50,7 @@ function checkOnly() {
 }
 
 if (!CALLS.docker[verb]) fail(`docker ${verb} is not expected here`);
-if (!builder) {
+if (builder === 'none') {
   checkOnly();
 } else if (registry || !['login', 'push'].includes(verb)) {
   const options = builder === 'buildah' ? ['--storage-driver', 'vfs'] : [];

@@ -23,14 +23,14 @@ export interface ImageBuilder {
  */
 export async function startImageBuilder(): Promise<ImageBuilder> {
   const program = programHere();
+  process.env.REHEARSE_BUILDER = program;
   if (program === 'none') {
-    console.log('No image is built: neither a Docker engine nor buildah and debootstrap are here.');
+    console.log('No image is built. That takes a Docker engine, or buildah and debootstrap, and root.');
     return { program, buildArgs: {}, registry: undefined, stop: async () => undefined };
   }
   if (program === 'buildah') await ensureStandInBase(resolve('.'));
   const registry = await startRegistry();
   if (!registry) console.log('The image is built but not pushed: no docker-registry is here.');
-  process.env.REHEARSE_BUILDER = program;
   process.env.REHEARSE_REGISTRY = registry?.address ?? '';
   // Not the user's own: the CDK logs in with credentials that mean nothing.
   process.env.REGISTRY_AUTH_FILE = resolve('.cache', 'rehearse', 'registry-auth.json');
