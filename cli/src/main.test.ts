@@ -1,7 +1,7 @@
 /** The command line as its users run it: arguments, exit status, what goes to stdout and what to stderr. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -117,7 +117,12 @@ test('package leaves no archive that did not pass its verification', async () =>
   );
   expect(status).toBe(1);
   expect(stderr).toContain('Could not find variable');
+  expect(stderr).not.toContain('.partial');
   expect(existsSync(out)).toBe(false);
+  writeFileSync(out, 'an archive that works');
+  const again = await run('package', fixtureModel('broken_variables').basePath, '--out', out);
+  expect(again.status).toBe(1);
+  expect(readFileSync(out, 'utf8')).toBe('an archive that works');
 });
 
 test('serve and invoke: one picture through model and handler', async () => {

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -237,6 +239,32 @@ describe('the output appears only when it is complete', () => {
     const directory = pack(source, { out: scratch.path() });
     await expect(directory).rejects.toThrow(withCode('BAD_OPTION'));
   });
+
+  test('an output that is a pipe or a device, which a file would replace', async () => {
+    const pipe = scratch.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    const packing = pack(fixtureModel('strings').directory, { out: pipe });
+    await expect(packing).rejects.toThrow(withCode('BAD_OPTION'));
+    await expect(packing).rejects.toThrow(`the output ${pipe} is a device, pipe or socket`);
+    expect(statSync(pipe).isFIFO()).toBe(true);
+  });
+});
+
+test('a link is written through to what it leads to', async () => {
+  const link = scratch.path('latest.tar.gz');
+  symlinkSync(scratch.write('v1.tar.gz', 'old'), link);
+  const { path } = await pack(fixtureModel('strings').directory, { out: link });
+  expect(path).toBe(scratch.path('v1.tar.gz'));
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+});
+
+test('an archive that does not pass its check leaves what was there', async () => {
+  const out = scratch.write('out/model.tar.gz', 'the archive of yesterday');
+  const check = () => Promise.reject(new Error('it does not load'));
+  const packing = pack(fixtureModel('strings').directory, { out, check });
+  await expect(packing).rejects.toThrow('it does not load');
+  expect(readdirSync(scratch.path('out'))).toEqual(['model.tar.gz']);
+  expect(readFileSync(out, 'utf8')).toBe('the archive of yesterday');
 });
 
 test('an output among the model’s own files is refused', async () => {

@@ -1,7 +1,7 @@
 /** Packages models and a handler into `model.tar.gz`. */
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
+import { outputFile } from './archive/output.ts';
 import { readSealed } from './archive/seal.ts';
 import { CHUNK_SIZE } from './archive/tar-chunks.ts';
 import { writeArchive } from './archive/write-archive.ts';
@@ -15,6 +15,11 @@ export interface PackageOptions extends ContentOptions {
   readonly out: string;
   /** gzip level, 0 (none) to 9. Default: 6, as `tar czf`. */
   readonly level?: number;
+  /**
+   * Called with the path of the complete archive before it appears under its name, or with that of an
+   * unchanged one. Where it rejects, `out` stays as it was.
+   */
+  readonly check?: (archive: string) => Promise<void>;
 }
 
 /** A packaged model. */
@@ -46,11 +51,12 @@ export async function packageModel(options: PackageOptions): Promise<PackageResu
       `compression level ${level}: use a whole number 0 to 9.`,
     );
   }
+  const path = await outputFile(options.out);
   return planContent(options, async (plan) => {
-    const path = resolve(options.out);
     requireOutside(plan, path);
     const key = archiveKey(plan, level);
     const existing = await readSealed(path, key);
+    if (existing) await options.check?.(path);
     const { bytes, sha256 } = existing ?? (await pack(plan, path, { ...options, level, key }));
     const { manifest } = plan;
     const { fingerprint } = manifest;
@@ -85,6 +91,6 @@ async function pack(
     done = Math.min(total, done + bytes);
     options.onProgress?.({ step: 'pack', done, total });
   };
-  const { level, key, signal } = options;
-  return writeArchive(plan.files, path, { level, key, onBytes, signal });
+  const { level, key, signal, check } = options;
+  return writeArchive(plan.files, path, { level, key, onBytes, signal, check });
 }

@@ -12,8 +12,9 @@ import { startRuntime } from './runtime-process.ts';
 export async function verifyWithRuntime(
   archive: string,
   samples: readonly string[] | undefined,
+  name = archive,
 ): Promise<VerifyReport> {
-  return verifyArchive(archive, { ...(samples && { samples }), runThroughRuntime });
+  return verifyArchive(archive, { name, ...(samples && { samples }), runThroughRuntime });
 }
 
 async function runThroughRuntime(

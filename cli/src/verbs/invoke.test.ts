@@ -87,6 +87,12 @@ test('the answer goes whole to a file', async () => {
   );
 });
 
+test('a folder is not replaced by the answer, and nothing is asked', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { stderr, exitCode } = await invoke(SAMPLE, '--url', url, '--out', work);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`--out ${work} is a directory`)]);
+});
+
 test('the container’s message ends the command with 1, from a runtime and from an endpoint', async () => {
   const bad = join(work, 'bad.jpg');
   await writeFile(bad, 'no picture');

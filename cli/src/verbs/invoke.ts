@@ -1,6 +1,6 @@
 import type { Answer } from '@sagemaker-tfs/client';
 import type { Command } from 'commander';
-import { CommandError } from '../errors.ts';
+import { CommandError, usageError } from '../errors.ts';
 import { ms } from '../output/print.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
@@ -44,6 +44,7 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const body = await readFile(file).catch((cause: unknown) => {
     throw new CommandError('FILE_NOT_FOUND', `cannot read ${file}`, { cause });
   });
+  if (options.out) await requireFile(options.out);
   const from = performance.now();
   const answer = await predict(target, body, {
     contentType: options.contentType ?? mediaTypeOf(file),
@@ -56,6 +57,15 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const milliseconds = performance.now() - from;
   if (options.out) await writeWhole(options.out, answer.bytes);
   print(answer, milliseconds, options);
+}
+
+/** What is written by renaming must not take the place of a device or a folder. */
+async function requireFile(path: string): Promise<void> {
+  const { stat } = await import('node:fs/promises');
+  const existing = await stat(path).catch(() => undefined);
+  if (!existing || existing.isFile()) return;
+  const kind = existing.isDirectory() ? 'a directory' : 'a device, pipe or socket';
+  throw usageError(`--out ${path} is ${kind}; give a file name, or leave --out away for stdout`);
 }
 
 /** Beside the file and then in its place, so that nobody finds half of it. */

@@ -1,5 +1,9 @@
-import { rm } from 'node:fs/promises';
-import type { ContentOptions, PackagingProgress } from '@sagemaker-tfs/model-packaging';
+import { resolve } from 'node:path';
+import type {
+  ContentOptions,
+  PackagingProgress,
+  VerifyReport,
+} from '@sagemaker-tfs/model-packaging';
 import { type Command, Option } from 'commander';
 import { usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
@@ -126,16 +130,17 @@ async function archive(
     '@sagemaker-tfs/model-packaging'
   );
   const { level } = options;
+  let verification: VerifyReport | undefined;
   const { manifest: _, ...packaged } = await packageModel({
     ...content,
     out,
     ...(level !== undefined && { level }),
+    async check(path) {
+      bar.stop();
+      // What does not work must not be there to be deployed.
+      verification = await verify(path, out, options);
+    },
   }).finally(() => bar.stop());
-  const verification = await verify(packaged.path, options).catch(async (error: unknown) => {
-    // What does not work must not be there to be deployed.
-    await rm(packaged.path, { force: true });
-    throw error;
-  });
   const result = { ...packaged, verification };
   printResult(options.json, result, () =>
     [
@@ -148,7 +153,11 @@ async function archive(
 }
 
 /** Verifies where it is wanted and the TensorFlow library is at hand; never fetches it for this. */
-async function verify(path: string, options: PackageVerbOptions) {
+async function verify(
+  path: string,
+  out: string,
+  options: PackageVerbOptions,
+): Promise<VerifyReport | undefined> {
   if (!options.verify) return undefined;
   const { findLibrary } = await import('@sagemaker-tfs/libtensorflow');
   if (!(await findLibrary())) {
@@ -158,5 +167,5 @@ async function verify(path: string, options: PackageVerbOptions) {
     return undefined;
   }
   const { verifyWithRuntime } = await import('../serving/verify.ts');
-  return verifyWithRuntime(path, options.sample);
+  return verifyWithRuntime(path, options.sample, resolve(out));
 }

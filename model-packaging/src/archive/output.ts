@@ -1,18 +1,27 @@
 /** Preparing output paths, and errors of writing to them. */
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { messageOf, PackagingError } from '../errors.ts';
 
-/** Makes the directory of an output file. @throws PackagingError OUTPUT_FAILED, BAD_OPTION */
-export async function prepareOutput(target: string): Promise<void> {
-  await mkdir(dirname(target), { recursive: true }).catch(outputFailed(target));
+/**
+ * The path that an output file is renamed to: the target of a link, so that the link stays.
+ * @throws PackagingError BAD_OPTION where something is there that a file must not replace
+ */
+export async function outputFile(path: string): Promise<string> {
+  const target = await realpath(path).catch(() => resolve(path));
   const existing = await stat(target).catch(() => undefined);
-  if (existing?.isDirectory()) {
-    throw new PackagingError(
-      'BAD_OPTION',
-      `the output ${target} is a directory. Give a file name, for example ${target}/model.tar.gz.`,
-    );
-  }
+  if (!existing || existing.isFile()) return target;
+  throw new PackagingError(
+    'BAD_OPTION',
+    existing.isDirectory()
+      ? `the output ${path} is a directory. Give a file name, for example ${join(path, 'model.tar.gz')}.`
+      : `the output ${path} is a device, pipe or socket, which the archive would replace. Give a file name.`,
+  );
+}
+
+/** Makes the directory of an output file. @throws PackagingError OUTPUT_FAILED */
+export async function makeParent(target: string): Promise<void> {
+  await mkdir(dirname(target), { recursive: true }).catch(outputFailed(target));
 }
 
 /** A file system error about the output, as a {@link PackagingError}. */

@@ -1,9 +1,8 @@
 /** Writes a plan as `model.tar.gz`: complete under its name, or not at all. */
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { PlannedFile } from '../plan/files.ts';
-import { outputFailed, prepareOutput } from './output.ts';
+import { makeParent, outputFailed } from './output.ts';
 import { gzipMembers } from './parallel-gzip.ts';
 import { sealBytes } from './seal.ts';
 import { CHUNK_SIZE, tarChunks } from './tar-chunks.ts';
@@ -17,19 +16,20 @@ export interface WriteOptions {
   /** Bytes of tar that went through the compressor since the last call. */
   readonly onBytes: (bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Where it rejects, the archive does not appear. */
+  readonly check?: ((archive: string) => Promise<void>) | undefined;
 }
 
 /**
- * Writes the archive under a temporary name beside `path`, then renames it.
+ * Writes the archive under a temporary name beside `target`, an absolute path, then renames it.
  * @throws PackagingError OUTPUT_FAILED, FILE_CHANGED, ABORTED; nothing is left behind then
  */
 export async function writeArchive(
   files: readonly PlannedFile[],
-  path: string,
+  target: string,
   options: WriteOptions,
 ): Promise<{ bytes: number; sha256: string }> {
-  const target = resolve(path);
-  await prepareOutput(target);
+  await makeParent(target);
   const temporary = `${target}.${randomBytes(4).toString('hex')}.partial`;
   try {
     const handle = await open(temporary, 'wx').catch(outputFailed(target));
@@ -39,6 +39,7 @@ export async function writeArchive(
     } finally {
       await handle.close();
     }
+    await options.check?.(temporary);
     await rename(temporary, target).catch(outputFailed(target));
     return written;
   } catch (error) {

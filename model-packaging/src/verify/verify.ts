@@ -32,6 +32,8 @@ export type RunThroughRuntime = (
 
 /** How to verify. */
 export interface VerifyOptions {
+  /** What messages and the report call the archive. Default: its path. */
+  readonly name?: string;
   /** Paths of samples. Default: synthetic inputs. */
   readonly samples?: readonly string[];
   /** Without it, the handler is not tried. */
@@ -53,7 +55,8 @@ export async function verifyArchive(
 ): Promise<VerifyReport> {
   return withWorkspace(async (workspace) => {
     const directory = await workspace.folder('model');
-    workspace.rename(directory, archive);
+    const name = options.name ?? archive;
+    workspace.rename(directory, name);
     const { manifest } = await layOut(archive, directory);
     const models = modelsIn({ directory, name: manifest?.models[0]?.name ?? 'model' });
     const first = defaultModel(models, manifest);
@@ -81,7 +84,7 @@ export async function verifyArchive(
       }
     }
     const requests = await verifyRequests(directory, { manifest, signatures, samples, options });
-    return { archive, versions, requests };
+    return { archive: name, versions, requests };
   });
 }
 
