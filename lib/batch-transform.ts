@@ -32,6 +32,11 @@ export interface ShardingProps {
    * @default 2
    */
   readonly maxConcurrentJobs?: number;
+  /**
+   * End of the keys that are taken, such as `.jpg`.
+   * @default - all keys below the input prefix
+   */
+  readonly keySuffix?: string;
 }
 
 /** Props of {@link BatchTransform}. All but models, places and keys are defaults of an execution's input. */
@@ -133,6 +138,12 @@ export interface BatchTransformProps {
    */
   readonly sharding?: ShardingProps;
   /**
+   * Where S3 writes inventories of the input bucket. An execution whose input names one of their
+   * `manifest.json` as `inventoryUri` reads it instead of listing the bucket.
+   * @default - only inventories below the input or output prefix can be read
+   */
+  readonly inventory?: S3Place;
+  /**
    * Topic told when an execution ends.
    * @default - nobody is told
    */
@@ -211,6 +222,8 @@ export class BatchTransform extends Construct {
     return {
       inputUri: props.input.bucket.s3UrlForObject(props.input.prefix),
       dataType: 'S3Prefix',
+      inventoryUri: '',
+      keySuffix: props.sharding?.keySuffix ?? '',
       outputUri: props.output.bucket.s3UrlForObject(props.output.prefix),
       instanceType,
       instanceCount: props.instanceCount ?? 2,

@@ -118,7 +118,11 @@ const batch = z.strictObject({
   batchStrategy: z.enum(['SingleRecord', 'MultiRecord']).optional(),
   assembleWith: z.enum(['None', 'Line']).optional(),
   sharding: z
-    .strictObject({ objectsPerShard: count, maxConcurrentJobs: count.optional() })
+    .strictObject({
+      objectsPerShard: count,
+      maxConcurrentJobs: count.optional(),
+      keySuffix: z.string().max(200).optional(),
+    })
     .optional(),
   /** Told when a job ends. */
   email: z.email().optional(),

@@ -27,8 +27,8 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
     checkInteger(scope, 'sharding.objectsPerShard', objectsPerShard, 1, 1_000_000);
     checkSetting(scope, 'sharding.maxConcurrentJobs', 'maxConcurrentJobs', maxConcurrentJobs);
   }
-  for (const place of ['input', 'output'] as const) {
-    const { prefix } = props[place];
+  for (const place of ['input', 'output', 'inventory'] as const) {
+    const { prefix } = props[place] ?? { prefix: '/' };
     if (Token.isUnresolved(prefix) || prefix.endsWith('/')) continue;
     invalidProp(scope, `${place}.prefix`, `'${prefix}' does not end in '/'`, `Write '${prefix}/'`);
   }

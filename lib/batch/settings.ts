@@ -9,6 +9,13 @@ export interface TransformSettings {
   readonly inputUri: string;
   /** What `inputUri` names. */
   readonly dataType: 'S3Prefix' | 'ManifestFile';
+  /**
+   * S3 URI of an inventory's `manifest.json` (CSV), which a sharded run reads instead of listing the bucket;
+   * `inputUri` is still the prefix whose objects are taken. Empty: the bucket is listed.
+   */
+  readonly inventoryUri: string;
+  /** End of the keys that a sharded run takes, such as `.jpg`. Empty: all. */
+  readonly keySuffix: string;
   /** S3 prefix that `<name>.out` is written below. */
   readonly outputUri: string;
   readonly instanceType: string;
@@ -55,7 +62,8 @@ export type SettingRule =
   | { readonly type: 'text'; readonly pattern: string; readonly example: string }
   | { readonly type: 'map' };
 
-const S3_URI = '^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.*$';
+const BUCKET_URI = 's3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/';
+const S3_URI = `^${BUCKET_URI}.*$`;
 const text = (pattern: string, example: string): SettingRule => ({
   type: 'text',
   pattern,
@@ -68,6 +76,8 @@ const integer = (min: number, max: number): SettingRule => ({ type: 'integer', m
 export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
   inputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
   dataType: choice('S3Prefix', 'ManifestFile'),
+  inventoryUri: text(`^(${BUCKET_URI}.*[.]json)?$`, 's3://BUCKET/PREFIX/manifest.json'),
+  keySuffix: text('^.{0,200}$', '.jpg'),
   outputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
   instanceType: text('^ml[.][a-z0-9-]+[.][a-z0-9]+$', 'ml.p3.2xlarge'),
   instanceCount: integer(1, 1000),
@@ -90,3 +100,31 @@ export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
   maxConcurrentJobs: integer(1, 1000),
   runId: text('^[A-Za-z0-9-]{0,64}$', 'tiles-2024'),
 };
+
+/** A setting that others forbid. */
+export interface ConflictRule {
+  readonly setting: SettingName;
+  /** JSONata over the settings `$s`; true where the setting cannot be. */
+  readonly when: string;
+  readonly problem: string;
+}
+
+/** Settings that do not go together. */
+export const CONFLICT_RULES: readonly ConflictRule[] = [
+  {
+    setting: 'inventoryUri',
+    when: '$s.inventoryUri != "" and $s.objectsPerShard = 0',
+    problem: 'a single job reads no inventory; set objectsPerShard',
+  },
+  {
+    setting: 'inventoryUri',
+    when: '$s.inventoryUri != "" and $s.dataType != "S3Prefix"',
+    problem:
+      'an inventory takes the place of a listing; set dataType to S3Prefix, and inputUri to the prefix of the inputs',
+  },
+  {
+    setting: 'keySuffix',
+    when: '$s.keySuffix != "" and $s.objectsPerShard = 0',
+    problem: 'a single job takes every object below its prefix; set objectsPerShard',
+  },
+];

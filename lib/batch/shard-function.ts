@@ -12,9 +12,9 @@ import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 
 const ENTRY = join(__dirname, 'handler', 'index.ts');
 
-/** Adds the function, with leave to list inputs and outputs and to write below the output prefix. */
+/** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {
-  const { input, output } = props;
+  const { input, output, inventory } = props;
   const logGroup = new LogGroup(scope, 'ShardLog', {
     retention: RetentionDays.ONE_MONTH,
     removalPolicy: RemovalPolicy.DESTROY,
@@ -26,6 +26,7 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   logGroup.grantWrite(role);
   grantReadBelow(role, input.bucket, input.prefix);
   grantReadBelow(role, output.bucket, output.prefix);
+  if (inventory) grantReadBelow(role, inventory.bucket, inventory.prefix);
   grantWriteBelow(role, output.bucket, `${output.prefix}_shards/`);
   return new NodejsFunction(scope, 'ShardFunction', {
     description: 'Plans the shards of a batch transform and counts its outputs',

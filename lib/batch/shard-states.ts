@@ -29,6 +29,13 @@ const LAMBDA_RETRY = [
   },
 ];
 
+/** JSONata of the message of an error that the function threw. */
+const FUNCTION_ERROR = `(
+  $cause := $states.errorOutput.Cause;
+  $thrown := $substring($trim($cause), 0, 1) = "{" ? $parse($cause) : {};
+  $exists($thrown.errorMessage) ? $thrown.errorMessage : $cause
+)`;
+
 /** Calls the shard function; the answer is `$states.result.Payload`. */
 function callFunction(functionArn: string, payload: string, Output: string, Next: string) {
   return {
@@ -48,7 +55,7 @@ export function shardStates(props: DefinitionProps, ends: Ends) {
     Catch: [
       {
         ErrorEquals: ['States.ALL'],
-        Output: jsonata('{ "error": "ShardsFailed", "reason": $states.errorOutput.Cause }'),
+        Output: jsonata(`{ "error": "ShardsFailed", "reason": ${FUNCTION_ERROR} }`),
         Next: ends.failure,
       },
     ],

@@ -1,6 +1,12 @@
 /** The machine's first states: settings are merged over the defaults, and a bad input fails at once. */
 import { jsonata, literal } from './jsonata.ts';
-import { SETTING_RULES, type SettingName, type SettingRule } from './settings.ts';
+import {
+  CONFLICT_RULES,
+  type ConflictRule,
+  SETTING_RULES,
+  type SettingName,
+  type SettingRule,
+} from './settings.ts';
 
 /** One condition that must hold for setting `name`, as JSONata over `$s`. */
 function condition(name: string, rule: SettingRule): { holds: string; wanted: string } {
@@ -31,13 +37,20 @@ function check(name: string, rule: SettingRule): string {
   return `(${holds}) ? [] : [${literal(`${name}: must be ${wanted}, not `)} & $string($lookup($s, ${literal(name)}))]`;
 }
 
+function conflict({ setting, when, problem }: ConflictRule): string {
+  return `(${when}) ? [${literal(`${setting}: ${problem}`)}] : []`;
+}
+
 /**
  * JSONata that gives `{settings, errors}` of an execution's input.
  * @param defaults texts may hold CloudFormation tokens
  */
 export function validation(defaults: string): string {
   const names = Object.keys(SETTING_RULES) as SettingName[];
-  const checks = names.map((name) => check(name, SETTING_RULES[name]));
+  const checks = [
+    ...names.map((name) => check(name, SETTING_RULES[name])),
+    ...CONFLICT_RULES.map(conflict),
+  ];
   return `(
     $given := $type($states.input) = "object" ? $states.input : {};
     $s := $merge([${defaults}, $given]);

@@ -34,6 +34,7 @@ export class BatchStack extends Stack {
       model: modelFromConfig(this, props.model, props.image, network),
       input: { bucket, prefix: INPUT_PREFIX },
       output: { bucket, prefix: 'output/' },
+      inventory: { bucket, prefix: 'inventory/' },
       ...definedOnly(settings),
       ...(sharding && { sharding: definedOnly(sharding) }),
       ...(schedule && { schedule: Schedule.expression(schedule) }),

@@ -1,4 +1,5 @@
 /** The state machine of a batch transform, executed: AWS's answers come from the test, S3 from a stand-in. */
+import { gzipSync } from 'node:zlib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
@@ -133,6 +134,20 @@ describe('one job', () => {
     [{ splitType: 'Lines' }, 'splitType: must be None or Line or RecordIO or TFRecord, not Lines'],
     [{ inputUri: 'data/input' }, 'inputUri: must be text such as s3://BUCKET/PREFIX/, not data'],
     [{ environment: 'A=1' }, 'environment: must be an object of texts, not A=1'],
+    [{ inventoryUri: 's3://data/inventory/' }, 'inventoryUri: must be text such as s3://BUCKET/'],
+    [
+      { inventoryUri: 's3://data/inventory/manifest.json' },
+      'inventoryUri: a single job reads no inventory; set objectsPerShard',
+    ],
+    [
+      {
+        inventoryUri: 's3://data/inventory/manifest.json',
+        objectsPerShard: 3,
+        dataType: 'ManifestFile',
+      },
+      'inventoryUri: an inventory takes the place of a listing; set dataType to S3Prefix',
+    ],
+    [{ keySuffix: '.jpg' }, 'keySuffix: a single job takes every object'],
     [{ instances: 2 }, 'instances: is not a setting; known are inputUri, '],
   ])('%j fails in the first state', async (input, message) => {
     const { jobs, output } = await run(machine, input);
@@ -311,6 +326,163 @@ describe('in shards', () => {
     expect(output).toMatchObject({ missing: 0, inputs: 40 });
     expect(plans).toBeGreaterThan(2);
   });
+
+  /** As S3 writes it: every field quoted, keys URL-encoded, `+` for a space. */
+  function putInventory(
+    rows: readonly (readonly string[])[],
+    { fileSchema = 'Bucket, Key', fileFormat = 'CSV', sourceBucket = 'data', perFile = 3 } = {},
+  ) {
+    const files: { key: string }[] = [];
+    for (let at = 0; at < rows.length; at += perFile) {
+      const lines = rows
+        .slice(at, at + perFile)
+        .map((row) => row.map((field) => `"${field}"`).join(','));
+      const key = `inventory/data/${files.length}.csv.gz`;
+      s3.objects.set(`lists/${key}`, gzipSync(`${lines.join('\n')}\n`));
+      files.push({ key });
+    }
+    const destinationBucket = 'arn:aws:s3:::lists';
+    const manifest = { sourceBucket, destinationBucket, fileFormat, fileSchema, files };
+    s3.objects.set('lists/inventory/manifest.json', Buffer.from(JSON.stringify(manifest)));
+    return 's3://lists/inventory/manifest.json';
+  }
+
+  const encoded = (key: string) => encodeURIComponent(key).replaceAll('%20', '+');
+  const sentTo = (jobs: readonly Job[]) =>
+    jobs.flatMap(({ TransformInput }) => {
+      const { S3Uri } = TransformInput.DataSource.S3DataSource;
+      const manifest = String(s3.objects.get(S3Uri.replace('s3://', '')));
+      return (JSON.parse(manifest) as unknown[]).slice(1) as string[];
+    });
+
+  test('an inventory is read instead of a listing: each key once, in whatever order', async () => {
+    const mixed = [...NAMES, 'a b.jpg', '100%.jpg', '東京/😀.jpg', 'z.jpg'].reverse();
+    const inventoryUri = putInventory([
+      ...mixed.map((name) => ['data', encoded(`input/${name}`)]),
+      ['data', 'input/'],
+      ['data', 'input%2Ffolder%2F'],
+      ['data', 'other/b.jpg'],
+      ['data', 'input-2/b.jpg'],
+    ]);
+    const { jobs, output } = await run(machine, { inventoryUri }, transformAll(), aws);
+    expect(output).toMatchObject({ inputs: NAMES.length + 2, missing: 0 });
+    expect(sentTo(jobs).sort()).toEqual([...NAMES, '100%.jpg', '東京/😀.jpg'].sort());
+  });
+
+  test('of a bucket with versions, only current objects are taken', async () => {
+    const inventoryUri = putInventory(
+      [
+        ['data', 'input/kept.jpg', 'v2', 'true', 'false', '10'],
+        ['data', 'input/kept.jpg', 'v1', 'false', 'false', '11'],
+        ['data', 'input/deleted.jpg', 'v2', 'true', 'true', ''],
+        ['data', 'input/deleted.jpg', 'v1', 'false', 'false', '12'],
+        ['data', 'input/empty.jpg', 'v1', 'true', 'false', '0'],
+      ],
+      { fileSchema: 'Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size' },
+    );
+    const { jobs } = await run(machine, { inventoryUri }, transformAll(), aws);
+    expect(sentTo(jobs).sort()).toEqual(['empty.jpg', 'kept.jpg']);
+  });
+
+  test('prefix and suffix choose from an inventory as from a listing', async () => {
+    const names = ['2024/a.jpg', '2024/a.txt', '2024-b.jpg', '2023/c.jpg'];
+    putInputs(names);
+    const inventoryUri = putInventory(names.map((name) => ['data', encoded(`input/${name}`)]));
+    const settings = { inputUri: 's3://data/input/2024', keySuffix: '.jpg' };
+    const listed = await run(machine, settings, transformAll(), aws);
+    expect(sentTo(listed.jobs).sort()).toEqual(['2024-b.jpg', '2024/a.jpg']);
+    s3.objects.delete('data/output/2024/a.jpg.out');
+    s3.objects.delete('data/output/2024-b.jpg.out');
+    const counted = await run(
+      machine,
+      { ...settings, inventoryUri, runId: 'r2' },
+      transformAll(),
+      aws,
+    );
+    expect(sentTo(counted.jobs).sort()).toEqual(['2024-b.jpg', '2024/a.jpg']);
+  });
+
+  test('outputs below the input prefix are no inputs', async () => {
+    putInputs(['a.jpg']);
+    const settings = { inputUri: 's3://data/', outputUri: 's3://data/output/' };
+    for (const runId of ['r1', 'r2']) {
+      const { output } = await run(machine, { ...settings, runId }, transformAll(), aws);
+      expect(output).toMatchObject({ inputs: 1, missing: 0 });
+    }
+  });
+
+  test('an inventory is sorted on where the function ran out of time', async () => {
+    const names = Array.from(
+      { length: 40 },
+      (_, i) => `${String((i * 7) % 40).padStart(3, '0')}.jpg`,
+    );
+    const inventoryUri = putInventory(names.map((name) => ['data', `input/${name}`]));
+    let plans = 0;
+    const hurried: Service = async (resource, args) => {
+      const { Payload } = args as { Payload?: ShardRequest };
+      if (Payload?.action !== 'plan') return aws(resource, args);
+      plans += 1;
+      return { Payload: await handler(Payload, { getRemainingTimeInMillis: () => 0 }) };
+    };
+    const { jobs, output } = await run(machine, { inventoryUri }, transformAll(), hurried);
+    expect(output).toMatchObject({ missing: 0, inputs: 40 });
+    expect(sentTo(jobs).sort()).toEqual([...names].sort());
+    expect(plans).toBeGreaterThan(14);
+  });
+
+  test.each<[string, () => string, RegExp]>([
+    [
+      'in Parquet',
+      () => putInventory([], { fileFormat: 'Parquet' }),
+      /is in Parquet, and only CSV is read/,
+    ],
+    ['in ORC', () => putInventory([], { fileFormat: 'ORC' }), /is in ORC, and only CSV is read/],
+    [
+      'of another bucket',
+      () => putInventory([], { sourceBucket: 'photos' }),
+      /is of bucket photos, and inputUri is in data/,
+    ],
+    [
+      'with a row that is cut off',
+      () => putInventory([['data', 'input/a.jpg'], ['data']]),
+      /cannot read the inventory's s3:.*0[.]csv[.]gz after row 2: 1 fields instead of 2/,
+    ],
+    [
+      'with a key that is not encoded',
+      () => putInventory([['data', 'input/100%.jpg']]),
+      /after row 1: URI malformed/,
+    ],
+    [
+      'that is not there',
+      () => 's3://lists/manifest.json',
+      /cannot read the inventory.*no such key/,
+    ],
+    [
+      'that is no inventory',
+      () => {
+        s3.objects.set('lists/x.json', Buffer.from('[]'));
+        return 's3://lists/x.json';
+      },
+      /is not the manifest.json of an S3 inventory/,
+    ],
+  ])('an inventory %s fails with a message, and no job is started', async (_, put, message) => {
+    const { jobs, output } = await run(machine, { inventoryUri: put() }, transformAll(), asLambda);
+    expect(output).toMatchObject({ error: 'ShardsFailed', cause: expect.stringMatching(message) });
+    expect(jobs).toEqual([]);
+  });
+
+  /** What the function throws reaches the machine as Lambda tells it. */
+  const asLambda: Service = async (resource, args) => {
+    try {
+      return await aws(resource, args);
+    } catch (error) {
+      const { name, message } = error as Error;
+      throw new StateError(
+        name,
+        JSON.stringify({ errorType: name, errorMessage: message, trace: [] }),
+      );
+    }
+  };
 
   test('an empty prefix is done at once', async () => {
     const { jobs, output } = await run(machine, {}, transformAll(), aws);

@@ -1,6 +1,6 @@
-/** A small S3 in memory over HTTP: put, get, and list in pages. */
+/** A small S3 in memory over HTTP: put, get, ranges, and list in pages. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -25,8 +25,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       response.setHeader('content-type', 'application/xml');
       response.end(list(objects, path.replace(/\/$/, ''), url.searchParams, pageSize));
     } else {
-      const body = objects.get(path);
-      response.writeHead(body ? 200 : 404).end(body);
+      get(objects.get(path), request.headers.range, response);
     }
   });
   server.listen(0, '127.0.0.1');
@@ -40,6 +39,24 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       await once(server, 'close');
     },
   };
+}
+
+function get(body: Buffer | undefined, range: string | undefined, response: ServerResponse): void {
+  if (!body) {
+    response
+      .writeHead(404)
+      .end('<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>');
+    return;
+  }
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  if (start === undefined) {
+    response.end(body);
+    return;
+  }
+  const part = body.subarray(Number(start), Number(end) + 1);
+  const last = Number(start) + part.length - 1;
+  response.setHeader('content-range', `bytes ${start}-${last}/${body.length}`);
+  response.writeHead(206).end(part);
 }
 
 function list(
@@ -57,7 +74,11 @@ function list(
     .filter((key) => Buffer.compare(key, after) > 0);
   const page = keys.slice(0, pageSize).map(String);
   const more = keys.length > page.length;
-  const contents = page.map((key) => `<Contents><Key>${escapeXml(key)}</Key></Contents>`).join('');
+  const written = (key: string) =>
+    query.get('encoding-type') === 'url'
+      ? encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
+      : escapeXml(key);
+  const contents = page.map((key) => `<Contents><Key>${written(key)}</Key></Contents>`).join('');
   const token = more
     ? `<NextContinuationToken>${escapeXml(page.at(-1) ?? '')}</NextContinuationToken>`
     : '';

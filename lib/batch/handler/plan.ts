@@ -1,9 +1,18 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { TransformSettings } from '../settings.ts';
-import { formatManifest, parseManifest } from './manifest-file.ts';
+import { readInventory } from './inventory.ts';
+import {
+  inventorySource,
+  type KeySource,
+  listingSource,
+  manifestSource,
+  type SortPosition,
+  sortInventory,
+} from './key-source.ts';
+import { formatManifest } from './manifest-file.ts';
 import { directory, parseS3Uri, type S3Location } from './s3-uri.ts';
-import { listPage, readJson, writeJson } from './storage.ts';
+import { listPage, writeJson } from './storage.ts';
 
 /** Where the next call goes on. */
 export interface PlanPosition {
@@ -11,6 +20,8 @@ export interface PlanPosition {
   readonly shards: number;
   /** Last key that is in a shard; keys up to it are done. */
   readonly after: string;
+  /** Of an inventory, whose keys are sorted first. */
+  readonly sorted?: SortPosition;
 }
 
 /** What the state machine gets. */
@@ -58,7 +69,15 @@ export async function planShards(
   const marker = planMarker(settings);
   const { keys: marked } = await listPage(s3, marker);
   if (marked.length > 0) return { planned: true, shards };
-  const source = await openSource(s3, settings);
+  const opened = await openSource(s3, settings, position?.sorted, outOfTime);
+  const { source, sorted } = opened;
+  if (!source) {
+    return {
+      planned: false,
+      shards,
+      position: { shards: 0, after: '', ...(sorted && { sorted }) },
+    };
+  }
   let written = position?.shards ?? 0;
   let after = position?.after ?? '';
   let waiting: string[] = [];
@@ -80,7 +99,8 @@ export async function planShards(
     waiting.push(...page);
     await flush(false);
     if (outOfTime() && written > (position?.shards ?? 0)) {
-      return { planned: false, shards, position: { shards: written, after } };
+      const next = { shards: written, after, ...(sorted && { sorted }) };
+      return { planned: false, shards, position: next };
     }
   }
   await flush(true);
@@ -88,37 +108,23 @@ export async function planShards(
   return { planned: true, shards };
 }
 
-interface KeySource {
-  readonly prefix: string;
-  /** Pages of keys below the prefix, sorted by S3, after a key. */
-  pages(after: string): AsyncIterable<readonly string[]>;
-}
-
-async function openSource(s3: S3Client, settings: TransformSettings): Promise<KeySource> {
-  const location = parseS3Uri(settings.inputUri);
-  if (settings.dataType === 'ManifestFile') {
-    const { prefix, keys } = parseManifest(await readJson(s3, location));
-    const sorted = [...new Set(keys)].sort();
-    return {
-      prefix,
-      async *pages(after) {
-        yield sorted.filter((key) => key > after);
-      },
-    };
-  }
-  // A prefix may end inside a name; the keys of a manifest start at the last slash.
-  const root = location.key.slice(0, location.key.lastIndexOf('/') + 1);
-  return {
-    prefix: `s3://${location.bucket}/${root}`,
-    async *pages(after) {
-      let token: string | undefined;
-      const startAfter = after && `${root}${after}`;
-      do {
-        const page = await listPage(s3, location, { token, startAfter });
-        // Keys that end in / are folders of the console, not objects to transform.
-        yield page.keys.filter((key) => !key.endsWith('/')).map((key) => key.slice(root.length));
-        token = page.token;
-      } while (token);
-    },
-  };
+/** The keys to plan; no source while an inventory still has to be sorted. */
+async function openSource(
+  s3: S3Client,
+  settings: TransformSettings,
+  position: SortPosition = { files: 0, runs: 0 },
+  outOfTime: () => boolean,
+): Promise<{ readonly source?: KeySource; readonly sorted?: SortPosition }> {
+  if (settings.dataType === 'ManifestFile') return { source: await manifestSource(s3, settings) };
+  if (settings.inventoryUri === '') return { source: listingSource(s3, settings) };
+  const { bucket } = parseS3Uri(settings.inputUri);
+  const inventory = await readInventory(s3, settings.inventoryUri, bucket);
+  const run = runDirectory(settings);
+  const runs = { bucket: run.bucket, key: `${run.key}inventory/` };
+  const sorted =
+    position.files < inventory.files.length
+      ? await sortInventory(s3, settings, inventory, runs, position, outOfTime)
+      : position;
+  if (sorted.files < inventory.files.length) return { sorted };
+  return { source: inventorySource(s3, settings, runs, sorted.runs), sorted };
 }

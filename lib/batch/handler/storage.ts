@@ -1,4 +1,5 @@
 /** The few S3 calls that the shard function makes. */
+import type { Readable } from 'node:stream';
 import {
   GetObjectCommand,
   ListObjectsV2Command,
@@ -24,11 +25,13 @@ export async function listPage(
     new ListObjectsV2Command({
       Bucket: bucket,
       Prefix: key,
+      // XML cannot hold every character that a key can.
+      EncodingType: 'url',
       ...(options.token && { ContinuationToken: options.token }),
       ...(options.startAfter && { StartAfter: options.startAfter }),
     }),
   );
-  const keys = Contents.map(({ Key = '' }) => Key);
+  const keys = Contents.map(({ Key = '' }) => decodeURIComponent(Key.replaceAll('+', ' ')));
   return { keys, ...(NextContinuationToken && { token: NextContinuationToken }) };
 }
 
@@ -48,18 +51,42 @@ export async function readJson(s3: S3Client, { bucket, key }: S3Location): Promi
   return JSON.parse((await Body?.transformToString()) ?? '');
 }
 
-/** Writes a JSON object. */
-export async function writeJson(
+/** Opens an object as a stream. */
+export async function openObject(s3: S3Client, { bucket, key }: S3Location): Promise<Readable> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  return Body as Readable;
+}
+
+/** Bytes of one range. */
+const RANGE = 128 * 1024;
+
+/** Reads an object range by range, each when it is asked for. */
+export async function* readRanges(
   s3: S3Client,
   { bucket, key }: S3Location,
-  value: unknown,
+): AsyncGenerator<Uint8Array> {
+  let size = 1;
+  for (let start = 0; start < size; start += RANGE) {
+    const Range = `bytes=${start}-${start + RANGE - 1}`;
+    const { Body, ContentRange } = await s3.send(
+      new GetObjectCommand({ Bucket: bucket, Key: key, Range }),
+    );
+    size = Number(ContentRange?.split('/')[1]);
+    if (Body) yield await Body.transformToByteArray();
+  }
+}
+
+/** Writes a JSON object. */
+export function writeJson(s3: S3Client, place: S3Location, value: unknown): Promise<void> {
+  return writeObject(s3, place, Buffer.from(JSON.stringify(value)), 'application/json');
+}
+
+/** Writes an object. */
+export async function writeObject(
+  s3: S3Client,
+  { bucket, key }: S3Location,
+  Body: Uint8Array,
+  ContentType = 'application/octet-stream',
 ): Promise<void> {
-  await s3.send(
-    new PutObjectCommand({
-      Bucket: bucket,
-      Key: key,
-      Body: JSON.stringify(value),
-      ContentType: 'application/json',
-    }),
-  );
+  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body, ContentType }));
 }

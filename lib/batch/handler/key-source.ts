@@ -1,0 +1,108 @@
+/** Where the keys of a run come from: a listing, an inventory or a manifest. */
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { TransformSettings } from '../settings.ts';
+import { type Inventory, inventoryKeys } from './inventory.ts';
+import { parseManifest } from './manifest-file.ts';
+import { directory, parseS3Uri, type S3Location } from './s3-uri.ts';
+import { mergeRuns, runWriter } from './sorted-runs.ts';
+import { listPage, readJson } from './storage.ts';
+
+/** Keys below a prefix. */
+export interface KeySource {
+  /** S3 URI that ends in `/`. */
+  readonly prefix: string;
+  /** Pages of sorted keys below the prefix, each once, after a key. */
+  pages(after: string): AsyncIterable<readonly string[]>;
+}
+
+/** How far the keys of an inventory are sorted. */
+export interface SortPosition {
+  /** Data files that are read. */
+  readonly files: number;
+  /** Sorted runs that are written. */
+  readonly runs: number;
+}
+
+/** Input prefix in two: a manifest's prefix, and which keys below it are taken. */
+function inputOf(settings: TransformSettings) {
+  const { bucket, key } = parseS3Uri(settings.inputUri);
+  // A prefix may end inside a name; the keys of a manifest start at the last slash.
+  const root = key.slice(0, key.lastIndexOf('/') + 1);
+  const output = directory(parseS3Uri(settings.outputUri));
+  const holdsOutputs = output.bucket === bucket && output.key.startsWith(key);
+  const isInput = (name: string) =>
+    name.startsWith(key) &&
+    name.endsWith(settings.keySuffix) &&
+    // Keys that end in / are folders of the console, not objects to transform.
+    !name.endsWith('/') &&
+    !(holdsOutputs && name.startsWith(output.key));
+  const below = (names: readonly string[]) =>
+    names.filter(isInput).map((name) => name.slice(root.length));
+  return { bucket, key, root, prefix: `s3://${bucket}/${root}`, below };
+}
+
+/** Every object below the input prefix. */
+export function listingSource(s3: S3Client, settings: TransformSettings): KeySource {
+  const { bucket, key, root, prefix, below } = inputOf(settings);
+  return {
+    prefix,
+    async *pages(after) {
+      let token: string | undefined;
+      const startAfter = after && `${root}${after}`;
+      do {
+        const page = await listPage(s3, { bucket, key }, { token, startAfter });
+        yield below(page.keys);
+        token = page.token;
+      } while (token);
+    },
+  };
+}
+
+/** The keys of SageMaker's manifest. */
+export async function manifestSource(
+  s3: S3Client,
+  settings: TransformSettings,
+): Promise<KeySource> {
+  const { prefix, keys } = parseManifest(await readJson(s3, parseS3Uri(settings.inputUri)));
+  const sorted = [...new Set(keys)].filter((key) => key.endsWith(settings.keySuffix)).sort();
+  return {
+    prefix,
+    async *pages(after) {
+      yield sorted.filter((key) => key > after);
+    },
+  };
+}
+
+/**
+ * Sorts an inventory's keys, from where the last call stopped.
+ * @param outOfTime asked after every data file
+ */
+export async function sortInventory(
+  s3: S3Client,
+  settings: TransformSettings,
+  inventory: Inventory,
+  runs: S3Location,
+  position: SortPosition,
+  outOfTime: () => boolean,
+): Promise<SortPosition> {
+  const { below } = inputOf(settings);
+  const writer = runWriter(s3, runs, position.runs);
+  let { files } = position;
+  for (const file of inventory.files.slice(files)) {
+    for await (const keys of inventoryKeys(s3, inventory, file)) await writer.add(below(keys));
+    files += 1;
+    if (outOfTime()) break;
+  }
+  return { files, runs: await writer.end() };
+}
+
+/** The sorted keys of an inventory. */
+export function inventorySource(
+  s3: S3Client,
+  settings: TransformSettings,
+  place: S3Location,
+  runs: number,
+): KeySource {
+  const { prefix } = inputOf(settings);
+  return { prefix, pages: (after) => mergeRuns(s3, place, runs, after) };
+}

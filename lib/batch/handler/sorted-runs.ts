@@ -1,0 +1,161 @@
+/**
+ * Sorts more keys than memory holds: sorted runs on S3, and their merge. An inventory's files are in no order,
+ * and may name a key twice.
+ */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Location } from './s3-uri.ts';
+import { readRanges, writeObject } from './storage.ts';
+
+/** Characters of the keys of one run: what is in memory at once. */
+const RUN_CHARACTERS = 16 * 1024 ** 2;
+/** Keys in a line of a run, and in a page of the merge. */
+const PAGE = 1_000;
+
+/** Gathers keys and writes them as runs. */
+export interface RunWriter {
+  add(keys: readonly string[]): Promise<void>;
+  /** Writes what is left. @returns runs written, those before included */
+  end(): Promise<number>;
+}
+
+/** @param runs number of the runs that are there */
+export function runWriter(s3: S3Client, directory: S3Location, runs: number): RunWriter {
+  let waiting: string[] = [];
+  let characters = 0;
+  let written = runs;
+  const flush = async () => {
+    if (waiting.length === 0) return;
+    const keys = waiting.sort();
+    const lines = Readable.from(linesOf(keys));
+    const body = await buffer(lines.pipe(createGzip({ level: 1 })));
+    await writeObject(s3, runPlace(directory, written), body);
+    written += 1;
+    waiting = [];
+    characters = 0;
+  };
+  return {
+    async add(keys) {
+      for (const key of keys) {
+        waiting.push(key);
+        characters += key.length;
+      }
+      if (characters >= RUN_CHARACTERS) await flush();
+    },
+    async end() {
+      await flush();
+      return written;
+    },
+  };
+}
+
+function* linesOf(keys: readonly string[]): Generator<string> {
+  for (let at = 0; at < keys.length; at += PAGE) {
+    yield `${JSON.stringify(keys.slice(at, at + PAGE))}\n`;
+  }
+}
+
+function runPlace({ bucket, key }: S3Location, run: number): S3Location {
+  return { bucket, key: `${key}${String(run).padStart(6, '0')}.gz` };
+}
+
+/** Where the merge is in a run. */
+interface Cursor {
+  key: string;
+  at: number;
+  page: readonly string[];
+  readonly pages: AsyncIterator<readonly string[]>;
+}
+
+/** Pages of all keys after one, sorted, each key once. */
+export async function* mergeRuns(
+  s3: S3Client,
+  directory: S3Location,
+  runs: number,
+  after: string,
+): AsyncGenerator<readonly string[]> {
+  const heap: Cursor[] = [];
+  for (let run = 0; run < runs; run++) {
+    const pages = pagesOf(s3, runPlace(directory, run), after);
+    const { value } = await pages.next();
+    if (!value) continue;
+    heap.push({ key: value[0] as string, at: 0, page: value, pages });
+  }
+  heap.sort((a, b) => (a.key < b.key ? -1 : 1));
+  let last: string | undefined;
+  let page: string[] = [];
+  for (let top = heap[0]; top; top = heap[0]) {
+    if (top.key !== last) page.push(top.key);
+    last = top.key;
+    if (page.length === PAGE) {
+      yield page;
+      page = [];
+    }
+    if (await advance(top)) sink(heap);
+    else remove(heap);
+  }
+  yield page;
+}
+
+/** False at the end of the run. */
+async function advance(cursor: Cursor): Promise<boolean> {
+  cursor.at += 1;
+  if (cursor.at === cursor.page.length) {
+    const { value } = await cursor.pages.next();
+    if (!value) return false;
+    cursor.page = value;
+    cursor.at = 0;
+  }
+  cursor.key = cursor.page[cursor.at] as string;
+  return true;
+}
+
+function remove(heap: Cursor[]): void {
+  const end = heap.pop() as Cursor;
+  if (heap.length === 0) return;
+  heap[0] = end;
+  sink(heap);
+}
+
+/** Puts the first cursor where it belongs in the binary heap. */
+function sink(heap: Cursor[]): void {
+  const moved = heap[0] as Cursor;
+  let parent = 0;
+  for (;;) {
+    const left = 2 * parent + 1;
+    const right = heap[left + 1];
+    const child = right && right.key < (heap[left] as Cursor).key ? left + 1 : left;
+    const least = heap[child];
+    if (!least || moved.key <= least.key) break;
+    heap[parent] = least;
+    parent = child;
+  }
+  heap[parent] = moved;
+}
+
+/** Pages of the keys of a run that come after one; none is empty. */
+async function* pagesOf(
+  s3: S3Client,
+  place: S3Location,
+  after: string,
+): AsyncGenerator<readonly string[], undefined> {
+  // In ranges: a response that waits for hundreds of other runs would be cut off.
+  const text = Readable.from(readRanges(s3, place), { highWaterMark: 1 }).pipe(createGunzip());
+  text.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of text) {
+    const lines = (rest + (chunk as string)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const keys = JSON.parse(line) as string[];
+      const first = (keys.at(-1) as string) <= after ? keys.length : firstAfter(keys, after);
+      if (first < keys.length) yield first === 0 ? keys : keys.slice(first);
+    }
+  }
+}
+
+function firstAfter(keys: readonly string[], after: string): number {
+  return keys.findIndex((key) => key > after);
+}
