@@ -15,7 +15,7 @@ const REQUIRE_BANNER =
 
 /** Entry files below `<room>/src`; each becomes a file of the same name in `<room>/dist`. */
 const PROGRAMS = {
-  container: ['main.ts', 'images/image-worker.ts'],
+  container: ['main.ts', 'images/image-worker.ts', 'processes/stall-thread.ts'],
   'local-model-server': ['main.ts'],
   cli: ['bin.ts'],
 };

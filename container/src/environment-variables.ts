@@ -179,7 +179,7 @@ const LIMITS = [
     minimum: 0.001,
     maximum: 86400,
     description:
-      'How long one request may take, handler and model together, before it gets 504. The default is the longest that SageMaker itself waits (asynchronous inference).',
+      'How long one request may take, handler and model together, before it gets 504. A process whose event loop a handler keeps for longer is killed and started again. The default is the longest that SageMaker itself waits (asynchronous inference).',
   },
   {
     name: 'SAGEMAKER_TFS_SHUTDOWN_TIMEOUT_SECONDS',

@@ -60,6 +60,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     }
   };
   const ready = options.worker?.listensWhenReady ? prepared.checked.then(open) : prepared.checked;
+  if (prepared.runsHandlers) void watch(ready, servers, options);
   const failed = Promise.race([host.failed, ready.then(forever)]);
   failed.catch(() => undefined);
   try {
@@ -69,6 +70,22 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     throw error;
   }
   return { port: servers[0]?.port ?? 0, ready, failed, close, metrics: services.metrics };
+}
+
+/** Nothing but a handler can keep the event loop for ever. */
+async function watch(
+  ready: Promise<void>,
+  servers: readonly RunningServer[],
+  { environment, log }: RuntimeOptions,
+): Promise<void> {
+  // Where it fails the process ends.
+  if (!(await ready.then(() => true).catch(() => false))) return;
+  const { startStallWatch } = await import('./processes/stall-watch.ts');
+  startStallWatch({
+    limitMs: environment.limits.requestTimeoutMs,
+    cut: (error) => servers.flatMap((server) => server.cut(error)),
+    log,
+  });
 }
 
 /** SageMaker's port first. The metrics of several processes are answered by their primary. */
@@ -99,6 +116,8 @@ interface Prepared {
   readonly routes: Routes;
   /** Rejects where the archive turns out not to fit the loaded model. */
   readonly checked: Promise<void>;
+  /** Whether there is a handler, or one may come with a model. */
+  readonly runsHandlers: boolean;
 }
 
 /** One archive, all of its models from the start on. */
@@ -122,7 +141,8 @@ async function prepareSingle(options: RuntimeOptions): Promise<Prepared> {
     checkDeclarations(archive, signatures);
   });
   checked.catch(() => undefined);
-  return { host, services, routes: singleModelRoutes(services), checked };
+  const runsHandlers = archive.handler !== undefined;
+  return { host, services, routes: singleModelRoutes(services), checked, runsHandlers };
 }
 
 /** No model at first; SageMaker loads and unloads them. */
@@ -148,7 +168,8 @@ async function prepareMultiModel(options: RuntimeOptions): Promise<Prepared> {
     archiveOf: (name) => table.use(name),
   });
   const checked = Promise.resolve();
-  return { host, services, routes: multiModelRoutes(services, table), checked };
+  const routes = multiModelRoutes(services, table);
+  return { host, services, routes, checked, runsHandlers: true };
 }
 
 function servicesOf(

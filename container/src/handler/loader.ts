@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
 import type { Handler, HandlerModule, InputHandler, OutputHandler } from './api.ts';
-import { provideHandlerImport } from './provide-import.ts';
+import { HANDLER_FILES, handlerFile } from './handler-file.ts';
 
 /** A handler ready to be called. */
 export interface LoadedHandler {
@@ -22,8 +22,6 @@ export class HandlerLoadError extends Error {
   override readonly name = 'HandlerLoadError';
 }
 
-/** Names of the handler in `code/`, the first that exists is taken. */
-const FILE_NAMES = ['inference.mjs', 'inference.js', 'inference.cjs'];
 const UNUSABLE = {
   'inference.py':
     'is a Python handler; this runtime runs TypeScript handlers: write code/inference.ts (docs/migrating-from-the-python-container.md has pairs of both) and package it',
@@ -40,7 +38,7 @@ export async function loadHandler(
   log: Logger,
 ): Promise<LoadedHandler | undefined> {
   const codeDir = join(modelDir, 'code');
-  const path = FILE_NAMES.map((name) => join(codeDir, name)).find((file) => existsSync(file));
+  const path = handlerFile(modelDir);
   for (const [name, advice] of Object.entries(UNUSABLE)) {
     const file = join(codeDir, name);
     if (!existsSync(file)) continue;
@@ -59,6 +57,7 @@ export async function warnOfStrayHandlers(modelDir: string, log: Logger): Promis
 }
 
 async function importHandler(path: string): Promise<LoadedHandler> {
+  const { provideHandlerImport } = await import('./provide-import.ts');
   provideHandlerImport();
   let module: HandlerModule & { default?: HandlerModule };
   try {
@@ -88,7 +87,7 @@ async function importHandler(path: string): Promise<LoadedHandler> {
 }
 
 async function strayHandlers(modelDir: string): Promise<string[]> {
-  const names = new Set<string>([...FILE_NAMES, ...Object.keys(UNUSABLE)]);
+  const names = new Set<string>([...HANDLER_FILES, ...Object.keys(UNUSABLE)]);
   const entries = await readdir(modelDir, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && names.has(entry.name))

@@ -56,6 +56,19 @@ export interface RunningServer {
   readonly port: number;
   /** Stops accepting, lets what is in flight finish for `timeoutMs`, then cuts it. */
   close(timeoutMs: number): Promise<void>;
+  /**
+   * Answers all requests in flight with the error before it returns, for a process that is about to be
+   * killed; connections that have begun an answer are closed.
+   */
+  cut(error: ServingError): RequestInFlight[];
+}
+
+/** A request that has no whole answer yet. */
+export interface RequestInFlight {
+  readonly requestId: string;
+  readonly path: string;
+  /** Since it arrived. */
+  readonly seconds: number;
 }
 
 /** Longer than any proxy keeps an idle connection, so that it is never us who closes under a request. */
@@ -81,6 +94,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   return {
     port: (server.address() as AddressInfo).port,
     close: (timeoutMs) => close(server, state, timeoutMs),
+    cut: (error) => [...state.inFlight].map(({ cut }) => cut(error)),
   };
 }
 
@@ -88,8 +102,13 @@ interface ServerState {
   readonly routes: readonly CompiledRoute[];
   readonly options: ServerOptions;
   closing: boolean;
-  readonly inFlight: Set<AbortController>;
+  readonly inFlight: Set<InFlight>;
   served: number;
+}
+
+interface InFlight {
+  readonly controller: AbortController;
+  readonly cut: (error: ServingError) => RequestInFlight;
 }
 
 async function serve(
@@ -104,7 +123,6 @@ async function serve(
   response.once('close', () => {
     if (!response.writableFinished) controller.abort(clientClosed());
   });
-  state.inFlight.add(controller);
   if (state.closing) response.setHeader('Connection', 'close');
   const { exchange, finish } = createExchange(
     state,
@@ -113,6 +131,8 @@ async function serve(
     controller.signal,
     expectsContinue,
   );
+  const inFlight: InFlight = { controller, cut: cutter(exchange, response) };
+  state.inFlight.add(inFlight);
   const outcome = await answer(state, exchange, response);
   clearTimeout(timer);
   finish(outcome);
@@ -121,7 +141,25 @@ async function serve(
   }
   if (!request.complete && exchange.bodyAccepted) await drain(request);
   response.end();
-  state.inFlight.delete(controller);
+  state.inFlight.delete(inFlight);
+}
+
+/** What answers a request at once: the kernel takes so few bytes without waiting. */
+function cutter(
+  { id, request }: Exchange,
+  response: ServerResponse,
+): (error: ServingError) => RequestInFlight {
+  const startedAt = performance.now();
+  return (error) => {
+    if (response.headersSent) response.destroy();
+    else {
+      const { status, headers, body } = errorReply(error);
+      response.writeHead(status, { ...headers, Connection: 'close' });
+      response.end(Buffer.concat(body as readonly Uint8Array[]));
+    }
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    return { requestId: id, path: request.url ?? '', seconds };
+  };
 }
 
 /** Never rejects: what goes wrong becomes the answer, or is in the outcome where nothing can be sent. */
@@ -281,7 +319,7 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
   state.closing = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => {
-    for (const controller of state.inFlight) controller.abort(shuttingDown());
+    for (const { controller } of state.inFlight) controller.abort(shuttingDown());
     // The answers just made get a moment to leave.
     setTimeout(() => server.closeAllConnections(), 500).unref();
   }, timeoutMs);

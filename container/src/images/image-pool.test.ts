@@ -1,8 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
-import { ImagePool } from './image-pool.ts';
+import { sourceEntry } from '../threads/thread-entry.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
+import { decodeInThread, type ImagePool } from './image-pool.ts';
 import { runImageTask } from './image-task.ts';
-import { sourceEntry } from './image-worker-entry.ts';
 import { gradient } from './test-pictures.ts';
 
 const entry = sourceEntry(pathToFileURL(`${__dirname}/image-worker.ts`));
@@ -23,10 +24,10 @@ const input: PixelsInput = {
 };
 const never = new AbortController().signal;
 
-describe('ImagePool', () => {
+describe('the pool for pictures', () => {
   let pool: ImagePool;
   beforeAll(() => {
-    pool = new ImagePool(entry, 2);
+    pool = new ThreadPool(entry, 2);
   });
   afterAll(() => pool.close());
 
@@ -41,7 +42,7 @@ describe('ImagePool', () => {
       const own = at % 2 === 0 ? input : { ...input, height: undefined, width: undefined };
       return { bytes: encoded[at % 3] as Buffer, input: own, maxPixels: 1e6 };
     });
-    const results = await Promise.all(tasks.map((task) => pool.run(task, never)));
+    const results = await Promise.all(tasks.map((task) => decodeInThread(pool, task, never)));
     for (const [at, task] of tasks.entries()) {
       const here = await runImageTask(task);
       expect(results[at]).toMatchObject({ width: here.width, height: here.height });
@@ -51,28 +52,38 @@ describe('ImagePool', () => {
 
   test('a bad picture fails with its own error, and the thread lives on', async () => {
     const bad = { bytes: Buffer.from('no picture'), input, maxPixels: 1e6 };
-    await expect(pool.run(bad, never)).rejects.toMatchObject({ code: 'BAD_IMAGE', status: 400 });
+    await expect(decodeInThread(pool, bad, never)).rejects.toMatchObject({
+      code: 'BAD_IMAGE',
+      status: 400,
+    });
     const good = { ...bad, bytes: await gradient(10, 10).png().toBuffer() };
-    await expect(pool.run(good, never)).resolves.toMatchObject({ width: 48, height: 32 });
+    await expect(decodeInThread(pool, good, never)).resolves.toMatchObject({
+      width: 48,
+      height: 32,
+    });
   });
 
   test('work of a client that has gone is not started', async () => {
     const bytes = await gradient(10, 10).png().toBuffer();
     const gone = new AbortController();
     const waiting = Array.from({ length: 6 }, () =>
-      pool.run({ bytes, input, maxPixels: 1e6 }, gone.signal),
+      decodeInThread(pool, { bytes, input, maxPixels: 1e6 }, gone.signal),
     );
     gone.abort(new Error('gone'));
     const outcomes = await Promise.allSettled(waiting);
     expect(outcomes.map(({ status }) => status)).toEqual(new Array(6).fill('rejected'));
-    await expect(pool.run({ bytes, input, maxPixels: 1e6 }, never)).resolves.toBeDefined();
+    await expect(
+      decodeInThread(pool, { bytes, input, maxPixels: 1e6 }, never),
+    ).resolves.toBeDefined();
   });
 
   test('a thread that cannot start fails its picture instead of leaving it waiting', async () => {
     const program = pathToFileURL(`${__dirname}/no-such-file.js`);
-    const broken = new ImagePool({ program, isCode: false }, 1);
+    const broken: ImagePool = new ThreadPool({ program, isCode: false }, 1);
     const bytes = await gradient(10, 10).png().toBuffer();
-    await expect(broken.run({ bytes, input, maxPixels: 1e6 }, never)).rejects.toMatchObject({
+    await expect(
+      decodeInThread(broken, { bytes, input, maxPixels: 1e6 }, never),
+    ).rejects.toMatchObject({
       code: 'INTERNAL',
     });
   });

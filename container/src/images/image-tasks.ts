@@ -1,6 +1,6 @@
 /** Runs the pictures of one request, in this thread or in the pool, whichever is faster. */
 import { ServingError } from '../errors.ts';
-import { type ImagePool, imagePool } from './image-pool.ts';
+import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
 
 /** Rough estimates of what an element of the tensor and a byte of JPEG cost the thread that does them. */
@@ -51,7 +51,7 @@ export async function runImageTasks(
   const pool = poolFor(tasks);
   const runOne = async (task: ImageTask, index: number): Promise<ImageElements> => {
     try {
-      if (pool) return await pool.run(task, stop);
+      if (pool) return await decodeInThread(pool, task, stop);
       if (index > 0) await nextTurn();
       stop.throwIfAborted();
       return await runImageTask(task);

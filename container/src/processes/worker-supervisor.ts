@@ -61,6 +61,8 @@ export class WorkerSupervisor {
 
   /** The first worker listens at once, so that /ping answers; the others once they can serve. */
   start(): void {
+    // One worker alone takes its connections itself.
+    if (this.#slots.length === 1) cluster.schedulingPolicy = cluster.SCHED_NONE;
     for (const slot of this.#slots) this.#fork(slot, slot.index > 0);
   }
 

@@ -1,10 +1,12 @@
 /** The runtime bundled as in the image (build.mjs), from the source as it is now. */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..', '..');
 const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', 'esbuild'];
+/** What threads run, as in build.mjs. */
+const THREADS = ['images/image-worker.ts', 'processes/stall-thread.ts'];
 const REQUIRE_BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
@@ -22,7 +24,7 @@ export function bundledRuntime(): string {
   const source = join(ROOT, 'container', 'src');
   execFileSync(join(ROOT, 'node_modules', '.bin', 'esbuild'), [
     `main=${join(source, 'main.ts')}`,
-    `image-worker=${join(source, 'images', 'image-worker.ts')}`,
+    ...THREADS.map((path) => `${basename(path, '.ts')}=${join(source, path)}`),
     `--outdir=${directory}`,
     '--bundle',
     '--splitting',

@@ -1,28 +1,36 @@
-/** Finds what the threads of the image pool run, in the bundle and in the source. */
+/** Finds what the runtime's threads run, in the bundle and in the source. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The first argument of `new Worker`. */
-export interface WorkerEntry {
+export interface ThreadEntry {
   readonly program: URL | string;
   /** True where `program` is code, not a file. */
   readonly isCode: boolean;
 }
 
-/** Beside the runtime's own bundle, or seen from the bundle of a neighboring program. */
-const BUNDLED = ['./image-worker.js', '../../container/dist/image-worker.js'];
+/** Modules that threads run, by the name of their bundle; each is an entry of its own in `build.mjs`. */
+const SOURCES = {
+  'image-worker': '../images/image-worker.ts',
+  'text-worker': '../codecs/text-worker.ts',
+  'stall-thread': '../processes/stall-thread.ts',
+} as const;
 
-/** The entry, or undefined where there is none: then pictures are decoded in the program's own thread. */
-export function workerEntry(): WorkerEntry | undefined {
+/** Name of a thread's program. */
+export type ThreadName = keyof typeof SOURCES;
+
+/** The entry, or undefined where there is none: then the work is done in the program's own thread. */
+export function threadEntry(name: ThreadName): ThreadEntry | undefined {
   const here = import.meta.url ?? pathToFileURL(__filename).href;
   if (here.endsWith('.ts')) {
     const isLoaderActive = process.execArgv.some((argument) => argument.includes('tsx'));
-    return isLoaderActive ? sourceEntry(new URL('./image-worker.ts', here)) : undefined;
+    return isLoaderActive ? sourceEntry(new URL(SOURCES[name], here)) : undefined;
   }
-  const program = BUNDLED.map((path) => new URL(path, here)).find((url) =>
-    existsSync(fileURLToPath(url)),
-  );
+  // Beside the runtime's own bundle, or seen from the bundle of a neighboring program.
+  const program = [`./${name}.js`, `../../container/dist/${name}.js`]
+    .map((path) => new URL(path, here))
+    .find((url) => existsSync(fileURLToPath(url)));
   return program && { program, isCode: false };
 }
 
@@ -30,7 +38,7 @@ export function workerEntry(): WorkerEntry | undefined {
  * Runs TypeScript in a thread. `--import tsx` does not reach a thread's first module, so code registers the
  * loader: its ES module, since the CommonJS one does not find its own parts.
  */
-export function sourceEntry(url: URL): WorkerEntry {
+export function sourceEntry(url: URL): ThreadEntry {
   const commonJs = createRequire(url).resolve('tsx/esm/api');
   const loader = pathToFileURL(commonJs.replace(/\.cjs$/, '.mjs')).href;
   const program = `import(${JSON.stringify(loader)}).then(({ register }) => {

@@ -1,0 +1,42 @@
+/** What the thread runs that watches the main thread: see `stall-watch.ts`. */
+import { writeSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { workerData } from 'node:worker_threads';
+import { STALLED, type StallThreadData } from './stall-watch.ts';
+
+/** How long the main thread may take to answer what is in flight, in ms. */
+const LAST_WORDS_MS = 2000;
+
+const { beats, stepMs, steps } = workerData as StallThreadData;
+let seen = -1;
+let silent = 0;
+
+const timer = setInterval(() => {
+  const now = Atomics.load(beats, 0);
+  silent = now === seen ? silent + 1 : 0;
+  seen = now;
+  if (silent < steps) return;
+  clearInterval(timer);
+  cut();
+}, stepMs);
+
+/** The inspector interrupts JavaScript; where native code stands still there is no interruption. */
+function cut(): void {
+  setTimeout(() => {
+    say('the event loop stands still in native code: this process is killed');
+    kill();
+  }, LAST_WORDS_MS);
+  const session = new Session();
+  session.connectToMainThread();
+  const expression = `globalThis[Symbol.for(${JSON.stringify(STALLED)})]()`;
+  session.post('Runtime.evaluate', { expression }, kill);
+}
+
+function kill(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** A line of the log, past the main thread. */
+function say(msg: string): void {
+  writeSync(1, `${JSON.stringify({ level: 'fatal', time: new Date().toISOString(), msg })}\n`);
+}

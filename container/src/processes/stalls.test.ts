@@ -1,0 +1,116 @@
+/** Handlers that keep the event loop: cut at the request timeout, with an answer and a word in the log. */
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
+
+const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
+const LIMIT = { SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS: '2' };
+
+/** Does what the body says. */
+const HANDLER = `
+import { execSync } from 'node:child_process';
+const work = {
+  loop() { while (true); },
+  async later() { await new Promise((resolve) => setTimeout(resolve, 100)); while (true); },
+  pattern() { /^(a+)+$/.test('a'.repeat(50) + 'b'); },
+  native() { execSync('sleep 60'); },
+  busy() { const end = Date.now() + 1500; while (Date.now() < end); return { done: true }; },
+  quick() { return { done: true }; },
+  waits: () => new Promise(() => {}),
+};
+export const handler = (data) => work[Buffer.from(data).toString()]();
+`;
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function start(variables: Record<string, string> = {}): Promise<RuntimeProcess> {
+  const files = { 'code/inference.mjs': HANDLER };
+  const { directory, remove } = await createModelDir({ copies, files });
+  const runtime = await startRuntimeProcess({
+    SAGEMAKER_TFS_MODEL_DIR: directory,
+    ...LIMIT,
+    ...variables,
+  });
+  cleanups.push(remove, () => runtime.end('SIGKILL'));
+  await runtime.ready();
+  return runtime;
+}
+
+function invoke(runtime: RuntimeProcess, work: string, id = work): Promise<Response> {
+  return fetch(`${runtime.url}/invocations`, {
+    method: 'POST',
+    body: work,
+    headers: { 'X-Amzn-SageMaker-Inference-Id': id },
+  });
+}
+
+const pids = (runtime: RuntimeProcess, msg: string) =>
+  runtime
+    .log()
+    .filter((line) => line.msg === msg)
+    .map(({ pid }) => pid as number);
+
+const fatal = (runtime: RuntimeProcess) =>
+  runtime.log().find(({ level, msg }) => level === 'fatal' && /stood still/.test(String(msg)));
+
+test.each(['loop', 'later', 'pattern'])(
+  '%s: 504, the log names requests and place, another process answers, the model server stays',
+  async (work) => {
+    const runtime = await start();
+    const beside = invoke(runtime, 'waits');
+    const response = await invoke(runtime, work);
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({
+      code: 'REQUEST_TIMEOUT',
+      error: expect.stringContaining('must come back to the event loop'),
+    });
+    expect((await beside).status).toBe(504);
+    await until(() => pids(runtime, 'worker started').length === 2);
+    await runtime.ready();
+    expect(await (await invoke(runtime, 'quick')).json()).toEqual({ done: true });
+
+    const line = fatal(runtime);
+    const requests = line?.requests as { requestId: string }[];
+    expect(requests.map(({ requestId }) => requestId)).toContain(work);
+    expect(line?.stack).toContainEqual(expect.stringMatching(/code\/inference\.mjs.*:\d+:\d+/));
+    expect(pids(runtime, 'started')).toHaveLength(1);
+  },
+);
+
+test('native code that does not come back ends in a closed connection', async () => {
+  const runtime = await start();
+  await expect(invoke(runtime, 'native')).rejects.toThrow();
+  await until(() => pids(runtime, 'worker started').length === 2);
+  await runtime.ready();
+  expect(runtime.output()).toContain('stands still in native code');
+});
+
+test('long work below the limit is not cut, and neither is a promise that hangs', async () => {
+  const runtime = await start();
+  expect(await (await invoke(runtime, 'busy')).json()).toEqual({ done: true });
+  expect((await invoke(runtime, 'waits')).status).toBe(504);
+  expect(await (await invoke(runtime, 'busy')).json()).toEqual({ done: true });
+  expect(pids(runtime, 'worker started')).toHaveLength(1);
+});
+
+test('of two processes in-process only the one that stands still is replaced', async () => {
+  const runtime = await start({
+    SAGEMAKER_TFS_BACKEND: 'in-process',
+    SAGEMAKER_TFS_PROCESSES: '2',
+  });
+  expect((await invoke(runtime, 'loop')).status).toBe(504);
+  await until(() => pids(runtime, 'worker started').length === 3);
+  expect(await (await invoke(runtime, 'quick')).json()).toEqual({ done: true });
+});
+
+test('without a handler there is no process above', async () => {
+  const { directory, remove } = await createModelDir({ copies });
+  const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: directory, ...LIMIT });
+  cleanups.push(remove, () => runtime.end('SIGKILL'));
+  await runtime.ready();
+  expect(pids(runtime, 'worker started')).toEqual([]);
+});

@@ -1,0 +1,122 @@
+/** Threads that do tasks of one kind. They start with the first work and do not keep the process alive. */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, ServingError } from '../errors.ts';
+import { type ThreadEntry, type ThreadName, threadEntry } from './thread-entry.ts';
+
+/** What a thread answers: a result, or the error's parts. */
+export type ThreadReply<Result> =
+  | { readonly result: Result }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string } };
+
+interface Job<Task, Result> {
+  readonly task: Task;
+  readonly moved: readonly ArrayBuffer[];
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A pool of threads that all run the same program, which answers a task with a {@link ThreadReply}. */
+export class ThreadPool<Task, Result> {
+  readonly #entry: ThreadEntry;
+  readonly #size: number;
+  readonly #queue: Job<Task, Result>[] = [];
+  readonly #running = new Map<Worker, Job<Task, Result>>();
+  readonly #idle: Worker[] = [];
+
+  /** @param size threads at most */
+  constructor(entry: ThreadEntry, size: number) {
+    this.#entry = entry;
+    this.#size = size;
+  }
+
+  /**
+   * Does a task in a thread.
+   * @param moved buffers in the task that the thread takes over; the others are copied, shared memory is not
+   * @throws ServingError as the thread's; REQUEST_TOO_LARGE where its memory ran out; INTERNAL where it died;
+   *   the reason of an aborted signal, before the task is begun or after it
+   */
+  run(task: Task, moved: readonly ArrayBuffer[], signal?: AbortSignal): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ task, moved, signal, resolve, reject });
+      this.#dispatch();
+    });
+  }
+
+  /** Ends the threads; work in flight is rejected. */
+  async close(): Promise<void> {
+    const workers = [...this.#idle, ...this.#running.keys()];
+    this.#idle.length = 0;
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+
+  #dispatch(): void {
+    for (let job = this.#queue[0]; job; job = this.#queue[0]) {
+      if (job.signal?.aborted) {
+        job.reject(job.signal.reason);
+        this.#queue.shift();
+        continue;
+      }
+      const worker = this.#idle.pop() ?? this.#start();
+      if (!worker) return;
+      this.#queue.shift();
+      this.#running.set(worker, job);
+      worker.ref();
+      worker.postMessage(job.task, job.moved);
+    }
+  }
+
+  #start(): Worker | undefined {
+    if (this.#running.size + this.#idle.length >= this.#size) return undefined;
+    const worker = new Worker(this.#entry.program, { eval: this.#entry.isCode });
+    worker.on('message', (reply: ThreadReply<Result>) => this.#finish(worker, reply));
+    worker.on('error', (error) => this.#lose(worker, error));
+    worker.on('exit', (code) => this.#lose(worker, new Error(`exit code ${code}`)));
+    return worker;
+  }
+
+  #finish(worker: Worker, reply: ThreadReply<Result>): void {
+    const job = this.#running.get(worker);
+    this.#running.delete(worker);
+    worker.unref();
+    this.#idle.push(worker);
+    if (job?.signal?.aborted) job.reject(job.signal.reason);
+    else if ('error' in reply) job?.reject(new ServingError(reply.error.code, reply.error.message));
+    else job?.resolve(reply.result);
+    this.#dispatch();
+  }
+
+  /** A thread that ended takes its task with it; the next task starts another thread. */
+  #lose(worker: Worker, cause: Error & { code?: string }): void {
+    const job = this.#running.get(worker);
+    this.#running.delete(worker);
+    const at = this.#idle.indexOf(worker);
+    if (at >= 0) this.#idle.splice(at, 1);
+    job?.reject(lost(cause));
+    this.#dispatch();
+  }
+}
+
+function lost(cause: Error & { code?: string }): ServingError {
+  if (cause.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    const message = 'the body needs more memory than this container has; send less at a time';
+    return new ServingError('REQUEST_TOO_LARGE', message, { cause });
+  }
+  return new ServingError('INTERNAL', 'a thread ended unexpectedly', { cause });
+}
+
+/**
+ * The process's pool for a program: as many threads as processors, made when it is first asked for.
+ * @returns what gives it, or undefined where the thread's module is not beside the program
+ */
+export function lazyPool<Task, Result>(
+  name: ThreadName,
+): () => ThreadPool<Task, Result> | undefined {
+  let pool: ThreadPool<Task, Result> | undefined;
+  return () => {
+    const entry = pool ? undefined : threadEntry(name);
+    if (entry) pool = new ThreadPool(entry, availableParallelism());
+    return pool;
+  };
+}
