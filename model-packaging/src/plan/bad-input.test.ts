@@ -30,8 +30,22 @@ describe('bad input is refused, naming the path', () => {
     expectRefused('SOURCE_NOT_FOUND', scratch.path('x'), scratch.path('x')));
 
   test('no SavedModel', async () => {
-    const file = scratch.write('model/1/weights.bin', 'x');
-    await expectRefused('NOT_A_SAVED_MODEL', scratch.path('model'), join(file, '..'));
+    const model = scratch.path('model');
+    scratch.write('model/1/weights.bin', 'x');
+    const wanted = join(model, '1', 'saved_model.pb');
+    await expectRefused('NOT_A_SAVED_MODEL', model, `such as ${wanted}`);
+  });
+
+  test.each([
+    ['export/1/variables/variables.index', "export/1 (has 'variables', but no saved_model.pb"],
+    ['old/digits.keras', 'old/digits.keras (give this file if it is the model)'],
+    ['old/digits.tflite', 'old/digits.tflite (not a SavedModel'],
+    ['a/b/c/d/e/f/g/saved_model.pb', 'a/b/c/d/e/f/g (too deep'],
+    ['1/saved_model.cpb', '1/saved_model.cpb is a SavedModel in chunks'],
+  ])('no SavedModel, but %s', async (file, told) => {
+    scratch.write(`model/notes.txt`, 'x');
+    scratch.write(`model/${file}`, 'x');
+    await expectRefused('NOT_A_SAVED_MODEL', scratch.path('model'), scratch.path('model', told));
   });
 
   test('a version without a model beside one that has it', async () => {

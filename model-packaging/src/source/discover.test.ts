@@ -79,3 +79,23 @@ test('a version that is a link out of the source is refused, one inside is follo
   const { manifest } = await pack(scratch.path('real'));
   expect(manifest.models[0]?.versions).toEqual(['1', '2']);
 });
+
+test('a version that is a link to a folder of another name is that version', async () => {
+  scratch.model('strings', 'model/run-a');
+  symlinkSync('run-a', scratch.path('model/7'));
+  const { manifest } = await pack(scratch.path('model'));
+  expect(manifest.models).toMatchObject([{ name: 'model', versions: ['7'] }]);
+});
+
+test.each([
+  ['the model', 'models/digits'],
+  ['a folder of models', 'models'],
+])('a link out of the source to %s is refused', async (_, target) => {
+  scratch.model('strings', 'source/strings/1');
+  scratch.model('strings', 'models/digits/1');
+  const link = scratch.path('source/linked');
+  symlinkSync(scratch.path(target), link);
+  const packing = pack(scratch.path('source'));
+  await expect(packing).rejects.toThrow(withCode('UNSAFE_PATH'));
+  await expect(packing).rejects.toThrow(link);
+});

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PackagingError } from '../errors.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
+import { noModelBelow } from './near-misses.ts';
 import { isInside, listNames, resolveLink } from './walk.ts';
 
 /** One version of a model. */
@@ -26,6 +27,9 @@ const MAX_VERSION = 2n ** 63n - 1n;
 /** The deepest directory below a source in which a SavedModel is looked for (`export/Servo/1` is at 3). */
 const MAX_DEPTH = 6;
 
+/** So far below a link to elsewhere a SavedModel is looked for (`digits -> /models/digits`, with `export/1`). */
+const LINK_DEPTH = 2;
+
 /**
  * The models below `root`, which is called `rootName`. `root` may be a version directory (TF-Hub style: no number needed, the version
  * is then 1), a directory of versions, or any depth of directories above such.
@@ -41,8 +45,8 @@ export function discoverModels(root: string, rootName: string): ModelSource[] {
 }
 
 function discoverBelow(root: string, rootName: string): ModelSource[] {
-  const { savedModels, empty } = findSavedModels(root, 0, realpathSync(root));
-  if (savedModels.length === 0) throw notASavedModel(empty[0] ?? root);
+  const savedModels = withoutLinked(findSavedModels(root, 0, realpathSync(root)));
+  if (savedModels.length === 0) throw noModelBelow(root, MAX_DEPTH);
   const parents = new Map<string, VersionSource[]>();
   for (const directory of savedModels) {
     const parent = dirname(directory);
@@ -59,6 +63,18 @@ function discoverBelow(root: string, rootName: string): ModelSource[] {
     parents.set(parent, versions);
   }
   return nameModels(parents, root, rootName);
+}
+
+/** Without the directories that a version among them links to (`1 -> run-a`): they are that version. */
+function withoutLinked(savedModels: readonly string[]): string[] {
+  const linked = new Set(
+    savedModels
+      .filter((path) => lstatSync(path).isSymbolicLink())
+      .map((path) => realpathSync(path)),
+  );
+  return savedModels.filter(
+    (path) => VERSION.test(basename(path)) || !linked.has(realpathSync(path)),
+  );
 }
 
 function nameModels(
@@ -82,43 +98,56 @@ function nameModels(
   return models.map(({ name, versions }) => ({ name, versions }));
 }
 
-/** What lies below a directory. */
-interface Found {
-  readonly savedModels: string[];
-  /** Folders named as versions that hold no model. */
-  readonly empty: string[];
-}
-
 /** @throws PackagingError where one version holds a model and the one beside it does not */
-function findSavedModels(directory: string, depth: number, boundary: string): Found {
-  if (isSavedModel(directory)) return { savedModels: [directory], empty: [] };
-  const found: Found = { savedModels: [], empty: [] };
+function findSavedModels(directory: string, depth: number, boundary: string): string[] {
+  if (isSavedModel(directory)) return [directory];
+  const found: string[] = [];
   if (depth === MAX_DEPTH) return found;
-  for (const name of listNames(directory)) {
+  let gap: string | undefined;
+  for (const name of namesBelow(directory, depth)) {
     const path = join(directory, name);
     if (!existsSync(path) || !statSync(path).isDirectory() || isIdleLink(path, boundary)) continue;
     const below = findSavedModels(path, depth + 1, boundary);
-    found.savedModels.push(...below.savedModels);
-    found.empty.push(...below.empty);
-    if (below.savedModels.length === 0 && VERSION.test(name)) found.empty.push(path);
+    found.push(...below);
+    if (below.length === 0 && VERSION.test(name)) gap ??= path;
   }
-  const isHere = (path: string) => dirname(path) === directory;
-  const gap = found.empty.find(isHere);
-  if (gap !== undefined && found.savedModels.some(isHere)) throw notASavedModel(gap);
+  const hasVersions = found.some((path) => dirname(path) === directory);
+  if (gap !== undefined && hasVersions) throw notASavedModel(gap);
   return found;
+}
+
+/** Folders that may not be read are passed over, but for the source itself and for versions. */
+function namesBelow(directory: string, depth: number): string[] {
+  try {
+    return listNames(directory);
+  } catch (error) {
+    const isUnreadable = error instanceof PackagingError && error.code === 'SOURCE_NOT_FOUND';
+    if (!isUnreadable || depth === 0 || VERSION.test(basename(directory))) throw error;
+    return [];
+  }
 }
 
 /**
  * True for links that are not models: those to what is found without them (`latest -> 3`), and those
  * elsewhere that lead to no model.
- * @throws PackagingError UNSAFE_PATH for a version that is a link out of the source
+ * @throws PackagingError UNSAFE_PATH for a version or a model that is a link out of the source
  */
 function isIdleLink(path: string, boundary: string): boolean {
   if (!lstatSync(path).isSymbolicLink()) return false;
   const isVersion = VERSION.test(basename(path));
-  if (!isInside(realpathSync(path), boundary) && !isVersion && !isSavedModel(path)) return true;
+  const isElsewhere = !isInside(realpathSync(path), boundary);
+  if (isElsewhere && !isVersion && !leadsToModel(path, LINK_DEPTH)) return true;
   resolveLink(path, boundary);
   return !isVersion;
+}
+
+function leadsToModel(directory: string, depth: number): boolean {
+  if (isSavedModel(directory)) return true;
+  if (depth === 0) return false;
+  return namesBelow(directory, 1).some((name) => {
+    const path = join(directory, name);
+    return lstatSync(path).isDirectory() && leadsToModel(path, depth - 1);
+  });
 }
 
 /** True for a directory that is or claims to be a SavedModel. @throws PackagingError TEXT_FORMAT */

@@ -3,10 +3,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { PackagingError } from '../errors.ts';
 import { convertKeras } from './convert-keras.ts';
-import type { ModelSource } from './discover.ts';
+import { discoverModels, type ModelSource } from './discover.ts';
 import { extractArchive } from './extract.ts';
 import { extractZip } from './extract-zip.ts';
-import { modelsIn } from './model-source.ts';
 import { fetchFromS3, isS3Uri } from './s3.ts';
 import { type Workspace, withWorkspace } from './workspace.ts';
 
@@ -35,7 +34,7 @@ export async function withSource<T>(
 ): Promise<T> {
   return withWorkspace(async (workspace) => {
     const opened = await openSource(source, workspace, options);
-    return use({ ...opened, models: modelsIn(opened) });
+    return use({ ...opened, models: discoverModels(opened.directory, opened.name) });
   });
 }
 
