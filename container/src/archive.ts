@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MANIFEST_PATH, type Manifest, parseManifest } from '@sagemaker-tfs/manifest';
+import type { Manifest } from '@sagemaker-tfs/manifest';
+import { MANIFEST_PATH } from '@sagemaker-tfs/manifest/manifest-path';
 import type { Logger } from 'pino';
 import { type LoadedHandler, loadHandler, warnOfStrayHandlers } from './handler/loader.ts';
 import { type Labels, loadLabels } from './postprocess/labels.ts';
@@ -24,10 +25,19 @@ export interface Archive {
  */
 export async function loadArchive(directory: string, log: Logger): Promise<Archive> {
   const path = join(directory, MANIFEST_PATH);
-  const manifest = existsSync(path) ? parseManifest(await readFile(path, 'utf8')) : undefined;
+  const manifest = existsSync(path) ? await readManifest(path) : undefined;
   const postprocess = manifest?.postprocess;
   const labels = postprocess && (await loadLabels(postprocess, join(directory, 'code')));
   const handler = await loadHandler(directory, log);
   if (!handler) await warnOfStrayHandlers(directory, log);
   return { directory, manifest, labels, handler };
+}
+
+/** The schema's library takes its time to load, and archives that were packed by hand do not need it. */
+async function readManifest(path: string): Promise<Manifest> {
+  const [{ parseManifest }, text] = await Promise.all([
+    import('@sagemaker-tfs/manifest'),
+    readFile(path, 'utf8'),
+  ]);
+  return parseManifest(text);
 }

@@ -1,7 +1,6 @@
 /** The environment, read once: every variable becomes one checked, typed value here and nowhere else. */
 import { availableParallelism } from 'node:os';
 import { distance } from 'fastest-levenshtein';
-import { z } from 'zod';
 import {
   ENVIRONMENT_VARIABLES,
   RETIRED_VARIABLES,
@@ -111,41 +110,26 @@ export interface EnvironmentReading {
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
 ): EnvironmentReading {
-  const set = Object.fromEntries(
-    ENVIRONMENT_VARIABLES.map(({ name }) => [name, variables[name]?.trim() || undefined]),
-  );
-  const parsed = environmentSchema.safeParse(set);
-  if (!parsed.success) {
-    throw new EnvironmentError(
-      parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`),
-    );
-  }
-  const environment = environmentOf(parsed.data as Values);
+  const environment = environmentOf(valuesOf(variables));
   checkPorts(environment);
   checkProcesses(environment);
   return { environment, warnings: unknownNames(variables) };
 }
 
-const environmentSchema = z.object(
-  Object.fromEntries(
-    ENVIRONMENT_VARIABLES.map((definition) => [definition.name, schemaOf(definition)]),
-  ),
-);
-
-function schemaOf(definition: VariableDefinition): z.ZodType {
-  const text =
-    definition.default === undefined
-      ? z.string().optional()
-      : z.string().default(definition.default);
-  return text.transform((value, context) => {
-    if (value === undefined) return undefined;
-    const result = parseValue(value, definition);
-    if (typeof result === 'object' && 'problem' in result) {
-      context.addIssue({ code: 'custom', message: `is "${value}"; ${result.problem}` });
-      return z.NEVER;
+/** Without a schema: its library would be half of what the start loads. */
+function valuesOf(variables: Readonly<Record<string, string | undefined>>): Values {
+  const problems: string[] = [];
+  const values = ENVIRONMENT_VARIABLES.map((definition: VariableDefinition) => {
+    const { name } = definition;
+    const text = variables[name]?.trim() || definition.default;
+    const value = text === undefined ? undefined : parseValue(text, definition);
+    if (typeof value === 'object' && 'problem' in value) {
+      problems.push(`${name} is "${text}"; ${value.problem}`);
     }
-    return result;
+    return [name, value];
   });
+  if (problems.length > 0) throw new EnvironmentError(problems);
+  return Object.fromEntries(values) as Values;
 }
 
 function parseValue(

@@ -1,16 +1,16 @@
 /** Puts the runtime together: models, model server, handler, HTTP. */
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from './archive.ts';
-import { checkDeclarations } from './check-declarations.ts';
 import type { Environment } from './environment.ts';
 import { loadHandler } from './handler/loader.ts';
+import { loadInvocations } from './http/lazy-invoke.ts';
 import { internalRoutes, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { type Routes, type RunningServer, startServer } from './http/server.ts';
 import { type ModelHost, startModelHost } from './model-host.ts';
 import { chooseModels } from './model-server/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
-import { Metrics } from './observability/metrics.ts';
+import type { Metrics } from './observability/metrics.ts';
 import type { WorkerRole } from './processes/role.ts';
 import type { Services } from './services.ts';
 
@@ -22,7 +22,8 @@ export interface Runtime {
   readonly failed: Promise<never>;
   /** Resolves when models can be called for the first time. */
   readonly ready: Promise<void>;
-  readonly metrics: Metrics;
+  /** Undefined where no port answers them. */
+  readonly metrics: Metrics | undefined;
   /** Finishes what is in flight, for at most `graceMs` (default: as configured), and ends the model server. */
   close(graceMs?: number): Promise<void>;
 }
@@ -69,6 +70,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     await close(0);
     throw error;
   }
+  void Promise.all([loadInvocations(), host.backends.choose(undefined)]);
   return { port: servers[0]?.port ?? 0, ready, failed, close, metrics: services.metrics };
 }
 
@@ -91,7 +93,9 @@ async function watch(
 /** SageMaker's port first. The metrics of several processes are answered by their primary. */
 function listeners({ routes, services }: Prepared, { environment, worker }: RuntimeOptions) {
   const { port } = environment.metrics;
-  const internal = port === undefined || worker ? [] : [{ port, routes: internalRoutes(services) }];
+  const { metrics } = services;
+  const internal =
+    !metrics || port === undefined || worker ? [] : [{ port, routes: internalRoutes({ metrics }) }];
   return [{ port: environment.port, routes }, ...internal];
 }
 
@@ -124,20 +128,28 @@ interface Prepared {
 async function prepareSingle(options: RuntimeOptions): Promise<Prepared> {
   const { environment, log } = options;
   const { models, defaultModel } = await chooseModels(environment);
-  const archive = await loadArchive(environment.modelDir, log);
-  log.info({ models, defaultModel, handler: archive.handler?.path }, 'archive');
+  const metrics = await metricsOf(environment, () => host.readiness.reason);
+  // First of all, because loading the models takes longer than everything here.
   const host = await startModelHost({
     ...options,
     models,
     sharesModelServer: options.worker !== undefined,
-    onBatch: (batch) => services.metrics.batch(batch),
+    onBatch: (batch) => metrics?.batch(batch),
   });
+  const archive = await loadArchive(environment.modelDir, log).catch(async (error) => {
+    await host.stop();
+    throw error;
+  });
+  log.info({ models, defaultModel, handler: archive.handler?.path }, 'archive');
   const services = servicesOf(options, host, {
+    metrics,
     defaultModel,
     archiveOf: () => archive,
   });
   const checked = host.readiness.firstReady.then(async () => {
-    const signatures = await host.backends.choose(undefined).signatures({ name: defaultModel });
+    const backend = await host.backends.choose(undefined);
+    const signatures = await backend.signatures({ name: defaultModel });
+    const { checkDeclarations } = await import('./check-declarations.ts');
     checkDeclarations(archive, signatures);
   });
   checked.catch(() => undefined);
@@ -151,10 +163,11 @@ async function prepareMultiModel(options: RuntimeOptions): Promise<Prepared> {
   const root = environment.multiModelDir;
   const handler = await loadHandler(root, log);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
+  const metrics = await metricsOf(environment, () => host.readiness.reason);
   const host = await startModelHost({
     ...options,
     models: [],
-    onBatch: (batch) => services.metrics.batch(batch),
+    onBatch: (batch) => metrics?.batch(batch),
   });
   const table = new ModelTable({
     root,
@@ -164,6 +177,7 @@ async function prepareMultiModel(options: RuntimeOptions): Promise<Prepared> {
     onChange: (name) => host.backends.forget(name),
   });
   const services = servicesOf(options, host, {
+    metrics,
     defaultModel: undefined,
     archiveOf: (name) => table.use(name),
   });
@@ -175,7 +189,7 @@ async function prepareMultiModel(options: RuntimeOptions): Promise<Prepared> {
 function servicesOf(
   { environment, log }: RuntimeOptions,
   { backends, readiness, endpoint }: ModelHost,
-  models: Pick<Services, 'defaultModel' | 'archiveOf'>,
+  rest: Pick<Services, 'metrics' | 'defaultModel' | 'archiveOf'>,
 ): Services {
   return {
     environment,
@@ -183,12 +197,21 @@ function servicesOf(
     backends,
     readiness,
     endpoint,
-    metrics: new Metrics(() => readiness.reason),
     cloudWatch: environment.metrics.cloudWatch
       ? new CloudWatchMetrics(log, environment.metrics.namespace)
       : undefined,
-    ...models,
+    ...rest,
   };
+}
+
+/** Undefined, and nothing is counted, where no port answers them. */
+async function metricsOf(
+  { metrics }: Environment,
+  reason: () => string | undefined,
+): Promise<Metrics | undefined> {
+  if (metrics.port === undefined) return undefined;
+  const { Metrics } = await import('./observability/metrics.ts');
+  return new Metrics(reason);
 }
 
 function forever(): Promise<never> {

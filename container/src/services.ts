@@ -27,7 +27,8 @@ export interface Services {
   readonly defaultModel: string | undefined;
   /** The archive that a model came in. */
   archiveOf(modelName: string): Archive;
-  readonly metrics: Metrics;
+  /** Undefined where no port answers them. */
+  readonly metrics: Metrics | undefined;
   /** Undefined unless asked for. */
   readonly cloudWatch: CloudWatchMetrics | undefined;
   /** Where TensorFlow Serving is, for handlers that call it themselves; undefined where it does not run. */

@@ -1,5 +1,6 @@
 /** How an image becomes a tensor, and outputs become an answer, declared instead of programmed. */
-import { z } from 'zod';
+import * as z from 'zod';
+import { PREPROCESS_DEFAULTS } from './preprocess-defaults.ts';
 
 const perChannel = z.union([z.number(), z.array(z.number()).min(1).max(4)]);
 
@@ -8,12 +9,14 @@ export const preprocessSchema = z.strictObject({
   /** Input that the image feeds. Default: the signature's only input. */
   input: z.string().min(1).optional(),
   /** How the picture meets the input's height and width. Default: stretch. */
-  resize: z.enum(['stretch', 'cover', 'contain']).default('stretch'),
+  resize: z.enum(['stretch', 'cover', 'contain']).default(PREPROCESS_DEFAULTS.resize),
   /** [height, width] where the signature leaves them open. */
   size: z.tuple([z.int().positive(), z.int().positive()]).optional(),
   /** Color of the bars that `contain` adds, 0-255 for each channel. Default: 0. */
-  padding: z.number().min(0).max(255).default(0),
-  interpolation: z.enum(['nearest', 'bilinear', 'bicubic', 'lanczos3']).default('bilinear'),
+  padding: z.number().min(0).max(255).default(PREPROCESS_DEFAULTS.padding),
+  interpolation: z
+    .enum(['nearest', 'bilinear', 'bicubic', 'lanczos3'])
+    .default(PREPROCESS_DEFAULTS.interpolation),
   /** Order of the color channels in the tensor. Default: rgb. */
   channels: z.enum(['rgb', 'bgr', 'gray']).optional(),
   /** Order of the dimensions. Default: from the signature's shape (a size of 1, 3 or 4 marks the channels). */

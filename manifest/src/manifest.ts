@@ -1,5 +1,5 @@
 /** `code/manifest.json`, the one file by which packaging tells the runtime what an archive holds. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { postprocessSchema, preprocessSchema } from './image-declaration.ts';
 
 const tensorSpec = z.strictObject({
@@ -46,6 +46,3 @@ export const manifestSchema = z.strictObject({
 
 /** A checked manifest. */
 export type Manifest = z.output<typeof manifestSchema>;
-
-/** Where the manifest lies in an archive. */
-export const MANIFEST_PATH = 'code/manifest.json';

@@ -1,5 +1,5 @@
 /** Parses manifests and declarations that come from outside. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ManifestError } from './errors.ts';
 import {
   type Postprocess,

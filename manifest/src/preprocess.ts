@@ -1,9 +1,10 @@
 /** Completes a `preprocess` declaration from the signature that it is for. */
 import type { NumericDType, Signature } from '@sagemaker-tfs/tensors';
 import { type Problem, throwProblems } from './errors.ts';
-import { type Preprocess, preprocessSchema } from './image-declaration.ts';
+import type { Preprocess } from './image-declaration.ts';
 import { resolveGeometry } from './picture-geometry.ts';
 import { checkRange, resolveScaling } from './pixel-scaling.ts';
+import { PREPROCESS_DEFAULTS } from './preprocess-defaults.ts';
 
 /** An input that takes the encoded picture (JPEG, PNG) as it is: a DT_STRING input. */
 export interface BytesInput {
@@ -39,8 +40,6 @@ export interface PixelsInput {
 /** How pictures become the input tensor, everything decided. */
 export type ResolvedPreprocess = BytesInput | PixelsInput;
 
-const DEFAULTS: Preprocess = preprocessSchema.parse({});
-
 /**
  * Decides input, size, layout, channels and scaling from the declaration and the signature.
  * @throws ManifestError naming the field that does not fit
@@ -50,7 +49,7 @@ export function resolvePreprocess(
   signature: Signature,
 ): ResolvedPreprocess {
   const problems: Problem[] = [];
-  const resolved = resolve(preprocess ?? DEFAULTS, signature, problems);
+  const resolved = resolve(preprocess ?? PREPROCESS_DEFAULTS, signature, problems);
   throwProblems(problems);
   return resolved as ResolvedPreprocess;
 }

@@ -6,17 +6,7 @@ export * from './gen/error_codes_pb.ts';
 export * from './gen/health_pb.ts';
 export * from './gen/serving_pb.ts';
 export * from './gen/tensorflow_pb.ts';
-
-/** Paths of the gRPC methods: `/package.Service/Method`. */
-export const GRPC_METHODS = {
-  predict: '/tensorflow.serving.PredictionService/Predict',
-  classify: '/tensorflow.serving.PredictionService/Classify',
-  regress: '/tensorflow.serving.PredictionService/Regress',
-  getModelMetadata: '/tensorflow.serving.PredictionService/GetModelMetadata',
-  getModelStatus: '/tensorflow.serving.ModelService/GetModelStatus',
-  handleReloadConfigRequest: '/tensorflow.serving.ModelService/HandleReloadConfigRequest',
-  healthCheck: '/grpc.health.v1.Health/Check',
-} as const;
+export { GRPC_METHODS } from './grpc-methods.ts';
 
 /** The `type_url` of the `signature_def` entry in a GetModelMetadataResponse. */
 export const SIGNATURE_DEF_MAP_TYPE_URL = 'type.googleapis.com/tensorflow.serving.SignatureDefMap';

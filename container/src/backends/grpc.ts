@@ -5,10 +5,9 @@ import {
   type SignatureMap,
   TensorError,
 } from '@sagemaker-tfs/tensors';
-import { GRPC_METHODS } from '@sagemaker-tfs/tensors/protos';
+import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
-import { getModelSignatures, getModelStatus } from '../model-server/model-service.ts';
 import type {
   Backend,
   BackendReply,
@@ -18,7 +17,6 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { decodeClassification, decodeRegression, encodeExamplesRequest } from './grpc/examples.ts';
 import { GrpcError, servingErrorOf } from './grpc/grpc-status.ts';
 import { SignatureCache } from './signature-cache.ts';
 
@@ -34,7 +32,7 @@ export class GrpcBackend implements Backend {
     this.#pool = pool;
     this.#timeoutMs = options.timeoutMs;
     this.#signatures = new SignatureCache((model) =>
-      this.#use(({ channel }) => getModelSignatures(channel, model)),
+      this.#use(async ({ channel }) => (await modelService()).getModelSignatures(channel, model)),
     );
   }
 
@@ -58,7 +56,8 @@ export class GrpcBackend implements Backend {
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { method, signal } = request;
-    const message = [encodeExamplesRequest(request)];
+    const messages = await import('./grpc/examples.ts');
+    const message = [messages.encodeExamplesRequest(request)];
     const bytes = await this.#use(
       ({ channel }) =>
         channel.call({
@@ -69,7 +68,9 @@ export class GrpcBackend implements Backend {
         }),
       signal,
     );
-    return method === 'classify' ? decodeClassification(bytes) : decodeRegression(bytes);
+    return method === 'classify'
+      ? messages.decodeClassification(bytes)
+      : messages.decodeRegression(bytes);
   }
 
   async signatures(model: ModelSelector): Promise<SignatureMap> {
@@ -77,7 +78,7 @@ export class GrpcBackend implements Backend {
   }
 
   status(model: ModelSelector): Promise<readonly ModelVersionStatus[]> {
-    return this.#use(({ channel }) => getModelStatus(channel, model));
+    return this.#use(async ({ channel }) => (await modelService()).getModelStatus(channel, model));
   }
 
   /** Forgets the signatures of a model that was loaded anew. */
@@ -94,6 +95,11 @@ export class GrpcBackend implements Backend {
       throw error instanceof GrpcError ? servingErrorOf(error) : error;
     }
   }
+}
+
+/** Not before it is called: the descriptors of its messages take long to load, and Predict needs none. */
+function modelService() {
+  return import('../model-server/model-service.ts');
 }
 
 function decodeReply(bytes: Uint8Array): BackendReply {

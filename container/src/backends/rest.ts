@@ -14,7 +14,6 @@ import type {
 import { errorCodeOf } from './grpc/grpc-status.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
 import { HttpClient, type HttpReply } from './rest/http-client.ts';
-import { parseMetadata, parseStatus } from './rest/metadata.ts';
 import { predictRequestBody, readPredictReply } from './rest/predict-json.ts';
 import { SignatureCache } from './signature-cache.ts';
 
@@ -36,9 +35,10 @@ export class RestBackend implements Backend {
   constructor(pool: InstancePool, options: { maxReplyBytes: number }) {
     this.#pool = pool;
     this.#client = new HttpClient(options);
-    this.#signatures = new SignatureCache(async (model) =>
-      parseMetadata(JSON.parse((await this.#get(model, '/metadata')).toString('utf8'))),
-    );
+    this.#signatures = new SignatureCache(async (model) => {
+      const text = (await this.#get(model, '/metadata')).toString('utf8');
+      return (await schemas()).parseMetadata(JSON.parse(text));
+    });
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
@@ -98,7 +98,8 @@ export class RestBackend implements Backend {
   }
 
   async status(model: ModelSelector): Promise<readonly ModelVersionStatus[]> {
-    return parseStatus(JSON.parse((await this.#get(model, '')).toString('utf8')));
+    const text = (await this.#get(model, '')).toString('utf8');
+    return (await schemas()).parseStatus(JSON.parse(text));
   }
 
   /** Forgets the signatures of a model that was loaded anew. */
@@ -131,6 +132,11 @@ export class RestBackend implements Backend {
     if (reply.status === 200) return reply.body;
     throw new ServingError(errorCodeOf(reply.status), errorText(reply), { status: reply.status });
   }
+}
+
+/** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */
+function schemas() {
+  return import('./rest/metadata.ts');
 }
 
 function modelPath({ name, version, label }: ModelSelector): string {

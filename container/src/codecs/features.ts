@@ -1,5 +1,5 @@
 /** Records of named features (tf.Example, SageMaker's Record) to batch tensors. */
-import { preprocessSchema } from '@sagemaker-tfs/manifest';
+import { PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
 import {
   concat,
   reshape,
@@ -14,7 +14,6 @@ import { fitInput } from './fit-input.ts';
 import { reading } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 
-const DEFAULT_PREPROCESS = preprocessSchema.parse({});
 /** The feature that SageMaker's own algorithms read. */
 const VALUES = 'values';
 
@@ -94,7 +93,7 @@ async function imageBatch(
     if (image && others.length === 0) return image;
     throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'`);
   });
-  const preprocess = { ...DEFAULT_PREPROCESS, ...context.preprocess, input };
+  const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
   const tensors = await imagesToTensors(
     images,
     { ...context, preprocess },

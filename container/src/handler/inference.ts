@@ -66,7 +66,7 @@ export async function createInference(
 ): Promise<Inference> {
   const { request, attributes, signal, log, stopwatch, modelName, results } = options;
   const { limits } = services.environment;
-  const backend = services.backends.choose(attributes.transport);
+  const backend = await services.backends.choose(attributes.transport);
   const model = selectorOf(modelName, attributes);
   const archive = services.archiveOf(modelName);
   const signatureNamed = async (key: string) =>

@@ -2,8 +2,6 @@
  * The routes of a multi-model endpoint (SageMaker, "Build Your Own Container for SageMaker AI Multi-Model
  * Endpoints").
  */
-import { z } from 'zod';
-import { ServingError } from '../errors.ts';
 import type { LoadedModel, ModelTable } from '../multi-model/model-table.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply, type Reply } from './reply.ts';
@@ -13,13 +11,13 @@ const PAGE_SIZE = 100;
 /** A load request names a model and a path; a larger one is not one. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-const loadRequest = z.object({ model_name: z.string().min(1), url: z.string().min(1) });
-
 /** `POST /models` with `{"model_name", "url"}`. */
 export async function loadModel(table: ModelTable, exchange: Exchange): Promise<Reply> {
   exchange.acceptBody();
   const { request, signal } = exchange;
   const body = await readBody(request, { maxBytes: MAX_BODY_BYTES, signal });
+  // Its schema takes longer to load than everything else that listens.
+  const { parseLoadRequest } = await import('../multi-model/load-request.ts');
   const { model_name: name, url } = parseLoadRequest(body);
   const model = await table.load(name, url);
   return jsonReply(describeModel(model));
@@ -46,18 +44,6 @@ export function getModel(table: ModelTable, name: string): Reply {
 export async function unloadModel(table: ModelTable, name: string): Promise<Reply> {
   await table.unload(name);
   return jsonReply({ modelName: name });
-}
-
-function parseLoadRequest(body: Buffer): z.output<typeof loadRequest> {
-  try {
-    return loadRequest.parse(JSON.parse(body.toString('utf8')));
-  } catch (cause) {
-    throw new ServingError(
-      'BAD_REQUEST',
-      'the body must be {"model_name": "...", "url": "..."}, the url a directory',
-      { cause },
-    );
-  }
 }
 
 function describeModel({ served, url, lastUsed }: LoadedModel) {

@@ -1,4 +1,5 @@
 import type { ModelTable } from '../multi-model/model-table.ts';
+import type { MetricsPage } from '../observability/metrics.ts';
 import type { Services } from '../services.ts';
 import { ROUTES } from './route-table.ts';
 import { internalRoutes, multiModelRoutes, singleModelRoutes } from './routes.ts';
@@ -20,5 +21,5 @@ test('the table names exactly the routes that are answered', () => {
   expect(named(multiModelRoutes(services, {} as ModelTable))).toEqual(
     rows('always', 'multi-model'),
   );
-  expect(named(internalRoutes(services))).toEqual(rows('metrics port'));
+  expect(named(internalRoutes({ metrics: {} as MetricsPage }))).toEqual(rows('metrics port'));
 });

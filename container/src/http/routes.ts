@@ -3,7 +3,7 @@ import type { ModelTable } from '../multi-model/model-table.ts';
 import type { MetricsPage } from '../observability/metrics.ts';
 import type { Services } from '../services.ts';
 import { executionParameters } from './execution-parameters.ts';
-import { invoke } from './invocations.ts';
+import { invoke } from './lazy-invoke.ts';
 import { getModel, listModels, loadModel, unloadModel } from './models.ts';
 import { ping } from './ping.ts';
 import type { Routes } from './server.ts';

@@ -5,7 +5,6 @@ import { GrpcError, GrpcStatus } from '../backends/grpc/grpc-status.ts';
 import { ConnectionLost, UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { getModelStatus } from './model-service.ts';
 import { Readiness } from './readiness.ts';
 
 /** One process of TensorFlow Serving. */
@@ -55,9 +54,9 @@ export class InstancePool {
     });
   }
 
-  /** Begins to ask the instances for their state. */
-  start(): void {
-    for (const { readiness } of this.instances) readiness.start();
+  /** Begins to ask the instances for their state, for the first time after `delayMs`. */
+  start(delayMs: number): void {
+    for (const { readiness } of this.instances) readiness.start(delayMs);
   }
 
   /**
@@ -192,6 +191,7 @@ interface ModelState {
 /** The state of a model; for the empty name, whether the server itself answers. */
 async function modelState(channel: UnaryChannel, name: string): Promise<ModelState> {
   try {
+    const { getModelStatus } = await import('./model-service.ts');
     const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
     return stateOf(name, await getModelStatus(channel, { name }, { signal }));
   } catch (error) {

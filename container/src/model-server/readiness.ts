@@ -29,9 +29,9 @@ export class Readiness {
     return this.#reason;
   }
 
-  /** Begins to probe. */
-  start(): void {
-    void this.#ask();
+  /** Begins to probe, for the first time after `delayMs`. */
+  start(delayMs: number): void {
+    this.#schedule(delayMs);
   }
 
   /** Says at once that it cannot serve; the next probe follows soon. */

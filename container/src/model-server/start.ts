@@ -6,7 +6,6 @@ import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from '
 import { modelConfigText, type ServedModel } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { InstancePool } from './instance-pool.ts';
-import { reloadConfig } from './model-service.ts';
 import { modelServerEndpoints } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -35,6 +34,8 @@ export interface ModelServer {
   stop(): Promise<void>;
 }
 
+/** No TensorFlow Serving answers sooner, so that asking it can wait until we listen ourselves. */
+const START_MS = 100;
 /** How long an instance may take to end by itself, in ms. */
 const GRACE_MS = 3000;
 
@@ -60,12 +61,13 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     onStartFailure: (message) => fail(new Error(message)),
   });
   supervisor.start();
-  pool.start();
+  pool.start(START_MS);
   return {
     pool,
     failed,
     async serve(models) {
       await pool.whenReady();
+      const { reloadConfig } = await import('./model-service.ts');
       await replaceConfig(files, models);
       try {
         for (const { channel } of pool.instances) await reloadConfig(channel, models);
@@ -88,7 +90,7 @@ export function connectModelServer({ environment, models }: PoolOptions): ModelS
     () => models,
     () => undefined,
   );
-  pool.start();
+  pool.start(0);
   return {
     pool,
     failed: new Promise(() => undefined),

@@ -19,7 +19,7 @@ export function recordRequest(
 ): RequestRecord {
   const { metrics, cloudWatch } = services;
   const record: RequestRecord = { inference: undefined, requestBytes: undefined };
-  metrics.started();
+  metrics?.started();
   exchange.onFinish((outcome) => {
     const sample: RequestSample = {
       model: record.inference?.model.name,
@@ -29,7 +29,7 @@ export function recordRequest(
       responseBytes: outcome.bytes,
       timings: stopwatch.timings(),
     };
-    metrics.finished(sample);
+    metrics?.finished(sample);
     cloudWatch?.finished(sample);
     writeLine(services, exchange, { sample, outcome, inference: record.inference });
   });

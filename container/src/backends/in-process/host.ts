@@ -155,7 +155,7 @@ function failureOf(loaded: Promise<void>): Promise<never> {
 
 function onlyInProcess(backend: InProcessBackend): Backends {
   return {
-    choose(transport = 'in-process') {
+    async choose(transport = 'in-process') {
       if (transport === 'in-process') return backend;
       throw new ServingError(
         'BAD_CUSTOM_ATTRIBUTE',

@@ -1,6 +1,6 @@
 /** TensorFlow Serving's REST answers about models, parsed. */
 import { DTYPES, type DType, type SignatureMap } from '@sagemaker-tfs/tensors';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ModelVersionStatus } from '../backend.ts';
 import type { VersionedSignatures } from '../signature-cache.ts';
 

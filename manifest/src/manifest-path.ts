@@ -1,0 +1,2 @@
+/** Where the manifest lies in an archive. */
+export const MANIFEST_PATH = 'code/manifest.json';

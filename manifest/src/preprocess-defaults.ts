@@ -1,0 +1,6 @@
+/** What a `preprocess` declaration means where it says nothing; known without its schema. */
+export const PREPROCESS_DEFAULTS = {
+  resize: 'stretch',
+  padding: 0,
+  interpolation: 'bilinear',
+} as const;
