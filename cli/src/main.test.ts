@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -71,6 +72,7 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['an unknown option', ['inspect', 'x', '--verbose'], 'unknown option'],
     ['no target to package to', ['package', digits], '--out FILE'],
     ['a port that is none', ['serve', digits, '--port', 'http'], 'whole number'],
+    ['a port beyond all', ['serve', digits, '--port', '70000'], 'the highest is 65535'],
     ['an unknown backend', ['serve', digits, '--backend', 'soap'], 'grpc, rest, in-process'],
     ['a missing source', ['inspect', '/nowhere/model'], '/nowhere/model does not exist'],
   ])('%s', async (_name, args, advice) => {
@@ -161,6 +163,20 @@ test("serve ends with 1 and TensorFlow's own message where a model cannot load",
   const served = await serving([fixtureModel('custom_op').basePath], async () => undefined);
   expect(served.status).toBe(1);
   expect(served.stderr).toContain("Op type not registered 'ExampleCustomOp'");
+});
+
+test('serve names --port where another program has the port', async () => {
+  const other = createServer().listen(0);
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const { status, stdout, stderr } = await run('serve', digits, '--port', String(port));
+  other.close();
+  expect(stderr).toContain(
+    `port ${port} is in use by another program; end that, or choose another`,
+  );
+  expect(stderr).toContain('--port');
+  expect(stdout).toBe('');
+  expect(status).toBe(1);
 });
 
 test('invoke says what to start where nothing listens', async () => {

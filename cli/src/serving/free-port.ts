@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { CommandError } from '../errors.ts';
 
 /** A TCP port on this machine that nothing listens on at the moment. */
 export async function freePort(): Promise<number> {
@@ -7,6 +8,28 @@ export async function freePort(): Promise<number> {
   const address = probe.address();
   await close(probe);
   return typeof address === 'object' && address ? address.port : 0;
+}
+
+/**
+ * Makes sure that the runtime can have this port: else another program's answers would pass for its own.
+ * @throws CommandError PORT_IN_USE or PORT_REFUSED, naming `--port`
+ */
+export async function requireFreePort(port: number): Promise<void> {
+  try {
+    await close(await listen(port));
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new CommandError(
+        'PORT_IN_USE',
+        `port ${port} is in use by another program; end that, or choose another port with --port`,
+      );
+    }
+    throw new CommandError(
+      'PORT_REFUSED',
+      `cannot listen on port ${port} (${code ?? message}); choose another with --port`,
+    );
+  }
 }
 
 /** Tries to find free neighbors before giving up. */

@@ -13,6 +13,16 @@ export function wholeNumber(least = 1): (text: string) => number {
   };
 }
 
+/** Highest TCP port. */
+const MAX_PORT = 65_535;
+
+/** A TCP port to listen on. */
+export function port(text: string): number {
+  const value = wholeNumber()(text);
+  if (value <= MAX_PORT) return value;
+  throw new InvalidArgumentError(`${text} is not a port; the highest is ${MAX_PORT}.`);
+}
+
 /** `NAME=VALUE`, collected into a record. */
 export function keyValue(
   text: string,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
-import { keyValue, wholeNumber } from './options.ts';
+import { keyValue, port } from './options.ts';
 
 interface ServeOptions {
   readonly handler?: string;
@@ -20,7 +20,7 @@ export function addServe(program: Command): void {
     )
     .argument('<source>', 'model directory, version directory or model.tar.gz')
     .option('--handler <file>', 'TypeScript or JavaScript pre/post-processing handler')
-    .option('--port <number>', 'port of /ping and /invocations', wholeNumber(), 8080)
+    .option('--port <number>', 'port of /ping and /invocations', port, 8080)
     .addOption(
       new Option('--backend <kind>', 'how the runtime reaches the model')
         .choices(['grpc', 'rest', 'in-process'])
@@ -38,8 +38,10 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   const { prepareModelRoot } = await import('../serving/model-root.ts');
   const { startRuntime } = await import('../serving/runtime-process.ts');
   const { describeModels } = await import('../serving/describe-models.ts');
+  const { requireFreePort } = await import('../serving/free-port.ts');
   const signal = interruptSignal();
 
+  await requireFreePort(options.port);
   const root = await prepareModelRoot(source, options.handler, signal);
   try {
     process.stdout.write(`${await describeModels(root.directory, options.port)}\n`);
