@@ -15,15 +15,28 @@ export function interruptSignal(advice?: string): AbortSignal {
   return abort.signal;
 }
 
-/** Calls back at the first SIGINT or SIGTERM; a later one ends the process at once. */
+/** How often to see whether npm is still there, in ms. */
+const PARENT_EVERY_MS = 500;
+
+/**
+ * Calls back at the first SIGINT or SIGTERM; a later one ends the process at once. Where npm or npx started
+ * this process, its end counts as SIGTERM: `kill` reaches npm and the shell between, but not this process.
+ */
 export function onInterrupt(callback: (name: NodeJS.Signals) => void): void {
   let first: number | undefined;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      if (first === undefined) {
-        first = performance.now();
-        callback(name);
-      } else if (performance.now() - first > SAME_INTERRUPT_MS) process.exit(130);
-    });
-  }
+  const interrupt = (name: NodeJS.Signals) => {
+    if (first === undefined) {
+      first = performance.now();
+      callback(name);
+    } else if (performance.now() - first > SAME_INTERRUPT_MS) process.exit(130);
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => interrupt(name));
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    if (first === undefined) interrupt('SIGTERM');
+  }, PARENT_EVERY_MS);
+  watch.unref();
 }

@@ -11,6 +11,7 @@ import { freePort } from './serving/free-port.ts';
 
 const root = join(__dirname, '..', '..');
 const digits = join(root, 'examples', 'digits');
+const program = join(root, 'cli/bin/sagemaker-tfs.js');
 const sample = join(digits, 'samples', readdirSync(join(digits, 'samples'))[0] as string);
 
 let work: string;
@@ -26,7 +27,7 @@ interface Outcome {
 }
 
 function start(args: readonly string[]): { child: ChildProcess; outcome: Promise<Outcome> } {
-  const child = spawn(process.execPath, [join(root, 'cli/bin/sagemaker-tfs.js'), ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, TMPDIR: work },
   });
   const text = { stdout: '', stderr: '' };
@@ -163,6 +164,29 @@ test("serve ends with 1 and TensorFlow's own message where a model cannot load",
   const served = await serving([fixtureModel('custom_op').basePath], async () => undefined);
   expect(served.status).toBe(1);
   expect(served.stderr).toContain("Op type not registered 'ExampleCustomOp'");
+});
+
+test('serve ends, and cleans up, when what npx started it with is killed', async () => {
+  const port = String(await freePort());
+  const command = [process.execPath, program, 'serve', join(digits, 'model'), '--port', port];
+  // npx puts a shell between, which does not hand SIGTERM on.
+  const shell = spawn('/bin/sh', ['-c', '"$@"; exit', 'sh', ...command], {
+    env: { ...process.env, TMPDIR: work, npm_lifecycle_event: 'npx' },
+  });
+  shell.stdout.resume();
+  shell.stderr.resume();
+  const closed = once(shell, 'close');
+  const isHealthy = () =>
+    fetch(`http://127.0.0.1:${port}/ping`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isHealthy())) await sleep(100);
+  shell.kill('SIGTERM');
+  // The server holds the other ends of the pipes until it ends.
+  await closed;
+  expect(await isHealthy()).toBe(false);
+  expect(readdirSync(work).filter((name) => name.startsWith('sagemaker-tfs-'))).toEqual([]);
 });
 
 test('serve names --port where another program has the port', async () => {
