@@ -1,5 +1,4 @@
 /** The function that plans shards and counts outputs. */
-import { join } from 'node:path';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -10,7 +9,7 @@ import type { BatchTransformProps } from '../batch-transform.ts';
 import { bundledModule } from '../hashing/bundled-module.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 
-const ENTRY = join(__dirname, 'handler', 'index.ts');
+const ENTRY = 'batch/handler/index.ts';
 
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {

@@ -162,6 +162,10 @@ function describeVerify(report: VerifyReport): string {
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
   lines.push(...firstMissing.map((key) => `  no output: ${key}`));
   if (missing > firstMissing.length) lines.push(`  and ${missing - firstMissing.length} more`);
+  const { orphans = 0, firstOrphans = [] } = report;
+  if (orphans > 0) lines.push(`${orphans} outputs have no input`);
+  lines.push(...firstOrphans.map((key) => `  no input: ${key}`));
+  if (orphans > firstOrphans.length) lines.push(`  and ${orphans - firstOrphans.length} more`);
   if (samples.length > 0) {
     lines.push(
       table(

@@ -4,14 +4,14 @@ import type { TransformSettings } from '../settings.ts';
 import { type Inventory, inventoryKeys } from './inventory.ts';
 import { parseManifest } from './manifest-file.ts';
 import { directory, parseS3Uri, type S3Location } from './s3-uri.ts';
-import { mergeRuns, runWriter } from './sorted-runs.ts';
+import { fromSortable, mergeRuns, runWriter, toSortable } from './sorted-runs.ts';
 import { listPage, readJson } from './storage.ts';
 
 /** Keys below a prefix. */
 export interface KeySource {
   /** S3 URI that ends in `/`. */
   readonly prefix: string;
-  /** Pages of sorted keys below the prefix, each once, after a key. */
+  /** Pages of keys, sorted as S3 sorts, below the prefix, each once, after a key. */
   pages(after: string): AsyncIterable<readonly string[]>;
 }
 
@@ -64,11 +64,12 @@ export async function manifestSource(
   settings: TransformSettings,
 ): Promise<KeySource> {
   const { prefix, keys } = parseManifest(await readJson(s3, parseS3Uri(settings.inputUri)));
-  const sorted = [...new Set(keys)].filter((key) => key.endsWith(settings.keySuffix)).sort();
+  const taken = [...new Set(keys)].filter((key) => key.endsWith(settings.keySuffix));
+  const sorted = taken.map(toSortable).sort();
   return {
     prefix,
     async *pages(after) {
-      yield sorted.filter((key) => key > after);
+      yield sorted.filter((key) => key > toSortable(after)).map(fromSortable);
     },
   };
 }

@@ -80,6 +80,8 @@ export async function planShards(
   }
   let written = position?.shards ?? 0;
   let after = position?.after ?? '';
+  // All but the last shard are full.
+  let inputs = written * settings.objectsPerShard;
   let waiting: string[] = [];
   const flush = async (all: boolean) => {
     while (waiting.length >= settings.objectsPerShard || (all && waiting.length > 0)) {
@@ -92,11 +94,12 @@ export async function planShards(
         formatManifest({ prefix: source.prefix, keys }),
       );
       written += 1;
+      inputs += keys.length;
       after = keys.at(-1) ?? after;
     }
   };
   for await (const page of source.pages(after)) {
-    waiting.push(...page);
+    for (const key of page) waiting.push(key);
     await flush(false);
     if (outOfTime() && written > (position?.shards ?? 0)) {
       const next = { shards: written, after, ...(sorted && { sorted }) };
@@ -104,7 +107,7 @@ export async function planShards(
     }
   }
   await flush(true);
-  await writeJson(s3, marker, { shards: written });
+  await writeJson(s3, marker, { shards: written, inputs });
   return { planned: true, shards };
 }
 

@@ -14,6 +14,31 @@ const RUN_CHARACTERS = 16 * 1024 ** 2;
 /** Keys in a line of a run, and in a page of the merge. */
 const PAGE = 1_000;
 
+/**
+ * A text whose UTF-16 order is the order of S3, that of code points: surrogates, which stand for the highest
+ * ones, change places with U+E000 to U+FFFF.
+ */
+export function toSortable(key: string): string {
+  return key.replace(HIGH_UNITS, (units) => shifted(units, (unit) => unit >= 0xe000));
+}
+
+/** The key again. */
+export function fromSortable(text: string): string {
+  return text.replace(HIGH_UNITS, (units) => shifted(units, (unit) => unit >= 0xf800, true));
+}
+
+const HIGH_UNITS = /[\ud800-\uffff]+/g;
+
+function shifted(units: string, isUpper: (unit: number) => boolean, back = false): string {
+  let text = '';
+  for (let at = 0; at < units.length; at++) {
+    const unit = units.charCodeAt(at);
+    const by = back ? (isUpper(unit) ? -0x2000 : 0x800) : isUpper(unit) ? -0x800 : 0x2000;
+    text += String.fromCharCode(unit + by);
+  }
+  return text;
+}
+
 /** Gathers keys and writes them as runs. */
 export interface RunWriter {
   add(keys: readonly string[]): Promise<void>;
@@ -39,7 +64,7 @@ export function runWriter(s3: S3Client, directory: S3Location, runs: number): Ru
   return {
     async add(keys) {
       for (const key of keys) {
-        waiting.push(key);
+        waiting.push(toSortable(key));
         characters += key.length;
       }
       if (characters >= RUN_CHARACTERS) await flush();
@@ -63,6 +88,7 @@ function runPlace({ bucket, key }: S3Location, run: number): S3Location {
 
 /** Where the merge is in a run. */
 interface Cursor {
+  /** As sorted. */
   key: string;
   at: number;
   page: readonly string[];
@@ -78,7 +104,7 @@ export async function* mergeRuns(
 ): AsyncGenerator<readonly string[]> {
   const heap: Cursor[] = [];
   for (let run = 0; run < runs; run++) {
-    const pages = pagesOf(s3, runPlace(directory, run), after);
+    const pages = pagesOf(s3, runPlace(directory, run), toSortable(after));
     const { value } = await pages.next();
     if (!value) continue;
     heap.push({ key: value[0] as string, at: 0, page: value, pages });
@@ -87,7 +113,7 @@ export async function* mergeRuns(
   let last: string | undefined;
   let page: string[] = [];
   for (let top = heap[0]; top; top = heap[0]) {
-    if (top.key !== last) page.push(top.key);
+    if (top.key !== last) page.push(fromSortable(top.key));
     last = top.key;
     if (page.length === PAGE) {
       yield page;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { SFNClient } from '@aws-sdk/client-sfn';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { type Moto, startMoto } from '../../../../test/rehearse/moto.ts';
 import { sagemakerTfs } from '../test-support.ts';
@@ -89,6 +90,7 @@ test('verify lists exactly what has no output, and tells of empty outputs', asyn
     ),
     'in/folder/': '',
     'out/nobody.jpg.out': '{}',
+    ...named(['0', 'tile-9999.jpg', 'zzz', '\u{1f680}.jpg', 'ü/x'].map((key) => `out/${key}.out`)),
     [`out/${KEYS[0]}.out`]: '',
     'out/_shards/run/planned/000000.manifest': '[]',
   });
@@ -104,6 +106,8 @@ test('verify lists exactly what has no output, and tells of empty outputs', asyn
     done: done.length,
     missing: missing.size,
     empty: 1,
+    orphans: 6,
+    firstOrphans: ['0', 'nobody.jpg', 'tile-9999.jpg', 'zzz', 'ü/x', '\u{1f680}.jpg'],
   });
   expect(report.samples).toHaveLength(3);
   const [head, ...keys] = JSON.parse(await readFile(redriveManifest, 'utf8'));
@@ -120,6 +124,7 @@ test('verify lists exactly what has no output, and tells of empty outputs', asyn
     { redriveManifest, samples: 0 },
   );
   expect(fromManifest).toMatchObject({ inputs: missing.size + 1, done: 1, missing: missing.size });
+  expect(fromManifest.orphans).toBeUndefined();
 });
 
 async function upload(key: string, value: unknown): Promise<string> {
@@ -215,11 +220,13 @@ test('a job is followed until it ends, with its instances running', async () => 
   }));
   try {
     const sagemaker = new SageMakerClient({ endpoint: standIn.url });
+    const sfn = new SFNClient({ endpoint: standIn.url });
     const views = [];
-    for await (const view of watchJob({ s3, sagemaker }, 'slow', { intervalSeconds: 0.01 })) {
+    for await (const view of watchJob({ s3, sagemaker, sfn }, 'slow', { intervalSeconds: 0.01 })) {
       views.push(view);
     }
     sagemaker.destroy();
+    sfn.destroy();
     expect(views.map(({ job, done, total }) => [job.status, done, total])).toEqual([
       ['InProgress', 1, 2],
       ['InProgress', 1, 2],

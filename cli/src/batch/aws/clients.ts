@@ -1,12 +1,14 @@
 /** Clients of the AWS services; region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { SFNClient } from '@aws-sdk/client-sfn';
 import { CommandError, usageError } from '../../errors.ts';
 
 /** What the batch verbs talk to. */
 export interface AwsClients {
   readonly s3: S3Client;
   readonly sagemaker: SageMakerClient;
+  readonly sfn: SFNClient;
 }
 
 /** Makes clients, runs `work` with them and closes them. @throws CommandError for what AWS answers */
@@ -21,6 +23,7 @@ export async function withAws<T>(
   const clients = {
     s3: new S3Client({ ...where, forcePathStyle }),
     sagemaker: new SageMakerClient(where),
+    sfn: new SFNClient(where),
   };
   try {
     return await work(clients);
@@ -29,6 +32,7 @@ export async function withAws<T>(
   } finally {
     clients.s3.destroy();
     clients.sagemaker.destroy();
+    clients.sfn.destroy();
   }
 }
 

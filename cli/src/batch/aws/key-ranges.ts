@@ -12,7 +12,7 @@ export interface KeyRange {
 }
 
 /** Sorts after every key that begins like it. */
-const LAST = '\u{10FFFF}';
+export const LAST = '\u{10FFFF}';
 /** Looks at S3 that finding the ranges may take. */
 const MOST_LOOKS = 300;
 

@@ -43,8 +43,12 @@ export async function listPage(
 }
 
 /** Every object below a prefix; the next page is on its way while one is used. */
-export async function* listObjects(s3: S3Client, place: S3Location): AsyncGenerator<S3Object> {
-  let page = await listPage(s3, place);
+export async function* listObjects(
+  s3: S3Client,
+  place: S3Location,
+  startAfter?: string,
+): AsyncGenerator<S3Object> {
+  let page = await listPage(s3, place, startAfter === undefined ? {} : { startAfter });
   for (;;) {
     const { token } = page;
     const next = token === undefined ? undefined : listPage(s3, place, { token });

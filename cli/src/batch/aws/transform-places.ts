@@ -3,8 +3,8 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { OUTPUT_SUFFIX } from '../local/outputs.ts';
 import { parseManifest } from '../manifest-file.ts';
 import { compareKeys } from './key-order.ts';
-import { type KeyRange, keyRanges } from './key-ranges.ts';
-import { listObjects, type S3Object } from './listing.ts';
+import { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
+import { listObjects, listPage, type S3Object } from './listing.ts';
 import { asDirectory, formatS3Uri, parseS3Uri, type S3Location } from './s3-uri.ts';
 
 /** What a job reads and writes. */
@@ -13,6 +13,11 @@ export interface TransformPlaces {
   readonly inputUri: string;
   readonly dataType: 'S3Prefix' | 'ManifestFile';
   readonly outputUri: string;
+  /**
+   * Shards of a state machine's run, whose manifests name the inputs; absent where the inputs are all that is
+   * below the prefix, or in the manifest.
+   */
+  readonly shards?: S3Location;
 }
 
 /** A part of a job's inputs with the outputs that belong to them; keys are below {@link TransformKeys.root}. */
@@ -29,6 +34,8 @@ export interface TransformKeys {
   readonly root: string;
   /** Parts that together hold everything once. */
   readonly parts: readonly KeyPart[];
+  /** Outputs that are in no part; undefined where other jobs' outputs are expected beside those of the job. */
+  readonly outside?: readonly (() => AsyncIterable<S3Object>)[];
 }
 
 /** Listings at once. */
@@ -37,6 +44,7 @@ export const LISTINGS = 16;
 /** Opens a job's keys. @throws CommandError MANIFEST_INVALID */
 export async function openKeys(s3: S3Client, places: TransformPlaces): Promise<TransformKeys> {
   const output = asDirectory(parseS3Uri(places.outputUri));
+  if (places.shards) return shardKeys(s3, places.shards, output);
   return places.dataType === 'ManifestFile'
     ? manifestKeys(s3, parseS3Uri(places.inputUri), output)
     : prefixKeys(s3, parseS3Uri(places.inputUri), output);
@@ -52,6 +60,27 @@ async function manifestKeys(s3: S3Client, manifest: S3Location, output: S3Locati
   const part: KeyPart = {
     async *inputs() {
       yield* sorted;
+    },
+    outputs: () => outputsBelow(s3, output, ''),
+  };
+  return { root: prefix, parts: [part] };
+}
+
+/** Shards follow one another in the order of S3. */
+async function shardKeys(s3: S3Client, shards: S3Location, output: S3Location) {
+  const read = async ({ bucket, key }: S3Location) => {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    return parseManifest((await Body?.transformToString()) ?? '', formatS3Uri({ bucket, key }));
+  };
+  const { objects } = await listPage(s3, shards, { maxKeys: 1 });
+  const [first] = objects;
+  if (!first) return { root: '', parts: [] };
+  const { prefix } = await read({ bucket: shards.bucket, key: first.key });
+  const part: KeyPart = {
+    async *inputs() {
+      for await (const { key } of listObjects(s3, shards)) {
+        yield* (await read({ bucket: shards.bucket, key })).keys;
+      }
     },
     outputs: () => outputsBelow(s3, output, ''),
   };
@@ -74,7 +103,36 @@ async function prefixKeys(s3: S3Client, input: S3Location, output: S3Location) {
     outputs: () => outputsBelow(s3, output, prefix.slice(root.length)),
   });
   const ranges = await keyRanges(s3, input, LISTINGS);
-  return { root: `s3://${input.bucket}/${root}`, parts: ranges.map(part) };
+  const places = ranges.map(({ prefix }) => prefix.slice(root.length)).sort(compareKeys);
+  const outside = gaps(places).map(
+    (gap) => () => outputsBetween(s3, output, input.key.slice(root.length), gap),
+  );
+  return { root: `s3://${input.bucket}/${root}`, parts: ranges.map(part), outside };
+}
+
+/** Names after all that start with one prefix, and before all that start with the next. */
+interface Gap {
+  readonly after?: string;
+  readonly before?: string;
+}
+
+function gaps(sorted: readonly string[]): Gap[] {
+  return Array.from({ length: sorted.length + 1 }, (_, at) => {
+    const [last, next] = [sorted[at - 1], sorted[at]];
+    return { ...(last !== undefined && { after: last + LAST }), ...(next && { before: next }) };
+  });
+}
+
+async function* outputsBetween(
+  s3: S3Client,
+  output: S3Location,
+  start: string,
+  { after, before }: Gap,
+): AsyncGenerator<S3Object> {
+  for await (const object of outputsBelow(s3, output, start, after)) {
+    if (before !== undefined && compareKeys(object.key + OUTPUT_SUFFIX, before) >= 0) return;
+    yield object;
+  }
 }
 
 /** Outputs whose input's key starts so, or is that without the start of the suffix. */
@@ -82,8 +140,10 @@ async function* outputsBelow(
   s3: S3Client,
   output: S3Location,
   start: string,
+  after?: string,
 ): AsyncGenerator<S3Object> {
-  for await (const object of listObjects(s3, { ...output, key: output.key + start })) {
+  const startAfter = after === undefined ? undefined : output.key + after;
+  for await (const object of listObjects(s3, { ...output, key: output.key + start }, startAfter)) {
     if (!object.key.endsWith(OUTPUT_SUFFIX)) continue;
     yield { ...object, key: object.key.slice(output.key.length, -OUTPUT_SUFFIX.length) };
   }

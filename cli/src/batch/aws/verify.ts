@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { openJsonArray } from '../manifest-file.ts';
-import { inOutputOrder, matchOutputs } from './key-order.ts';
+import { compareKeys, inOutputOrder, matchOutputs } from './key-order.ts';
 import type { S3Object } from './listing.ts';
 import { asDirectory, parseS3Uri } from './s3-uri.ts';
 import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
@@ -28,6 +28,13 @@ export interface VerifyReport {
   readonly redriveManifest?: string;
   /** The first of them. */
   readonly firstMissing: readonly string[];
+  /**
+   * Outputs without an input, by the key that the input would have: it was deleted or renamed, or another job wrote
+   * them. Undefined for a manifest, which names only a part of the inputs.
+   */
+  readonly orphans?: number;
+  /** The first of them. */
+  readonly firstOrphans?: readonly string[];
   readonly samples: readonly Sample[];
 }
 
@@ -42,7 +49,7 @@ export interface VerifyOptions {
   readonly onProgress?: (inputs: number) => void;
 }
 
-/** Missing keys that the report names. */
+/** Missing keys, and orphans, that the report names. */
 const NAMED = 20;
 /** Inputs between two reports of progress. */
 const STEP = 1_000;
@@ -56,17 +63,24 @@ export async function verifyOutputs(
   places: TransformPlaces,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { root, parts } = await openKeys(s3, places);
+  const { root, parts, outside } = await openKeys(s3, places);
   const manifest = await openJsonArray(options.redriveManifest);
   await manifest.add({ prefix: root });
   const found = { inputs: 0, done: 0, missing: 0, empty: 0 };
   const firstMissing: string[] = [];
+  const orphans = { count: 0, first: [] as string[] };
   const chosen: S3Object[] = [];
+  const addOrphan = (key: string) => {
+    orphans.count++;
+    if (orphans.first.length < NAMED) orphans.first.push(key);
+  };
   const verifyPart = async (part: KeyPart) => {
     const matches = matchOutputs(inOutputOrder(part.inputs()), part.outputs());
     for await (const match of matches) {
-      // Outputs of other jobs may be there too.
-      if (match.kind === 'extra') continue;
+      if (match.kind === 'extra') {
+        addOrphan(match.key);
+        continue;
+      }
       found[match.kind]++;
       if (++found.inputs % STEP === 0) options.onProgress?.(found.inputs);
       if (match.kind === 'missing') {
@@ -80,6 +94,12 @@ export async function verifyOutputs(
   };
   try {
     await Readable.from(parts).map(verifyPart, { concurrency: LISTINGS }).toArray();
+    const addOutside = async (outputs: () => AsyncIterable<S3Object>) => {
+      for await (const { key } of outputs()) addOrphan(key);
+    };
+    await Readable.from(outside ?? [])
+      .map(addOutside, { concurrency: LISTINGS })
+      .toArray();
   } catch (error) {
     await manifest.discard();
     throw error;
@@ -89,6 +109,7 @@ export async function verifyOutputs(
     ...found,
     ...(found.missing > 0 && { redriveManifest: options.redriveManifest }),
     firstMissing,
+    ...(outside && { orphans: orphans.count, firstOrphans: orphans.first.sort(compareKeys) }),
     samples: await Promise.all(chosen.map((output) => look(s3, places, output, options.accept))),
   };
 }
