@@ -1,4 +1,5 @@
 /** An inspect report as text for people. */
+import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import type {
   InspectReport,
   MetaGraphReport,
@@ -88,6 +89,7 @@ function defaultText(values: readonly (number | string | boolean)[]): string {
 }
 
 function renderExamples(key: string, signature: SignatureReport): string {
+  if (key === '') return `\nNo request can name it: an empty name means '${DEFAULT_SIGNATURE}'.`;
   const { curl, typescript, python } = requestExamples(key, signature);
   return [`\n$ ${curl}`, `\n// TypeScript\n${typescript}`, `\n# Python\n${python}`].join('\n');
 }

@@ -76,6 +76,14 @@ test('the text tells signatures, functions, assets, operations and problems', as
   expect(custom).not.toContain('curl');
 });
 
+test('names of signatures go into headers as ASCII', () => {
+  const input = { dtype: 'float32', shape: [-1, 8, 8, 3], tensorName: 'x:0' };
+  const signature = { methodName: 'tensorflow/serving/predict', inputs: { x: input }, outputs: {} };
+  expect(requestExamples('größe, 1', signature).curl).toContain(
+    "'X-Amzn-SageMaker-Custom-Attributes: tfs-signature=gr%C3%B6%C3%9Fe%2C%201'",
+  );
+});
+
 test('numbers are for people', () => {
   expect([0, 999, 1000, 1.2345e9].map(formatBytes)).toEqual(['0 B', '999 B', '1.00 kB', '1.23 GB']);
   expect([0.1234, 12.34, 1234.5].map(formatMs)).toEqual(['0.123 ms', '12.3 ms', '1235 ms']);

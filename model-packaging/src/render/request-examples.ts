@@ -49,7 +49,7 @@ function customAttributes(key: string, { methodName }: SignatureReport, contentT
   const parts = [
     ...(method ? [`tfs-method=${method}`] : []),
     ...(key !== DEFAULT_SIGNATURE && contentType !== 'application/json'
-      ? [`tfs-signature=${key}`]
+      ? [`tfs-signature=${encodeURIComponent(key)}`]
       : []),
   ];
   return parts.join(',');

@@ -21,10 +21,16 @@ export function syntheticRequest(
   return { ...request, contentType: 'application/x-npz', body: Buffer.concat(encodeNpz(inputs)) };
 }
 
+/** Undeclared, tensors of many ranks could hold a picture's pixels; those of rank 4 mostly do. */
+const PICTURE_RANK = 4;
+
 function pictureFor(signature: Signature, preprocess: Preprocess | undefined): Buffer | undefined {
   try {
     const resolved = resolvePreprocess(preprocess, signature);
-    if (!resolved.bytes) return pixels(resolved);
+    if (!resolved.bytes) {
+      const rank = signature.inputs[resolved.input]?.shape?.length;
+      return preprocess || rank === PICTURE_RANK ? pixels(resolved) : undefined;
+    }
     return isPictureInput(resolved.input) ? examplePng(PICTURE_SIDE, PICTURE_SIDE) : undefined;
   } catch (error) {
     if (error instanceof ManifestError) return undefined;

@@ -92,6 +92,12 @@ test('true makes one request for each signature, none of tf.Example', async () =
   expect(all.map(({ signature }) => signature)).toEqual(['raw']);
 });
 
+test('where none can be made up, the reasons are told', async () => {
+  const none = warmupOf('sparse_input', true);
+  await expect(none).rejects.toThrow(withCode('BAD_OPTION'));
+  await expect(none).rejects.toThrow(/signature 'serving_default': input '.*' is a sparse/);
+});
+
 test('a warm-up file of the source is kept unless new requests are given', async () => {
   const model = scratch.model('half_plus_two', 'half/1');
   scratch.write(`half/1/${WARMUP_PATH}`, new Uint8Array());

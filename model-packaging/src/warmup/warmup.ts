@@ -12,6 +12,7 @@ import {
   encodePredictRequest,
   encodeTfRecord,
   readTfRecords,
+  type Signature,
   type SignatureMap,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
@@ -19,7 +20,12 @@ import { PredictionLogSchema, PredictRequestSchema } from '@sagemaker-tfs/tensor
 import { messageOf, PackagingError } from '../errors.ts';
 import { memoryFile, type SourceFile } from '../plan/files.ts';
 import { badSample, readSample, type SampleTarget } from '../samples/sample-file.ts';
-import { isNoSynthetic, syntheticInputs, takesExamples } from '../samples/synthetic.ts';
+import {
+  isNoSynthetic,
+  type NoSynthetic,
+  syntheticInputs,
+  takesExamples,
+} from '../samples/synthetic.ts';
 
 /** Where TensorFlow Serving looks for the requests in a version directory. */
 export const WARMUP_PATH = 'assets.extra/tf_serving_warmup_requests';
@@ -54,13 +60,9 @@ export async function warmupFile(
   target: SampleTarget,
 ): Promise<SourceFile> {
   const requests =
-    option === true ? syntheticRequests(target.signatures) : await sampleRequests(option, target);
-  if (requests.length === 0) {
-    throw new PackagingError(
-      'BAD_OPTION',
-      `no warm-up request can be made up for model '${model}': its signatures take tf.Example messages or sparse tensors. Give samples, or leave the warm-up out.`,
-    );
-  }
+    option === true
+      ? syntheticRequests(model, target.signatures)
+      : await sampleRequests(option, target);
   if (requests.length > MAX_REQUESTS) {
     throw new PackagingError(
       'BAD_OPTION',
@@ -71,12 +73,28 @@ export async function warmupFile(
   return memoryFile(`${directory}/${WARMUP_PATH}`, Buffer.concat(records.flatMap(encodeTfRecord)));
 }
 
-function syntheticRequests(signatures: SignatureMap): WarmupRequest[] {
-  return Object.values(signatures).flatMap((signature) => {
-    if (takesExamples(signature)) return [];
-    const inputs = syntheticInputs(signature);
-    return isNoSynthetic(inputs) ? [] : [{ signature: signature.key, inputs }];
-  });
+/** @throws PackagingError BAD_OPTION with the reason for each signature, where none can be made up */
+function syntheticRequests(model: string, signatures: SignatureMap): WarmupRequest[] {
+  const requests: WarmupRequest[] = [];
+  const reasons: string[] = [];
+  for (const signature of Object.values(signatures)) {
+    const { key } = signature;
+    const inputs = madeUp(signature);
+    if (isNoSynthetic(inputs)) reasons.push(`signature '${key}': ${inputs.reason}`);
+    else requests.push({ signature: key, inputs });
+  }
+  if (requests.length > 0) return requests;
+  throw new PackagingError(
+    'BAD_OPTION',
+    `no warm-up request can be made up for model '${model}' (${reasons.join('; ')}). Give samples, or leave the warm-up out.`,
+  );
+}
+
+function madeUp(signature: Signature): TensorMap | NoSynthetic {
+  if (takesExamples(signature)) return { reason: 'it takes tf.Example messages' };
+  // TensorFlow Serving takes an empty name for the default signature.
+  if (signature.key === '') return { reason: 'a request cannot name it' };
+  return syntheticInputs(signature);
 }
 
 async function sampleRequests(
