@@ -14,6 +14,7 @@ export {
 export { type PlaceName, tensorFromNested } from './nested.ts';
 export { decodeNpy, encodeNpy } from './npy.ts';
 export * from './npz.ts';
+export { listLength, PackedNumbers } from './packed-numbers.ts';
 export * from './predict-message.ts';
 export type { StreamRecordsOptions } from './record-format.ts';
 export { encodeRecordIo, readRecordIo, streamRecordIo } from './recordio.ts';

@@ -1,6 +1,7 @@
 /** Tensors from nested arrays: the shape is theirs, every element checked, errors name the place. */
 import type { DType } from './dtype.ts';
 import { TensorError } from './errors.ts';
+import { PackedNumbers } from './packed-numbers.ts';
 import { elementCount, type Tensor } from './tensor.ts';
 import { badValue, elementSink } from './values.ts';
 
@@ -36,10 +37,10 @@ export function indexed(name: string): PlaceName {
 export function tensorFromTree(dtype: DType, value: unknown, options: NestedOptions): Tensor {
   const { placeName } = options;
   const shape = shapeOfTree(dtype, value);
-  forEachRun(dtype, value, shape, placeName, () => {});
+  forEachRun(dtype, value, shape, placeName, { run: () => {}, packed: () => true });
   const sink = elementSink(dtype, elementCount(shape));
   let at = 0;
-  forEachRun(dtype, value, shape, placeName, (run, indices) => {
+  const writeRun: RunVisitor['run'] = (run, indices) => {
     const converted = options.convertRun?.(run, indices) ?? run;
     const bad = sink.write(converted, at);
     at += run.length;
@@ -47,12 +48,28 @@ export function tensorFromTree(dtype: DType, value: unknown, options: NestedOpti
     const where = placeName(shape.length > 0 ? [...indices, bad] : indices);
     if (isRun(dtype, converted[bad])) throw ragged(where, 'a list', 'one value');
     throw badValue(where, converted[bad], dtype);
-  });
+  };
+  const writePacked = ({ runs }: PackedNumbers): boolean => {
+    let next = at;
+    for (const run of runs) {
+      if (sink.write(run, next) >= 0) return false;
+      next += run.length;
+    }
+    at = next;
+    return true;
+  };
+  forEachRun(dtype, value, shape, placeName, { run: writeRun, packed: writePacked });
   return sink.tensor(shape);
 }
 
+interface RunVisitor {
+  readonly run: (run: ArrayLike<unknown>, indices: readonly number[]) => void;
+  /** Takes a subtree whole, or says with false that it is to be visited as arrays. */
+  readonly packed: (numbers: PackedNumbers) => boolean;
+}
+
 /**
- * Calls `onRun` for each innermost array, in order. Run once for nothing but its checks, it shows that the
+ * Calls the visitor for each innermost array, in order. Run once for nothing but its checks, it shows that the
  * shape is real before memory is taken for it.
  */
 function forEachRun(
@@ -60,16 +77,21 @@ function forEachRun(
   value: unknown,
   shape: readonly number[],
   placeName: PlaceName,
-  onRun: (run: ArrayLike<unknown>, indices: readonly number[]) => void,
+  visitor: RunVisitor,
 ): void {
   const indices: number[] = [];
   const visit = (node: unknown, axis: number): void => {
+    if (node instanceof PackedNumbers) {
+      const isWhole = dtype !== 'string' && hasShape(node, shape.slice(axis));
+      if (!(isWhole && visitor.packed(node))) visit(node.toArrays(), axis);
+      return;
+    }
     const size = shape[axis] as number;
     if (!isRun(dtype, node)) throw ragged(placeName(indices), 'one value', `a list of ${size}`);
     if (node.length !== size)
       throw ragged(placeName(indices), `${node.length} elements`, `${size}`);
     if (axis === shape.length - 1) {
-      onRun(node, indices);
+      visitor.run(node, indices);
       return;
     }
     for (let i = 0; i < node.length; i++) {
@@ -78,7 +100,7 @@ function forEachRun(
       indices.pop();
     }
   };
-  if (shape.length === 0) onRun([value], indices);
+  if (shape.length === 0) visitor.run([value], indices);
   else visit(value, 0);
 }
 
@@ -91,14 +113,19 @@ function ragged(where: string, found: string, expected: string): TensorError {
 
 function shapeOfTree(dtype: DType, value: unknown): number[] {
   const shape: number[] = [];
-  for (let node = value; isRun(dtype, node); node = node[0]) {
+  let node = value;
+  for (; isRun(dtype, node) && shape.length <= MAX_RANK; node = node[0]) {
     shape.push(node.length);
-    if (shape.length > MAX_RANK) {
-      throw new TensorError('SHAPE_MISMATCH', `lists nested more than ${MAX_RANK} deep`);
-    }
     if (node.length === 0) break;
   }
-  return shape;
+  if (node instanceof PackedNumbers) shape.push(...node.shape);
+  if (shape.length <= MAX_RANK) return shape;
+  throw new TensorError('SHAPE_MISMATCH', `lists nested more than ${MAX_RANK} deep`);
+}
+
+function hasShape(numbers: PackedNumbers, shape: readonly number[]): boolean {
+  const own = numbers.shape;
+  return own.length === shape.length && own.every((size, axis) => size === shape[axis]);
 }
 
 /** Arrays and typed arrays; bytes are an element where the dtype is string. */

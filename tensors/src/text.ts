@@ -43,6 +43,14 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A copy of the bytes, in memory of its own that is not filled with zeros first where Node can do without. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  if (!hasBuffer) return bytes.slice();
+  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
+}
+
 /** A DataView of exactly these bytes. */
 export function dataViewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

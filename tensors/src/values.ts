@@ -118,6 +118,7 @@ function numericWriter(dtype: NumericDType, out: TypedArrays[NumericDType]): Ele
 
 function floatWriter(out: Float32Array): ElementSink['write'] {
   return (run, at) => {
+    if (run instanceof Float64Array) return writeFloats(out, run, at);
     for (let i = 0; i < run.length; i++) {
       const given = run[i];
       const value = typeof given === 'bigint' ? Number(given) : given;
@@ -127,6 +128,17 @@ function floatWriter(out: Float32Array): ElementSink['write'] {
     }
     return -1;
   };
+}
+
+function writeFloats(out: Float32Array, run: Float64Array, at: number): number {
+  for (let i = 0; i < run.length; i++) {
+    const value = run[i] as number;
+    out[at + i] = value;
+    // The difference is NaN where either is infinite, or value is NaN.
+    const written = out[at + i] as number;
+    if (written - written !== 0 && value - value === 0) return i;
+  }
+  return -1;
 }
 
 function halfWriter(format: 'float16' | 'bfloat16', out: Uint16Array): ElementSink['write'] {

@@ -28,7 +28,15 @@ try {
         '-Wextra',
         '-Werror',
       ],
-      ...['-mbulk-memory', '-Wl,--no-entry', '-Wl,--strip-all', '-o', wasm, 'json-numbers.c'],
+      ...[
+        '-mbulk-memory',
+        '-msimd128',
+        '-Wl,--no-entry',
+        '-Wl,--strip-all',
+        '-o',
+        wasm,
+        'json-numbers.c',
+      ],
     ],
     { cwd: here, stdio: 'inherit' },
   );

@@ -1,6 +1,7 @@
 /** The columnar form, `{"inputs": ...}`, to tensors. */
 import {
   isBase64Object,
+  listLength,
   type Signature,
   type TensorMap,
   tensorFromJson,
@@ -13,7 +14,8 @@ import { dtypeOf, onlyInput, reading, unknownInput } from './input-error.ts';
  * @throws ServingError BAD_INPUT, UNKNOWN_INPUT, naming the place
  */
 export function columnsToTensors(inputs: unknown, signature: Signature): TensorMap {
-  const isObject = typeof inputs === 'object' && inputs !== null && !Array.isArray(inputs);
+  const isList = listLength(inputs) !== undefined;
+  const isObject = typeof inputs === 'object' && inputs !== null && !isList;
   if (!isObject || isBase64Object(inputs)) {
     const name = onlyInput(signature, 'a plain value in "inputs"');
     return {

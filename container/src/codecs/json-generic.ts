@@ -1,5 +1,5 @@
 /** JSON that is none of TensorFlow Serving's forms. */
-import type { Signature } from '@sagemaker-tfs/tensors';
+import { PackedNumbers, type Signature } from '@sagemaker-tfs/tensors';
 import { isNamed } from './json-instances.ts';
 
 /**
@@ -10,11 +10,12 @@ import { isNamed } from './json-instances.ts';
 export function genericInstances(
   document: unknown,
   { inputs }: Signature,
-): { readonly instances: readonly unknown[]; readonly name: string } {
+): { readonly instances: readonly unknown[] | PackedNumbers; readonly name: string } {
   const single = { instances: [document], name: 'instance' };
-  if (!Array.isArray(document)) return single;
+  const isPacked = document instanceof PackedNumbers;
+  if (!isPacked && !Array.isArray(document)) return single;
   const list = { instances: document, name: 'body' };
-  if (isNamed(document[0])) return list;
+  if (!isPacked && isNamed(document[0])) return list;
   const [spec, ...others] = Object.values(inputs);
   const rank = others.length === 0 ? spec?.shape?.length : undefined;
   const depth = depthOf(document);
@@ -24,6 +25,7 @@ export function genericInstances(
 
 function depthOf(value: unknown): number {
   let depth = 0;
-  for (let at = value; Array.isArray(at); at = at[0]) depth += 1;
-  return depth;
+  let at = value;
+  for (; Array.isArray(at); at = at[0]) depth += 1;
+  return at instanceof PackedNumbers ? depth + at.shape.length : depth;
 }

@@ -1,6 +1,8 @@
 /** Instances of the row form to batch tensors. */
 import {
   isBase64Object,
+  listLength,
+  PackedNumbers,
   type Signature,
   type TensorMap,
   tensorFromJson,
@@ -17,15 +19,17 @@ export type NamedInstance = Readonly<Record<string, unknown>>;
  * @throws ServingError BAD_INPUT, UNKNOWN_INPUT, naming the instance
  */
 export function instancesToTensors(
-  instances: readonly unknown[],
+  instances: readonly unknown[] | PackedNumbers,
   name: string,
   signature: Signature,
 ): TensorMap {
-  const [first] = instances;
-  if (instances.length === 0) throw new ServingError('BAD_INPUT', `"${name}" has no instances`);
-  if (isNamed(first)) return namedToTensors(instances, first, name, signature);
+  const list = instances instanceof PackedNumbers ? [] : instances;
+  const [first] = list;
+  if (listLength(instances) === 0)
+    throw new ServingError('BAD_INPUT', `"${name}" has no instances`);
+  if (isNamed(first)) return namedToTensors(list, first, name, signature);
   const input = onlyInput(signature, 'a list of plain values');
-  const misplaced = instances.findIndex(isNamed);
+  const misplaced = list.findIndex(isNamed);
   if (misplaced >= 0) {
     throw new ServingError(
       'BAD_INPUT',
@@ -38,7 +42,8 @@ export function instancesToTensors(
 
 /** True for an object of values by input, which `{"b64": ...}` is not. */
 export function isNamed(instance: unknown): instance is NamedInstance {
-  const isObject = typeof instance === 'object' && instance !== null && !Array.isArray(instance);
+  const isList = listLength(instance) !== undefined;
+  const isObject = typeof instance === 'object' && instance !== null && !isList;
   return isObject && !isBase64Object(instance);
 }
 

@@ -1,5 +1,11 @@
 /** Requests in JSON: TensorFlow Serving's forms, and plain values as instances. */
-import { parseJson, parseJsonDocuments, type TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  listLength,
+  type PackedNumbers,
+  parseJson,
+  parsePackedJsonDocuments,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { reading } from './input-error.ts';
@@ -26,7 +32,7 @@ interface ServingDocument {
 export const jsonRequest: RequestCodec = {
   mediaTypes: ['application/json', 'application/jsonlines', 'application/jsons'],
   async decode(body, context): Promise<DecodedRequest> {
-    const documents = reading(() => parseJsonDocuments(body), 'the body');
+    const documents = reading(() => parsePackedJsonDocuments(body), 'the body');
     const [document, ...others] = documents;
     if (document === undefined) {
       throw new ServingError('BAD_INPUT', 'the body is empty: send JSON');
@@ -38,7 +44,11 @@ export const jsonRequest: RequestCodec = {
   },
 };
 
-function rows(instances: readonly unknown[], name: string, context: DecodeContext): DecodedRequest {
+function rows(
+  instances: readonly unknown[] | PackedNumbers,
+  name: string,
+  context: DecodeContext,
+): DecodedRequest {
   return { inputs: instancesToTensors(instances, name, context.signature), form: 'row' };
 }
 
@@ -68,10 +78,14 @@ async function decodeServingDocument(
   if (document.examples !== undefined) {
     return { inputs: await decodeExamples(body, context), form, ...named };
   }
-  if (!Array.isArray(document.instances)) {
+  if (!isList(document.instances)) {
     throw new ServingError('BAD_INPUT', '"instances" must be a list, an element for each instance');
   }
   return { inputs: instancesToTensors(document.instances, 'instances', signature), form, ...named };
+}
+
+function isList(value: unknown): value is readonly unknown[] | PackedNumbers {
+  return listLength(value) !== undefined;
 }
 
 /** Read once more, because how a number is written decides its feature's type. */

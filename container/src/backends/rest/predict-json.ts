@@ -1,6 +1,6 @@
 /** Tensors to TensorFlow Serving's columnar JSON and back. */
 import {
-  parseJson,
+  parsePackedJson,
   reshape,
   type Signature,
   type Tensor,
@@ -10,15 +10,25 @@ import {
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
+import { nextTurn } from '../../next-turn.ts';
 
-/** `{"signature_name", "inputs": {...}}`, in pieces. */
-export function predictRequestBody(signature: string, inputs: TensorMap): Uint8Array[] {
+/** Written in a millisecond or so. */
+const TURN_BYTES = 2 ** 16;
+
+/** `{"signature_name", "inputs": {...}}`, in pieces, with a turn of the event loop between two large ones. */
+export async function predictRequestBody(
+  signature: string,
+  inputs: TensorMap,
+): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [
     Buffer.from(`{"signature_name":${JSON.stringify(signature)},"inputs":{`),
   ];
   for (const [index, [name, tensor]] of Object.entries(inputs).entries()) {
     pieces.push(Buffer.from(`${index > 0 ? ',' : ''}${JSON.stringify(name)}:`));
-    pieces.push(...writeTensorJson(tensor));
+    for (const piece of writeTensorJson(tensor)) {
+      pieces.push(piece);
+      if (piece.byteLength >= TURN_BYTES) await nextTurn();
+    }
   }
   pieces.push(Buffer.from('}}'));
   return pieces;
@@ -33,7 +43,7 @@ export function readPredictReply(
   signature: Signature,
   wanted: readonly string[] | undefined,
 ): TensorMap {
-  const { outputs } = parseJson(body) as { outputs: unknown };
+  const { outputs } = parsePackedJson(body) as { outputs: unknown };
   const names = Object.keys(signature.outputs);
   const columns: Record<string, unknown> =
     names.length === 1 ? { [names[0] as string]: outputs } : (outputs as Record<string, unknown>);
