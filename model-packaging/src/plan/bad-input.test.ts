@@ -40,7 +40,7 @@ describe('bad input is refused, naming the path', () => {
     ['export/1/variables/variables.index', "export/1 (has 'variables', but no saved_model.pb"],
     ['old/digits.keras', 'old/digits.keras (give this file if it is the model)'],
     ['old/digits.tflite', 'old/digits.tflite (not a SavedModel'],
-    ['a/b/c/d/e/f/g/saved_model.pb', 'a/b/c/d/e/f/g (too deep'],
+    [`${'deep/'.repeat(17)}saved_model.pb`, `${'deep/'.repeat(16)}deep (too deep`],
     ['1/saved_model.cpb', '1/saved_model.cpb is a SavedModel in chunks'],
   ])('no SavedModel, but %s', async (file, told) => {
     scratch.write(`model/notes.txt`, 'x');

@@ -25,7 +25,7 @@ const VERSION = /^\d+$/;
 const MAX_VERSION = 2n ** 63n - 1n;
 
 /** The deepest directory below a source in which a SavedModel is looked for (`export/Servo/1` is at 3). */
-const MAX_DEPTH = 6;
+const MAX_DEPTH = 16;
 
 /** So far below a link to elsewhere a SavedModel is looked for (`digits -> /models/digits`, with `export/1`). */
 const LINK_DEPTH = 2;

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { type Entry, open, type ZipFile } from 'yauzl';
-import { outputFailed } from '../archive/output.ts';
 import { messageOf, PackagingError } from '../errors.ts';
+import { writingFailed } from './extract.ts';
 
 const openZip = promisify<string, { lazyEntries: true; decodeStrings: true }, ZipFile>(open);
 
@@ -20,7 +20,7 @@ const S_IFLNK = 0o120000;
  */
 export async function extractZip(archive: string, directory: string): Promise<void> {
   const corrupt = (error: unknown): never => {
-    const text = messageOf(error);
+    const text = messageOf(error).replace(/\.+$/, '');
     const unsafe = /invalid relative path|absolute path|invalid characters in fileName/.test(text);
     throw new PackagingError(
       unsafe ? 'UNSAFE_PATH' : 'CORRUPT_FILE',
@@ -36,9 +36,14 @@ export async function extractZip(archive: string, directory: string): Promise<vo
     for await (const entry of entries(zip, corrupt)) {
       const target = join(directory, entry.fileName);
       if (refused(archive, entry)) continue;
-      await mkdir(dirname(target), { recursive: true }).catch(outputFailed(target));
+      const failed = (error: unknown): never => {
+        // The system's own errors have a number, those of the archive have none.
+        if (typeof (error as NodeJS.ErrnoException).errno !== 'number') return corrupt(error);
+        throw writingFailed(archive, directory, entry.fileName, error);
+      };
+      await mkdir(dirname(target), { recursive: true }).catch(failed);
       const stream = await openStream(entry).catch(corrupt);
-      await pipeline(stream, createWriteStream(target)).catch(corrupt);
+      await pipeline(stream, createWriteStream(target)).catch(failed);
     }
   } finally {
     zip.close();

@@ -1,5 +1,5 @@
 /** Unpacks `.tar.gz` and `.tar` archives safely. */
-import { closeSync, createReadStream, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, createReadStream, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +9,20 @@ import { messageOf, PackagingError } from '../errors.ts';
 
 /** Entry types that a model archive may hold; links and devices are refused. */
 const ALLOWED = new Set(['File', 'OldFile', 'ContiguousFile', 'Directory', 'GNUDumpDir']);
+
+/** Entry types without content of their own, which tar skips too: volume labels, access rights. */
+const SKIPPED = new Set(['TapeVolumeHeader', 'SolarisACL', 'Inode']);
+
+/** In extended headers of files that are archived without their holes, in formats 0.0 to 1.0. */
+const SPARSE_HEADER = /^\d+ GNU\.sparse\./m;
+
+/** What other compressors' files begin with. */
+const OTHER_KINDS: readonly (readonly [kind: string, magic: Buffer])[] = [
+  ['a zip archive (name it .zip)', Buffer.from('PK\x03\x04', 'latin1')],
+  ['compressed with bzip2', Buffer.from('BZh', 'latin1')],
+  ['compressed with xz', Buffer.from('fd377a585a00', 'hex')],
+  ['compressed with zstd', Buffer.from('28b52ffd', 'hex')],
+];
 
 const READ_SIZE = 1024 * 1024;
 
@@ -23,9 +37,17 @@ export async function extractArchive(archive: string, directory: string): Promis
   }
   const source = createReadStream(archive, { highWaterMark: READ_SIZE });
   const writer = entryWriter(archive, directory);
+  const fail = (error: Error) => source.destroy(error);
   const parser = new Parser({
     strict: true,
-    onReadEntry: (entry) => writer.write(entry, (error) => source.destroy(error)),
+    onReadEntry: (entry) => writer.write(entry, fail),
+  });
+  parser.on('meta', (header) => {
+    if (SPARSE_HEADER.test(header)) fail(sparse(archive, ''));
+  });
+  parser.on('ignoredEntry', ({ path, type }) => {
+    if (type === 'SparseFile') fail(sparse(archive, ` '${path}'`));
+    else if (!SKIPPED.has(type)) fail(notAFile(archive, path, type));
   });
   try {
     await pipeline(source, parser);
@@ -62,7 +84,7 @@ function entryWriter(archive: string, directory: string) {
       try {
         step();
       } catch (error) {
-        fail(error instanceof PackagingError ? error : outputError(directory, error));
+        fail(writingFailed(archive, directory, entry.path, error));
       }
     };
     entries += 1;
@@ -91,18 +113,61 @@ function refuse(archive: string, path: string, type: string): void {
       `${archive}: the name of entry '${path}' is not UTF-8. Rename the file and archive it again.`,
     );
   }
-  if (ALLOWED.has(type)) return;
-  throw new PackagingError(
+  if (!ALLOWED.has(type)) throw notAFile(archive, path, type);
+}
+
+function notAFile(archive: string, path: string, type: string): PackagingError {
+  return new PackagingError(
     'UNSAFE_PATH',
     `${archive}: entry '${path}' is a ${type}, not a file. Archive copies of files (tar czhf follows links).`,
   );
 }
 
-function extractionFailed(archive: string, error: unknown): Error {
-  if (error instanceof PackagingError) return error;
+function sparse(archive: string, path: string): PackagingError {
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive} is truncated or not a tar archive: ${messageOf(error)}. Make or copy it again.`,
+    `${archive}: an entry${path} is a sparse file, which is not supported. Archive it without --sparse (-S).`,
+  );
+}
+
+/** Entries that are in each other's way are the archive's fault, all else is the disk's. */
+export function writingFailed(
+  archive: string,
+  directory: string,
+  path: string,
+  error: unknown,
+): PackagingError {
+  if (error instanceof PackagingError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EEXIST' && code !== 'ENOTDIR' && code !== 'EISDIR') {
+    return outputError(directory, error);
+  }
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${archive}: entry '${path}' is a file where another entry needs a folder, or the reverse. Make the archive again.`,
     { cause: error },
   );
+}
+
+function extractionFailed(archive: string, error: unknown): Error {
+  if (error instanceof PackagingError) return error;
+  const other = otherKind(archive);
+  return new PackagingError(
+    'CORRUPT_FILE',
+    other === undefined
+      ? `${archive} is truncated or not a tar archive: ${messageOf(error)}. Make or copy it again.`
+      : `${archive} is not a .tar.gz: it is ${other}. Make it with tar czf.`,
+    { cause: error },
+  );
+}
+
+function otherKind(archive: string): string | undefined {
+  const file = openSync(archive, 'r');
+  try {
+    const start = Buffer.alloc(6);
+    readSync(file, start, 0, start.length, 0);
+    return OTHER_KINDS.find(([, magic]) => start.indexOf(magic) === 0)?.[0];
+  } finally {
+    closeSync(file);
+  }
 }

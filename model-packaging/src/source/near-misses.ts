@@ -14,7 +14,7 @@ const OTHER_FORMATS = /\.(pb|pbtxt|tflite|onnx|ckpt|ckpt\.index|pt|safetensors)$
 const PIECES = /^(variables|assets|keras_metadata\.pb|fingerprint\.pb)$/;
 const CHUNKED = 'saved_model.cpb';
 
-/** The error for a directory in which, and below which, there is no SavedModel. */
+/** The error for a directory in which, and so far below which, there is no SavedModel. */
 export function noModelBelow(root: string, maxDepth: number): PackagingError {
   const misses = nearMisses(root, maxDepth);
   const chunked = misses.find(({ isChunked }) => isChunked);

@@ -83,6 +83,11 @@ describe('archives that are not safe or not whole', () => {
     return scratch.write('odd.tar', Buffer.concat([block, Buffer.alloc(1024)]));
   }
 
+  async function expectRefused(archive: string, code: string, message: RegExp): Promise<void> {
+    await expect(open(archive)).rejects.toThrow(withCode(code));
+    await expect(open(archive)).rejects.toThrow(message);
+  }
+
   test.each(['../outside', '/etc/outside', 'a/../../outside'])(
     'an entry named %s',
     async (path) => {
@@ -99,6 +104,46 @@ describe('archives that are not safe or not whole', () => {
     const isLink = type === 'SymbolicLink' || type === 'Link';
     const archive = tarOf({ path: 'odd', type, ...(isLink && { linkpath: '/etc/passwd' }) });
     await expect(open(archive)).rejects.toThrow(withCode('UNSAFE_PATH'));
+  });
+
+  test.each(['gnu', 'pax'])('a sparse file, in the %s format', async (format) => {
+    scratch.model('strings', 'in/1');
+    const holes = scratch.write('in/1/assets.extra/holes.bin', 'x');
+    truncateSync(holes, 5_000_000);
+    const archive = scratch.path('sparse.tar.gz');
+    execFileSync('tar', [
+      '-S',
+      `--format=${format}`,
+      '-czf',
+      archive,
+      '-C',
+      scratch.path('in'),
+      '1',
+    ]);
+    await expectRefused(archive, 'CORRUPT_FILE', /is a sparse file.*without --sparse/);
+  });
+
+  test('a file where another entry needs a folder', async () => {
+    const tar = scratch.path('odd.tar');
+    const script = `
+import io, sys, tarfile
+with tarfile.open(sys.argv[1], 'w') as archive:
+    for name in ['1', '1/saved_model.pb']:
+        entry = tarfile.TarInfo(name)
+        entry.size = 1
+        archive.addfile(entry, io.BytesIO(b'x'))`;
+    execFileSync('python3', ['-c', script, tar]);
+    mkdirSync(scratch.path('empty'));
+    zip(scratch.path('empty'), scratch.path('odd.zip'), '1', '1/saved_model.pb');
+    for (const archive of [tar, scratch.path('odd.zip')]) {
+      const message = /'1\/saved_model.pb' is a file where another entry/;
+      await expectRefused(archive, 'CORRUPT_FILE', message);
+    }
+  });
+
+  test('a .tar.gz of another kind', async () => {
+    const archive = scratch.write('model.tar.gz', Buffer.from('BZh91AY&SY', 'latin1'));
+    await expectRefused(archive, 'CORRUPT_FILE', /not a \.tar\.gz: it is compressed with bzip2/);
   });
 
   test('a truncated archive', async () => {
