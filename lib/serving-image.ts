@@ -145,7 +145,7 @@ export class ServingImage extends Construct implements IServingImage {
       buildArgs: { ...(this.variant === 'gpu' && { TFS_BASE: GPU_BASE }), ...props.buildArgs },
       ignoreMode: IgnoreMode.DOCKER,
       // What the Dockerfile copies, so that nothing else changes the image's hash.
-      exclude: ['**', '!Dockerfile', '!image/**', '!dist/**'],
+      exclude: ['**', '!Dockerfile', '!image/**', '!dist/**', 'dist/*.map'],
     });
     this.imageUri = this.asset.imageUri;
   }
