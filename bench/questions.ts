@@ -1,4 +1,5 @@
 /** Every benchmark, in the order of the report. */
+import { batchLocal } from './batch-local.ts';
 import { batching } from './batching.ts';
 import { codecs } from './codecs.ts';
 import { coldStart } from './cold-start.ts';
@@ -27,6 +28,7 @@ export const BENCHES: readonly Bench[] = [
   coldStart,
   imageBytes,
   batching,
+  batchLocal,
   warmUp,
   packaging,
   synth,

@@ -7,11 +7,12 @@ import { buildPrograms } from './lib/programs.ts';
 import { writeReport, writeResult } from './lib/report.ts';
 import { BENCHES } from './questions.ts';
 
-const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-size MB]
+const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-size MB] [--pictures COUNT]
 
   --only        of these alone: ${BENCHES.map(({ name }) => name).join(', ')}
   --quick       short windows: figures to look at, none to keep
   --model-size  megabytes of the model that is packaged (default: 512, with --quick 64)
+  --pictures    pictures of the local batch job (default: 10000, with --quick 1000)
 `;
 
 /** Seconds of a measured window. */
@@ -28,6 +29,7 @@ function readArguments(): Arguments | undefined {
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
       'model-size': { type: 'string' },
+      pictures: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -35,11 +37,19 @@ function readArguments(): Arguments | undefined {
   const names = values.only?.split(',') ?? BENCHES.map(({ name }) => name);
   const chosen = BENCHES.filter(({ name }) => names.includes(name));
   const modelMegabytes = Number(values['model-size'] ?? (quick ? 64 : 512));
-  if (values.help || chosen.length !== names.length || !(modelMegabytes > 0)) return undefined;
+  const pictures = values.pictures === undefined ? undefined : Number(values.pictures);
+  const valid = chosen.length === names.length && modelMegabytes > 0 && (pictures ?? 100) >= 100;
+  if (values.help || !valid) return undefined;
   const log = (text: string) => process.stderr.write(`  ${text}\n`);
   return {
     chosen,
-    context: { quick, seconds: quick ? WINDOW.quick : WINDOW.full, modelMegabytes, log },
+    context: {
+      quick,
+      seconds: quick ? WINDOW.quick : WINDOW.full,
+      modelMegabytes,
+      ...(pictures !== undefined && { pictures }),
+      log,
+    },
   };
 }
 

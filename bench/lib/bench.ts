@@ -16,6 +16,8 @@ export interface BenchContext {
   readonly seconds: number;
   /** Megabytes of the model that the packaging benchmark makes. */
   readonly modelMegabytes: number;
+  /** Pictures of the local batch job. Default: the benchmark's own number. */
+  readonly pictures?: number;
   /** One line of progress. */
   log(text: string): void;
 }
