@@ -13,6 +13,8 @@ interface Shared {
   readonly json?: true;
 }
 
+const JOB = "name of the transform job, or ARN of a state machine's execution";
+
 /** `batch watch`, `verify`, `fetch` and `stop`: what concerns a job that was started. */
 export function addBatchAws(batch: Command): void {
   const shared = (command: Command) =>
@@ -24,7 +26,7 @@ export function addBatchAws(batch: Command): void {
     batch
       .command('watch')
       .description('follow a transform job: objects done, rate, time left, cost so far')
-      .argument('<job>', 'name of the transform job')
+      .argument('<job>', JOB)
       .option('--interval <seconds>', 'least time between two looks', wholeNumber(), 15)
       .option('--once', 'look once')
       .option('--prices <file>', 'price file (default: the one of this project)'),
@@ -33,7 +35,7 @@ export function addBatchAws(batch: Command): void {
     batch
       .command('verify')
       .description('check that every input of a job has an output; list those that have none')
-      .argument('[job]', 'name of the transform job')
+      .argument('[job]', JOB)
       .option('--input-uri <s3 uri>', 'prefix or manifest, instead of a job')
       .option('--output-uri <s3 uri>', 'prefix of the outputs, instead of a job')
       .option('--redrive <file>', 'manifest of the missing inputs', 'redrive.manifest')
@@ -43,7 +45,10 @@ export function addBatchAws(batch: Command): void {
     batch
       .command('fetch')
       .description('stream the outputs of a job into one file')
-      .argument('<from>', 'transform job, S3 prefix (s3://...) or folder of a local job')
+      .argument(
+        '<from>',
+        'transform job, ARN of an execution, S3 prefix (s3://...) or folder of a local job',
+      )
       .requiredOption('--out <file>', 'the file to write')
       .addOption(
         new Option('--format <format>', 'default: by the end of the name').choices([
@@ -56,8 +61,8 @@ export function addBatchAws(batch: Command): void {
   shared(
     batch
       .command('stop')
-      .description('stop a transform job; outputs that are written stay')
-      .argument('<job>', 'name of the transform job'),
+      .description('stop a transform job or an execution; outputs that are written stay')
+      .argument('<job>', JOB),
   ).action(stop);
 }
 
@@ -108,7 +113,7 @@ async function watch(
   if (job.status === 'Failed' || job.status === 'Stopped') {
     throw new CommandError(
       'JOB_NOT_COMPLETED',
-      `${name} is ${job.status}${reason}; ${done} of ${total} objects have an output. The rest: sagemaker-tfs batch start --missing-only`,
+      `${name} is ${job.status}${reason}; ${done} of ${total} objects have an output. The rest: ${job.jobs ? 'start it again with the same --run-id' : 'sagemaker-tfs batch start --missing-only'}`,
       { details: result },
     );
   }
@@ -123,10 +128,10 @@ async function verify(
   options: Shared & { inputUri?: string; outputUri?: string; redrive: string; sample: number },
 ): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
-  const { describeJob } = await import('../batch/aws/transform-job.ts');
+  const { describe } = await import('../batch/aws/transform-job.ts');
   const { verifyOutputs } = await import('../batch/aws/verify.ts');
-  const report = await withAws(options.region, async ({ s3, sagemaker }) => {
-    const job = name === undefined ? undefined : await describeJob(sagemaker, name);
+  const report = await withAws(options.region, async ({ s3, ...clients }) => {
+    const job = name === undefined ? undefined : await describe(clients, name);
     const bar = progress('inputs', 0);
     return verifyOutputs(s3, job ?? placesOf(options.inputUri, options.outputUri), {
       redriveManifest: options.redrive,
@@ -182,7 +187,7 @@ async function fetchInto(
   options: Shared & { out: string; format?: FileFormat },
 ): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
-  const { describeJob } = await import('../batch/aws/transform-job.ts');
+  const { describe } = await import('../batch/aws/transform-job.ts');
   const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');
   const { folderOutputs, s3Outputs } = await import('../batch/aws/fetch/source.ts');
   const { existsSync } = await import('node:fs');
@@ -195,10 +200,8 @@ async function fetchInto(
   const local = !from.startsWith('s3://') && existsSync(from);
   const report = await (local
     ? fetchOutputs(folderOutputs(from), options.out, format, show)
-    : withAws(options.region, async ({ s3, sagemaker }) => {
-        const uri = from.startsWith('s3://')
-          ? from
-          : (await describeJob(sagemaker, from)).outputUri;
+    : withAws(options.region, async ({ s3, ...clients }) => {
+        const uri = from.startsWith('s3://') ? from : (await describe(clients, from)).outputUri;
         return fetchOutputs(s3Outputs(s3, uri), options.out, format, show);
       })
   ).finally(bar.stop);
@@ -217,13 +220,17 @@ function formatOf(file: string): FileFormat {
 
 async function stop(name: string, options: Shared): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
-  const { describeJob, hasEnded } = await import('../batch/aws/transform-job.ts');
+  const { describe, hasEnded } = await import('../batch/aws/transform-job.ts');
+  const { isExecution } = await import('../batch/aws/execution.ts');
   const { StopTransformJobCommand } = await import('@aws-sdk/client-sagemaker');
-  const job = await withAws(options.region, async ({ sagemaker }) => {
-    const before = await describeJob(sagemaker, name);
+  const { StopExecutionCommand } = await import('@aws-sdk/client-sfn');
+  const job = await withAws(options.region, async (clients) => {
+    const before = await describe(clients, name);
     if (hasEnded(before)) return before;
-    await sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
-    return describeJob(sagemaker, name);
+    // Step Functions stops the jobs that an execution waits for.
+    if (isExecution(name)) await clients.sfn.send(new StopExecutionCommand({ executionArn: name }));
+    else await clients.sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
+    return describe(clients, name);
   });
   printResult(options.json, { job: name, status: job.status }, () => `${name} is ${job.status}`);
 }

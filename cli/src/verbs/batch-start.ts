@@ -1,12 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { StartOptions } from '../batch/aws/start.ts';
+import { usageError } from '../errors.ts';
 import { printResult } from '../output/print.ts';
 import { keyValue, wholeNumber } from './options.ts';
 
-type Options = Omit<
+type JobOptions = Omit<
   StartOptions,
   'jobName' | 'dataType' | 'environment' | 'tags' | 'maxPayloadInMB'
-> & {
+>;
+
+type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
+  readonly modelName?: string;
+  readonly inputUri?: string;
+  readonly outputUri?: string;
   readonly maxPayload: number;
   readonly jobName?: string;
   readonly dataType?: StartOptions['dataType'];
@@ -15,16 +22,28 @@ type Options = Omit<
   readonly missingOnly?: true;
   readonly region?: string;
   readonly json?: true;
-};
+  readonly stateMachine?: string;
+} & MachineOptions;
 
-/** `batch start`: a transform job of SageMaker. */
+/** What only the state machine knows. */
+interface MachineOptions {
+  readonly inventory?: string;
+  readonly keySuffix?: string;
+  readonly objectsPerShard?: number;
+  readonly maxConcurrentJobs?: number;
+  readonly runId?: string;
+}
+
+/** `batch start`: a transform job of SageMaker, or the state machine that runs such jobs. */
 export function addBatchStart(batch: Command): void {
   const start = batch
     .command('start')
-    .description('start a SageMaker transform job over an S3 prefix or a manifest')
-    .requiredOption('--model-name <name>', 'the SageMaker model')
-    .requiredOption('--input-uri <s3 uri>', 'prefix of the inputs, or a manifest')
-    .requiredOption('--output-uri <s3 uri>', 'prefix of the outputs, <name>.out')
+    .description(
+      'start a SageMaker transform job over an S3 prefix or a manifest, or the state machine of a BatchTransform',
+    )
+    .option('--model-name <name>', 'the SageMaker model')
+    .option('--input-uri <s3 uri>', 'prefix of the inputs, or a manifest')
+    .option('--output-uri <s3 uri>', 'prefix of the outputs, <name>.out')
     .addOption(
       new Option(
         '--data-type <type>',
@@ -32,7 +51,8 @@ export function addBatchStart(batch: Command): void {
       ).choices(['S3Prefix', 'ManifestFile']),
     )
     .option('--missing-only', 'only the inputs that have no output yet')
-    .option('--job-name <name>', 'default: the model and the time');
+    .option('--job-name <name>', 'default: the model and the time, or the time');
+  addMachine(start);
   addResources(start);
   addRequests(start);
   start
@@ -43,6 +63,26 @@ export function addBatchStart(batch: Command): void {
     .option('--json', 'print the result as JSON')
     .action(batchStart)
     .exitOverride();
+}
+
+function addMachine(start: Command): void {
+  start
+    .option(
+      '--state-machine <name>',
+      'run through this state machine, by its ARN, its name or that of its stack; settings that are not given are its own',
+    )
+    .option(
+      '--inventory <s3 uri>',
+      "manifest.json of an S3 inventory to read instead of listing (state machine's sharded runs)",
+    )
+    .option('--key-suffix <text>', 'only keys that end so (sharded runs)')
+    .option(
+      '--objects-per-shard <number>',
+      'inputs of one job, 0 for one job over all',
+      wholeNumber(0),
+    )
+    .option('--max-concurrent-jobs <number>', 'jobs at once of a sharded run', wholeNumber())
+    .option('--run-id <name>', 'names a sharded run; the same name again continues it');
 }
 
 function addResources(start: Command): void {
@@ -90,22 +130,62 @@ function addRequests(start: Command): void {
     .option('--invocations-max-retries <number>', 'tries after the first', wholeNumber(0), 3);
 }
 
-async function batchStart(options: Options): Promise<void> {
+async function batchStart(options: Options, command: Command): Promise<void> {
+  if (options.stateMachine === undefined) await startTransformJob(options);
+  else await startMachine(options.stateMachine, options, command);
+}
+
+/** Settings of the state machine (`lib/batch/settings.ts`) that have another name than their option. */
+const SETTING_NAMES: Readonly<Record<string, string>> = {
+  maxPayload: 'maxPayloadInMB',
+  env: 'environment',
+  inventory: 'inventoryUri',
+};
+/** Options that say how to start, and are no settings. */
+const NO_SETTINGS = new Set(['stateMachine', 'jobName', 'region', 'json']);
+/** What is fixed when the state machine is deployed. */
+const FIXED = { modelName: '--model-name', tag: '--tag', kmsKeyId: '--kms-key-id' } as const;
+
+async function startMachine(
+  stateMachine: string,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  for (const [name, flag] of Object.entries(FIXED)) {
+    if (name in options) throw usageError(`${flag} is fixed where the state machine is deployed`);
+  }
+  if (options.missingOnly) {
+    throw usageError('give the --run-id of the run to continue, instead of --missing-only');
+  }
+  const input: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    // The machine has defaults of its own.
+    if (NO_SETTINGS.has(name) || command.getOptionValueSource(name) !== 'cli') continue;
+    input[SETTING_NAMES[name] ?? name] = value;
+  }
+  if (options.dataType === undefined && options.inputUri?.endsWith('.manifest')) {
+    input.dataType = 'ManifestFile';
+  }
+  const { withAws } = await import('../batch/aws/clients.ts');
+  const { startExecution } = await import('../batch/aws/start-execution.ts');
+  const { region, json } = options;
+  const name = options.jobName ?? `${nameOf('batch', new Date())}-${randomUUID().slice(0, 8)}`;
+  const execution = await withAws(region, ({ sfn }) =>
+    startExecution(sfn, { stateMachine, name, input, region }),
+  );
+  printResult(
+    json,
+    { started: true, execution, input },
+    () => `Started ${execution}. Follow it with: sagemaker-tfs batch watch ${execution}`,
+  );
+}
+
+async function startTransformJob(options: Options): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
   const { missingOnly, startJob } = await import('../batch/aws/start.ts');
-  const { env, tag, missingOnly: onlyMissing, region, json, maxPayload, ...rest } = options;
-  const jobName = options.jobName ?? nameOf(options.modelName, new Date());
-  const dataType =
-    options.dataType ?? (options.inputUri.endsWith('.manifest') ? 'ManifestFile' : 'S3Prefix');
-  const job: StartOptions = {
-    ...rest,
-    jobName,
-    dataType,
-    maxPayloadInMB: maxPayload,
-    transformAmiVersion: options.transformAmiVersion ?? amiFor(options.instanceType),
-    environment: env ?? {},
-    tags: tag ?? {},
-  };
+  const { region, json, missingOnly: onlyMissing } = options;
+  const job = jobOf(options);
+  const { jobName } = job;
   const result = await withAws(region, async (clients) => {
     if (!onlyMissing) {
       await startJob(clients, job);
@@ -121,6 +201,33 @@ async function batchStart(options: Options): Promise<void> {
       ? `Started ${jobName}. Follow it with: sagemaker-tfs batch watch ${jobName}`
       : 'Every input has an output: nothing to do.',
   );
+}
+
+/** @throws CommandError USAGE for what only a state machine does, and for what a job needs */
+function jobOf(options: Options): StartOptions {
+  const { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId, ...rest } = options;
+  const machine = { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId };
+  if (Object.values(machine).some((value) => value !== undefined)) {
+    throw usageError(
+      '--inventory, --key-suffix, --objects-per-shard, --max-concurrent-jobs and --run-id need --state-machine',
+    );
+  }
+  const { modelName, inputUri, outputUri, env, tag, maxPayload } = rest;
+  if (!modelName || !inputUri || !outputUri) {
+    throw usageError('give --model-name, --input-uri and --output-uri, or --state-machine');
+  }
+  return {
+    ...rest,
+    modelName,
+    inputUri,
+    outputUri,
+    jobName: options.jobName ?? nameOf(modelName, new Date()),
+    dataType: options.dataType ?? (inputUri.endsWith('.manifest') ? 'ManifestFile' : 'S3Prefix'),
+    maxPayloadInMB: maxPayload,
+    transformAmiVersion: options.transformAmiVersion ?? amiFor(options.instanceType),
+    environment: env ?? {},
+    tags: tag ?? {},
+  };
 }
 
 /** Left unset, the host's driver is older than what TensorFlow Serving's GPU images need. */

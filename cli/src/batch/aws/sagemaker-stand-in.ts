@@ -13,14 +13,21 @@ export interface SageMakerStandIn {
 }
 
 /** @param describe fields of the answer to Describe..., asked at every call */
-export async function startSageMaker(describe: () => object): Promise<SageMakerStandIn> {
+export function startSageMaker(describe: () => object): Promise<SageMakerStandIn> {
+  return startService((operation) => (operation.startsWith('Describe') ? describe() : {}));
+}
+
+/** Any service of AWS that speaks JSON. @param answer asked at every call */
+export async function startService(
+  answer: (operation: string, input: unknown) => object,
+): Promise<SageMakerStandIn> {
   const calls: string[] = [];
   const server = createServer(async (request, response) => {
-    const operation = String(request.headers['x-amz-target']).replace('SageMaker.', '');
+    const operation = String(request.headers['x-amz-target']).replace(/^.*[.]/, '');
     calls.push(operation);
-    await json(request);
+    const input = await json(request);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify(operation.startsWith('Describe') ? describe() : {}));
+    response.end(JSON.stringify(answer(operation, input)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,8 @@
 /** A transform job of SageMaker: what it was started with, how it is. */
 import { DescribeTransformJobCommand, type SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { CommandError } from '../../errors.ts';
+import type { AwsClients } from './clients.ts';
+import { describeExecution, isExecution, type StartedJob } from './execution.ts';
 import type { TransformPlaces } from './transform-places.ts';
 
 /** Status by SageMaker's names. */
@@ -18,10 +20,23 @@ export interface TransformJob extends TransformPlaces {
   /** Undefined while the instances are being made. */
   readonly startedAt: Date | undefined;
   readonly endedAt: Date | undefined;
+  /** The transform jobs of a state machine's execution; absent where this is a transform job itself. */
+  readonly jobs?: readonly StartedJob[];
+  /** True for a sharded run: an output that was there before it is done. */
+  readonly continues?: boolean;
 }
 
-/** Describes a job. @throws CommandError JOB_NOT_FOUND */
-export async function describeJob(sagemaker: SageMakerClient, name: string): Promise<TransformJob> {
+/** Describes a transform job by its name, or an execution of a state machine by its ARN. @throws CommandError JOB_NOT_FOUND */
+export function describe(
+  clients: Pick<AwsClients, 'sfn' | 'sagemaker'>,
+  name: string,
+): Promise<TransformJob> {
+  return isExecution(name)
+    ? describeExecution(clients, name)
+    : describeJob(clients.sagemaker, name);
+}
+
+async function describeJob(sagemaker: SageMakerClient, name: string): Promise<TransformJob> {
   const job = await sagemaker
     .send(new DescribeTransformJobCommand({ TransformJobName: name }))
     .catch((error: Error) => {

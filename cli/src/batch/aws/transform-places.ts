@@ -119,7 +119,10 @@ interface Gap {
 function gaps(sorted: readonly string[]): Gap[] {
   return Array.from({ length: sorted.length + 1 }, (_, at) => {
     const [last, next] = [sorted[at - 1], sorted[at]];
-    return { ...(last !== undefined && { after: last + LAST }), ...(next && { before: next }) };
+    return {
+      ...(last !== undefined && { after: last + LAST }),
+      ...(next !== undefined && { before: next }),
+    };
   });
 }
 

@@ -1,16 +1,18 @@
 /** Live progress of a job, counted on S3: SageMaker itself tells only whether it has ended. */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { z } from 'zod';
 import type { AwsClients } from './clients.ts';
-import { describeJob, hasEnded, type TransformJob } from './transform-job.ts';
+import type { S3Location } from './s3-uri.ts';
+import { describe, hasEnded, type TransformJob } from './transform-job.ts';
 import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
 
 /** One look at a job. */
 export interface JobView {
   readonly job: TransformJob;
   readonly total: number;
-  /** Outputs written since the job was made. */
+  /** Outputs written since the job was made; of a sharded run, all that are there. */
   readonly done: number;
   /** Hours that the instances have run, all together. */
   readonly instanceHours: number;
@@ -23,12 +25,14 @@ const CLOCKS = 60_000;
 
 /** Looks at a job until it has ended. The inputs are counted once, the outputs each time. */
 export async function* watchJob(
-  { s3, sagemaker }: AwsClients,
+  clients: AwsClients,
   name: string,
   options: { readonly intervalSeconds: number; readonly once?: boolean },
 ): AsyncGenerator<JobView> {
-  let job = await describeJob(sagemaker, name);
-  const total = await countInputs(s3, job);
+  const { s3 } = clients;
+  let job = await describe(clients, name);
+  let planned = await isPlanned(s3, job);
+  let total = await countInputs(s3, job);
   for (;;) {
     const started = performance.now();
     const done = await countOutputs(s3, job);
@@ -36,11 +40,35 @@ export async function* watchJob(
     yield { job, total, done, instanceHours: instanceHours(job) };
     if (options.once || hasEnded(job)) return;
     await sleep(Math.max(options.intervalSeconds * 1_000, listed / LISTING_SHARE));
-    job = await describeJob(sagemaker, name);
+    job = await describe(clients, name);
+    if (!planned) {
+      // The shards that are planned meanwhile bring more inputs.
+      planned = await isPlanned(s3, job);
+      total = await countInputs(s3, job);
+    }
   }
 }
 
+/** False while a run's shards are being planned: its inputs are not all known. */
+async function isPlanned(s3: S3Client, { shards }: TransformPlaces): Promise<boolean> {
+  return shards === undefined || (await plannedInputs(s3, shards)) !== undefined;
+}
+
+const marker = z.object({ inputs: z.number() });
+
+/** What the plan's marker says. */
+async function plannedInputs(s3: S3Client, { bucket, key }: S3Location) {
+  const place = { Bucket: bucket, Key: key.replace(/planned\/$/, 'planned.json') };
+  const answer = await s3.send(new GetObjectCommand(place)).catch((error: Error) => {
+    if (error.name === 'NoSuchKey') return undefined;
+    throw error;
+  });
+  const text = await answer?.Body?.transformToString();
+  return text === undefined ? undefined : marker.parse(JSON.parse(text)).inputs;
+}
+
 async function countInputs(s3: S3Client, places: TransformPlaces): Promise<number> {
+  if (places.shards) return (await plannedInputs(s3, places.shards)) ?? 0;
   return count(s3, places, async ({ inputs }) => {
     let keys = 0;
     for await (const _ of inputs()) keys++;
@@ -49,7 +77,7 @@ async function countInputs(s3: S3Client, places: TransformPlaces): Promise<numbe
 }
 
 async function countOutputs(s3: S3Client, job: TransformJob): Promise<number> {
-  const since = job.createdAt.getTime() - CLOCKS;
+  const since = job.continues ? 0 : job.createdAt.getTime() - CLOCKS;
   return count(s3, job, async ({ outputs }) => {
     let written = 0;
     for await (const { modified } of outputs()) if (modified >= since) written++;
@@ -69,9 +97,15 @@ async function count(
   return counts.reduce((sum, n) => sum + n, 0);
 }
 
-/** @param now milliseconds, for tests */
+/** Of an execution, its jobs' hours from their creation on. @param now milliseconds, for tests */
 export function instanceHours(job: TransformJob, now = Date.now()): number {
-  if (!job.startedAt) return 0;
-  const milliseconds = (job.endedAt?.getTime() ?? now) - job.startedAt.getTime();
-  return (job.instanceCount * Math.max(0, milliseconds)) / 3_600_000;
+  const spans = job.jobs
+    ? job.jobs.map(({ createdAt, endedAt }) => [createdAt, endedAt] as const)
+    : job.startedAt
+      ? [[job.startedAt, job.endedAt] as const]
+      : [];
+  const milliseconds = spans
+    .map(([from, to]) => Math.max(0, (to?.getTime() ?? now) - from.getTime()))
+    .reduce((sum, span) => sum + span, 0);
+  return (job.instanceCount * milliseconds) / 3_600_000;
 }

@@ -1,0 +1,270 @@
+/** The state machine of a `BatchTransform` from the command line: started on moto, followed on a stand-in. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateStateMachineCommand,
+  DescribeExecutionCommand,
+  SFNClient,
+} from '@aws-sdk/client-sfn';
+import { type Moto, startMoto } from '../../../../test/rehearse/moto.ts';
+import { sagemakerTfs } from '../test-support.ts';
+import { type SageMakerStandIn, startService } from './sagemaker-stand-in.ts';
+
+const BUCKET = 'tiles';
+const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run-1';
+const ENVIRONMENT = {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: 'us-east-1',
+};
+
+let work: string;
+let moto: Moto;
+let s3: S3Client;
+let sfn: SFNClient;
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'batch-execution-'));
+  Object.assign(process.env, ENVIRONMENT);
+  moto = await startMoto();
+  s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
+  sfn = new SFNClient({ endpoint: moto.url });
+  await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
+});
+
+afterAll(async () => {
+  s3?.destroy();
+  sfn?.destroy();
+  await moto?.stop();
+  await rm(work, { recursive: true, force: true });
+});
+
+async function put(Key: string, body: unknown): Promise<void> {
+  const Body = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body }));
+}
+
+describe('start', () => {
+  let arn: string;
+  const start = (...args: string[]) =>
+    sagemakerTfs(['batch', 'start', ...args], { ...ENVIRONMENT, AWS_ENDPOINT_URL: moto.url });
+  const inputOf = async (stdout: string): Promise<unknown> => {
+    const executionArn = (JSON.parse(stdout) as { execution: string }).execution;
+    const { input = '' } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
+    return JSON.parse(input);
+  };
+
+  beforeAll(async () => {
+    const machine = await sfn.send(
+      new CreateStateMachineCommand({
+        name: 'Tiles',
+        roleArn: 'arn:aws:iam::123456789012:role/r',
+        definition: JSON.stringify({ StartAt: 'A', States: { A: { Type: 'Succeed' } } }),
+      }),
+    );
+    arn = machine.stateMachineArn ?? '';
+    const cloudFormation = new CloudFormationClient({ endpoint: moto.url });
+    await cloudFormation.send(
+      new CreateStackCommand({
+        StackName: 'tiles-batch',
+        TemplateBody: JSON.stringify({
+          Resources: { Topic: { Type: 'AWS::SNS::Topic' } },
+          Outputs: { StateMachineArn: { Value: arn } },
+        }),
+      }),
+    );
+    cloudFormation.destroy();
+  });
+
+  test.each([
+    ['ARN', () => arn],
+    ['name', () => 'Tiles'],
+    ['stack', () => 'tiles-batch'],
+  ])('finds the machine by its %s; only what is given overrides its settings', async (by, name) => {
+    const { stdout, exitCode } = await start('--state-machine', name(), '--job-name', by, '--json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ started: true, input: {} });
+    expect(await inputOf(stdout)).toEqual({});
+  });
+
+  test('settings by the names of the machine, an inventory among them', async () => {
+    const { stdout } = await start(
+      ...['--state-machine', arn, '--inventory', 's3://lists/x/manifest.json'],
+      ...['--key-suffix', '.jpg', '--objects-per-shard', '1000', '--run-id', 'tiles'],
+      ...['--max-payload', '6', '--env', 'A=1', '--instance-count', '2', '--json'],
+    );
+    expect(await inputOf(stdout)).toEqual({
+      inventoryUri: 's3://lists/x/manifest.json',
+      keySuffix: '.jpg',
+      objectsPerShard: 1_000,
+      runId: 'tiles',
+      maxPayloadInMB: 6,
+      environment: { A: '1' },
+      instanceCount: 2,
+    });
+  });
+
+  test('a manifest is told as one', async () => {
+    const uri = 's3://tiles/output/_shards/r1/redrive.manifest';
+    const { stdout } = await start('--state-machine', arn, '--input-uri', uri, '--json');
+    expect(await inputOf(stdout)).toEqual({ inputUri: uri, dataType: 'ManifestFile' });
+  });
+
+  test.each([
+    [['--state-machine', 'nobody'], 1, 'there is neither a state machine nobody'],
+    [['--state-machine', 'Tiles', '--model-name', 'm'], 2, '--model-name is fixed where'],
+    [['--state-machine', 'Tiles', '--missing-only'], 2, 'give the --run-id'],
+    [['--inventory', 's3://a/manifest.json'], 2, 'need --state-machine'],
+    [['--model-name', 'm'], 2, 'give --model-name, --input-uri and --output-uri'],
+  ])('%j is refused', async (args, status, message) => {
+    const { stderr, exitCode } = await start(...args);
+    expect(exitCode).toBe(status);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('an execution is followed', () => {
+  const SETTINGS = {
+    inputUri: `s3://${BUCKET}/in/`,
+    dataType: 'S3Prefix',
+    inventoryUri: '',
+    keySuffix: '',
+    outputUri: `s3://${BUCKET}/out/`,
+    accept: 'application/json',
+    instanceType: 'ml.p3.2xlarge',
+    instanceCount: 2,
+    objectsPerShard: 2,
+    runId: 'run-1',
+  };
+  const began = Math.floor(Date.now() / 1_000) - 7_200;
+  let status: string;
+  let settings: Record<string, unknown>;
+  let standIn: SageMakerStandIn;
+
+  beforeEach(async () => {
+    status = 'RUNNING';
+    settings = SETTINGS;
+    standIn = await startService((operation) => {
+      switch (operation) {
+        case 'DescribeExecution':
+          return {
+            executionArn: EXECUTION,
+            status,
+            startDate: began,
+            ...(status !== 'RUNNING' && { stopDate: began + 3_600 }),
+            ...(status === 'FAILED' && { error: 'Incomplete', cause: '1 of 3 inputs' }),
+          };
+        case 'GetExecutionHistory':
+          return {
+            events: [
+              { id: 1, type: 'ExecutionStarted', timestamp: began },
+              {
+                id: 3,
+                type: 'PassStateExited',
+                timestamp: began,
+                stateExitedEventDetails: {
+                  name: 'Validate',
+                  output: JSON.stringify({ settings, errors: [] }),
+                },
+              },
+            ],
+          };
+        case 'DescribeStateMachineForExecution':
+          return {
+            definition: JSON.stringify({
+              Arguments: '{% { "TransformJobName": "stack-batch-" & $uuid() } %}',
+            }),
+          };
+        case 'ListTransformJobs':
+          return {
+            TransformJobSummaries: [
+              { CreationTime: began, TransformEndTime: began + 1_800 },
+              { CreationTime: began + 1_800, TransformEndTime: began + 3_600 },
+            ],
+          };
+        case 'StopExecution':
+          status = 'ABORTED';
+          return { stopDate: began + 3_600 };
+        default:
+          return {};
+      }
+    });
+  });
+  afterEach(() => standIn.close());
+
+  const run = (...args: string[]) =>
+    sagemakerTfs(['batch', ...args], {
+      ...ENVIRONMENT,
+      AWS_ENDPOINT_URL: moto.url,
+      AWS_ENDPOINT_URL_SFN: standIn.url,
+      AWS_ENDPOINT_URL_SAGEMAKER: standIn.url,
+    });
+
+  beforeAll(async () => {
+    for (const key of ['a.jpg', 'b c.jpg', 'd.jpg']) await put(`in/${key}`, 'x');
+    for (const key of ['a.jpg', 'b c.jpg', 'gone.jpg']) await put(`out/${key}.out`, '{}');
+    const prefix = `s3://${BUCKET}/in/`;
+    await put('out/_shards/run-1/planned/000000.manifest', [{ prefix }, 'a.jpg', 'b c.jpg']);
+    await put('out/_shards/run-1/planned/000001.manifest', [{ prefix }, 'e.jpg']);
+    await put('out/_shards/run-1/planned.json', { shards: 2, inputs: 3 });
+  });
+
+  test('watch counts its objects, its jobs are what it costs', async () => {
+    const { stdout } = await run('watch', EXECUTION, '--once', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'InProgress',
+      total: 3,
+      // Two jobs of half an hour with two instances.
+      instanceHours: 2,
+      costUsd: 7.65,
+    });
+    expect(standIn.calls).toContain('ListTransformJobs');
+  });
+
+  test('a failed execution is told with its reason', async () => {
+    status = 'FAILED';
+    const { stdout, exitCode } = await run('watch', EXECUTION, '--json');
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'Failed',
+      failureReason: '1 of 3 inputs',
+      error: expect.stringContaining('--run-id'),
+    });
+  });
+
+  test('verify compares its prefixes, and the shards where they were made of an inventory', async () => {
+    status = 'SUCCEEDED';
+    const redrive = join(work, 'redrive.manifest');
+    const verify = () => run('verify', EXECUTION, '--redrive', redrive, '--json');
+    expect(JSON.parse((await verify()).stdout)).toMatchObject({
+      inputs: 3,
+      firstMissing: ['d.jpg'],
+      orphans: 1,
+      firstOrphans: ['gone.jpg'],
+    });
+    settings = { ...SETTINGS, inventoryUri: 's3://lists/manifest.json' };
+    expect(JSON.parse((await verify()).stdout)).toMatchObject({
+      inputs: 3,
+      firstMissing: ['e.jpg'],
+    });
+    expect(JSON.parse(await readFile(redrive, 'utf8'))).toEqual([
+      { prefix: `s3://${BUCKET}/in/` },
+      'e.jpg',
+    ]);
+    const watched = await run('watch', EXECUTION, '--json');
+    expect(JSON.parse(watched.stdout)).toMatchObject({ status: 'Completed', total: 3 });
+  });
+
+  test('fetch and stop', async () => {
+    const file = join(work, 'all.ndjson');
+    expect((await run('fetch', EXECUTION, '--out', file)).exitCode).toBe(0);
+    expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(3);
+    const { stdout } = await run('stop', EXECUTION, '--json');
+    expect(JSON.parse(stdout)).toEqual({ job: EXECUTION, status: 'Stopped' });
+    expect(standIn.calls).toContain('StopExecution');
+    expect(standIn.calls).not.toContain('StopTransformJob');
+  });
+});

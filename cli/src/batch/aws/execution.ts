@@ -1,0 +1,146 @@
+/** An execution of the state machine that a `BatchTransform` deploys, told as a transform job is. */
+import {
+  ListTransformJobsCommand,
+  type ListTransformJobsCommandOutput,
+  type SageMakerClient,
+} from '@aws-sdk/client-sagemaker';
+import {
+  DescribeExecutionCommand,
+  type DescribeExecutionCommandOutput,
+  DescribeStateMachineForExecutionCommand,
+  GetExecutionHistoryCommand,
+  type SFNClient,
+} from '@aws-sdk/client-sfn';
+import { z } from 'zod';
+import { CommandError } from '../../errors.ts';
+import type { AwsClients } from './clients.ts';
+import { asDirectory, parseS3Uri } from './s3-uri.ts';
+import type { JobStatus, TransformJob } from './transform-job.ts';
+
+/** True for what `batch start --state-machine` prints. */
+export function isExecution(name: string): boolean {
+  return /^arn:[^:]+:states:[^:]+:[^:]*:execution:/.test(name);
+}
+
+const STATUS: Readonly<Record<string, JobStatus>> = {
+  RUNNING: 'InProgress',
+  PENDING_REDRIVE: 'InProgress',
+  SUCCEEDED: 'Completed',
+  FAILED: 'Failed',
+  TIMED_OUT: 'Failed',
+  ABORTED: 'Stopped',
+};
+
+/** What the machine's first state makes of its defaults and the execution's input, as far as it is used here. */
+const settingsSchema = z.object({
+  inputUri: z.string(),
+  dataType: z.enum(['S3Prefix', 'ManifestFile']),
+  inventoryUri: z.string().default(''),
+  keySuffix: z.string().default(''),
+  outputUri: z.string(),
+  accept: z.string(),
+  instanceType: z.string(),
+  instanceCount: z.number(),
+  objectsPerShard: z.number(),
+  runId: z.string(),
+});
+type Settings = z.output<typeof settingsSchema>;
+
+/** Describes an execution. @throws CommandError JOB_NOT_FOUND, EXECUTION_NOT_READ */
+export async function describeExecution(
+  { sfn, sagemaker }: Pick<AwsClients, 'sfn' | 'sagemaker'>,
+  executionArn: string,
+): Promise<TransformJob> {
+  const execution = await sfn
+    .send(new DescribeExecutionCommand({ executionArn }))
+    .catch((cause: Error) => {
+      if (cause.name !== 'ExecutionDoesNotExist') throw cause;
+      throw new CommandError('JOB_NOT_FOUND', `there is no execution ${executionArn}`, { cause });
+    });
+  const settings = await settingsOf(sfn, executionArn);
+  const jobs = await jobsOf(sfn, sagemaker, executionArn, execution);
+  const { startDate: createdAt = new Date(), stopDate } = execution;
+  return {
+    name: executionArn,
+    status: STATUS[execution.status ?? ''] ?? 'InProgress',
+    failureReason: execution.cause ?? execution.error,
+    ...placesOf(settings),
+    accept: settings.accept,
+    instanceType: settings.instanceType,
+    instanceCount: settings.instanceCount,
+    createdAt,
+    startedAt: createdAt,
+    endedAt: stopDate,
+    jobs,
+    continues: settings.objectsPerShard > 0,
+  };
+}
+
+/** A sharded run that was filtered names its inputs in its shards alone. */
+function placesOf(settings: Settings) {
+  const { inputUri, dataType, outputUri, objectsPerShard, runId } = settings;
+  const places = { inputUri, dataType, outputUri };
+  const listed = dataType === 'S3Prefix' && !settings.inventoryUri && !settings.keySuffix;
+  if (objectsPerShard === 0 || listed) return places;
+  const { bucket, key } = asDirectory(parseS3Uri(outputUri));
+  return { ...places, shards: { bucket, key: `${key}_shards/${runId}/planned/` } };
+}
+
+/** Name of the first state in `lib/batch/validate-state.ts`. */
+const VALIDATE = 'Validate';
+
+async function settingsOf(sfn: SFNClient, executionArn: string): Promise<Settings> {
+  const { events = [] } = await sfn.send(
+    new GetExecutionHistoryCommand({ executionArn, maxResults: 20 }),
+  );
+  const exited = events
+    .map(({ stateExitedEventDetails }) => stateExitedEventDetails)
+    .find((details) => details?.name === VALIDATE);
+  const parsed = z
+    .object({ settings: settingsSchema })
+    .safeParse(exited?.output === undefined ? undefined : JSON.parse(exited.output));
+  if (parsed.success) return parsed.data.settings;
+  throw new CommandError(
+    'EXECUTION_NOT_READ',
+    `${executionArn} has not told its settings: it has just been started, or is not of a BatchTransform of this version`,
+    { cause: parsed.error },
+  );
+}
+
+/** A job that the machine started. */
+export interface StartedJob {
+  readonly createdAt: Date;
+  readonly endedAt: Date | undefined;
+}
+
+/** The machine's jobs since the execution began. SageMaker does not tell which execution a job is of. */
+async function jobsOf(
+  sfn: SFNClient,
+  sagemaker: SageMakerClient,
+  executionArn: string,
+  { startDate, stopDate }: DescribeExecutionCommandOutput,
+): Promise<StartedJob[]> {
+  const { definition = '' } = await sfn.send(
+    new DescribeStateMachineForExecutionCommand({ executionArn }),
+  );
+  const prefix = /\\?"TransformJobName\\?":\s*\\?"([A-Za-z0-9-]+-)\\?"\s*&/.exec(definition)?.[1];
+  if (prefix === undefined) return [];
+  const jobs: StartedJob[] = [];
+  let NextToken: string | undefined;
+  do {
+    const page: ListTransformJobsCommandOutput = await sagemaker.send(
+      new ListTransformJobsCommand({
+        NameContains: prefix,
+        CreationTimeAfter: startDate,
+        ...(stopDate && { CreationTimeBefore: stopDate }),
+        MaxResults: 100,
+        ...(NextToken && { NextToken }),
+      }),
+    );
+    for (const { CreationTime, TransformEndTime } of page.TransformJobSummaries ?? []) {
+      jobs.push({ createdAt: CreationTime ?? new Date(), endedAt: TransformEndTime });
+    }
+    ({ NextToken } = page);
+  } while (NextToken);
+  return jobs;
+}
