@@ -13,7 +13,7 @@ export function messagePrefix(byteLength: number): Buffer {
 
 /**
  * Collects one length-prefixed message. Its length is known from the first bytes on, so every byte is
- * copied exactly once, into a buffer of the final size; a message that came in one piece is not copied.
+ * copied at most once, into a buffer of the final size, or read straight to there.
  */
 export class MessageAssembler {
   readonly #maxBytes: number;
@@ -30,21 +30,32 @@ export class MessageAssembler {
     return this.#message && this.#filled === this.#message.length ? this.#message : undefined;
   }
 
-  /** @throws ServingError RESPONSE_TOO_LARGE as soon as the length is known */
+  /** The part of the message that has not arrived; undefined where its length is not known. */
+  get room(): Buffer | undefined {
+    return this.#message?.subarray(this.#filled);
+  }
+
+  /** So many bytes were written to {@link room}. */
+  filled(bytes: number): void {
+    this.#filled += bytes;
+  }
+
+  /** Takes a piece, which may be overwritten afterwards. @throws ServingError RESPONSE_TOO_LARGE as soon as the length is known */
   push(chunk: Buffer): void {
     if (this.#message) {
-      this.#fill(chunk);
+      this.#fill(this.#message, chunk);
       return;
     }
     const start = this.#prefix.length === 0 ? chunk : Buffer.concat([this.#prefix, chunk]);
     if (start.length < PREFIX_BYTES) {
-      this.#prefix = start;
+      this.#prefix = Buffer.from(start);
       return;
     }
-    this.#begin(start.readUInt8(0), start.readUInt32BE(1), start.subarray(PREFIX_BYTES));
+    this.#message = this.#begin(start.readUInt8(0), start.readUInt32BE(1));
+    this.#fill(this.#message, start.subarray(PREFIX_BYTES));
   }
 
-  #begin(compressed: number, length: number, rest: Buffer): void {
+  #begin(compressed: number, length: number): Buffer {
     if (compressed !== 0) {
       throw new ServingError('INTERNAL', 'the model server sent a compressed reply, unasked');
     }
@@ -54,17 +65,10 @@ export class MessageAssembler {
         `the model's answer has ${length} bytes, more than the ${this.#maxBytes} allowed; ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES`,
       );
     }
-    if (rest.length === length) {
-      this.#message = rest;
-      this.#filled = length;
-      return;
-    }
-    this.#message = Buffer.allocUnsafeSlow(length);
-    this.#fill(rest);
+    return Buffer.allocUnsafeSlow(length);
   }
 
-  #fill(chunk: Buffer): void {
-    const message = this.#message as Buffer;
+  #fill(message: Buffer, chunk: Buffer): void {
     if (this.#filled + chunk.length > message.length) {
       throw new ServingError(
         'INTERNAL',

@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import {
+  constants,
   createServer as createHttp2Server,
   type Http2Server,
+  type ServerHttp2Session,
   type ServerHttp2Stream,
+  type ServerOptions,
 } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { GrpcError, GrpcStatus } from './grpc-status.ts';
-import { ConnectionLost, UnaryChannel } from './unary-channel.ts';
+import { UnaryChannel } from './unary-channel.ts';
+import { ConnectionLost } from './unary-reply.ts';
 
 const PATH = '/test.Echo/Call';
 
@@ -199,6 +203,88 @@ describe('UnaryChannel against the reference implementation', () => {
   });
 });
 
+const MB = 2 ** 20;
+
+/** Echoes through node:http2, with the windows and frames that a case asks for. */
+async function echoServer(options: ServerOptions, address: number | string = 0) {
+  const server = createHttp2Server(options);
+  server.on('session', (session) => session.setLocalWindowSize(2 ** 30));
+  server.on('stream', async (stream) => {
+    const parts: Buffer[] = [];
+    for await (const part of stream) parts.push(part as Buffer);
+    stream.respond({ ':status': 200 }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.concat(parts));
+  });
+  server.listen(address);
+  await once(server, 'listening');
+  cleanups.push(() => server.close());
+  return server;
+}
+
+async function channelToEcho(options: ServerOptions): Promise<UnaryChannel> {
+  const server = await echoServer(options);
+  return channelTo((server.address() as AddressInfo).port);
+}
+
+/** Sends messages of different content at a time and expects each back. */
+async function expectEchoes(channel: UnaryChannel, count: number, bytes: number): Promise<void> {
+  const messages = Array.from({ length: count }, (_, i) => Buffer.alloc(bytes + i, `message ${i}`));
+  const replies = await Promise.all(
+    messages.map((message) => channel.call({ path: PATH, message: [message] })),
+  );
+  expect(replies.map((reply, i) => reply.equals(messages[i] as Buffer))).toEqual(
+    messages.map(() => true),
+  );
+}
+
+/** Sends one message after the other, so that some requests are on their way while replies are. */
+async function sendInTurn(channel: UnaryChannel, count: number, bytes: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+    await expectEchoes(channel, 1, bytes);
+  }
+}
+
+describe('UnaryChannel with much on the way', () => {
+  const windows = { settings: { initialWindowSize: 2 ** 30 }, maxSessionMemory: 1000 };
+
+  // node:http2 does not read while a write of its own has not gone out; two of them can wait for ever.
+  test('large requests and large replies at a time do not wait for each other, over TCP', async () => {
+    const channel = await channelToEcho(windows);
+    await Promise.all(Array.from({ length: 8 }, () => sendInTurn(channel, 3, 3 * MB)));
+  });
+
+  test('nor over a Unix domain socket', async () => {
+    const socket = join(tmpdir(), `unary-channel-large-${process.pid}.sock`);
+    await echoServer(windows, socket);
+    const channel = channelTo(1, undefined, socket);
+    await Promise.all(Array.from({ length: 8 }, () => sendInTurn(channel, 3, 3 * MB)));
+  });
+
+  test('a window smaller than the message is waited for', async () => {
+    await expectEchoes(await channelToEcho({ settings: { initialWindowSize: 1000 } }), 4, 300_000);
+  });
+
+  test('a server that takes few calls at a time gets no more', async () => {
+    await expectEchoes(await channelToEcho({ settings: { maxConcurrentStreams: 2 } }), 20, 100_000);
+  });
+
+  test('padded frames', async () => {
+    const paddingStrategy = constants.PADDING_STRATEGY_MAX;
+    await expectEchoes(await channelToEcho({ paddingStrategy }), 4, 500_000);
+  });
+
+  test('the window of the connection is opened again', async () => {
+    const server = await echoServer(windows);
+    const session = once(server, 'session');
+    const channel = channelTo((server.address() as AddressInfo).port);
+    for (let i = 0; i < 5; i++) await expectEchoes(channel, 1, 40 * MB);
+    const [{ state }] = (await session) as [ServerHttp2Session];
+    expect(state.remoteWindowSize).toBeGreaterThan(2 ** 31 - 1 - 120 * MB);
+  });
+});
+
 describe('UnaryChannel against a server that misbehaves', () => {
   test('trailers without a body', async () => {
     const { channel } = await channelForRaw((stream) =>
@@ -251,6 +337,46 @@ describe('UnaryChannel against a server that misbehaves', () => {
       stream.end('bad gateway');
     });
     await expect(channel.call({ path: PATH, message: [] })).rejects.toThrow(/HTTP 502/);
+  });
+
+  test('a ping is answered', async () => {
+    const { channel } = await channelForRaw((stream) => {
+      stream.session?.ping(() => {
+        stream.respond({ ':status': 200 }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.end(Buffer.from([0, 0, 0, 0, 1, 42]));
+      });
+    });
+    expect([...(await channel.call({ path: PATH, message: [] }))]).toEqual([42]);
+  });
+
+  test('headers too long for one frame', async () => {
+    const { channel } = await channelForRaw((stream) =>
+      stream.respond(
+        { ':status': 200, 'grpc-status': '3', 'grpc-message': 'no '.repeat(15_000) },
+        { endStream: true },
+      ),
+    );
+    const call = channel.call({ path: PATH, message: [] });
+    await expect(call).rejects.toMatchObject({ message: 'no '.repeat(15_000) });
+  });
+
+  test('an answer before the request was read is taken', async () => {
+    const { channel } = await channelForRaw((stream) =>
+      stream.respond({ ':status': 200, 'grpc-status': '8' }, { endStream: true }),
+    );
+    const call = channel.call({ path: PATH, message: [Buffer.alloc(MB)] });
+    await expect(call).rejects.toMatchObject({ status: GrpcStatus.RESOURCE_EXHAUSTED });
+  });
+
+  test('a server of HTTP/1.1 is a lost connection that says so', async () => {
+    const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const call = channelTo(port).call({ path: PATH, message: [] });
+    await expect(call).rejects.toThrow(/not HTTP\/2/);
   });
 
   test('GOAWAY: what is in flight finishes, the next call takes a new connection', async () => {

@@ -1,15 +1,10 @@
-/**
- * Unary gRPC calls over one kept HTTP/2 connection. It exists because replies of tens of megabytes are
- * several times slower through the ordinary clients; calls off the hot path use it because it is here.
- */
+/** Unary gRPC calls (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md) over one kept connection. */
 
 import { existsSync } from 'node:fs';
-import type { IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { connect as connectSocket, type Socket } from 'node:net';
-import { ServingError } from '../../errors.ts';
-import { GrpcError, GrpcStatus } from './grpc-status.ts';
-import { MessageAssembler, messagePrefix } from './message-assembler.ts';
+import { encodeHeaders } from './hpack.ts';
+import { Http2Connection } from './http2-connection.ts';
+import { messagePrefix } from './message-assembler.ts';
+import { UnaryReply } from './unary-reply.ts';
 
 /** Where a gRPC server listens. */
 export interface GrpcTarget {
@@ -17,11 +12,6 @@ export interface GrpcTarget {
   readonly port: number;
   /** A Unix domain socket (`--grpc_socket_path`), taken instead of the port where it is there. */
   readonly socket?: string;
-}
-
-/** The connection failed before the call was answered; another attempt may succeed. */
-export class ConnectionLost extends Error {
-  override readonly name = 'ConnectionLost';
 }
 
 /** One call. */
@@ -36,20 +26,15 @@ export interface UnaryCall {
   readonly signal?: AbortSignal;
 }
 
-/** Flow-control window. The default of 64 KiB would stop a large reply every few frames. */
-const WINDOW_BYTES = 2 ** 30;
-/** The greatest that HTTP/2 allows. */
-const MAX_FRAME_BYTES = 2 ** 24 - 1;
-/** Node's own bound on what a session may buffer, in MB; its default of 10 resets large calls. */
-const SESSION_MEMORY_MB = 8192;
-
 /** A connection that opens with the first call and again after it was lost. */
 export class UnaryChannel {
   readonly #target: GrpcTarget;
   readonly #maxReplyBytes: number;
-  #session: ClientHttp2Session | undefined;
-  /** The session's, and those of earlier sessions that the server said goodbye to and has not closed. */
-  readonly #sockets = new Set<Socket>();
+  /** Header blocks by path and timeout, of which there are a handful. */
+  readonly #headers = new Map<string, Buffer>();
+  #connection: Http2Connection | undefined;
+  /** The connection, and earlier ones on which calls are in flight. */
+  readonly #open = new Set<Http2Connection>();
 
   constructor(target: GrpcTarget, options: { maxReplyBytes: number }) {
     this.#target = target;
@@ -62,161 +47,62 @@ export class UnaryChannel {
    * @throws ConnectionLost where no answer came
    * @throws ServingError RESPONSE_TOO_LARGE
    */
-  call(call: UnaryCall): Promise<Buffer> {
-    call.signal?.throwIfAborted();
-    const headers: Record<string, string> = {
-      ':method': 'POST',
-      ':path': call.path,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    };
-    if (call.timeoutMs !== undefined) headers['grpc-timeout'] = grpcTimeout(call.timeoutMs);
-    let stream: ClientHttp2Stream;
+  async call({ path, message, timeoutMs, signal }: UnaryCall): Promise<Buffer> {
+    signal?.throwIfAborted();
+    const length = message.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const reply = new UnaryReply(this.#maxReplyBytes);
+    const cancel = this.#connected().request(
+      this.#headerBlock(path, timeoutMs),
+      [messagePrefix(length), ...message],
+      reply,
+    );
+    reply.onCancel(cancel);
+    const onAbort = () => reply.cancel(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      stream = this.#connected().request(headers);
-    } catch (cause) {
-      return Promise.reject(
-        new ConnectionLost('the connection to the model server is closing', { cause }),
-      );
+      return await reply.message;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
     }
-    send(stream, call.message);
-    return receive(stream, this.#maxReplyBytes, call.signal);
   }
 
   /** Opens a connection anew for the calls to come; those in flight finish on the old one. */
   reconnect(): void {
-    this.#session?.close();
-    this.#session = undefined;
+    this.#connection?.retire();
+    this.#connection = undefined;
   }
 
   /** Ends the connection at once; calls in flight fail. */
   close(): void {
-    this.#session?.destroy();
-    this.#session = undefined;
-    for (const socket of this.#sockets) socket.destroy();
+    this.#connection = undefined;
+    for (const connection of this.#open) connection.destroy();
   }
 
-  #connected(): ClientHttp2Session {
-    if (this.#session && !this.#session.closed && !this.#session.destroyed) return this.#session;
-    const session = connect('http://localhost', {
-      createConnection: () => this.#openSocket(),
-      maxSessionMemory: SESSION_MEMORY_MB,
-      settings: {
-        enablePush: false,
-        initialWindowSize: WINDOW_BYTES,
-        maxFrameSize: MAX_FRAME_BYTES,
-      },
-    });
-    const forget = () => {
-      if (this.#session === session) this.#session = undefined;
-    };
-    session.on('connect', () => {
-      if (!session.destroyed) session.setLocalWindowSize(WINDOW_BYTES);
-    });
-    session.on('goaway', forget);
-    session.on('close', forget);
-    // Every stream of a failed session reports the failure itself.
-    session.on('error', forget);
-    this.#session = session;
-    return session;
+  #connected(): Http2Connection {
+    if (this.#connection?.usable) return this.#connection;
+    const { host, port, socket } = this.#target;
+    const target = socket && existsSync(socket) ? { path: socket } : { host, port };
+    const connection = new Http2Connection(target, () => this.#open.delete(connection));
+    this.#open.add(connection);
+    this.#connection = connection;
+    return connection;
   }
 
-  #openSocket(): Socket {
-    const { host, port, socket: path } = this.#target;
-    const socket = connectSocket(path && existsSync(path) ? { path } : { host, port });
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-    return socket;
-  }
-}
-
-function send(stream: ClientHttp2Stream, message: readonly Uint8Array[]): void {
-  stream.cork();
-  stream.write(messagePrefix(message.reduce((sum, piece) => sum + piece.byteLength, 0)));
-  for (const piece of message) stream.write(piece);
-  stream.end();
-}
-
-function receive(
-  stream: ClientHttp2Stream,
-  maxBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const assembler = new MessageAssembler(maxBytes);
-    let failure: Error | undefined;
-    let status: ReplyStatus | undefined;
-    const cancel = (reason: Error) => {
-      failure ??= reason;
-      stream.close(constants.NGHTTP2_CANCEL);
-      settle();
-    };
-    const onAbort = () => cancel(signal?.reason);
-    const settle = () => {
-      signal?.removeEventListener('abort', onAbort);
-      const reply = assembler.complete;
-      if (failure) reject(failure);
-      else if (status && status.code !== GrpcStatus.OK)
-        reject(new GrpcError(status.code, status.message));
-      else if (status && reply) resolve(reply);
-      else reject(new ConnectionLost('the model server closed the connection without an answer'));
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    stream.on('response', (headers) => {
-      status = replyStatus(headers);
-      if (!status && headers[':status'] !== 200) {
-        cancel(
-          new ServingError(
-            'INTERNAL',
-            `the model server answered HTTP ${headers[':status']} to gRPC`,
-          ),
-        );
-      }
-    });
-    stream.on('data', (chunk: Buffer) => {
-      try {
-        assembler.push(chunk);
-      } catch (error) {
-        cancel(error as Error);
-      }
-    });
-    stream.on('trailers', (trailers) => {
-      status = replyStatus(trailers);
-      if (status?.code !== GrpcStatus.OK || assembler.complete) settle();
-    });
-    stream.on('error', (cause) => {
-      failure ??= new ConnectionLost(`no answer from the model server: ${cause.message}`, {
-        cause,
-      });
-    });
-    stream.on('close', settle);
-  });
-}
-
-interface ReplyStatus {
-  readonly code: number;
-  readonly message: string;
-}
-
-/** The status in trailers, or in the headers of a reply that is trailers only. */
-function replyStatus(
-  headers: IncomingHttpHeaders & IncomingHttpStatusHeader,
-): ReplyStatus | undefined {
-  const code = headers['grpc-status'];
-  if (typeof code !== 'string') return undefined;
-  const message = headers['grpc-message'];
-  return {
-    code: Number(code),
-    message: typeof message === 'string' ? percentDecoded(message) : '',
-  };
-}
-
-/** gRPC percent-encodes UTF-8 bytes; what does not decode is kept as it is. */
-function percentDecoded(message: string): string {
-  try {
-    return decodeURIComponent(message);
-  } catch {
-    return message;
+  #headerBlock(path: string, timeoutMs: number | undefined): Buffer {
+    const key = `${path} ${timeoutMs}`;
+    const known = this.#headers.get(key);
+    if (known) return known;
+    const block = encodeHeaders([
+      [':method', 'POST'],
+      [':scheme', 'http'],
+      [':path', path],
+      [':authority', 'localhost'],
+      ['content-type', 'application/grpc'],
+      ['te', 'trailers'],
+      ...(timeoutMs === undefined ? [] : [['grpc-timeout', grpcTimeout(timeoutMs)] as const]),
+    ]);
+    this.#headers.set(key, block);
+    return block;
   }
 }
 

@@ -1,0 +1,355 @@
+/**
+ * The client's side of one HTTP/2 connection in clear text (RFC 9113), as far as unary gRPC needs it. It
+ * stands in for node:http2 because that one stops reading while a write has not gone out: with a server that
+ * does the same, large requests and large replies at a time wait for each other for ever. And it reads
+ * replies to where they stay, without a copy.
+ */
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { type FrameHandler, FrameReader, Http2ProtocolError } from './frame-reader.ts';
+import {
+  CONNECTION_PREFACE,
+  Flag,
+  type FrameHead,
+  FrameType,
+  frame,
+  frameHeader,
+  Http2Code,
+  numberFrame,
+  Setting,
+  settingsFrame,
+} from './frames.ts';
+import { HeaderDecoder, type HeaderFields } from './hpack.ts';
+import { OutgoingMessage } from './outgoing-message.ts';
+
+/** Who gets what the server answers on one stream. Buffers are valid during the call only. */
+export interface StreamReader {
+  headers(fields: HeaderFields): void;
+  data(piece: Buffer): void;
+  /** Where the next content may be read to without a copy; undefined where nowhere. */
+  room(): Buffer | undefined;
+  filled(bytes: number): void;
+  /** The server has said all. */
+  end(): void;
+  /** No answer will come. */
+  failed(cause: Error): void;
+}
+
+interface Stream {
+  readonly reader: StreamReader;
+  readonly headers: Buffer;
+  readonly message: OutgoingMessage;
+  /** Zero until it is opened. */
+  id: number;
+  /** Bytes of DATA that the server takes now. */
+  window: number;
+}
+
+/** The greatest window that HTTP/2 allows: a reply is never stopped on its way. */
+const MOST_WINDOW_BYTES = 2 ** 31 - 1;
+/** What both sides begin with. */
+const FIRST_WINDOW_BYTES = 65_535;
+const FIRST_FRAME_BYTES = 16_384;
+/** Received bytes after which the connection's window is opened again. */
+const WINDOW_UPDATE_BYTES = 2 ** 26;
+/** The greatest frame that HTTP/2 allows. */
+const MOST_FRAME_BYTES = 2 ** 24 - 1;
+/** For everything but the content of large frames; what is in it is copied. */
+const SCRATCH_BYTES = 262_144;
+/** Stream ids are odd and below 2^31. */
+const LAST_STREAM = 2 ** 31 - 1;
+
+const HELLO = Buffer.concat([
+  CONNECTION_PREFACE,
+  settingsFrame([
+    [Setting.ENABLE_PUSH, 0],
+    [Setting.INITIAL_WINDOW_SIZE, MOST_WINDOW_BYTES],
+    [Setting.MAX_FRAME_SIZE, MOST_FRAME_BYTES],
+  ]),
+  numberFrame(FrameType.WINDOW_UPDATE, 0, MOST_WINDOW_BYTES - FIRST_WINDOW_BYTES),
+]);
+
+/** One connection; opened at once, and of no use any more after it was lost. */
+export class Http2Connection implements FrameHandler {
+  readonly #socket: Socket;
+  readonly #reader = new FrameReader(this, MOST_FRAME_BYTES);
+  readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  readonly #decoder = new HeaderDecoder();
+  readonly #streams = new Map<number, Stream>();
+  /** Streams with something to send, in the order of their requests. */
+  readonly #sending = new Set<Stream>();
+  /** Streams for which the server has no place yet. */
+  readonly #waiting = new Set<Stream>();
+  readonly #peer = {
+    window: FIRST_WINDOW_BYTES,
+    frame: FIRST_FRAME_BYTES,
+    streams: Number.POSITIVE_INFINITY,
+  };
+  #direct: Buffer | undefined;
+  #sendWindow = FIRST_WINDOW_BYTES;
+  #receivedBytes = 0;
+  #nextStream = 1;
+  /** Of headers that are continued: how they began, and what came of them. */
+  #headerStart: FrameHead | undefined;
+  #headerBlock: Buffer[] = [];
+  /** The server's settings are known. Before, it could refuse what it is sent. */
+  #greeted = false;
+  #retired = false;
+  #failure: Error | undefined;
+
+  /** @param onClose called when it ended, for whatever reason */
+  constructor(target: NetConnectOpts, onClose: () => void) {
+    this.#socket = connect({
+      ...target,
+      noDelay: true,
+      onread: {
+        buffer: () => {
+          this.#direct = this.#reader.directRoom();
+          return this.#direct ?? this.#scratch;
+        },
+        callback: (bytes) => this.#received(bytes),
+      },
+    });
+    this.#socket.write(HELLO);
+    this.#socket.on('error', (error) => {
+      this.#failure ??= error;
+    });
+    this.#socket.on('end', () => this.#socket.destroy());
+    this.#socket.on('close', () => {
+      onClose();
+      this.#lost();
+    });
+  }
+
+  /** Whether it takes another request. */
+  get usable(): boolean {
+    return !this.#retired && !this.#socket.destroyed;
+  }
+
+  /**
+   * Sends a request: a block of {@link encodeHeaders} and a body of at least one byte. The function that is
+   * returned gives the answer up.
+   */
+  request(headers: Buffer, body: readonly Uint8Array[], reader: StreamReader): () => void {
+    const message = new OutgoingMessage(body);
+    const stream: Stream = { reader, headers, message, id: 0, window: 0 };
+    this.#waiting.add(stream);
+    this.#write(() => this.#openStreams());
+    return () => {
+      if (this.#waiting.delete(stream) || !this.#streams.has(stream.id)) return;
+      this.#write(() => this.#forget(stream, Http2Code.CANCEL));
+    };
+  }
+
+  /** Takes no more requests; ends when what is in flight has been answered. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#streams.size === 0 && this.#waiting.size === 0) this.#socket.end();
+  }
+
+  /** Ends at once; what is in flight fails. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #received(bytes: number): boolean {
+    this.#write(() => {
+      try {
+        if (this.#direct) this.#reader.directFilled(bytes);
+        else this.#reader.push(this.#scratch.subarray(0, bytes));
+      } catch (error) {
+        this.#socket.destroy(error as Error);
+      }
+    });
+    return true;
+  }
+
+  /** What is written by `work` goes out together. */
+  #write(work: () => void): void {
+    this.#socket.cork();
+    work();
+    this.#socket.uncork();
+  }
+
+  #openStreams(): void {
+    if (!this.#greeted) return;
+    for (const stream of this.#waiting) {
+      if (this.#streams.size >= this.#peer.streams) return;
+      this.#waiting.delete(stream);
+      stream.id = this.#nextStream;
+      this.#nextStream += 2;
+      if (this.#nextStream > LAST_STREAM) this.#retired = true;
+      stream.window = this.#peer.window;
+      this.#streams.set(stream.id, stream);
+      this.#sending.add(stream);
+      const head = { type: FrameType.HEADERS, flags: Flag.END_HEADERS, stream: stream.id };
+      this.#socket.write(frame(head, stream.headers));
+      this.#send(stream);
+    }
+  }
+
+  /** Sends as much of the message as the windows allow. */
+  #send(stream: Stream): void {
+    const { message } = stream;
+    while (message.left > 0) {
+      const bytes = Math.min(message.left, this.#peer.frame, this.#sendWindow, stream.window);
+      if (bytes <= 0) return;
+      this.#sendWindow -= bytes;
+      stream.window -= bytes;
+      const pieces = message.take(bytes);
+      const flags = message.left === 0 ? Flag.END_STREAM : 0;
+      this.#socket.write(frameHeader(bytes, { type: FrameType.DATA, flags, stream: stream.id }));
+      for (const piece of pieces) this.#socket.write(piece);
+    }
+    this.#sending.delete(stream);
+  }
+
+  data(id: number, piece: Buffer): void {
+    this.#opens(piece.length);
+    this.#streams.get(id)?.reader.data(piece);
+  }
+
+  room(id: number): Buffer | undefined {
+    return this.#streams.get(id)?.reader.room();
+  }
+
+  filled(id: number, bytes: number): void {
+    this.#opens(bytes);
+    this.#streams.get(id)?.reader.filled(bytes);
+  }
+
+  /** Gives the server back the connection's window. A stream's own is never used up by one message. */
+  #opens(bytes: number): void {
+    this.#receivedBytes += bytes;
+    if (this.#receivedBytes < WINDOW_UPDATE_BYTES) return;
+    this.#socket.write(numberFrame(FrameType.WINDOW_UPDATE, 0, this.#receivedBytes));
+    this.#receivedBytes = 0;
+  }
+
+  frame(head: FrameHead, payload: Buffer): void {
+    if (this.#headerBlock.length > 0 && head.type !== FrameType.CONTINUATION) {
+      throw new Http2ProtocolError('headers that are not continued');
+    }
+    if (head.type === FrameType.DATA) this.#endStream(head);
+    else this.#control(head, payload);
+  }
+
+  #control(head: FrameHead, payload: Buffer): void {
+    const { type, stream } = head;
+    if (type === FrameType.HEADERS) this.#headers(head, withoutPadding(head, payload));
+    else if (type === FrameType.CONTINUATION) this.#headers(head, payload);
+    else if (type === FrameType.SETTINGS) this.#settings(head, payload);
+    else if (type === FrameType.WINDOW_UPDATE) this.#windowUpdate(stream, number31(payload, 0));
+    else if (type === FrameType.PING) this.#ping(head, payload);
+    else if (type === FrameType.RST_STREAM) this.#reset(stream, payload.readUInt32BE(0));
+    else if (type === FrameType.GOAWAY) this.#goAway(number31(payload, 0), payload.readUInt32BE(4));
+    else if (type === FrameType.PUSH_PROMISE) {
+      throw new Http2ProtocolError('the server pushes, unasked');
+    }
+    // Unknown types are to be ignored (section 4.1).
+  }
+
+  #ping(head: FrameHead, payload: Buffer): void {
+    if (head.flags & Flag.ACK) return;
+    this.#socket.write(frame({ ...head, flags: Flag.ACK }, payload));
+  }
+
+  #headers(head: FrameHead, block: Buffer): void {
+    if (head.type === FrameType.HEADERS) this.#headerStart = head;
+    if ((head.flags & Flag.END_HEADERS) === 0) {
+      this.#headerBlock.push(Buffer.from(block));
+      return;
+    }
+    const fields = this.#decoder.decode(Buffer.concat([...this.#headerBlock, block]));
+    this.#headerBlock = [];
+    this.#streams.get(head.stream)?.reader.headers(fields);
+    if (this.#headerStart) this.#endStream(this.#headerStart);
+  }
+
+  #endStream({ flags, stream: id }: FrameHead): void {
+    const stream = this.#streams.get(id);
+    if ((flags & Flag.END_STREAM) === 0 || !stream) return;
+    this.#forget(stream, Http2Code.NO_ERROR);
+    stream.reader.end();
+  }
+
+  #settings({ flags }: FrameHead, payload: Buffer): void {
+    if (flags & Flag.ACK) return;
+    this.#greeted = true;
+    for (let at = 0; at + 6 <= payload.length; at += 6) {
+      this.#setting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    }
+    this.#socket.write(frame({ type: FrameType.SETTINGS, flags: Flag.ACK, stream: 0 }, NOTHING));
+    this.#openStreams();
+    for (const stream of this.#sending) this.#send(stream);
+  }
+
+  #setting(id: number, value: number): void {
+    if (id === Setting.MAX_FRAME_SIZE) this.#peer.frame = value;
+    if (id === Setting.MAX_CONCURRENT_STREAMS) this.#peer.streams = value;
+    if (id !== Setting.INITIAL_WINDOW_SIZE) return;
+    for (const stream of this.#streams.values()) stream.window += value - this.#peer.window;
+    this.#peer.window = value;
+  }
+
+  #windowUpdate(id: number, bytes: number): void {
+    const stream = this.#streams.get(id);
+    if (id === 0) this.#sendWindow += bytes;
+    else if (stream) stream.window += bytes;
+    for (const waiting of this.#sending) this.#send(waiting);
+  }
+
+  #reset(id: number, code: number): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    this.#forget(stream);
+    stream.reader.failed(new Error(`the server reset the stream with HTTP/2 code ${code}`));
+  }
+
+  #goAway(last: number, code: number): void {
+    this.#retired = true;
+    const reason = new Error(`the server is closing the connection, HTTP/2 code ${code}`);
+    const refused = [...this.#streams.values()].filter(({ id }) => id > last);
+    const unsent = [...this.#waiting];
+    this.#waiting.clear();
+    for (const stream of refused) this.#forget(stream);
+    for (const { reader } of [...refused, ...unsent]) reader.failed(reason);
+    this.retire();
+  }
+
+  /** Ends a stream here; where the request has not gone out whole or is given up, on the server too. */
+  #forget(stream: Stream, code?: number): void {
+    this.#streams.delete(stream.id);
+    const unsent = this.#sending.delete(stream);
+    if (code !== undefined && (unsent || code !== Http2Code.NO_ERROR)) {
+      this.#socket.write(numberFrame(FrameType.RST_STREAM, stream.id, Http2Code.CANCEL));
+    }
+    this.#openStreams();
+    if (this.#retired) this.retire();
+  }
+
+  #lost(): void {
+    this.#retired = true;
+    const cause = this.#failure ?? new Error('the connection was closed');
+    const failed = [...this.#streams.values(), ...this.#waiting];
+    this.#streams.clear();
+    this.#waiting.clear();
+    this.#sending.clear();
+    for (const { reader } of failed) reader.failed(cause);
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Numbers of 31 bits follow a reserved one. */
+function number31(payload: Buffer, offset: number): number {
+  return payload.readUInt32BE(offset) & 0x7fffffff;
+}
+
+/** The block of a HEADERS frame without padding and priority (section 6.2). */
+function withoutPadding({ flags }: FrameHead, payload: Buffer): Buffer {
+  const padded = (flags & Flag.PADDED) !== 0;
+  const start = (padded ? 1 : 0) + (flags & Flag.PRIORITY ? 5 : 0);
+  const end = payload.length - (padded ? payload.readUInt8(0) : 0);
+  if (start > end) throw new Http2ProtocolError('headers with padding without end');
+  return payload.subarray(start, end);
+}

@@ -1,0 +1,101 @@
+/** The answer to one unary call, put together as it comes. */
+import { ServingError } from '../../errors.ts';
+import { GrpcError, GrpcStatus } from './grpc-status.ts';
+import type { HeaderFields } from './hpack.ts';
+import type { StreamReader } from './http2-connection.ts';
+import { MessageAssembler } from './message-assembler.ts';
+
+/** The connection failed before the call was answered; another attempt may succeed. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+interface ReplyStatus {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** Reads one stream; {@link message} settles once. */
+export class UnaryReply implements StreamReader {
+  /** The serialized reply. */
+  readonly message: Promise<Buffer>;
+  readonly #assembler: MessageAssembler;
+  #status: ReplyStatus | undefined;
+  #resolve: (message: Buffer) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+  #onCancel: () => void = () => {};
+
+  constructor(maxBytes: number) {
+    this.#assembler = new MessageAssembler(maxBytes);
+    this.message = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** What gives the call up on the server. */
+  onCancel(onCancel: () => void): void {
+    this.#onCancel = onCancel;
+  }
+
+  /** Gives the call up. */
+  cancel(reason: unknown): void {
+    this.#reject(reason);
+    this.#onCancel();
+  }
+
+  headers(fields: HeaderFields): void {
+    this.#status = replyStatus(fields) ?? this.#status;
+    const http = fields[':status'];
+    if (!this.#status && http !== undefined && http !== '200') {
+      this.cancel(new ServingError('INTERNAL', `the model server answered HTTP ${http} to gRPC`));
+    }
+  }
+
+  data(piece: Buffer): void {
+    try {
+      this.#assembler.push(piece);
+    } catch (error) {
+      this.cancel(error);
+    }
+  }
+
+  room(): Buffer | undefined {
+    return this.#assembler.room;
+  }
+
+  filled(bytes: number): void {
+    this.#assembler.filled(bytes);
+  }
+
+  end(): void {
+    const message = this.#assembler.complete;
+    const status = this.#status;
+    if (status && status.code !== GrpcStatus.OK) {
+      this.#reject(new GrpcError(status.code, status.message));
+    } else if (status && message) this.#resolve(message);
+    else this.failed(new Error('the server ended the stream without an answer'));
+  }
+
+  failed(cause: Error): void {
+    this.#reject(
+      new ConnectionLost(`no answer from the model server: ${cause.message}`, { cause }),
+    );
+  }
+}
+
+/** The status in trailers, or in the headers of a reply that is trailers only. */
+function replyStatus(fields: HeaderFields): ReplyStatus | undefined {
+  const code = fields['grpc-status'];
+  if (code === undefined) return undefined;
+  return { code: Number(code), message: percentDecoded(fields['grpc-message'] ?? '') };
+}
+
+/** gRPC percent-encodes UTF-8 bytes; what does not decode is kept as it is. */
+function percentDecoded(message: string): string {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
+}
