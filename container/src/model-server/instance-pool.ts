@@ -2,7 +2,8 @@
 
 import type { ModelVersionStatus } from '../backends/backend.ts';
 import { GrpcError, GrpcStatus } from '../backends/grpc/grpc-status.ts';
-import { ConnectionLost, UnaryChannel } from '../backends/grpc/unary-channel.ts';
+import { UnaryChannel } from '../backends/grpc/unary-channel.ts';
+import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { Readiness } from './readiness.ts';
@@ -151,8 +152,7 @@ export class InstancePool {
 
   #instance(endpoint: ModelServerEndpoint): Instance {
     const channel = new UnaryChannel(
-      // Not `endpoint.grpcSocket`: over it, four replies of 29 MB at a time were seen to stand still.
-      { host: endpoint.host, port: endpoint.grpcPort },
+      { host: endpoint.host, port: endpoint.grpcPort, socket: endpoint.grpcSocket },
       { maxReplyBytes: this.#options.maxReplyBytes },
     );
     const readiness: Readiness = new Readiness(() => this.#probe(instance), {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { GrpcError, GrpcStatus } from '../backends/grpc/grpc-status.ts';
-import { ConnectionLost } from '../backends/grpc/unary-channel.ts';
+import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
 import { ModelTable } from './model-table.ts';
 

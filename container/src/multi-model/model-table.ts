@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from '../archive.ts';
 import { GrpcError, GrpcStatus, servingErrorOf } from '../backends/grpc/grpc-status.ts';
-import { ConnectionLost } from '../backends/grpc/unary-channel.ts';
+import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import { ServingError } from '../errors.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
 import { DiscoveryError, discoverModels } from '../model-server/discover.ts';

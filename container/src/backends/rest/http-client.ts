@@ -1,7 +1,7 @@
 /** HTTP calls to one process of TensorFlow Serving over kept connections. */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { ServingError } from '../../errors.ts';
-import { ConnectionLost } from '../grpc/unary-channel.ts';
+import { ConnectionLost } from '../grpc/unary-reply.ts';
 
 /** One call. */
 export interface HttpCall {
