@@ -214,6 +214,14 @@ const LIMITS = [
       'Greatest size of the tensors that one request decodes to; stops decompression bombs.',
   },
   {
+    name: 'SAGEMAKER_TFS_DECODE_THREADS',
+    type: 'integer',
+    minimum: 1,
+    maximum: 1024,
+    description:
+      'Threads of each process that decode the pictures of a request with several; a single picture is decoded by a thread of `UV_THREADPOOL_SIZE`. Unset: one for each CPU.',
+  },
+  {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_PIXELS',
     type: 'integer',
     default: '100000000',

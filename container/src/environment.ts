@@ -53,6 +53,8 @@ export interface Environment {
   readonly backend: 'grpc' | 'rest' | 'in-process';
   /** Processes of the runtime that share the requests. */
   readonly processes: number;
+  /** Threads of each process that decode the pictures of a request with several. */
+  readonly decodeThreads: number;
   readonly modelServer: {
     readonly instances: number;
     readonly ports: PortRange | undefined;
@@ -182,6 +184,7 @@ function environmentOf(values: Values): Environment {
     versionLabels: versionLabelsOf(values.SAGEMAKER_TFS_VERSION_LABELS),
     backend: values.SAGEMAKER_TFS_BACKEND,
     processes: values.SAGEMAKER_TFS_PROCESSES ?? defaultProcesses(values),
+    decodeThreads: values.SAGEMAKER_TFS_DECODE_THREADS ?? availableParallelism(),
     modelServer: {
       instances: values.SAGEMAKER_TFS_INSTANCE_COUNT,
       ports: values.SAGEMAKER_SAFE_PORT_RANGE,

@@ -6,6 +6,7 @@ import { loadHandler } from './handler/loader.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
 import { internalRoutes, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { type Routes, type RunningServer, startServer } from './http/server.ts';
+import { setDecodeThreads } from './images/image-pool.ts';
 import { type ModelHost, startModelHost } from './model-host.ts';
 import { chooseModels } from './model-server/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
@@ -45,6 +46,7 @@ export interface RuntimeOptions {
  */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { environment } = options;
+  setDecodeThreads(environment.decodeThreads);
   const prepared = await (environment.multiModel
     ? prepareMultiModel(options)
     : prepareSingle(options));

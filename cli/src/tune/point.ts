@@ -4,7 +4,10 @@
 export interface ServerSettings {
   /** Rows of a batch that TensorFlow Serving joins; 0 for none. */
   readonly maxBatchSize: number;
-  /** Threads that decode pictures one by one (libuv's); 0 for Node's default of 4. */
+  /**
+   * Threads that decode pictures: libuv's, which take single ones, and as many for the pictures of larger requests.
+   * 0 for the defaults: 4, and one for each CPU.
+   */
   readonly decodeThreads: number;
 }
 
@@ -54,6 +57,9 @@ export function variablesOf({ maxBatchSize, decodeThreads }: ServerSettings) {
       SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
       SAGEMAKER_TFS_MAX_BATCH_SIZE: String(maxBatchSize),
     }),
-    ...(decodeThreads > 0 && { UV_THREADPOOL_SIZE: String(decodeThreads) }),
+    ...(decodeThreads > 0 && {
+      UV_THREADPOOL_SIZE: String(decodeThreads),
+      SAGEMAKER_TFS_DECODE_THREADS: String(decodeThreads),
+    }),
   };
 }

@@ -63,6 +63,7 @@ describe('writing the configuration', () => {
     expect(added.join('\n')).toMatch(/maxConcurrentTransforms: 16/);
     expect(after).toMatch(/SAGEMAKER_TFS_ENABLE_BATCHING: ['"]true['"]/);
     expect(after).toMatch(/UV_THREADPOOL_SIZE: ['"]6['"]/);
+    expect(after).toMatch(/SAGEMAKER_TFS_DECODE_THREADS: ['"]6['"]/);
     for (const line of before.split('\n').filter((text) => !/batch:/.test(text))) {
       expect(after).toContain(line.trim());
     }
@@ -90,6 +91,7 @@ test('a sweep over a served model: every setting measured, charted, and the knee
     ...['tune', join(digits, 'samples'), '--content-type', 'application/x-image'],
     ...['--model', join(digits, 'model'), '--handler', join(digits, 'inference.ts')],
     ...['--max-concurrency', '2', '--max-batch-sizes', '0,8', '--seconds', '1'],
+    ...['--decode-threads', '3'],
     ...['--chart', chart, '--write', settings, '--json'],
   ]);
   expect(exitCode).toBe(0);
@@ -100,7 +102,8 @@ test('a sweep over a served model: every setting measured, charted, and the knee
     [8, 1],
     [8, 2],
   ]);
-  for (const { imagesPerSecond, p50, errors } of points) {
+  for (const { server, imagesPerSecond, p50, errors } of points) {
+    expect(server?.decodeThreads).toBe(3);
     expect(imagesPerSecond).toBeGreaterThan(1);
     expect(p50).toBeGreaterThan(0);
     expect(errors).toBe(0);

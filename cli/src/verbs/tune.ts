@@ -69,7 +69,7 @@ function addGrid(tune: Command): void {
     )
     .option(
       '--decode-threads <list>',
-      "threads for single pictures of --model, 0 for Node's default, such as 0,8",
+      'threads that decode pictures for --model, 0 for the defaults, such as 0,8',
       numbers(0),
       [0],
     )

@@ -107,16 +107,18 @@ function lost(cause: Error & { code?: string }): ServingError {
 }
 
 /**
- * The process's pool for a program: as many threads as processors, made when it is first asked for.
+ * The process's pool for a program, made when it is first asked for.
+ * @param size threads at most. Default: as many as processors.
  * @returns what gives it, or undefined where the thread's module is not beside the program
  */
 export function lazyPool<Task, Result>(
   name: ThreadName,
+  size: () => number = availableParallelism,
 ): () => ThreadPool<Task, Result> | undefined {
   let pool: ThreadPool<Task, Result> | undefined;
   return () => {
     const entry = pool ? undefined : threadEntry(name);
-    if (entry) pool = new ThreadPool(entry, availableParallelism());
+    if (entry) pool = new ThreadPool(entry, size());
     return pool;
   };
 }
