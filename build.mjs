@@ -1,10 +1,10 @@
 /**
- * Bundles the programs from source: the serving runtime, the local model server and the command line; with
- * arguments, only the rooms that they name. Packages with native code stay outside and are resolved from
+ * Bundles from source the programs (the serving runtime, the local model server and the command line) and the
+ * library of constructs; with arguments, only the rooms that they name. Packages with native code stay outside and are resolved from
  * node_modules.
  */
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', 'esbuild'];
@@ -15,32 +15,59 @@ const REQUIRE_BANNER =
 
 /** Entry files below `<room>/src`; each becomes a file of the same name in `<room>/dist`. */
 const PROGRAMS = {
-  container: ['main.ts', 'images/image-worker.ts', 'processes/stall-thread.ts'],
+  container: [
+    'main.ts',
+    'images/image-worker.ts',
+    'codecs/text-worker.ts',
+    'processes/stall-thread.ts',
+  ],
   'local-model-server': ['main.ts'],
   cli: ['bin.ts'],
 };
 
-async function bundle(room) {
+/** Options of every bundle. */
+const COMMON = { bundle: true, platform: 'node', target: 'node20', logLevel: 'warning' };
+
+function bundleProgram(room, outdir) {
   const entryPoints = PROGRAMS[room]
     .map((entry) => `${room}/src/${entry}`)
     .filter((path) => existsSync(path))
     .map((path) => ({ in: path, out: path.split('/').at(-1).replace(/\.ts$/, '') }));
+  return build({
+    ...COMMON,
+    entryPoints,
+    outdir,
+    splitting: true,
+    format: 'esm',
+    external: NATIVE,
+    banner: { js: REQUIRE_BANNER },
+    sourcemap: true,
+  });
+}
+
+/**
+ * The constructs as one CommonJS module, which CommonJS and ES module apps import alike and which loads in a
+ * fraction of the time of its sources. `inputs.json` lists those sources.
+ */
+async function bundleConstructs(outdir) {
+  const { metafile } = await build({
+    ...COMMON,
+    entryPoints: ['lib/index.ts'],
+    outfile: `${outdir}/index.cjs`,
+    format: 'cjs',
+    // Constructs must be those of the app itself.
+    external: [...NATIVE, 'aws-cdk-lib', 'constructs', 'tar'],
+    metafile: true,
+  });
+  const own = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
+  await writeFile(`${outdir}/inputs.json`, JSON.stringify(own));
+}
+
+async function bundle(room) {
   // Written beside and then put in place: a program that starts meanwhile finds a whole bundle.
   const outdir = `${room}/dist.${process.pid}`;
   try {
-    await build({
-      entryPoints,
-      outdir,
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      external: NATIVE,
-      banner: { js: REQUIRE_BANNER },
-      sourcemap: true,
-      logLevel: 'warning',
-    });
+    await (room === 'lib' ? bundleConstructs(outdir) : bundleProgram(room, outdir));
     await rm(`${room}/dist`, { recursive: true, force: true });
     await rename(outdir, `${room}/dist`);
   } finally {
@@ -49,7 +76,9 @@ async function bundle(room) {
 }
 
 const wanted = process.argv.slice(2);
-await Promise.all((wanted.length > 0 ? wanted : Object.keys(PROGRAMS)).map(bundle)).catch(() => {
+await Promise.all(
+  (wanted.length > 0 ? wanted : [...Object.keys(PROGRAMS), 'lib']).map(bundle),
+).catch(() => {
   // esbuild has printed what is wrong.
   process.exitCode = 1;
 });

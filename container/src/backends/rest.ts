@@ -1,5 +1,11 @@
 /** The backend that speaks TensorFlow Serving's REST API. */
-import { DEFAULT_SIGNATURE, type SignatureMap } from '@sagemaker-tfs/tensors';
+import {
+  DEFAULT_SIGNATURE,
+  type Signature,
+  type SignatureMap,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
+import { readInThread } from '../codecs/text-pool.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
 import type {
@@ -55,11 +61,11 @@ export class RestBackend implements Backend {
     const reply = await this.relay({
       model,
       method: 'predict',
-      body: predictRequestBody(key, inputs),
+      body: await predictRequestBody(key, inputs),
       ...(signal ? { signal } : {}),
     });
     return {
-      outputs: readPredictReply(reply, signature, outputs),
+      outputs: await outputsOf(reply, signature, outputs, signal),
       ...(version === undefined ? {} : { version }),
     };
   }
@@ -137,6 +143,16 @@ export class RestBackend implements Backend {
 /** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */
 function schemas() {
   return import('./rest/metadata.ts');
+}
+
+async function outputsOf(
+  reply: Uint8Array,
+  signature: Signature,
+  outputs: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<TensorMap> {
+  const read = await readInThread({ kind: 'reply', body: reply, signature, outputs }, signal);
+  return read ? read.inputs : readPredictReply(reply, signature, outputs);
 }
 
 function modelPath({ name, version, label }: ModelSelector): string {

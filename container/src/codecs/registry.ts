@@ -21,6 +21,7 @@ import { acceptableTypes, covers, parseMediaType } from './media-type.ts';
 import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
+import { readInThread } from './text-pool.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
 const REQUEST_CODECS: readonly RequestCodec[] = [
@@ -77,10 +78,20 @@ export async function decodeRequest(
     );
   }
   try {
-    return await codec.decode(body, context);
+    return (await inThread(codec, body, context)) ?? (await codec.decode(body, context));
   } catch (error) {
     throw inputError(error);
   }
+}
+
+/** Undefined where the body is to be decoded here. */
+async function inThread(
+  codec: RequestCodec,
+  body: Uint8Array,
+  { signal, ...context }: DecodeContext,
+): Promise<DecodedRequest | undefined> {
+  if (codec !== jsonRequest && codec !== csvRequest) return undefined;
+  return readInThread({ kind: codec === csvRequest ? 'csv' : 'json', body, context }, signal);
 }
 
 /**

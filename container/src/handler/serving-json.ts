@@ -6,8 +6,11 @@ import type { Inference } from './inference.ts';
 const FIRST_KEY = /^\s*\{\s*"(?:instances|inputs|examples|signature_name|context)"\s*:/;
 /** Enough of a body to see its first key. */
 const HEAD_BYTES = 256;
-/** Between two documents; inside one only in a string. */
-const BETWEEN_DOCUMENTS = ['}{', '}\n', '}\r', '} '];
+const BRACE = 0x7d;
+/** After the brace at the end of a document that another one follows; inside one only in a string. */
+const BETWEEN_DOCUMENTS: ReadonlySet<number> = new Set(
+  [...'{\n\r '].map((text) => text.charCodeAt(0)),
+);
 
 /** Whether the body can go to the model server, and its answer to the client, without being read here. */
 export function isServingJson(body: Uint8Array, inference: Inference): boolean {
@@ -24,8 +27,8 @@ export function isServingJson(body: Uint8Array, inference: Inference): boolean {
 /** True also for some bodies of one document, which then take the longer way. */
 function hasSeveralDocuments(body: Buffer): boolean {
   const end = body.lastIndexOf('}');
-  return BETWEEN_DOCUMENTS.some((separator) => {
-    const at = body.indexOf(separator);
-    return at >= 0 && at < end;
-  });
+  for (let at = body.indexOf(BRACE); at >= 0 && at < end; at = body.indexOf(BRACE, at + 1)) {
+    if (BETWEEN_DOCUMENTS.has(body[at + 1] as number)) return true;
+  }
+  return false;
 }

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 const ROOT = join(__dirname, '..', '..', '..');
 const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', 'esbuild'];
 /** What threads run, as in build.mjs. */
-const THREADS = ['images/image-worker.ts', 'processes/stall-thread.ts'];
+const THREADS = ['images/image-worker.ts', 'codecs/text-worker.ts', 'processes/stall-thread.ts'];
 const REQUIRE_BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 

@@ -1,6 +1,6 @@
 /** Threads that do tasks of one kind. They start with the first work and do not keep the process alive. */
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
+import { isMainThread, Worker } from 'node:worker_threads';
 import { type ErrorCode, ServingError } from '../errors.ts';
 import { type ThreadEntry, type ThreadName, threadEntry } from './thread-entry.ts';
 
@@ -109,7 +109,7 @@ function lost(cause: Error & { code?: string }): ServingError {
 /**
  * The process's pool for a program, made when it is first asked for.
  * @param size threads at most. Default: as many as processors.
- * @returns what gives it, or undefined where the thread's module is not beside the program
+ * @returns what gives it, or undefined where the thread's module is not beside the program, and in a thread
  */
 export function lazyPool<Task, Result>(
   name: ThreadName,
@@ -117,7 +117,7 @@ export function lazyPool<Task, Result>(
 ): () => ThreadPool<Task, Result> | undefined {
   let pool: ThreadPool<Task, Result> | undefined;
   return () => {
-    const entry = pool ? undefined : threadEntry(name);
+    const entry = pool || !isMainThread ? undefined : threadEntry(name);
     if (entry) pool = new ThreadPool(entry, size());
     return pool;
   };

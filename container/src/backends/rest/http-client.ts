@@ -87,16 +87,19 @@ function lost(cause: Error & { code?: string }, reused: boolean): ConnectionLost
 }
 
 async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const announced = Number(response.headers['content-length'] ?? 0);
+  if (announced > maxBytes) throw tooLarge(maxBytes);
+  // Filled as it comes: joining a large answer at its end would keep the event loop.
+  const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : undefined;
   const chunks: Buffer[] = [];
-  let received = Number(response.headers['content-length'] ?? 0);
-  if (received > maxBytes) throw tooLarge(maxBytes);
-  received = 0;
+  let received = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (whole) whole.set(chunk, received);
+    else chunks.push(chunk);
     received += chunk.length;
     if (received > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks, received);
+  return whole ?? Buffer.concat(chunks, received);
 }
 
 function tooLarge(maxBytes: number): ServingError {

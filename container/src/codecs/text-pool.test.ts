@@ -1,0 +1,130 @@
+/** Large JSON and CSV read in a thread: the same tensors, the same errors, alone and in the runtime. */
+import { pathToFileURL } from 'node:url';
+import { decodeNpy, toNumbers } from '@sagemaker-tfs/tensors';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess } from '../testing/runtime-process.ts';
+import { sourceEntry } from '../threads/thread-entry.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
+import type { DecodeContext } from './codec.ts';
+import { decodeRequest } from './registry.ts';
+import type { TextResult, TextTask } from './text-pool.ts';
+
+const signature: DecodeContext['signature'] = {
+  key: 'serving_default',
+  methodName: '',
+  inputs: {
+    x: { tensorName: 'x:0', dtype: 'float32', dtypeEnum: 1, shape: [-1, -1] },
+    name: { tensorName: 'name:0', dtype: 'string', dtypeEnum: 7, shape: [-1] },
+  },
+  outputs: { y: { tensorName: 'y:0', dtype: 'float32', dtypeEnum: 1, shape: [-1] } },
+};
+const limits = { maxDecodedBytes: 1e9, maxImagePixels: 1e8 };
+const jsonContext = { signature, contentType: 'application/json', limits };
+const csvContext = { ...jsonContext, contentType: 'text/csv; header=present' };
+
+describe('a thread', () => {
+  let pool: ThreadPool<TextTask, TextResult>;
+  beforeAll(() => {
+    pool = new ThreadPool(sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`)), 1);
+  });
+  afterAll(() => pool.close());
+
+  test.each([
+    [
+      'json',
+      jsonContext,
+      '{"inputs": {"x": [[1, 2.5], [NaN, -1e-3]], "name": ["a", {"b64": "AP8="}]}}',
+    ],
+    ['json', jsonContext, '{"instances": [{"x": [1, 2], "name": "ä"}, {"x": [3, 4], "name": ""}]}'],
+    ['json', jsonContext, '{"signature_name": "other", "instances": [1]}'],
+    ['csv', csvContext, 'x,x,name\n1,2,a\n3,4,"b,c"\n'],
+  ] as const)('gives what the main thread gives: %s %#', async (kind, context, text) => {
+    const body = Buffer.from(text);
+    const here = await decodeRequest(body, context);
+    const there = await pool.run({ kind, body, context }, []);
+    const plain = (result: TextResult) => ({
+      ...result,
+      inputs: Object.entries(result.inputs).map(([name, { dtype, shape, ...rest }]) => [
+        name,
+        dtype,
+        shape,
+        Object.values(rest)
+          .flat()
+          .map((bytes) => Buffer.from(bytes as Uint8Array).toString('hex')),
+      ]),
+    });
+    expect(plain(there)).toEqual(plain(here));
+  });
+
+  test('gives the same errors', async () => {
+    for (const text of ['{"inputs": {"x": [[1], [2, 3]]}}', '[1', '{"inputs": {"nobody": 1}}']) {
+      const body = Buffer.from(text);
+      const { code, message } = (await decodeRequest(body, jsonContext).catch((e) => e)) as {
+        code: string;
+        message: string;
+      };
+      const there = pool.run({ kind: 'json', body, context: jsonContext }, []);
+      await expect(there).rejects.toMatchObject({ code, message });
+    }
+  });
+
+  test('reads what a model server answers', async () => {
+    const body = Buffer.from('{"outputs": [1.5, NaN]}');
+    const { inputs } = await pool.run({ kind: 'reply', body, signature, outputs: undefined }, []);
+    expect([...toNumbers(inputs.y as never)]).toEqual([1.5, Number.NaN]);
+  });
+});
+
+describe('in the runtime', () => {
+  const count = 200_000;
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  let runtime: RuntimeProcess;
+  let remove: () => Promise<void>;
+  beforeAll(async () => {
+    const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
+    const created = await createModelDir({ copies });
+    remove = created.remove;
+    runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: created.directory });
+    await runtime.ready();
+  });
+  afterAll(async () => {
+    await runtime.end('SIGKILL');
+    await remove();
+  });
+
+  function invoke(transport: string, contentType: string, body: string): Promise<Response> {
+    return fetch(`${runtime.url}/invocations`, {
+      method: 'POST',
+      body,
+      headers: {
+        'Content-Type': contentType,
+        Accept: 'application/x-npy',
+        'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport}`,
+      },
+    });
+  }
+
+  test.each([
+    ['grpc', 'application/json', `{"instances": [${numbers.join(', ')}]}`],
+    ['rest', 'application/json', `{"instances": [${numbers.join(', ')}]}`],
+    ['grpc', 'text/csv', numbers.join('\n')],
+    ['rest', 'text/csv', numbers.join('\n')],
+  ])('a body of more than a megabyte, over %s, as %s', async (transport, contentType, body) => {
+    const response = await invoke(transport, contentType, body);
+    expect(response.status).toBe(200);
+    const outputs = toNumbers(decodeNpy(Buffer.from(await response.arrayBuffer())) as never);
+    expect(outputs).toHaveLength(count);
+    expect(outputs[count - 1]).toBe((count - 1) / 2 + 3);
+  });
+
+  test('an error in a large body names its place', async () => {
+    const bad = `{"instances": [${numbers.join(', ')}, "text"]}`;
+    const response = await invoke('grpc', 'application/json', bad);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'BAD_INPUT',
+      error: expect.stringContaining(`instances[${count}]`),
+    });
+  });
+});
