@@ -6,7 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { type Entry, open, type ZipFile } from 'yauzl';
 import { messageOf, PackagingError } from '../errors.ts';
-import { writingFailed } from './extract.ts';
+import { unreadable } from '../plan/files.ts';
+import { isSystemError, writingFailed } from './extract.ts';
 
 const openZip = promisify<string, { lazyEntries: true; decodeStrings: true }, ZipFile>(open);
 
@@ -20,6 +21,7 @@ const S_IFLNK = 0o120000;
  */
 export async function extractZip(archive: string, directory: string): Promise<void> {
   const corrupt = (error: unknown): never => {
+    if (isSystemError(error)) throw unreadable(archive, error);
     const text = messageOf(error).replace(/\.+$/, '');
     const unsafe = /invalid relative path|absolute path|invalid characters in fileName/.test(text);
     throw new PackagingError(
@@ -37,8 +39,7 @@ export async function extractZip(archive: string, directory: string): Promise<vo
       const target = join(directory, entry.fileName);
       if (refused(archive, entry)) continue;
       const failed = (error: unknown): never => {
-        // The system's own errors have a number, those of the archive have none.
-        if (typeof (error as NodeJS.ErrnoException).errno !== 'number') return corrupt(error);
+        if (!isSystemError(error)) return corrupt(error);
         throw writingFailed(archive, directory, entry.fileName, error);
       };
       await mkdir(dirname(target), { recursive: true }).catch(failed);

@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Parser, type ReadEntry } from 'tar';
-import { outputError } from '../archive/output.ts';
 import { messageOf, PackagingError } from '../errors.ts';
+import { unreadable } from '../plan/files.ts';
 
 /** Entry types that a model archive may hold; links and devices are refused. */
 const ALLOWED = new Set(['File', 'OldFile', 'ContiguousFile', 'Directory', 'GNUDumpDir']);
@@ -43,10 +43,10 @@ export async function extractArchive(archive: string, directory: string): Promis
     onReadEntry: (entry) => writer.write(entry, fail),
   });
   parser.on('meta', (header) => {
-    if (SPARSE_HEADER.test(header)) fail(sparse(archive, ''));
+    if (SPARSE_HEADER.test(header)) fail(sparse(archive, 'an entry'));
   });
   parser.on('ignoredEntry', ({ path, type }) => {
-    if (type === 'SparseFile') fail(sparse(archive, ` '${path}'`));
+    if (type === 'SparseFile') fail(sparse(archive, `entry '${path}'`));
     else if (!SKIPPED.has(type)) fail(notAFile(archive, path, type));
   });
   try {
@@ -123,11 +123,16 @@ function notAFile(archive: string, path: string, type: string): PackagingError {
   );
 }
 
-function sparse(archive: string, path: string): PackagingError {
+function sparse(archive: string, subject: string): PackagingError {
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive}: an entry${path} is a sparse file, which is not supported. Archive it without --sparse (-S).`,
+    `${archive}: ${subject} is a sparse file, which is not supported. Archive it without --sparse (-S).`,
   );
+}
+
+/** The system's own errors name the call that failed, those of archives (zlib's) do not. */
+export function isSystemError(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 
 /** Entries that are in each other's way are the archive's fault, all else is the disk's. */
@@ -140,7 +145,11 @@ export function writingFailed(
   if (error instanceof PackagingError) return error;
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'EEXIST' && code !== 'ENOTDIR' && code !== 'EISDIR') {
-    return outputError(directory, error);
+    return new PackagingError(
+      'OUTPUT_FAILED',
+      `${archive} cannot be unpacked in ${dirname(directory)}: ${messageOf(error)}. Check the free space and the permissions there; TMPDIR names the folder for temporary files.`,
+      { cause: error },
+    );
   }
   return new PackagingError(
     'CORRUPT_FILE',
@@ -151,6 +160,7 @@ export function writingFailed(
 
 function extractionFailed(archive: string, error: unknown): Error {
   if (error instanceof PackagingError) return error;
+  if (isSystemError(error)) return unreadable(archive, error);
   const other = otherKind(archive);
   return new PackagingError(
     'CORRUPT_FILE',

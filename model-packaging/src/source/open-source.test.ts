@@ -141,6 +141,13 @@ with tarfile.open(sys.argv[1], 'w') as archive:
     }
   });
 
+  test('an archive that cannot be read', async () => {
+    const archive = scratch.path('odd.tar.gz');
+    // Root may read everything: a read that fails for root too is one of a process's memory at 0.
+    symlinkSync('/proc/self/mem', archive);
+    await expectRefused(archive, 'SOURCE_NOT_FOUND', /cannot be read: E/);
+  });
+
   test('a .tar.gz of another kind', async () => {
     const archive = scratch.write('model.tar.gz', Buffer.from('BZh91AY&SY', 'latin1'));
     await expectRefused(archive, 'CORRUPT_FILE', /not a \.tar\.gz: it is compressed with bzip2/);

@@ -57,6 +57,7 @@ export async function verifyArchive(
     const directory = await workspace.folder('model');
     const name = options.name ?? archive;
     workspace.rename(directory, name);
+    workspace.rename(archive, name);
     const { manifest } = await layOut(archive, directory);
     const models = modelsIn({ directory, name: manifest?.models[0]?.name ?? 'model' });
     const first = defaultModel(models, manifest);
