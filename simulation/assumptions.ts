@@ -10,7 +10,7 @@ export const VCPUS = 8;
 /** Gigabits a second of its network ("up to 10"); half of it as what lasts. */
 export const NETWORK_GBIT = 5;
 
-/** One GPU: milliseconds that a batch takes, fixed and for each image (about 1,000 images/s, ResNet-50 class). */
+/** One GPU, where no measured times are given: milliseconds that a batch takes, fixed and for each image (about 1,000 images/s, ResNet-50 class). */
 export const GPU = { batchMs: 3, imageMs: 0.9, maxBatch: 64 } as const;
 
 /** Requests that SageMaker's agent keeps open to each instance (the paper's tuned value). */

@@ -2,7 +2,7 @@
  * `npm run simulate -- --measure`: measures on this machine what the model of the batch simulation needs of the
  * serving runtime, over the tiles of the example, and writes it to `measured.json`.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import jpegTurbo from '@julusian/jpeg-turbo';
@@ -11,7 +11,7 @@ import { cpuSeconds } from '../bench/lib/process-stats.ts';
 import { runtimeClient } from '../cli/src/batch/local/runtime-client.ts';
 import { prepareModelRoot } from '../cli/src/serving/model-root.ts';
 import { startRuntime } from '../cli/src/serving/runtime-process.ts';
-import { MEASURED_FILE, type Measured } from './measured.ts';
+import type { Measured } from './measured.ts';
 
 const TILES = join(import.meta.dirname, '../examples/tiles');
 /** Tiles in a small and in a large request: the difference is the cost of a tile, the rest that of a request. */
@@ -19,13 +19,13 @@ const SIZES = [1, 48] as const;
 const REQUESTS = 150;
 const ROUNDS = 20;
 
-/** Measures and writes. */
+/** Measures; what the model takes on its instance is measured there. */
 export async function measure(): Promise<Measured> {
   const names = await readdir(join(TILES, 'samples'));
   const tiles = await Promise.all(names.map((name) => readFile(join(TILES, 'samples', name))));
   const [small, large] = await runtimeCpu(tiles);
   const perImage = (large - small) / (SIZES[1] - SIZES[0]);
-  const measured: Measured = {
+  return {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, Node ${process.version}`,
     imageBytes: Math.round(tiles.reduce((sum, tile) => sum + tile.byteLength, 0) / tiles.length),
@@ -38,8 +38,6 @@ export async function measure(): Promise<Measured> {
       for (const _ of readTfRecords(Buffer.concat(encodeTfRecord(tile))));
     }),
   };
-  await writeFile(MEASURED_FILE, `${JSON.stringify(measured, null, 2)}\n`);
-  return measured;
 }
 
 /** Milliseconds of one call, the first rounds left out. */

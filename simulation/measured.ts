@@ -1,7 +1,9 @@
 /** What was measured of the serving runtime, for the model. */
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { modelTimesSchema } from './model-times.ts';
 
 /** Where it is kept. */
 export const MEASURED_FILE = join(import.meta.dirname, 'measured.json');
@@ -21,6 +23,8 @@ const schema = z.strictObject({
   imageCpuMs: positive,
   /** CPU milliseconds to frame and check one tile as a TFRecord. */
   crcMs: positive,
+  /** The model on its instance; without it, the model of `assumptions.ts` is taken. */
+  model: modelTimesSchema.optional(),
 });
 
 /** Times by machine and date. */
@@ -29,4 +33,9 @@ export type Measured = z.output<typeof schema>;
 /** Reads the measurements. */
 export function readMeasured(): Measured {
   return schema.parse(JSON.parse(readFileSync(MEASURED_FILE, 'utf8')));
+}
+
+/** Writes them. */
+export async function writeMeasured(measured: Measured): Promise<void> {
+  await writeFile(MEASURED_FILE, `${JSON.stringify(measured, null, 2)}\n`);
 }

@@ -58,7 +58,8 @@ export function simulate(instances: number, packing: Packing, measured: Measured
   // A prefix takes so many requests a second: each holds its gate for 1 / rate.
   const gate = { get: new Station(simulation, 1), put: new Station(simulation, 1) };
   const counts = { images: 0, gets: 0, puts: 0 };
-  const gpu = packing.serverBatching === false ? { ...GPU, maxBatch: 1 } : GPU;
+  const times = { ...GPU, ...measured.model };
+  const gpu = packing.serverBatching === false ? { ...times, maxBatch: 1 } : times;
   const total =
     instances * MAX_CONCURRENT_TRANSFORMS * REQUESTS_PER_SLOT * packing.imagesPerRequest;
   const fleet: Instance[] = Array.from({ length: instances }, () => ({

@@ -6,11 +6,14 @@ import {
   INSTANCE_COUNTS,
   INSTANCE_TYPE,
   MAX_CONCURRENT_TRANSFORMS,
+  NETWORK_GBIT,
   OUTPUT_BYTES,
   PAPER_MILLIONS_AN_HOUR,
+  S3_LATENCY,
   S3_RATE,
   START_MINUTES,
   TILES,
+  VCPUS,
 } from './assumptions.ts';
 import type { Measured } from './measured.ts';
 import { bottleneck, type Outcome, type Packing, simulate } from './model.ts';
@@ -108,8 +111,8 @@ export function reportText(measured: Measured, rows: readonly Row[]): string {
   );
   return [
     `${whole(TILES)} tiles of ${whole(measured.imageBytes)} bytes on ${INSTANCE_TYPE}, ${MAX_CONCURRENT_TRANSFORMS} concurrent transforms.`,
-    `Measured ${measured.date} on ${measured.machine}: ${measured.decodeMs.toFixed(2)} ms CPU to decode a tile, ${measured.requestCpuMs.toFixed(2)} ms for a request and ${measured.imageCpuMs.toFixed(3)} ms for each tile in it in the runtime, ${measured.crcMs.toFixed(3)} ms for a TFRecord's checksums.`,
-    `Given: ${GPU.batchMs} ms a batch and ${GPU.imageMs} ms a tile on the GPU, ${OUTPUT_BYTES} bytes an answer, S3 prefixes that take ${whole(S3_RATE.get)} GET and ${whole(S3_RATE.put)} PUT a second, ${START_MINUTES} minutes to start, prices of ${prices.asOf} in ${prices.region}.`,
+    '',
+    ...sources(measured),
     '',
     head,
     `|${' --- |'.repeat(12)}`,
@@ -117,6 +120,24 @@ export function reportText(measured: Measured, rows: readonly Row[]): string {
     '',
     ...conclusions(rows),
   ].join('\n');
+}
+
+/** Which numbers were measured, where and when, and which are assumed. */
+function sources(measured: Measured): string[] {
+  const { model } = measured;
+  const ms = (value: number) => `${value.toPrecision(2)} ms`;
+  const gpu = (batchMs: number, imageMs: number) =>
+    `${ms(batchMs)} a batch and ${ms(imageMs)} a tile on the GPU`;
+  return [
+    `- **Measured** ${measured.date} on ${measured.machine}: tiles of ${whole(measured.imageBytes)} bytes, ${ms(measured.decodeMs)} CPU to decode one, ${ms(measured.requestCpuMs)} for a request and ${ms(measured.imageCpuMs)} for each tile in it in the runtime, ${ms(measured.crcMs)} for a TFRecord's checksums. The instance's CPU is taken to be as fast.`,
+    ...(model
+      ? [
+          `- **Measured** ${model.date} on ${model.where}: ${gpu(model.batchMs, model.imageMs)}, everything on its way included.`,
+        ]
+      : []),
+    `- **Assumed** (\`simulation/assumptions.ts\`): ${model ? '' : `${gpu(GPU.batchMs, GPU.imageMs)}, `}batches of at most ${GPU.maxBatch}, ${OUTPUT_BYTES} bytes an answer, ${VCPUS} CPUs and ${NETWORK_GBIT} Gbit/s an instance, S3 prefixes that take ${whole(S3_RATE.get)} GET and ${whole(S3_RATE.put)} PUT a second and answer in ${S3_LATENCY.getMs} and ${S3_LATENCY.putMs} ms, ${START_MINUTES} minutes to start.`,
+    `- **Prices** of ${prices.asOf} in ${prices.region} (\`prices/us-east-1.json\`).`,
+  ];
 }
 
 /** What the figures say, from the figures. */

@@ -1,13 +1,43 @@
 /** `npm run simulate`: simulates the 120 million tiles, prints the table and writes it into `docs/batch.md`. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { DOCUMENT, withResult } from './document.ts';
 import { measure } from './measure.ts';
-import { readMeasured } from './measured.ts';
+import { type Measured, readMeasured, writeMeasured } from './measured.ts';
+import { type ModelTimes, readModelTimes, timesOfRate } from './model-times.ts';
 import { charts, reportText, simulateAll } from './report.ts';
 
+const USAGE = `usage: npm run simulate -- [--measure] [--model-times FILE | --seconds-per-image S | --assume-model] [--where TEXT]
+
+  --measure            measure the runtime on this machine anew
+  --model-times        what the model takes: the output of sagemaker-tfs tune --json or bench --json, or
+                       {"batchMs", "imageMs", "where", "date"}; kept in simulation/measured.json
+  --seconds-per-image  the same as one number
+  --where              where that was measured, such as ml.p3.2xlarge
+  --assume-model       the model of simulation/assumptions.ts again
+`;
+
+const options = {
+  measure: { type: 'boolean', default: false },
+  'model-times': { type: 'string' },
+  'seconds-per-image': { type: 'string' },
+  'assume-model': { type: 'boolean', default: false },
+  where: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
 async function main(): Promise<void> {
-  const measured = process.argv.includes('--measure') ? await measure() : readMeasured();
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  const before = readMeasured();
+  const { model: kept, ...runtime } = values.measure ? { ...before, ...(await measure()) } : before;
+  const model = values['assume-model'] ? undefined : ((await givenTimes(values)) ?? kept);
+  const measured: Measured = { ...runtime, ...(model && { model }) };
+  await writeMeasured(measured);
   const rows = simulateAll(measured);
   const text = reportText(measured, rows);
   process.stdout.write(`${text}\n`);
@@ -17,6 +47,20 @@ async function main(): Promise<void> {
     await writeFile(join(images, name), `${svg}\n`);
   }
   await writeFile(DOCUMENT, withResult(await readFile(DOCUMENT, 'utf8'), text));
+}
+
+/** Undefined where none are given. */
+async function givenTimes(values: {
+  'model-times'?: string | undefined;
+  'seconds-per-image'?: string | undefined;
+  where?: string | undefined;
+}): Promise<ModelTimes | undefined> {
+  const { 'model-times': file, 'seconds-per-image': seconds, where } = values;
+  if (file !== undefined) return readModelTimes(file, where);
+  if (seconds === undefined) return undefined;
+  if (!(Number(seconds) > 0)) throw new Error(`--seconds-per-image ${seconds} is no time`);
+  if (where === undefined) throw new Error('--seconds-per-image needs --where: what was measured?');
+  return timesOfRate(Number(seconds), where, new Date().toISOString().slice(0, 10));
 }
 
 main().catch((error: unknown) => {

@@ -54,6 +54,21 @@ describe('the model', () => {
     expect(slow.use.GPU).toBeLessThan(0.5);
   });
 
+  test('measured times of the model take the place of the assumed ones, and the report says so', () => {
+    if (!single) throw new Error('no packing');
+    const model = { batchMs: 6, imageMs: 1.8, where: 'ml.g5.xlarge', date: '2026-01-02' };
+    const { model: _, ...assumed } = measured;
+    const fast = simulate(2, single, assumed);
+    const slow = simulate(2, single, { ...assumed, model });
+    expect(slow.throughput).toBeLessThan(0.6 * fast.throughput);
+    expect(reportText({ ...assumed, model }, [])).toContain(
+      '**Measured** 2026-01-02 on ml.g5.xlarge: 6.0 ms a batch and 1.8 ms a tile on the GPU',
+    );
+    const text = reportText(assumed, []);
+    expect(text).toMatch(/[*]Assumed[*].*: 3.0 ms a batch and 0.90 ms a tile on the GPU/);
+    expect(text.match(/[*]Measured[*]/g)).toHaveLength(1);
+  });
+
   test('the document says what the model gives now', async () => {
     const document = await readFile(DOCUMENT, 'utf8');
     expect(withResult(document, reportText(measured, simulateAll(measured)))).toBe(document);
