@@ -1,5 +1,5 @@
 /** What `cdk deploy` deploys. `lib/config.ts` says what may stand here. */
-import { defineConfig } from './lib/config.ts';
+import { defineConfig } from '@sagemaker-tfs/cdk';
 
 export default defineConfig({
   models: {

@@ -1,6 +1,6 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const positive = z.number().positive();
 const count = z.int().positive();

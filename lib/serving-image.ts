@@ -7,6 +7,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { ImagePlatform } from './inference-ami.ts';
+import { PACKAGE_ROOT } from './package-root.ts';
 import { invalidProp } from './validation.ts';
 
 /**
@@ -70,7 +71,7 @@ export const TENSORFLOW_SERVING_CUDA = '12.5';
 
 /** Base of the `gpu` image. */
 const GPU_BASE = 'docker.io/tensorflow/serving:2.19.1-gpu';
-const DEFAULT_CONTEXT = join(__dirname, '..', 'container');
+const DEFAULT_CONTEXT = join(PACKAGE_ROOT, '..', 'container');
 
 function platformOf(
   variant: ServingImageVariant,

@@ -1,37 +1,33 @@
 /** A Lambda function's code from a module of this package, bundled again only when its sources change. */
 import { dirname, join } from 'node:path';
-import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { NodejsFunctionProps } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { AssetHashType, BundlingOutput, DockerImage } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { buildSync } from 'esbuild';
+import { PACKAGE_ROOT } from '../package-root.ts';
 import { hashModule } from './module-files.ts';
+import { StagedCode } from './staged-code.ts';
 
 /** In Lambda's runtime already. */
 const RUNTIME_MODULES = ['@aws-sdk/*', '@smithy/*'];
 
 /**
- * Props of a `NodejsFunction` for a module that exports `handler`. Its own bundling would hash the path of the checkout along with
- * the sources, or bundle at every synthesis.
+ * Props of a `NodejsFunction` for a module that exports `handler`. Its own bundling would hash the path of the
+ * checkout along with the sources, or bundle at every synthesis.
+ * @param module relative to this package
  */
 export function bundledModule(
   scope: Construct,
-  entry: string,
+  module: string,
 ): Pick<NodejsFunctionProps, 'code' | 'handler'> {
-  const code = Code.fromAsset(dirname(entry), {
-    assetHash: hashModule(scope, entry, RUNTIME_MODULES),
-    assetHashType: AssetHashType.CUSTOM,
-    bundling: {
-      // Never pulled: the local bundling either works or throws.
-      image: DockerImage.fromRegistry('none'),
-      outputType: BundlingOutput.NOT_ARCHIVED,
-      local: { tryBundle: (directory) => bundle(entry, join(directory, 'index.js')) },
-    },
-  });
+  const entry = join(PACKAGE_ROOT, module);
+  const assetHash = hashModule(scope, entry, RUNTIME_MODULES);
+  const code = new StagedCode(dirname(entry), assetHash, (directory) =>
+    bundle(entry, join(directory, 'index.js')),
+  );
   return { code, handler: 'index.handler' };
 }
 
-function bundle(entry: string, outfile: string): true {
+function bundle(entry: string, outfile: string): void {
   buildSync({
     entryPoints: [entry],
     outfile,
@@ -42,5 +38,4 @@ function bundle(entry: string, outfile: string): true {
     external: RUNTIME_MODULES,
     logLevel: 'silent',
   });
-  return true;
 }

@@ -12,7 +12,7 @@ import {
   Stack,
 } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { extract } from 'tar';
+import { PACKAGE_ROOT } from '../package-root.ts';
 import { hashSources, type ModelSources } from './inputs.ts';
 
 const ARCHIVE = 'model.tar.gz';
@@ -20,7 +20,7 @@ const MANIFEST = basename(MANIFEST_PATH);
 const UNPACKED = 'unpacked';
 
 /** The command that packages, in a process of its own: packaging is asynchronous, constructs are not. */
-const COMMAND = resolve(__dirname, '..', '..', 'cli', 'bin', 'sagemaker-tfs.js');
+const COMMAND = resolve(PACKAGE_ROOT, '..', 'cli', 'bin', 'sagemaker-tfs.js');
 
 /** Props of {@link PackagedModel}. */
 export interface PackagedModelProps extends ModelSources {
@@ -105,6 +105,8 @@ export class PackagedModel extends Construct {
     const archive = join(directory, ARCHIVE);
     const samples = props.samples ?? [];
     this.runPackager(props, ['--out', archive, ...samples.flatMap((file) => ['--sample', file])]);
+    // Loaded here because a model that has not changed does not need it.
+    const { extract } = require('tar') as typeof import('tar');
     extract({ file: archive, cwd: directory, sync: true, strip: 1 }, [MANIFEST_PATH]);
     return true;
   }

@@ -1,7 +1,7 @@
 /** Finds at synthesis what would make the smoke test fail after twenty minutes of deployment. */
 import { readFileSync, statSync } from 'node:fs';
 import type { Manifest } from '@sagemaker-tfs/manifest';
-import type { Tensor } from '@sagemaker-tfs/tensors';
+import { decodeNpy, type Tensor } from '@sagemaker-tfs/tensors';
 import { invalidProp, type Where } from '../validation.ts';
 import { parseJsonPath } from './handler/json-path.ts';
 import type { Expectation, SmokeTestSample } from './plan.ts';
@@ -59,9 +59,6 @@ function checkExpectation(where: Where, prop: string, expectation: Expectation):
 }
 
 function readNpy(where: Where, prop: string, file: string): Tensor {
-  // Loaded here because few configurations need it and every synthesis would wait for it.
-  const { decodeNpy } =
-    require('@sagemaker-tfs/tensors') as typeof import('@sagemaker-tfs/tensors');
   try {
     return decodeNpy(readFileSync(file));
   } catch (error) {

@@ -1,10 +1,11 @@
 /** Sample and golden files as a Lambda layer: the function needs neither S3 nor a network to read them. */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { Code, LayerVersion, type Runtime } from 'aws-cdk-lib/aws-lambda';
-import { AssetHashType, BundlingOutput, DockerImage } from 'aws-cdk-lib/core';
+import { LayerVersion, type Runtime } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { FileCache } from '../hashing/file-cache.ts';
+import { StagedCode } from '../hashing/staged-code.ts';
+import { PACKAGE_ROOT } from '../package-root.ts';
 import type { Expectation, SmokeTestSample } from './plan.ts';
 
 /** Where Lambda mounts the files. */
@@ -40,16 +41,9 @@ export function createSamplesLayer(
   const layer = new LayerVersion(scope, 'Samples', {
     description: 'Requests of the smoke test, and expected answers',
     compatibleRuntimes: [runtime],
-    code: Code.fromAsset(__dirname, {
-      assetHash: [...files.keys()].sort().join('\n'),
-      assetHashType: AssetHashType.CUSTOM,
-      bundling: {
-        // Never pulled: copying always works.
-        image: DockerImage.fromRegistry('none'),
-        outputType: BundlingOutput.NOT_ARCHIVED,
-        local: { tryBundle: (directory) => copyAll(files, join(directory, 'samples')) },
-      },
-    }),
+    code: new StagedCode(PACKAGE_ROOT, [...files.keys()].sort().join('\n'), (directory) =>
+      copyAll(files, join(directory, 'samples')),
+    ),
   });
   return { samples: renamed, layer };
 }
@@ -60,8 +54,7 @@ function withGolden(expectation: Expectation, add: (file: string) => string): Ex
     : expectation;
 }
 
-function copyAll(files: ReadonlyMap<string, string>, directory: string): true {
+function copyAll(files: ReadonlyMap<string, string>, directory: string): void {
   mkdirSync(directory);
   for (const [name, file] of files) copyFileSync(file, join(directory, name));
-  return true;
 }

@@ -1,5 +1,4 @@
 /** Proves after every deployment that the endpoint serves what was deployed, rightly and fast enough. */
-import { join } from 'node:path';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -41,7 +40,7 @@ export interface SmokeTestProps extends VpcAttachmentProps {
 
 /** Longest run of a Lambda function. */
 const TIMEOUT = Duration.minutes(15);
-const ENTRY = join(__dirname, 'handler', 'index.ts');
+const ENTRY = 'smoke-test/handler/index.ts';
 
 /**
  * Runs after every change of model, image, handler or configuration. A failed check fails the
