@@ -123,7 +123,7 @@ export function reportText(measured: Measured, rows: readonly Row[]): string {
 }
 
 /** Which numbers were measured, where and when, and which are assumed. */
-function sources(measured: Measured): string[] {
+export function sources(measured: Measured): string[] {
   const { model } = measured;
   const ms = (value: number) => `${value.toPrecision(2)} ms`;
   const gpu = (batchMs: number, imageMs: number) =>

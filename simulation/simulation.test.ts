@@ -4,7 +4,7 @@ import { DOCUMENT, withResult } from './document.ts';
 import { BatchStation, Simulation, Station } from './engine.ts';
 import { readMeasured } from './measured.ts';
 import { simulate } from './model.ts';
-import { packings, reportText, simulateAll } from './report.ts';
+import { packings, reportText, simulateAll, sources } from './report.ts';
 
 describe('the engine', () => {
   test('events run in the order of their time, and of their making at the same time', () => {
@@ -61,10 +61,10 @@ describe('the model', () => {
     const fast = simulate(2, unbatched, assumed);
     const slow = simulate(2, unbatched, { ...assumed, model });
     expect(slow.throughput / fast.throughput).toBeCloseTo(0.5, 2);
-    expect(reportText({ ...assumed, model }, [])).toContain(
+    expect(sources({ ...assumed, model }).join('\n')).toContain(
       '**Measured** 2026-01-02 on ml.g5.xlarge: 6.0 ms a batch and 1.8 ms a tile on the GPU',
     );
-    const text = reportText(assumed, []);
+    const text = sources(assumed).join('\n');
     expect(text).toMatch(/[*]Assumed[*].*: 3.0 ms a batch and 0.90 ms a tile on the GPU/);
     expect(text.match(/[*]Measured[*]/g)).toHaveLength(1);
   });
