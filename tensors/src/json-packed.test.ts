@@ -2,6 +2,7 @@ import { parsePackedDocuments } from './json-packed.ts';
 import { parseJsonDocuments, parsePackedJson, tensorFromJson } from './json-reader.ts';
 import { writeTensorJson } from './json-writer.ts';
 import { PackedNumbers } from './packed-numbers.ts';
+import type { NumericTensor } from './tensor.ts';
 import { tensorFromValues } from './values.ts';
 
 /** Documents shorter than this are left to the other parser. */
@@ -219,6 +220,15 @@ describe('tensors of packed numbers', () => {
     expect(document(`{"a": ${text}}`)).toBeInstanceOf(PackedNumbers);
     expect(tensorFromJson(dtype, document(`{"a": ${text}}`))).toEqual(
       tensorFromJson(dtype, (parseJsonDocuments(`{"a": ${text}}`) as [{ a: unknown }])[0].a),
+    );
+  });
+
+  test('the ends of float32', () => {
+    const values = [3.4028235677973362e38, -3.4028235677973362e38, 1 / 0, -1 / 0];
+    const { bytes } = tensorFromJson('float32', document(`{"a": [${values}]}`)) as NumericTensor;
+    expect(bytes).toEqual(new Uint8Array(Float32Array.from(values).buffer));
+    expect(() => tensorFromJson('float32', document('{"a": [3.4028235677973366e38]}'))).toThrow(
+      'beyond the range of float32',
     );
   });
 

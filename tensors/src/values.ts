@@ -19,6 +19,9 @@ export interface ElementSink {
   readonly tensor: (shape: readonly number[]) => Tensor;
 }
 
+/** Halfway between the largest float32 and 2^128, the least number that float32 rounds to infinity. */
+const FLOAT32_OVERFLOW = 2 ** 128 - 2 ** 103;
+
 /** The smallest and the largest value of the integer dtypes. */
 const INTEGER_RANGE: Partial<Record<DType, readonly [bigint, bigint]>> = {
   int8: [-128n, 127n],
@@ -130,13 +133,12 @@ function floatWriter(out: Float32Array): ElementSink['write'] {
   };
 }
 
-function writeFloats(out: Float32Array, run: Float64Array, at: number): number {
+function writeFloats(out: Float32Array | Float64Array, run: Float64Array, at: number): number {
+  out.set(run, at);
+  if (out instanceof Float64Array) return -1;
   for (let i = 0; i < run.length; i++) {
-    const value = run[i] as number;
-    out[at + i] = value;
-    // The difference is NaN where either is infinite, or value is NaN.
-    const written = out[at + i] as number;
-    if (written - written !== 0 && value - value === 0) return i;
+    const size = Math.abs(run[i] as number);
+    if (size >= FLOAT32_OVERFLOW && size !== Number.POSITIVE_INFINITY) return i;
   }
   return -1;
 }

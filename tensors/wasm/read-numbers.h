@@ -64,51 +64,44 @@ EXPORT(read_start) void read_start(void) {
   for (u32 i = 0; i < MAX_RANK; i++) sizes[i] = 0;
 }
 
+/* A number that is not the usual; gives the place after it, or its start where it is none. */
+static const u8 *read_rare(const u8 *start, const u8 *end, NumberOutcome outcome, double *to) {
+  if (outcome == REFUSED) return start + read_special(start, to);
+  slow[reading.slow_count].index = (u32)(to - (double *)output);
+  slow[reading.slow_count].start = (u32)(start - input);
+  slow[reading.slow_count++].end = (u32)(end - input);
+  return end;
+}
+
 /* Reads the window on to where its last whole number ends, or the list. */
 EXPORT(read_window) u32 read_window(u32 length, u32 is_last) {
   const u8 *at = input, *end = input + length;
   const u8 *limit = is_last ? end : end - WINDOW_MARGIN;
   double *numbers = (double *)output, *to = numbers;
+  u32 has_value = is_after_value;
   for (u32 i = 0; i < WINDOW_MARGIN; i++) input[length + i] = 0;
   reading.slow_count = 0;
-  if (is_after_value) goto after_value;
-  for (;;) {
-    at = skip_space(at);
-    if (at >= limit || reading.slow_count == MAX_SLOW) return suspend(at, (u32)(to - numbers), 0);
-    if (*at == '[') {
-      if (depth == MAX_TENSOR_RANK || (reading.rank != 0 && depth == reading.rank)) return NOT_NUMBERS;
-      positions[depth++] = 0;
-      at++;
-      continue;
-    }
-    if (reading.rank == 0) reading.rank = depth;
-    if (depth != reading.rank) return NOT_NUMBERS;
-    const u8 *start = at;
-    NumberOutcome outcome = read_number(&at, to);
-    if (RARELY(outcome != READ)) {
-      if (outcome == REFUSED) {
-        at = start + read_special(start, to);
-        if (at == start) return NOT_NUMBERS;
-      } else {
-        slow[reading.slow_count].index = (u32)(to - numbers);
-        slow[reading.slow_count].start = (u32)(start - input);
-        slow[reading.slow_count++].end = (u32)(at - input);
+  for (;; has_value = 0) {
+    if (!has_value) {
+      at = skip_space(at);
+      if (at >= limit || reading.slow_count == MAX_SLOW) return suspend(at, (u32)(to - numbers), 0);
+      if (*at == '[') {
+        if (depth == MAX_TENSOR_RANK || (reading.rank != 0 && depth == reading.rank)) return NOT_NUMBERS;
+        positions[depth++] = 0;
+        at++;
+        continue;
       }
+      if (reading.rank == 0) reading.rank = depth;
+      if (depth != reading.rank) return NOT_NUMBERS;
+      const u8 *start = at;
+      NumberOutcome outcome = read_number(&at, to);
+      if (RARELY(outcome != READ)) at = read_rare(start, at, outcome, to);
+      if (RARELY(at == start || at >= end)) return NOT_NUMBERS;
+      to++;
     }
-    if (RARELY(at >= end)) return NOT_NUMBERS;
-    to++;
-  after_value:
     for (;;) {
       if (RARELY(*at <= ' ')) at = skip_space(at);
-      if (*at == ',') {
-        positions[depth - 1]++;
-        at++;
-        break;
-      }
-      if (*at != ']') {
-        if (at < end || is_last) return NOT_NUMBERS;
-        return suspend(at, (u32)(to - numbers), 1);
-      }
+      if (*at != ']') break;
       at++;
       if (!close_list()) return NOT_NUMBERS;
       if (depth == 0) {
@@ -116,6 +109,12 @@ EXPORT(read_window) u32 read_window(u32 length, u32 is_last) {
         return DONE;
       }
     }
+    if (*at != ',') {
+      if (at < end || is_last) return NOT_NUMBERS;
+      return suspend(at, (u32)(to - numbers), 1);
+    }
+    positions[depth - 1]++;
+    at++;
   }
 }
 
