@@ -16,6 +16,15 @@ describe('parseRequestAttributes', () => {
     expect(parseRequestAttributes('')).toEqual({ timings: false });
   });
 
+  test('names that are not ASCII are percent-encoded, a percent sign may stand for itself', () => {
+    const { signature, outputs } = parseRequestAttributes(
+      'tfs-signature=gr%C3%B6%C3%9Fe%201,tfs-outputs=%E6%95%B0%2Cb',
+    );
+    expect([signature, outputs]).toEqual(['größe 1', ['数', 'b']]);
+    expect(parseRequestAttributes('tfs-signature=100%').signature).toBe('100%');
+    expect(parseRequestAttributes('tfs-signature=100%%2Ca').signature).toBe('100%,a');
+  });
+
   test.each([
     ['tfs-transport=http', /one of grpc, rest, in-process/],
     ['tfs-method=infer', /one of predict, classify, regress/],

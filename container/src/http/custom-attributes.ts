@@ -1,6 +1,7 @@
 /**
  * `X-Amzn-SageMaker-Custom-Attributes`: the one header that SageMaker hands on in both directions. Ours are
- * `name=value` with commas between; a comma inside a value is written `%2C`.
+ * `name=value` with commas between; a comma inside a value is written `%2C`, other characters than ASCII
+ * percent-encoded too.
  */
 import { ServingError } from '../errors.ts';
 
@@ -69,7 +70,17 @@ export function formatAttributes(attributes: Readonly<Record<string, string>>): 
 
 function keyAndValue(pair: string): [string, string] {
   const [name = '', ...rest] = pair.split('=');
-  return [name.trim(), rest.join('=').trim().replace(/%2C/gi, ',')];
+  return [name.trim(), decoded(rest.join('=').trim())];
+}
+
+/** Percent-encoding as the answer's header has it: the header carries ASCII only, names may be any text. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // A percent sign that stands for itself.
+    return value.replace(/%2C/gi, ',');
+  }
 }
 
 /** Commas and whatever is not printable ASCII are percent-encoded. */

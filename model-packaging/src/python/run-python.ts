@@ -101,7 +101,7 @@ function check({ purpose, output }: PythonWork, { status, stderr }: Finished): v
   if (status === 0 && existsSync(output)) return;
   throw new PackagingError(
     'CONVERSION_FAILED',
-    `${purpose} failed: ${lastLine(stderr) || `Python left with status ${status}`}.\nPython said:\n${stderr.trim().split('\n').slice(-15).join('\n')}`,
+    `${purpose} failed: ${(lastLine(stderr) || `Python left with status ${status}`).replace(/\.+$/, '')}.\nPython said:\n${stderr.trim().split('\n').slice(-15).join('\n')}`,
   );
 }
 
