@@ -54,6 +54,8 @@ test('before the runtime listens it loads nothing that only requests, manifests 
     );
   };
   expect(packagesOf('container/src/main.ts', 'container/src/runtime.ts')).toEqual([]);
+  // What a handler imports is loaded with the handler.
+  expect(packagesOf('container/src/handler/provide-import.ts')).toEqual(['@bufbuild/protobuf']);
   expect(packagesOf('container/src/http/invocations.ts')).toEqual(
     expect.arrayContaining(['sharp', '@julusian/jpeg-turbo', 'csv-parse']),
   );

@@ -2,7 +2,26 @@
  * What a handler imports from `sagemaker-tfs/handler`. A handler exports either
  * `handler(data, context)`, or `inputHandler(data, context)` and `outputHandler(result, context)`.
  */
+import type { DecodeImageOptions } from '../images/decode-image.ts';
+import type { Pixels } from '../images/resample.ts';
+
 export * from '@sagemaker-tfs/tensors';
-export { decodeImage } from '../images/decode-image.ts';
 export type * from './api.ts';
 export { HttpError } from './http-error.ts';
+
+/**
+ * Decodes, resizes and orders the channels of one picture (JPEG, PNG, WebP, TIFF, or the first frame of a
+ * GIF), upright by its EXIF orientation.
+ * @param out where the pixels go if the size is given: exactly height * width * channels bytes
+ * @returns rows of pixels, channels innermost: 1 channel for `gray`, else 3
+ * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels`
+ */
+export async function decodeImage(
+  bytes: Uint8Array,
+  options?: DecodeImageOptions,
+  out?: Uint8Array,
+): Promise<Pixels> {
+  // Loaded at the first call at the latest: a handler is loaded before the runtime listens.
+  const decoder = await import('../images/decode-image.ts');
+  return decoder.decodeImage(bytes, options, out);
+}
