@@ -124,6 +124,23 @@ describe('other floats', () => {
     }
   });
 
+  test.each<[string, (next: number) => number]>([
+    ['fractions', (next) => next / 2 ** 32],
+    ['few digits', (next) => (next % 100_000) / 10 ** (next % 12)],
+    ['whole numbers', (next) => -(next % 1000) * 10 ** (next % 22)],
+    ['powers of two', (next) => 2 ** ((next % 2098) - 1074)],
+    ['powers of ten', (next) => Number(`${next % 100}e${(next % 620) - 315}`)],
+    ['the least', (next) => (next % 5000) * 5e-324],
+    ['halfway between two digits', (next) => (2 ** 52 + next) * 2 ** ((next % 12) - 4)],
+  ])('float64 as JavaScript prints it: %s', (_, make) => {
+    const values = Float64Array.from(randomBits(50_000), make);
+    const written = texts('float64', values);
+    for (const [i, text] of written.entries()) {
+      const value = values[i] as number;
+      if (text !== notation(value)) throw new Error(`${value} was written as ${text}`);
+    }
+  });
+
   test.each(['float16', 'bfloat16'] as const)(
     'every %s has the fewest digits of its own type',
     (format) => {

@@ -70,9 +70,7 @@ static inline Decimal shortest_32(u32 c, i32 q, int lower_is_closer) {
   CHOOSE(u32, lower, v, upper, k);
 }
 
-/* For c < 2^53 and -1074 <= q <= 971: float64. */
-static inline Decimal shortest_64(u64 c, i32 q, int lower_is_closer) {
-  if (q <= 0 && q > -53 && (c & ((1ull << -q) - 1)) == 0) return (Decimal){c >> -q, 0};
+static inline Decimal careful_shortest_64(u64 c, i32 q, int lower_is_closer) {
   i32 k = lower_is_closer ? floor_log10_three_quarters_pow2(q) : floor_log10_pow2(q);
   i32 h = q + floor_log2_pow10(-k) + 1;
   u64 hi = POW10_128[-k - POW10_128_MIN].hi, lo = POW10_128[-k - POW10_128_MIN].lo;
@@ -81,4 +79,36 @@ static inline Decimal shortest_64(u64 c, i32 q, int lower_is_closer) {
   u64 v = round_to_odd_64(hi, lo, (4 * c) << h);
   u64 upper = round_to_odd_64(hi, lo, (4 * c + 2) << h) - odd;
   CHOOSE(u64, lower, v, upper, k);
+}
+
+/* True where numbers whose last two bits are not exact might be in the other order. */
+static inline u32 is_close(u64 a, u64 b) { return a - b + 4 <= 8; }
+
+/*
+ * For c < 2^53 and -1074 <= q <= 971: float64. One multiplication in place of three gives the number in 64.64
+ * bits, and tells all but what lies within some 2^-60 of a midpoint, half of the least digit, or both.
+ */
+static inline Decimal shortest_64(u64 c, i32 q, int lower_is_closer) {
+  if (q <= 0 && q > -53 && (c & ((1ull << -q) - 1)) == 0) return (Decimal){c >> -q, 0};
+  if (lower_is_closer || c < 1000) return careful_shortest_64(c, q, lower_is_closer);
+  i32 k = floor_log10_pow2(q);
+  i32 h = q + floor_log2_pow10(-k) + 1;
+  u64 hi = POW10_128[-k - POW10_128_MIN].hi, lo = POW10_128[-k - POW10_128_MIN].lo;
+  u64 fraction, unused;
+  u64 whole = multiply_high(hi, c << h, &fraction);
+  u64 carried = multiply_high(lo, c << h, &unused);
+  fraction += carried;
+  whole += fraction < carried;
+  u64 tens = whole / 10;
+  const u64 ten = 10ull << 60, half = 1ull << 63;
+  u64 over = ((whole - 10 * tens) << 60) + (fraction >> 4), to_midpoint = hi >> (5 - h);
+  u64 under = ten - over;
+  if (is_close(over, to_midpoint) | is_close(under, to_midpoint) | is_close(fraction, half)) {
+    return careful_shortest_64(c, q, 0);
+  }
+  u32 is_above = under < to_midpoint, is_tens = is_above | (over < to_midpoint);
+  u64 chosen = -(u64)is_tens;
+  __asm__("" : "+r"(chosen));
+  u64 nearest = whole + (fraction > half);
+  return (Decimal){nearest ^ ((nearest ^ 10 * (tens + is_above)) & chosen), k};
 }
