@@ -191,6 +191,10 @@ const LISTED = 20;
 /** Characters of a reason in the summary. */
 const REASON = 160;
 
+function firstLine(message: string): string {
+  return (message.split('\n')[0] ?? '').slice(0, REASON);
+}
+
 function describeResult(result: JobResult): string {
   const { done, skipped, failed, seconds, failures, duplicates } = result;
   const lines = [
@@ -203,7 +207,7 @@ function describeResult(result: JobResult): string {
   if (failures.length > 0) {
     const rows = failures
       .slice(0, LISTED)
-      .map(({ key, status, message }) => [key, String(status ?? '-'), message.slice(0, REASON)]);
+      .map(({ key, status, message }) => [key, String(status ?? '-'), firstLine(message)]);
     lines.push(table(['input', 'status', 'reason'], rows));
   }
   if (failures.length > LISTED) lines.push(`and ${failed - LISTED} more; --json lists them`);

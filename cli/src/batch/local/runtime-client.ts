@@ -130,7 +130,7 @@ export function runtimeClient(options: ClientOptions): RuntimeClient {
         await receive(response.body);
         return undefined;
       }
-      return { status: response.statusCode, message: (await response.body.text()).slice(0, 1_000) };
+      return { status: response.statusCode, message: reasonOf(await response.body.text()) };
     } catch (error) {
       if (!isLostConnection(error)) throw error;
       return { status: undefined, message: explain(error) };
@@ -151,6 +151,18 @@ export function runtimeClient(options: ClientOptions): RuntimeClient {
     },
     destroy: () => pool.destroy(),
   };
+}
+
+/** The message of an answer, without the JSON that the runtime puts around it. */
+function reasonOf(answer: string): string {
+  let message = answer;
+  try {
+    const { error } = JSON.parse(answer) as { error?: unknown };
+    if (typeof error === 'string') message = error;
+  } catch {
+    // A container of another make answers as it likes.
+  }
+  return message.slice(0, 1_000);
 }
 
 function mayHelpToRetry({ status }: RequestFailure): boolean {
