@@ -27,6 +27,8 @@ export function columnsToTensors(inputs: unknown, signature: Signature): TensorM
     const dtype = dtypeOf(name, signature);
     return [name, reading(() => tensorFromJson(dtype, value, `inputs.${name}`))] as const;
   });
-  if (entries.length === 0) throw new ServingError('BAD_INPUT', '"inputs" is empty');
+  if (entries.length === 0 && Object.keys(signature.inputs).length > 0) {
+    throw new ServingError('BAD_INPUT', '"inputs" is empty');
+  }
   return Object.fromEntries(entries);
 }

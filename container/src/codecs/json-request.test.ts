@@ -97,6 +97,10 @@ describe("TensorFlow Serving's forms", () => {
   });
 });
 
+test('a signature without inputs takes none', async () => {
+  expect(await decode('{"inputs": {}}', signatureOf({}))).toEqual({ inputs: {}, form: 'columnar' });
+});
+
 describe('examples', () => {
   const classify = signatureOf({ inputs: ['string', [-1]] });
 
