@@ -15,6 +15,7 @@ const NAMES = [
   'failing_assert',
   'keras_functional',
   'image_uint8',
+  'tf1_classifier',
 ];
 const models = fixtureModels().filter(({ name }) => NAMES.includes(name));
 
@@ -34,13 +35,18 @@ afterAll(async () => {
   await remove();
 });
 
-async function ask(transport: string, { name, version }: FixtureModel, body: string) {
+async function ask(
+  transport: string,
+  { name, version }: FixtureModel,
+  body: string | Uint8Array,
+  more = '',
+) {
   const response = await fetch(`${runtime.url}/invocations`, {
     method: 'POST',
     body,
     headers: {
       'Content-Type': 'application/json',
-      'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport},tfs-model-name=${name},tfs-model-version=${version}`,
+      'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport},tfs-model-name=${name},tfs-model-version=${version}${more}`,
     },
   });
   return { status: response.status, text: await response.text() };
@@ -50,15 +56,14 @@ const json = (tensor: TensorMap[string]) =>
   Buffer.concat([...writeTensorJson(tensor)]).toString('utf8');
 
 /** The inputs in both forms; rows only where they have a common first dimension. */
-function bodies(signature: string, inputs: TensorMap, hasDefaults: boolean): string[] {
+function bodies(signature: string, inputs: TensorMap): string[] {
   const head = `{"signature_name": ${JSON.stringify(signature)}, `;
   const entries = Object.entries(inputs).map(([name, tensor]) => [name, json(tensor)] as const);
   const columns = entries.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(', ');
   const columnar = `${head}"inputs": {${columns}}}`;
   const [only] = entries;
-  // A plain row means the only input; beside it there are those that have defaults.
-  const isRows =
-    entries.length === 1 && !hasDefaults && (Object.values(inputs)[0]?.shape.length ?? 0) > 0;
+  // A plain row means the only input; beside it there may be those that have defaults.
+  const isRows = entries.length === 1 && (Object.values(inputs)[0]?.shape.length ?? 0) > 0;
   return isRows && only ? [columnar, `${head}"instances": ${only[1]}}`] : [columnar];
 }
 
@@ -73,7 +78,7 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
     test('the same status, and the same answer digit by digit', async () => {
       for (const { signature, cases } of loadGoldens(model)) {
         for (const { name, inputs, error } of cases) {
-          for (const body of bodies(signature, inputs, model.name === 'default_inputs')) {
+          for (const body of bodies(signature, inputs)) {
             const [grpc, rest] = await Promise.all([
               ask('grpc', model, body),
               ask('rest', model, body),
@@ -90,7 +95,7 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
   },
 );
 
-test.each([
+test.each<[string, string | Uint8Array]>([
   ['no JSON', '{"instances": [1.0'],
   ['no such signature', '{"signature_name": "nobody", "instances": [1.0]}'],
   ['an input that is not there', '{"inputs": {"nobody": [1.0]}}'],
@@ -98,10 +103,59 @@ test.each([
   ['rows of several lengths', '{"instances": [[1.0], [1.0, 2.0]]}'],
   ['both forms', '{"instances": [1.0], "inputs": [1.0]}'],
   ['no rows', '{"instances": []}'],
+  ['text that is not UTF-8', Buffer.from('{"instances": [1.0], "x": "\xff"}', 'latin1')],
+  ['a number beyond float32', '{"instances": [1e39]}'],
+  ['a number beyond float64', '{"instances": [1e400]}'],
 ])('bad input gets the same status: %s', async (_what, body) => {
   const model = models.find(({ name }) => name === 'half_plus_two') as FixtureModel;
   const [grpc, rest] = await Promise.all([ask('grpc', model, body), ask('rest', model, body)]);
   expect(JSON.parse(grpc.text)).toEqual({ error: expect.any(String), code: expect.any(String) });
   expect(JSON.parse(rest.text)).toEqual({ error: expect.any(String), code: expect.any(String) });
   expect([grpc.status, rest.status]).toEqual([400, 400]);
+});
+
+/** The one answer of both transports. */
+async function askBoth(name: string, body: string, more = '') {
+  const model = models.find((candidate) => candidate.name === name) as FixtureModel;
+  const grpc = await ask('grpc', model, body, more);
+  const rest = await ask('rest', model, body, more);
+  expect([rest.status, compact(rest.text)]).toEqual([grpc.status, compact(grpc.text)]);
+  return { status: grpc.status, body: JSON.parse(grpc.text) as { error?: string } };
+}
+
+describe('what only one of the transports takes is answered over both', () => {
+  test.each([
+    ['half_plus_two', '{"examples": [{"x": 1.0}, {"x": 2.0}]}', { predictions: [[2.5], [3]] }],
+    [
+      'half_plus_two',
+      '{"signature_name": "serving_default", "context": {"x": 1.0}, "examples": [{}, {}]}',
+      { predictions: [[2.5], [2.5]] },
+    ],
+    ['default_inputs', '{"instances": [1.0, 2.0]}', { predictions: [3, 5] }],
+    ['default_inputs', '{"instances": [{"x": 1.0}]}', { predictions: [3] }],
+    ['default_inputs', '{"inputs": {"x": [1.0], "scale": 3.0}}', { outputs: [4] }],
+  ])('%s: %s', async (name, body, answer) => {
+    expect(await askBoth(name, body)).toEqual({ status: 200, body: answer });
+  });
+
+  test('classify with the serialized tf.Examples as instances', async () => {
+    const goldens = loadGoldens(models.find(({ name }) => name === 'tf1_classifier') as never);
+    const golden = goldens.find(({ signature }) => signature === 'serving_default');
+    const inputs = golden?.cases[0]?.inputs.inputs;
+    const values = inputs?.dtype === 'string' ? inputs.values : [];
+    const instances = values.map((value) => ({ b64: Buffer.from(value).toString('base64') }));
+    const body = JSON.stringify({ instances });
+    const { status } = await askBoth('tf1_classifier', body, ',tfs-method=classify');
+    expect(status).toBe(200);
+  });
+
+  test.each(['classify', 'regress'])('%s says what it takes', async (method) => {
+    const { status, body } = await askBoth(
+      'tf1_classifier',
+      '{"instances": [1.0]}',
+      `,tfs-method=${method}`,
+    );
+    expect(status).toBe(400);
+    expect(body.error).toContain(`tfs-method=${method} takes tf.Examples: {"examples":`);
+  });
 });

@@ -111,8 +111,12 @@ function parseNumber(cursor: Cursor): number | bigint | undefined {
   const match = NUMBER.exec(cursor.text);
   if (!match) return undefined;
   const [literal, fraction, exponent] = match;
-  cursor.at += literal.length;
   const value = Number(literal);
+  if (!Number.isFinite(value)) {
+    const shown = literal.length > 40 ? `${literal.slice(0, 37)}...` : literal;
+    throw invalid(cursor, `${shown} is beyond the range of float64`);
+  }
+  cursor.at += literal.length;
   const isInteger = fraction === undefined && exponent === undefined;
   if (!isInteger || Number.isSafeInteger(value) || literal.length > MAX_BIGINT_CHARS) return value;
   return BigInt(literal);

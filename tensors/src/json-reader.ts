@@ -7,18 +7,22 @@ import { indexed, type PlaceName, tensorFromTree } from './nested.ts';
 import type { Tensor } from './tensor.ts';
 import { base64Decode, utf8DecodeStrict } from './text.ts';
 
-/** An integer literal of 16 digits or more, which a number might not hold (or text that looks like one). */
-const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16,}(?:[,\]}\s]|$)/;
+/**
+ * A literal that JSON.parse might not keep (or text that looks like one): an integer of 16 digits or more, or a
+ * number that may be beyond the range of float64.
+ */
+const LONG_NUMBER = /(?:^|[[,:\s])-?\d{16,}(?:[,\]}\s]|$)|\d[eE]\+?\d{3,}(?:[,\]}\s]|$)|\d{290}/;
 
 /**
- * Parses JSON as JSON.parse does, except that integers of 2^53 and beyond become bigint, and bare NaN,
- * Infinity and -Infinity are numbers. A byte order mark is passed over.
+ * Parses JSON as JSON.parse does, except that integers of 2^53 and beyond become bigint, bare NaN, Infinity and
+ * -Infinity are numbers, and numbers beyond the range of float64 are refused, as TensorFlow Serving has it. A
+ * byte order mark is passed over.
  * @param body text, or its UTF-8 bytes
  * @throws TensorError MALFORMED, naming line and character
  */
 export function parseJson(body: string | Uint8Array): unknown {
   const text = textOf(body);
-  if (!LONG_INTEGER.test(text)) {
+  if (!LONG_NUMBER.test(text)) {
     try {
       return JSON.parse(text);
     } catch {
@@ -34,7 +38,7 @@ export function parseJson(body: string | Uint8Array): unknown {
  */
 export function parseJsonDocuments(body: string | Uint8Array): unknown[] {
   const text = textOf(body);
-  if (!LONG_INTEGER.test(text)) {
+  if (!LONG_NUMBER.test(text)) {
     try {
       return [JSON.parse(text)];
     } catch {

@@ -34,7 +34,7 @@ export function readNumbers(text: Uint8Array, start: number): ReadNumbers | unde
     ];
     if (outcome !== MORE && outcome !== DONE) return undefined;
     const run = numbers.slice(0, count);
-    readSlow(run, slowCount);
+    if (!readSlow(run, slowCount)) return undefined;
     runs.push(run);
     at += consumed;
     if (outcome === DONE) {
@@ -44,8 +44,11 @@ export function readNumbers(text: Uint8Array, start: number): ReadNumbers | unde
   }
 }
 
-/** Reads the numbers that the module left: those of more than 19 digits, and of very large or small exponents. */
-function readSlow(run: Float64Array, count: number): void {
+/**
+ * Reads the numbers that the module left: those of more than 19 digits, and of very large or small exponents.
+ * @returns false where one is beyond the range of float64
+ */
+function readSlow(run: Float64Array, count: number): boolean {
   const { input, slow } = jsonModule();
   for (let i = 0; i < count; i++) {
     const [index, start, end] = slow.subarray(3 * i, 3 * i + 3) as unknown as [
@@ -53,6 +56,9 @@ function readSlow(run: Float64Array, count: number): void {
       number,
       number,
     ];
-    run[index] = Number(utf8Decode(input.subarray(start, end)));
+    const value = Number(utf8Decode(input.subarray(start, end)));
+    if (!Number.isFinite(value)) return false;
+    run[index] = value;
   }
+  return true;
 }

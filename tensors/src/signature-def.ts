@@ -29,9 +29,19 @@ function signatureOf(key: string, def: SignatureDef): Signature {
   return {
     key,
     methodName: def.methodName,
-    inputs: tensorSpecsOf(def.inputs),
+    inputs: withDefaults(tensorSpecsOf(def.inputs), def),
     outputs: tensorSpecsOf(def.outputs),
   };
+}
+
+function withDefaults(
+  inputs: Record<string, TensorSpec>,
+  { defaults }: SignatureDef,
+): Record<string, TensorSpec> {
+  const entries = Object.entries(inputs).map(([name, spec]): [string, TensorSpec] =>
+    Object.hasOwn(defaults, name) ? [name, { ...spec, hasDefault: true }] : [name, spec],
+  );
+  return Object.fromEntries(entries);
 }
 
 function tensorSpecsOf(infos: Readonly<Record<string, TensorInfo>>): Record<string, TensorSpec> {

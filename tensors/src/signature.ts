@@ -11,6 +11,8 @@ export interface TensorSpec {
   readonly dtypeEnum: number;
   /** Sizes, outermost first, `-1` where any size is accepted; undefined where the rank is unknown. */
   readonly shape: readonly number[] | undefined;
+  /** Set where requests may leave this input out (SignatureDef.defaults). */
+  readonly hasDefault?: true;
 }
 
 /** One signature of a SavedModel. */

@@ -79,9 +79,13 @@ function cellParser(dtype: DType): (cell: string) => ElementValue | undefined {
   return dtype.includes('float') ? parseFloatCell : parseIntegerCell;
 }
 
+/** What Number reads besides decimals: other bases, and the empty text. */
+const NO_DECIMAL = /^$|^[+-]?0[a-z]/i;
+
+/** A number beyond the range of float64 is refused, as in JSON. */
 function parseFloatCell(cell: string): number | undefined {
   const value = Number(cell);
-  if (!Number.isNaN(value) && cell !== '') return value;
+  if (Number.isFinite(value)) return NO_DECIMAL.test(cell) ? undefined : value;
   const [, sign, word = ''] = /^([+-]?)([a-z]+)$/i.exec(cell) ?? [];
   const named = NAMED_FLOATS[word.toLowerCase()];
   return sign === '-' && named !== undefined ? -named : named;
@@ -90,6 +94,6 @@ function parseFloatCell(cell: string): number | undefined {
 /** Digits beyond 2^53 stay exact; `3.0` is a whole number too, as data frames write them. */
 function parseIntegerCell(cell: string): number | bigint | undefined {
   const value = Number(cell);
-  if (Number.isSafeInteger(value) && cell !== '') return value;
+  if (Number.isSafeInteger(value)) return NO_DECIMAL.test(cell) ? undefined : value;
   return /^[+-]?\d{1,20}$/.test(cell) ? BigInt(cell.replace('+', '')) : undefined;
 }

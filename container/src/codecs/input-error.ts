@@ -31,14 +31,19 @@ export function unknownInput(name: string, { key, inputs }: Signature): ServingE
   );
 }
 
-/** The name of the only input. @throws ServingError BAD_INPUT where there are several or none */
+/**
+ * The name of the only input, or of the only one without a default. @throws ServingError BAD_INPUT where there are
+ * several or none
+ */
 export function onlyInput({ key, inputs }: Signature, mediaType: string): string {
-  const [name, ...others] = Object.keys(inputs);
+  const all = Object.keys(inputs);
+  const needed = all.length === 1 ? all : all.filter((name) => !inputs[name]?.hasDefault);
+  const [name, ...others] = needed;
   if (name !== undefined && others.length === 0) return name;
-  const names = Object.keys(inputs).join(', ');
+  const names = all.join(', ');
   throw new ServingError(
     'BAD_INPUT',
-    `${mediaType} carries one unnamed tensor, but signature '${key}' has ${1 + others.length} inputs (${names}). Send JSON or application/x-npz, which name them.`,
+    `${mediaType} carries one unnamed tensor, but signature '${key}' has ${all.length} inputs (${names}). Send JSON or application/x-npz, which name them.`,
   );
 }
 

@@ -19,11 +19,14 @@ export async function defaultHandler(
     try {
       return await relay(backend, body, inference);
     } catch (error) {
-      if (!isWithoutRows(error)) throw error;
+      if (!isMoreThanServing(error)) throw error;
     }
   }
+  if (inference.method !== 'predict') {
+    const { inputs, signature } = await decodeExamples(body, inference);
+    return classifyOrRegress(inputs, signature, inference);
+  }
   const { inputs, form, signature } = await decodeBody(body, inference);
-  if (inference.method !== 'predict') return classifyOrRegress(inputs, signature, inference);
   const outputs = await inference.predict(inputs, { signature: signature.key });
   return encodeOutputs(outputs, inference, { form, signature });
 }
@@ -45,12 +48,27 @@ async function relay(
 }
 
 /**
- * TensorFlow Serving refuses the row format where the outputs have no common first dimension; over gRPC such
- * a request gets its outputs as columns (see `jsonResponse`), so over REST it does as well.
+ * TensorFlow Serving refuses over REST what is answered here over gRPC: the row format where the outputs have no
+ * common first dimension, which get columns (see `jsonResponse`), `examples` for predict, and `instances` of
+ * serialized tf.Examples for classify and regress. Over REST they are answered as well, read here.
  */
-function isWithoutRows(error: unknown): boolean {
+function isMoreThanServing(error: unknown): boolean {
   if (!(error instanceof ServingError) || error.status !== 400) return false;
-  return /has inconsistent batch size|has no shape information/.test(error.message);
+  return MORE_THAN_SERVING.test(error.message);
+}
+
+const MORE_THAN_SERVING =
+  /has inconsistent batch size|has no shape information|Missing 'inputs' or 'instances' key|key 'examples' is expected/;
+
+/** A body for classify or regress. @throws ServingError that says what they take */
+async function decodeExamples(body: Uint8Array, inference: Inference) {
+  try {
+    return await decodeBody(body, inference);
+  } catch (error) {
+    if (!(error instanceof ServingError) || error.code !== 'BAD_INPUT') throw error;
+    const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO; ${error.message}`;
+    throw new ServingError(error.code, message, { cause: error });
+  }
 }
 
 /** A body as tensors, with the signature that it names or that the request asked for. */

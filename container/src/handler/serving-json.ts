@@ -1,4 +1,5 @@
 /** Recognizes bodies that TensorFlow Serving's REST API takes as they are. */
+import { isUtf8 } from 'node:buffer';
 import { acceptableTypes } from '../codecs/media-type.ts';
 import { responseMediaTypes } from '../codecs/registry.ts';
 import type { Inference } from './inference.ts';
@@ -21,6 +22,8 @@ export function isServingJson(body: Uint8Array, inference: Inference): boolean {
   if (acceptableTypes(accept, responseMediaTypes())[0] !== 'application/json') return false;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!FIRST_KEY.test(bytes.toString('latin1', 0, HEAD_BYTES))) return false;
+  // TensorFlow Serving takes any bytes for text.
+  if (!isUtf8(bytes)) return false;
   return !hasSeveralDocuments(bytes);
 }
 

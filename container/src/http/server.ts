@@ -220,10 +220,10 @@ function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
     if (!match) continue;
     const handle = methods[method];
     if (!handle) {
-      throw new ServingError(
-        'METHOD_NOT_ALLOWED',
-        `${path} answers ${Object.keys(methods).join(', ')}, not ${method}`,
-      );
+      const allowed = Object.keys(methods).join(', ');
+      const message = `${path} answers ${allowed}, not ${method}`;
+      const refusal = errorReply(new ServingError('METHOD_NOT_ALLOWED', message));
+      return { ...refusal, headers: { ...refusal.headers, Allow: allowed } };
     }
     return handle(exchange, decodeParams(match.groups ?? {}));
   }

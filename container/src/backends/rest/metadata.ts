@@ -23,6 +23,7 @@ const metadata = z.object({
           inputs: z.record(z.string(), tensorInfo).default({}),
           outputs: z.record(z.string(), tensorInfo).default({}),
           method_name: z.string().default(''),
+          defaults: z.record(z.string(), z.unknown()).default({}),
         }),
       ),
     }),
@@ -54,8 +55,8 @@ export function parseMetadata(json: unknown): VersionedSignatures {
         {
           key,
           methodName: def.method_name,
-          inputs: tensorSpecs(def.inputs),
-          outputs: tensorSpecs(def.outputs),
+          inputs: tensorSpecs(def.inputs, def.defaults),
+          outputs: tensorSpecs(def.outputs, {}),
         },
       ]),
   );
@@ -72,7 +73,10 @@ export function parseStatus(json: unknown): ModelVersionStatus[] {
 }
 
 /** Sorted by name, as the gRPC backend has them. */
-function tensorSpecs(infos: Readonly<Record<string, z.output<typeof tensorInfo>>>) {
+function tensorSpecs(
+  infos: Readonly<Record<string, z.output<typeof tensorInfo>>>,
+  defaults: Readonly<Record<string, unknown>>,
+) {
   return Object.fromEntries(
     Object.entries(infos)
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -86,6 +90,7 @@ function tensorSpecs(infos: Readonly<Record<string, z.output<typeof tensorInfo>>
             dtype,
             dtypeEnum: dtype === undefined ? 0 : DTYPES[dtype].enumValue,
             shape: unknownRank ? undefined : dim.map(({ size }) => size),
+            ...(Object.hasOwn(defaults, name) ? { hasDefault: true as const } : {}),
           },
         ];
       }),
