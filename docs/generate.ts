@@ -1,9 +1,16 @@
 /** `npm run docs`: writes the generated parts of the docs. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withTables } from './configuration-tables.ts';
 import { referenceText } from './reference.ts';
 
-writeFile(join(import.meta.dirname, 'reference.md'), referenceText()).catch((error: unknown) => {
+async function generate(): Promise<void> {
+  const configuration = join(import.meta.dirname, 'configuration.md');
+  await writeFile(configuration, withTables(await readFile(configuration, 'utf8')));
+  await writeFile(join(import.meta.dirname, 'reference.md'), referenceText());
+}
+
+generate().catch((error: unknown) => {
   console.error(error);
   process.exitCode = 1;
 });

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withTables } from './configuration-tables.ts';
 import { referenceText } from './reference.ts';
 
 test('the committed reference is what the code says; npm run docs writes it', () => {
   expect(readFileSync(join(__dirname, 'reference.md'), 'utf8')).toBe(referenceText());
+});
+
+test('the tables of the configuration are what its schema says', () => {
+  const page = readFileSync(join(__dirname, 'configuration.md'), 'utf8');
+  expect(page.match(/<!-- fields:/g)).toHaveLength(5);
+  expect(withTables(page)).toBe(page);
 });

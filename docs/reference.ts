@@ -10,6 +10,7 @@ import {
   type VariableDefinition,
 } from '@sagemaker-tfs/container';
 import { RETIRED_VARIABLES } from '../container/src/environment-variables.ts';
+import { table } from './table.ts';
 
 /** Text of `docs/reference.md`. */
 export function referenceText(): string {
@@ -83,12 +84,6 @@ function variable({
       : ` (${minimum ?? 0} to ${maximum ?? 'any'})`;
   const kind = choices ? choices.map((choice) => `\`${choice}\``).join(', ') : `${type}${range}`;
   return [`\`${name}\``, kind, value === undefined ? '' : `\`${value}\``, description];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 function list(mediaTypes: readonly string[]): string {

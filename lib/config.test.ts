@@ -42,3 +42,24 @@ describe('parseConfig', () => {
     expect(() => parse(config)).toThrow(message);
   });
 });
+
+test('one VPC for environments in several regions is refused', () => {
+  const vpc = {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    subnetIds: ['subnet-1'],
+    securityGroupIds: ['sg-1'],
+  };
+  const account = '111111111111';
+  const environments = [
+    { name: 'a', account, region: 'eu-west-1' },
+    { name: 'b', account, region: 'us-east-1' },
+  ];
+  const models = { m: model };
+  expect(() => parse({ models, environments, vpc })).toThrow(
+    /vpc: a VPC lies in one region, and this one is for eu-west-1 and us-east-1\. Give the environments a 'vpc' each/,
+  );
+  expect(() =>
+    parse({ models, vpc, environments: environments.map((one) => ({ ...one, vpc })) }),
+  ).not.toThrow();
+});

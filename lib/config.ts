@@ -6,208 +6,377 @@ const positive = z.number().positive();
 const count = z.int().positive();
 const fraction = z.number().min(0);
 
-const located = { path: z.string().startsWith('$').optional() };
+const located = {
+  path: z
+    .string()
+    .startsWith('$')
+    .optional()
+    .describe('JSON path into the answer, such as `$.predictions[0].digit`. Default: `$`.'),
+};
+const tolerance = fraction
+  .optional()
+  .describe('Largest difference of a number. Default: 0; 0.05 for `score`.');
 
 const expectation = z.union([
-  z.strictObject({ ...located, equals: z.unknown(), tolerance: fraction.optional() }),
   z.strictObject({
     ...located,
-    topClass: z.int().min(0),
-    score: z.number().optional(),
-    tolerance: fraction.optional(),
+    equals: z.unknown().describe('The value at `path`.'),
+    tolerance,
   }),
   z.strictObject({
     ...located,
-    shape: z.array(z.int().min(-1)),
-    dtype: z.string().min(1).optional(),
+    topClass: z.int().min(0).describe('Index of the highest of the numbers at `path`.'),
+    score: z.number().optional().describe('The number at `topClass`. Default: not checked.'),
+    tolerance,
   }),
   z.strictObject({
     ...located,
-    golden: z.string().min(1),
-    absolute: fraction.optional(),
-    relative: fraction.optional(),
+    shape: z.array(z.int().min(-1)).describe('Dimensions of the value at `path`; -1 is any size.'),
+    dtype: z.string().min(1).optional().describe('Its dtype. Default: not checked.'),
+  }),
+  z.strictObject({
+    ...located,
+    golden: z.string().min(1).describe('An `.npy` file with the values expected at `path`.'),
+    absolute: fraction.optional().describe('Absolute tolerance. Default: 0.00001.'),
+    relative: fraction.optional().describe('Relative tolerance. Default: 0.001.'),
   }),
 ]);
 
+const milliseconds = positive.optional();
+
 const sample = z.strictObject({
-  /** Names it in messages and metrics. */
-  name: z.string().regex(/^[\w .-]{1,64}$/, 'use letters, digits, spaces and . _ -'),
-  /** The request's body. */
-  file: z.string().min(1),
-  contentType: z.string().regex(/^[^/ ]+\/[^/]+$/, 'give a media type, such as application/json'),
-  accept: z.string().optional(),
-  customAttributes: z.string().max(900).optional(),
-  targetModel: z.string().optional(),
-  expect: z.array(expectation).optional(),
+  name: z
+    .string()
+    .regex(/^[\w .-]{1,64}$/, 'use letters, digits, spaces and . _ -')
+    .describe('Names the sample in messages and metrics.'),
+  file: z.string().min(1).describe("The request's body."),
+  contentType: z
+    .string()
+    .regex(/^[^/ ]+\/[^/]+$/, 'give a media type, such as application/json')
+    .describe('Media type of the body.'),
+  accept: z.string().optional().describe('Media type of the answer. Default: the model chooses.'),
+  customAttributes: z
+    .string()
+    .max(900)
+    .optional()
+    .describe('Custom attributes of the request. Default: none.'),
+  targetModel: z.string().optional().describe('The model, of a multi-model endpoint.'),
+  expect: z
+    .array(expectation)
+    .optional()
+    .describe('What must hold of every answer. Default: any answer will do.'),
   limits: z
     .strictObject({
-      meanMs: positive.optional(),
-      p50Ms: positive.optional(),
-      p90Ms: positive.optional(),
-      p95Ms: positive.optional(),
-      coldMs: positive.optional(),
+      meanMs: milliseconds.describe('Mean latency.'),
+      p50Ms: milliseconds.describe('Median latency.'),
+      p90Ms: milliseconds.describe('90th percentile.'),
+      p95Ms: milliseconds.describe('95th percentile.'),
+      coldMs: milliseconds.describe('The first call.'),
     })
-    .optional(),
+    .optional()
+    .describe('Longest latencies, in milliseconds, seen from Lambda. Default: none.'),
 });
 
 const scaling = z.strictObject({
-  /** Default: 1. */
-  minInstances: z.int().min(0).optional(),
-  maxInstances: count,
-  target: z.union([
-    z.strictObject({ invocationsPerMinute: positive }),
-    z.strictObject({ concurrentRequests: positive }),
-    z.strictObject({ backlog: positive }),
-  ]),
+  minInstances: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('0 for asynchronous endpoints only. Default: 1.'),
+  maxInstances: count.describe('Most instances.'),
+  target: z
+    .union([
+      z.strictObject({
+        invocationsPerMinute: positive.describe('Requests a minute to each instance.'),
+      }),
+      z.strictObject({
+        concurrentRequests: positive.describe('Requests at once to each instance.'),
+      }),
+      z.strictObject({
+        backlog: positive.describe(
+          'Waiting requests for each instance, of asynchronous endpoints.',
+        ),
+      }),
+    ])
+    .describe('What is kept level; one of these.'),
 });
 
-const shift = { percent: z.int().min(1).max(50), waitSeconds: z.int().min(0).max(3600) };
+const shift = {
+  percent: z.int().min(1).max(50).describe('Share of the instances in the first or each step.'),
+  waitSeconds: z.int().min(0).max(3600).describe('Wait after a step.'),
+};
+
+const kind = <Type extends string>(type: Type) =>
+  z
+    .literal(type)
+    .describe('In one step, in two, in equal steps, or in place without a second fleet.');
 
 const deployment = z.strictObject({
   traffic: z
     .discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('all-at-once') }),
-      z.strictObject({ type: z.literal('canary'), ...shift }),
-      z.strictObject({ type: z.literal('linear'), ...shift }),
-      z.strictObject({ type: z.literal('rolling'), ...shift }),
+      z.strictObject({ type: kind('all-at-once') }),
+      z.strictObject({ type: kind('canary'), ...shift }),
+      z.strictObject({ type: kind('linear'), ...shift }),
+      z.strictObject({ type: kind('rolling'), ...shift }),
     ])
-    .optional(),
-  bakeSeconds: z.int().min(0).max(3600).optional(),
-  serverErrorsPerMinute: count.optional(),
-  modelLatencyP90Ms: positive.optional(),
+    .optional()
+    .describe('How an update reaches the instances. Default: `all-at-once`.'),
+  bakeSeconds: z
+    .int()
+    .min(0)
+    .max(3600)
+    .optional()
+    .describe('How long alarms can still roll an update back. Default: 300.'),
+  serverErrorsPerMinute: count
+    .optional()
+    .describe('5xx answers in a minute that roll an update back. Default: 5.'),
+  modelLatencyP90Ms: positive
+    .optional()
+    .describe('90th percentile of the model latency that rolls an update back. Default: none.'),
 });
 
 const endpoint = z.strictObject({
-  /** Default: ml.g4dn.xlarge. Not with `serverless`. */
-  instanceType: z.string().optional(),
-  instanceCount: count.optional(),
-  scaling: scaling.optional(),
+  instanceType: z
+    .string()
+    .optional()
+    .describe("SageMaker's name. Not with `serverless`. Default: `ml.g4dn.xlarge`."),
+  instanceCount: count
+    .optional()
+    .describe('Instances at the start. Default: 1, or `scaling.minInstances`.'),
+  scaling: scaling.optional().describe('Autoscaling. Default: a fixed number of instances.'),
   serverless: z
     .strictObject({
-      memoryGiB: z.int().min(1).max(6),
-      maxConcurrency: count.optional(),
-      provisionedConcurrency: count.optional(),
+      memoryGiB: z.int().min(1).max(6).describe('Memory.'),
+      maxConcurrency: count.optional().describe('Most requests at once. Default: 5.'),
+      provisionedConcurrency: count.optional().describe('Kept warm. Default: none.'),
     })
-    .optional(),
-  /** Requests through S3 and a queue, in a bucket of the stack's own. */
-  async: z.boolean().default(false),
-  /** Percent of the requests that are kept, in a bucket of the stack's own. Default: none. */
-  dataCapturePercent: z.int().min(1).max(100).optional(),
-  deployment: deployment.optional(),
-  inferenceAmiVersion: z.string().optional(),
-  modelDataDownloadTimeoutSeconds: z.int().min(60).max(3600).optional(),
-  startupTimeoutSeconds: z.int().min(60).max(3600).optional(),
-  /** Told of alarms. */
-  alarmEmail: z.email().optional(),
-  /** Default: only the state of the endpoint is checked. */
+    .optional()
+    .describe('Serverless instead of instances; CPU only.'),
+  async: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Requests through S3 and a queue, in a bucket of the stack's own: up to 1 GB and 1 h, and may scale to 0.",
+    ),
+  dataCapturePercent: z
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "Share of the requests and answers kept, in a bucket of the stack's own. Default: none.",
+    ),
+  deployment: deployment
+    .optional()
+    .describe('How updates are made, and undone: [Updating](updating-and-rolling-back.md).'),
+  inferenceAmiVersion: z
+    .string()
+    .optional()
+    .describe('Host image, which decides the GPU driver. Default: one to suit image and instance.'),
+  modelDataDownloadTimeoutSeconds: z
+    .int()
+    .min(60)
+    .max(3600)
+    .optional()
+    .describe("For the archive to arrive. Default: SageMaker's."),
+  startupTimeoutSeconds: z
+    .int()
+    .min(60)
+    .max(3600)
+    .optional()
+    .describe("For the container to become healthy. Default: SageMaker's."),
+  alarmEmail: z.email().optional().describe('Told of alarms. Default: nobody.'),
   smokeTest: z
-    .strictObject({ samples: z.array(sample), iterations: z.int().min(1).max(1000).optional() })
-    .default({ samples: [] }),
+    .strictObject({
+      samples: z.array(sample).describe('Requests to send.'),
+      iterations: z
+        .int()
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe('Calls of each sample over each transport. Default: 100.'),
+    })
+    .default({ samples: [] })
+    .describe(
+      '[Check after every deployment](smoke-test.md); without samples only the state of the endpoint.',
+    ),
 });
 
 const batch = z.strictObject({
-  /** Default: ml.p3.2xlarge. */
-  instanceType: z.string().optional(),
-  /** Default: 2. */
-  instanceCount: count.optional(),
-  maxConcurrentTransforms: z.int().min(0).optional(),
-  maxPayloadInMB: z.int().min(0).max(100).optional(),
-  contentType: z.string().optional(),
-  accept: z.string().optional(),
-  splitType: z.enum(['None', 'Line', 'RecordIO', 'TFRecord']).optional(),
-  batchStrategy: z.enum(['SingleRecord', 'MultiRecord']).optional(),
-  assembleWith: z.enum(['None', 'Line']).optional(),
+  instanceType: z.string().optional().describe("SageMaker's name. Default: `ml.p3.2xlarge`."),
+  instanceCount: count.optional().describe('Instances of a job. Default: 2.'),
+  maxConcurrentTransforms: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Requests at once to each instance; 0 asks the container. Default: 64.'),
+  maxPayloadInMB: z.int().min(0).max(100).optional().describe('Largest request. Default: 1.'),
+  contentType: z
+    .string()
+    .optional()
+    .describe('Media type of the inputs. Default: `application/x-image`.'),
+  accept: z.string().optional().describe('Media type of the outputs. Default: `application/json`.'),
+  splitType: z
+    .enum(['None', 'Line', 'RecordIO', 'TFRecord'])
+    .optional()
+    .describe('How a file is cut into records. Default: `None`.'),
+  batchStrategy: z
+    .enum(['SingleRecord', 'MultiRecord'])
+    .optional()
+    .describe('Records in a request. Default: `SingleRecord`.'),
+  assembleWith: z
+    .enum(['None', 'Line'])
+    .optional()
+    .describe('What joins the answers of a file. Default: `None`.'),
   sharding: z
     .strictObject({
-      objectsPerShard: count,
-      maxConcurrentJobs: count.optional(),
-      keySuffix: z.string().max(200).optional(),
+      objectsPerShard: count.describe('Objects of each job.'),
+      maxConcurrentJobs: count.optional().describe('Jobs at once. Default: 2.'),
+      keySuffix: z
+        .string()
+        .max(200)
+        .optional()
+        .describe('End of the keys that are taken, such as `.jpg`. Default: all keys.'),
     })
-    .optional(),
-  /** Told when a job ends. */
-  email: z.email().optional(),
-  /** A cron or rate expression of EventBridge. */
+    .optional()
+    .describe('Several jobs over parts of the input. Default: one job.'),
+  email: z.email().optional().describe('Told when a run ends. Default: nobody.'),
   schedule: z
     .string()
     .regex(/^(cron|rate)\(.+\)$/, 'write cron(...) or rate(...)')
-    .optional(),
-  runOnDeploy: z.boolean().optional(),
+    .optional()
+    .describe('When a run starts: `cron(...)` or `rate(...)` of EventBridge. Default: by hand.'),
+  runOnDeploy: z.boolean().optional().describe('A run after every deployment. Default: `false`.'),
 });
 
 const model = z
   .strictObject({
-    /** SavedModel directory, relative to the configuration. */
-    model: z.string().min(1),
-    /** TypeScript handler. */
-    handler: z.string().min(1).optional(),
-    preprocess: preprocessSchema.optional(),
-    postprocess: postprocessSchema.optional(),
-    /** `gzip` (one archive) or `none` (files under a prefix). */
-    compression: z.enum(['gzip', 'none']).optional(),
-    /** The runtime's variables, and the handler's. */
-    environment: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
-    /** Default: true, and false for serverless endpoints, which do not offer it. */
-    networkIsolation: z.boolean().optional(),
-    endpoint: endpoint.optional(),
-    batch: batch.optional(),
+    model: z.string().min(1).describe('SavedModel directory.'),
+    handler: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'TypeScript [handler](handlers.md). Default: `code/inference.ts` in `model`, or none.',
+      ),
+    preprocess: preprocessSchema
+      .optional()
+      .describe(
+        'How images become the input: [declarations](bring-your-own-model.md#no-code-declare-what-happens-to-images).',
+      ),
+    postprocess: postprocessSchema.optional().describe('How outputs become the answer, declared.'),
+    compression: z
+      .enum(['gzip', 'none'])
+      .optional()
+      .describe(
+        'One archive, or files under a prefix of S3; `none` not for batch and serverless. Default: `gzip`.',
+      ),
+    environment: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+      .default({})
+      .describe(
+        "The runtime's [variables](reference.md#environment-variables), checked, and the handler's own.",
+      ),
+    networkIsolation: z
+      .boolean()
+      .optional()
+      .describe(
+        'The container reaches nothing. Default: `true`; `false` for serverless endpoints, which do not offer it.',
+      ),
+    endpoint: endpoint.optional().describe('An endpoint that answers requests.'),
+    batch: batch.optional().describe('A state machine that runs batch transforms.'),
   })
   .refine(({ endpoint, batch }) => endpoint || batch, {
     message: `deploys nothing. Add 'endpoint', 'batch' or both`,
   });
 
+const variant = z.enum(['cpu', 'gpu', 'in-process']);
+
 const image = z.union([
   z.strictObject({
-    /** An image that is in ECR already. */
-    uri: z.string().min(1),
-    variant: z.enum(['cpu', 'gpu', 'in-process']).default('cpu'),
+    directory: z.string().optional().describe('Build context. Default: `container/`.'),
+    buildArgs: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Docker build arguments, such as `NODE_BASE`. Default: none.'),
+    variant: variant
+      .optional()
+      .describe(
+        'What to build; `in-process` is CPU, with no TensorFlow Serving between. Default: `gpu` for models on GPU instances, `cpu` for others and for an image in ECR.',
+      ),
+  }),
+  z.strictObject({
+    uri: z.string().min(1).describe('An image that is in ECR already.'),
+    variant: variant
+      .default('cpu')
+      .describe('What the image holds; `in-process` is CPU, with no TensorFlow Serving between.'),
     cuda: z
       .string()
       .regex(/^\d+\.\d+$/, 'write MAJOR.MINOR')
-      .optional(),
-  }),
-  z.strictObject({
-    /** Build context. Default: `container/`. */
-    directory: z.string().optional(),
-    buildArgs: z.record(z.string(), z.string()).optional(),
-    /** Default: `gpu` for models on GPU instances, `cpu` for others. */
-    variant: z.enum(['cpu', 'gpu', 'in-process']).optional(),
+      .optional()
+      .describe('CUDA of a `gpu` image that is in ECR. Default: that of the public images.'),
   }),
 ]);
 
-const environment = z.strictObject({
-  /** Start of the stacks' names, such as `prod`. */
-  name: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'use letters, digits and hyphens'),
-  account: z.string().regex(/^\d{12}$/, 'an account has 12 digits'),
-  region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as us-east-1'),
-});
-
 const vpc = z.strictObject({
-  vpcId: z.string().startsWith('vpc-'),
-  availabilityZones: z.array(z.string()).min(1),
-  /** One for each zone. */
-  subnetIds: z.array(z.string().startsWith('subnet-')).min(1),
-  securityGroupIds: z.array(z.string().startsWith('sg-')).min(1),
+  vpcId: z.string().startsWith('vpc-').describe('An existing VPC.'),
+  availabilityZones: z.array(z.string()).min(1).describe('Zones of the subnets.'),
+  subnetIds: z.array(z.string().startsWith('subnet-')).min(1).describe('One for each zone.'),
+  securityGroupIds: z
+    .array(z.string().startsWith('sg-'))
+    .min(1)
+    .describe('Of the instances and of the smoke test.'),
 });
 
-/** Schema of the configuration. */
-export const configSchema = z.strictObject({
-  /** Start of the stacks' names. */
-  name: z
+const name = z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'use letters, digits and hyphens');
+
+const environment = z.strictObject({
+  name: name.describe("Start of the stacks' names, such as `prod`: `npx cdk deploy 'prod/*'`."),
+  account: z
     .string()
-    .regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'use letters, digits and hyphens')
-    .default('tensorflow'),
-  image: image.default({}),
-  /** Models by name. */
-  models: z
-    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,30}$/, 'use letters, digits, hyphens'), model)
-    .refine((models) => Object.keys(models).length > 0, 'name at least one model'),
-  /** Accounts and regions to deploy to. Default: those of the credentials in use. */
-  environments: z.array(environment).min(1).optional(),
-  /** An existing VPC for models and smoke tests. Default: none. */
-  vpc: vpc.optional(),
-  /** Tags of every resource. */
-  tags: z.record(z.string().min(1), z.string()).default({}),
+    .regex(/^\d{12}$/, 'an account has 12 digits')
+    .describe('Account.'),
+  region: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as us-east-1')
+    .describe('Region.'),
+  vpc: vpc.optional().describe('Its own VPC, in place of the one for all.'),
 });
+
+/** Schema of the configuration. Its descriptions are the tables of docs/configuration.md. */
+export const configSchema = z
+  .strictObject({
+    name: name.default('tensorflow').describe("Start of the stacks' names."),
+    image: image.default({}).describe('The serving image, built here or in ECR already.'),
+    models: z
+      .record(
+        z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,30}$/, 'use letters, digits, hyphens'),
+        model,
+      )
+      .refine((models) => Object.keys(models).length > 0, 'name at least one model')
+      .describe('Models by name.'),
+    environments: z
+      .array(environment)
+      .min(1)
+      .optional()
+      .describe('Accounts and regions; each gets all stacks. Default: where your credentials are.'),
+    vpc: vpc
+      .optional()
+      .describe(
+        'VPC of models and smoke tests, in every environment without one of its own. Default: none.',
+      ),
+    tags: z.record(z.string().min(1), z.string()).default({}).describe('Tags of every resource.'),
+  })
+  .superRefine(({ vpc, environments = [] }, context) => {
+    if (!vpc) return;
+    const regions = new Set(environments.filter((one) => !one.vpc).map(({ region }) => region));
+    if (regions.size < 2) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['vpc'],
+      message: `a VPC lies in one region, and this one is for ${[...regions].join(' and ')}. Give the environments a 'vpc' each`,
+    });
+  });
 
 /** A configuration as people write it. */
 export type ServingConfigInput = z.input<typeof configSchema>;

@@ -18,7 +18,7 @@ export interface VpcAttachmentProps {
   readonly vpc?: IVpc;
   /**
    * Subnets of `vpc`.
-   * @default - its private subnets
+   * @default - its private subnets; where it has none, what the CDK selects instead
    */
   readonly vpcSubnets?: SubnetSelection;
   /**

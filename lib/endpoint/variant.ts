@@ -30,7 +30,7 @@ export interface VariantProps {
   readonly instanceType?: string;
   /**
    * Instances at the start; autoscaling changes the number later, and updates keep what it chose.
-   * @default - scaling.minInstances, or 1
+   * @default - scaling.minInstances, and at least 1
    */
   readonly instanceCount?: number;
   /**
@@ -60,12 +60,12 @@ export interface VariantProps {
   readonly volumeSize?: Size;
   /**
    * Time to download and unpack the model, 1-60 minutes.
-   * @default - SageMaker's default, 1 hour
+   * @default - SageMaker's own
    */
   readonly modelDataDownloadTimeout?: Duration;
   /**
    * Time until `/ping` answers, 1-60 minutes; a model loads before it does.
-   * @default - SageMaker's default, 1 hour
+   * @default - SageMaker's own
    */
   readonly containerStartupHealthCheckTimeout?: Duration;
 }

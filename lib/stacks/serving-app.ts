@@ -13,9 +13,9 @@ import { ServingStack } from './serving-stack.ts';
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
 export function addServingStacks(scope: Construct, config: ServingConfig): void {
   if (!config.environments) addStacks(scope, config);
-  for (const { name, account, region } of config.environments ?? []) {
+  for (const { name, account, region, vpc = config.vpc } of config.environments ?? []) {
     const env: Environment = { account, region };
-    addStacks(new Stage(scope, name, { env }), config);
+    addStacks(new Stage(scope, name, { env }), { ...config, vpc });
   }
 }
 

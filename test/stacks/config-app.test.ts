@@ -79,24 +79,41 @@ test('a canary deployment, data capture, variables of the runtime and of the han
   });
 });
 
+const vpcOf = (digit: number) => ({
+  vpcId: `vpc-${digit}123456789abcdef0`,
+  availabilityZones: ['us-east-1a'],
+  subnetIds: [`subnet-${digit}123456789abcdef0`],
+  securityGroupIds: [`sg-${digit}123456789abcdef0`],
+});
+
 test('models and smoke test in an existing VPC', () => {
-  const { 'tensorflow-m': serving } = stacks(
-    { endpoint: {} },
-    {
-      vpc: {
-        vpcId: 'vpc-0123456789abcdef0',
-        availabilityZones: ['us-east-1a'],
-        subnetIds: ['subnet-0123456789abcdef0'],
-        securityGroupIds: ['sg-0123456789abcdef0'],
-      },
-    },
-  );
+  const { 'tensorflow-m': serving } = stacks({ endpoint: {} }, { vpc: vpcOf(1) });
   serving?.hasResourceProperties('AWS::SageMaker::Model', {
-    VpcConfig: { Subnets: ['subnet-0123456789abcdef0'] },
+    VpcConfig: { Subnets: vpcOf(1).subnetIds },
   });
   serving?.hasResourceProperties('AWS::Lambda::Function', {
-    VpcConfig: { SubnetIds: ['subnet-0123456789abcdef0'] },
+    VpcConfig: { SubnetIds: vpcOf(1).subnetIds },
   });
+});
+
+test('an environment has its own VPC, or the one for all', () => {
+  const app = testApp();
+  const at = { account: '111111111111', region: 'us-east-1' };
+  const environments = [
+    { name: 'own', ...at, vpc: vpcOf(2) },
+    { name: 'shared', ...at },
+  ];
+  const models = { m: { model: MODEL_DIR, batch: {} } };
+  addServingStacks(
+    app,
+    parseConfig({ image: { directory }, models, environments, vpc: vpcOf(1) }, 'test'),
+  );
+  const subnets = environments.map(({ name }) => {
+    const stack = app.node.findChild(name).node.findChild('tensorflow-m-batch') as Stack;
+    const found = Template.fromStack(stack).findResources('AWS::SageMaker::Model');
+    return Object.values(found).map(({ Properties }) => Properties.VpcConfig.Subnets);
+  });
+  expect(subnets).toEqual([[vpcOf(2).subnetIds], [vpcOf(1).subnetIds]]);
 });
 
 test('batch alone, sharded and scheduled', () => {
