@@ -75,6 +75,8 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['a port that is none', ['serve', digits, '--port', 'http'], 'whole number'],
     ['a port beyond all', ['serve', digits, '--port', '70000'], 'the highest is 65535'],
     ['an unknown backend', ['serve', digits, '--backend', 'soap'], 'grpc, rest, in-process'],
+    ['an output without a name', ['package', digits, '--out', ''], 'output is empty'],
+    ['a source without a name', ['inspect', ''], 'the name of the source is empty'],
     ['a missing source', ['inspect', '/nowhere/model'], '/nowhere/model does not exist'],
   ])('%s', async (_name, args, advice) => {
     const { status, stdout, stderr } = await run(...args);

@@ -89,6 +89,7 @@ function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageV
   if (targets.length !== 1) {
     throw usageError('give one of --out FILE, --uncompressed FOLDER, --baked-image FOLDER');
   }
+  if (targets[0] === '') throw usageError('the name of the output is empty');
   if ((bakedImage === undefined) !== (baseImage === undefined)) {
     throw usageError('--baked-image and --base-image go together');
   }

@@ -54,6 +54,10 @@ export async function openSource(
     workspace.rename(fetched, source.replace(/\/$/, ''));
     return openSource(fetched, workspace, options);
   }
+  if (source === '') {
+    // Else an unset variable in a script would mean the working directory.
+    throw new PackagingError('SOURCE_NOT_FOUND', 'the name of the source is empty.');
+  }
   const path = resolve(source);
   const found = await stat(path).catch(() => undefined);
   if (!found) {
