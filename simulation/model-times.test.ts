@@ -65,6 +65,13 @@ test('times as they are', async () => {
   expect(await read(times)).toEqual(times);
 });
 
+test('a machine without a name is asked for', async () => {
+  await expect(read([{ requestsPerSecond: 50 }])).rejects.toThrow('give --where');
+  const points = [point(1, { where: 'local' })];
+  await expect(read({ points })).rejects.toThrow('give --where');
+  expect(await read({ points }, 'a laptop')).toMatchObject({ where: 'a laptop' });
+});
+
 test('anything else, and measurements with errors alone, are refused', async () => {
   await expect(read({ hello: 1 })).rejects.toThrow('is not of sagemaker-tfs tune --json');
   await expect(read({ points: [point(1, { errors: 2 })] })).rejects.toThrow('had errors');

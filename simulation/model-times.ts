@@ -30,26 +30,36 @@ const point = z.object({
 });
 type Point = z.output<typeof point>;
 
+/** What `tune` calls a runtime that it started itself. */
+const LOCAL = 'local';
+
 const tuned = z.object({ points: z.array(point).min(1) });
 const benched = z.array(z.object({ requestsPerSecond: z.number().positive() })).min(1);
 
 /**
  * Reads a file of measurements: of `tune`, of `bench`, or the times themselves.
  * @param where measured, if the file does not say it well enough
- * @throws where it is none of these
+ * @throws where it is none of these, or does not say where it was measured
  */
 export async function readModelTimes(file: string, where?: string): Promise<ModelTimes> {
   const json: unknown = JSON.parse(await readFile(file, 'utf8'));
   const date = (await stat(file)).mtime.toISOString().slice(0, 10);
-  const named = where === undefined ? {} : { where };
+  const named = (otherwise?: string) => {
+    const name = where ?? otherwise;
+    if (name !== undefined && name !== LOCAL) return name;
+    throw new Error(`${file} does not say on which machine it was measured; give --where`);
+  };
   const own = modelTimesSchema.safeParse(json);
-  if (own.success) return { ...own.data, ...named };
+  if (own.success) return { ...own.data, where: named(own.data.where) };
   const points = tuned.safeParse(json);
-  if (points.success) return { ...timesOf(points.data.points), date, ...named };
+  if (points.success) {
+    const times = timesOf(points.data.points);
+    return { ...times, date, where: named(times.where) };
+  }
   const results = benched.safeParse(json);
   if (results.success) {
     const rate = Math.max(...results.data.map(({ requestsPerSecond }) => requestsPerSecond));
-    return { batchMs: 0, imageMs: 1_000 / rate, where: file, date, ...named };
+    return timesOfRate(1 / rate, named(), date);
   }
   throw new Error(
     `${file} is not of sagemaker-tfs tune --json or bench --json, and not {"batchMs", "imageMs", "where", "date"}`,

@@ -1,7 +1,7 @@
 /** Leave to read and write below prefixes of a bucket. */
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import type { AnyBucket } from '../cdk-types.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
 const REASON = 'Users name the objects below this prefix';
@@ -10,7 +10,7 @@ const REASON = 'Users name the objects below this prefix';
 export type Reader = Construct & IGrantable;
 
 /** Lets `grantee` list and read everything below a prefix. */
-export function grantReadBelow(grantee: Reader, bucket: IBucket, prefix: string): void {
+export function grantReadBelow(grantee: Reader, bucket: AnyBucket, prefix: string): void {
   const objects = bucket.arnForObjects(`${prefix}*`);
   Grant.addToPrincipal({ grantee, actions: ['s3:GetObject'], resourceArns: [objects] });
   Grant.addToPrincipal({
@@ -24,7 +24,7 @@ export function grantReadBelow(grantee: Reader, bucket: IBucket, prefix: string)
 }
 
 /** Lets `grantee` write below a prefix. */
-export function grantWriteBelow(grantee: Reader, bucket: IBucket, prefix: string): void {
+export function grantWriteBelow(grantee: Reader, bucket: AnyBucket, prefix: string): void {
   const objects = bucket.arnForObjects(`${prefix}*`);
   const actions = ['s3:PutObject', 's3:AbortMultipartUpload'];
   Grant.addToPrincipal({ grantee, actions, resourceArns: [objects] });

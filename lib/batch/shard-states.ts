@@ -99,7 +99,7 @@ export function shardStates(props: DefinitionProps, ends: Ends) {
     Incomplete: {
       Type: 'Pass',
       Output: jsonata(
-        `{ "error": "Incomplete", "reason": $string($states.input.missing) & " of " & $string($states.input.inputs) & " inputs have no output; they are listed, with reasons, in " & $states.input.redriveUri }`,
+        `{ "error": "Incomplete", "reason": $string($states.input.missing) & " of " & $string($states.input.inputs) & " inputs have no output; " & $states.input.advice }`,
       ),
       Next: ends.failure,
     },

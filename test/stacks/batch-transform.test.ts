@@ -6,6 +6,7 @@ import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
+import type { TransformSettings } from '../../lib/batch/settings.ts';
 import { BatchTransform, type BatchTransformProps } from '../../lib/index.ts';
 import { execute, type Service, StateError } from './asl.ts';
 import { type S3StandIn, startS3 } from './s3-stand-in.ts';
@@ -354,6 +355,27 @@ describe('in shards', () => {
       const manifest = String(s3.objects.get(S3Uri.replace('s3://', '')));
       return (JSON.parse(manifest) as unknown[]).slice(1) as string[];
     });
+
+  test('far more missing inputs than a manifest takes are left to the same run again', async () => {
+    const missing = Array.from({ length: 600_000 }, (_, i) => String(i));
+    const report = { inputs: missing.length, missing, prefix: 's3://data/input/', reason: 'no' };
+    const run = 'data/output/_shards/r1/';
+    for (const shard of ['000000', '000001']) {
+      s3.objects.set(`${run}reports/${shard}.json`, Buffer.from(JSON.stringify(report)));
+    }
+    const settings = { outputUri: 's3://data/output/', runId: 'r1' } as TransformSettings;
+    const summary = await handler(
+      { action: 'summary', settings },
+      { getRemainingTimeInMillis: () => 900_000 },
+    );
+    expect(summary).toEqual({
+      inputs: 1_200_000,
+      missing: 1_200_000,
+      advice: expect.stringContaining("start again with runId 'r1'"),
+      outputUri: 's3://data/output/',
+    });
+    expect(s3.objects.has(`${run}redrive-reasons.json`)).toBe(true);
+  });
 
   test('an inventory is read instead of a listing: each key once, in whatever order', async () => {
     const mixed = [...NAMES, 'a b.jpg', '100%.jpg', '東京/😀.jpg', 'z.jpg'].reverse();

@@ -11,10 +11,15 @@ import { listKeys, readJson, writeJson } from './storage.ts';
 export interface Summary {
   readonly inputs: number;
   readonly missing: number;
-  /** Manifest of all inputs without an output, which a new run takes; absent where there is none. */
+  /** What is to be done, and where the reasons are; absent where nothing is missing. */
+  readonly advice?: string;
+  /** Manifest of all inputs without an output, which a new run takes; absent where there is none, or far too many. */
   readonly redriveUri?: string;
   readonly outputUri: string;
 }
+
+/** Keys that one manifest takes: more are for the same run again, shard by shard. */
+const MOST_LISTED = 1_000_000;
 
 const reportSchema = z.object({
   inputs: z.number(),
@@ -29,6 +34,7 @@ export async function summarizeRun(s3: S3Client, settings: TransformSettings): P
   const reports = reportsDirectory(settings);
   let inputs = 0;
   let prefix = '';
+  let count = 0;
   const missing: string[] = [];
   const reasons: { shard: string; missing: number; reason: string }[] = [];
   const reported = new Set<string>();
@@ -36,7 +42,8 @@ export async function summarizeRun(s3: S3Client, settings: TransformSettings): P
     const report = reportSchema.parse(await readJson(s3, { bucket: reports.bucket, key }));
     inputs += report.inputs;
     prefix = report.prefix;
-    missing.push(...report.missing);
+    count += report.missing.length;
+    if (count <= MOST_LISTED) for (const name of report.missing) missing.push(name);
     const shard = key.slice(reports.key.length).replace('.json', '');
     reported.add(shard);
     if (report.missing.length > 0) {
@@ -46,11 +53,18 @@ export async function summarizeRun(s3: S3Client, settings: TransformSettings): P
   }
   await checkAllReported(s3, settings, reported);
   const { outputUri } = settings;
-  if (missing.length === 0) return { inputs, missing: 0, outputUri };
+  if (count === 0) return { inputs, missing: 0, outputUri };
+  const reasonsKey = `${run.key}redrive-reasons.json`;
+  await writeJson(s3, { bucket: run.bucket, key: reasonsKey }, reasons);
+  if (count > MOST_LISTED) {
+    const advice = `start again with runId '${settings.runId}' to continue; reasons are in s3://${run.bucket}/${reasonsKey}`;
+    return { inputs, missing: count, advice, outputUri };
+  }
   const key = `${run.key}redrive.manifest`;
   await writeJson(s3, { bucket: run.bucket, key }, formatManifest({ prefix, keys: missing }));
-  await writeJson(s3, { bucket: run.bucket, key: `${run.key}redrive-reasons.json` }, reasons);
-  return { inputs, missing: missing.length, redriveUri: `s3://${run.bucket}/${key}`, outputUri };
+  const redriveUri = `s3://${run.bucket}/${key}`;
+  const advice = `they are listed, with reasons, in ${redriveUri}`;
+  return { inputs, missing: count, advice, redriveUri, outputUri };
 }
 
 /** @throws where a planned shard has no report: its execution failed before it could write one */
