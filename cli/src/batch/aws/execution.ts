@@ -1,4 +1,5 @@
 /** An execution of the state machine that a `BatchTransform` deploys, told as a transform job is. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ListTransformJobsCommand,
   type ListTransformJobsCommandOutput,
@@ -57,7 +58,7 @@ export async function describeExecution(
       if (cause.name !== 'ExecutionDoesNotExist') throw cause;
       throw new CommandError('JOB_NOT_FOUND', `there is no execution ${executionArn}`, { cause });
     });
-  const settings = await settingsOf(sfn, executionArn);
+  const settings = await settingsOf(sfn, executionArn, execution.status === 'RUNNING' ? TRIES : 1);
   const jobs = await jobsOf(sfn, sagemaker, executionArn, execution);
   const { startDate: createdAt = new Date(), stopDate } = execution;
   return {
@@ -88,8 +89,10 @@ function placesOf(settings: Settings) {
 
 /** Name of the first state in `lib/batch/validate-state.ts`. */
 const VALIDATE = 'Validate';
+/** Looks, a second apart, at an execution that has just been started. */
+const TRIES = 5;
 
-async function settingsOf(sfn: SFNClient, executionArn: string): Promise<Settings> {
+async function settingsOf(sfn: SFNClient, executionArn: string, tries: number): Promise<Settings> {
   const { events = [] } = await sfn.send(
     new GetExecutionHistoryCommand({ executionArn, maxResults: 20 }),
   );
@@ -100,6 +103,10 @@ async function settingsOf(sfn: SFNClient, executionArn: string): Promise<Setting
     .object({ settings: settingsSchema })
     .safeParse(exited?.output === undefined ? undefined : JSON.parse(exited.output));
   if (parsed.success) return parsed.data.settings;
+  if (tries > 1) {
+    await sleep(1_000);
+    return settingsOf(sfn, executionArn, tries - 1);
+  }
   throw new CommandError(
     'EXECUTION_NOT_READ',
     `${executionArn} has not told its settings: it has just been started, or is not of a BatchTransform of this version`,

@@ -104,6 +104,7 @@ export async function verifyOutputs(
     await manifest.discard();
     throw error;
   }
+  options.onProgress?.(found.inputs);
   await (found.missing > 0 ? manifest.commit() : manifest.discard());
   return {
     ...found,
