@@ -320,4 +320,11 @@ export type VariableName = (typeof ENVIRONMENT_VARIABLES)[number]['name'];
 export const RETIRED_VARIABLES: Readonly<Record<string, string>> = {
   SAGEMAKER_TFS_NGINX_LOGLEVEL: 'there is no nginx; use SAGEMAKER_TFS_LOG_LEVEL',
   SAGEMAKER_TFS_VERSION: 'the version is the one of the image',
+  SAGEMAKER_GUNICORN_WORKERS: 'there is no gunicorn; use SAGEMAKER_TFS_PROCESSES',
+  SAGEMAKER_GUNICORN_THREADS:
+    'there is no gunicorn; one process answers many requests at a time, SAGEMAKER_TFS_PROCESSES gives more',
+  SAGEMAKER_GUNICORN_WORKER_CLASS: 'there is no gunicorn',
+  SAGEMAKER_GUNICORN_TIMEOUT_SECONDS:
+    'there is no gunicorn; use SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS',
+  SAGEMAKER_GUNICORN_LOGLEVEL: 'there is no gunicorn; use SAGEMAKER_TFS_LOG_LEVEL',
 };

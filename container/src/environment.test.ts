@@ -97,11 +97,15 @@ describe('readEnvironment', () => {
     const { warnings } = readEnvironment({
       SAGEMAKER_TFS_WAIT_TIME: '5',
       SAGEMAKER_TFS_NGINX_LOGLEVEL: 'info',
+      SAGEMAKER_GUNICORN_WORKERS: '4',
+      SAGEMAKER_GUNICORN_MAX_REQUESTS: '1000',
       SAGEMAKER_PROGRAM: 'inference.py',
     });
     expect(warnings).toEqual([
       expect.stringContaining('did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS?'),
       expect.stringContaining('use SAGEMAKER_TFS_LOG_LEVEL'),
+      'SAGEMAKER_GUNICORN_WORKERS is ignored: there is no gunicorn; use SAGEMAKER_TFS_PROCESSES',
+      'SAGEMAKER_GUNICORN_MAX_REQUESTS is ignored: there is no gunicorn',
     ]);
   });
 });

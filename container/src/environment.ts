@@ -283,9 +283,10 @@ function checkProcesses({ multiModel, processes }: Environment): void {
 function unknownNames(variables: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set<string>(ENVIRONMENT_VARIABLES.map(({ name }) => name));
   return Object.keys(variables)
-    .filter((name) => name.startsWith('SAGEMAKER_TFS_') && !known.has(name))
+    .filter((name) => /^SAGEMAKER_(TFS|GUNICORN)_/.test(name) && !known.has(name))
     .map((name) => {
-      const retired = RETIRED_VARIABLES[name];
+      const gunicorn = name.startsWith('SAGEMAKER_GUNICORN_') ? 'there is no gunicorn' : undefined;
+      const retired = RETIRED_VARIABLES[name] ?? gunicorn;
       if (retired) return `${name} is ignored: ${retired}`;
       return `${name} is not a variable of this runtime and is ignored; did you mean ${nearest(name)}?`;
     });

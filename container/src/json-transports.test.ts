@@ -1,4 +1,4 @@
-/** JSON bodies in TensorFlow Serving's forms: handed on over REST, read here for gRPC, answered alike. */
+/** JSON bodies in TensorFlow Serving's forms: handed on over REST, read here for gRPC and in-process, answered alike. */
 import { type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { type FixtureModel, fixtureModels, loadGoldens } from '../../test/fixtures/index.ts';
 import { createModelDir } from './testing/model-dir.ts';
@@ -19,19 +19,23 @@ const NAMES = [
 ];
 const models = fixtureModels().filter(({ name }) => NAMES.includes(name));
 
-let runtime: RuntimeProcess;
+/** The model server's transports share a runtime. */
+let served: RuntimeProcess;
+let inProcess: RuntimeProcess;
 let remove: () => Promise<void>;
 
 beforeAll(async () => {
   const copies = Object.fromEntries(models.map(({ name, basePath }) => [name, basePath]));
   const created = await createModelDir({ copies });
   remove = created.remove;
-  runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: created.directory });
-  await runtime.ready();
+  const variables = { SAGEMAKER_TFS_MODEL_DIR: created.directory };
+  served = await startRuntimeProcess(variables);
+  inProcess = await startRuntimeProcess({ ...variables, SAGEMAKER_TFS_BACKEND: 'in-process' });
+  await Promise.all([served.ready(), inProcess.ready()]);
 });
 
 afterAll(async () => {
-  await runtime.end('SIGKILL');
+  await Promise.all([served.end('SIGKILL'), inProcess.end('SIGKILL')]);
   await remove();
 });
 
@@ -41,7 +45,8 @@ async function ask(
   body: string | Uint8Array,
   more = '',
 ) {
-  const response = await fetch(`${runtime.url}/invocations`, {
+  const { url } = transport === 'in-process' ? inProcess : served;
+  const response = await fetch(`${url}/invocations`, {
     method: 'POST',
     body,
     headers: {
@@ -50,6 +55,11 @@ async function ask(
     },
   });
   return { status: response.status, text: await response.text() };
+}
+
+function askAll(model: FixtureModel, body: string | Uint8Array, more = '') {
+  const one = (transport: string) => ask(transport, model, body, more);
+  return Promise.all([one('grpc'), one('rest'), one('in-process')]);
 }
 
 const json = (tensor: TensorMap[string]) =>
@@ -79,12 +89,10 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
       for (const { signature, cases } of loadGoldens(model)) {
         for (const { name, inputs, error } of cases) {
           for (const body of bodies(signature, inputs)) {
-            const [grpc, rest] = await Promise.all([
-              ask('grpc', model, body),
-              ask('rest', model, body),
-            ]);
+            const [grpc, rest, within] = await askAll(model, body);
             const where = `${signature}, ${name}: ${body.slice(0, 300)}`;
             expect([where, rest.status]).toEqual([where, grpc.status]);
+            expect([where, compact(within.text)]).toEqual([where, compact(grpc.text)]);
             if (error) expect(rest.status).toBe(400);
             if (rest.status !== 200) continue;
             expect([where, compact(rest.text)]).toEqual([where, compact(grpc.text)]);
@@ -108,22 +116,23 @@ test.each<[string, string | Uint8Array]>([
   ['a number beyond float64', '{"instances": [1e400]}'],
 ])('bad input gets the same status: %s', async (_what, body) => {
   const model = models.find(({ name }) => name === 'half_plus_two') as FixtureModel;
-  const [grpc, rest] = await Promise.all([ask('grpc', model, body), ask('rest', model, body)]);
-  expect(JSON.parse(grpc.text)).toEqual({ error: expect.any(String), code: expect.any(String) });
-  expect(JSON.parse(rest.text)).toEqual({ error: expect.any(String), code: expect.any(String) });
-  expect([grpc.status, rest.status]).toEqual([400, 400]);
+  for (const { status, text } of await askAll(model, body)) {
+    expect(JSON.parse(text)).toEqual({ error: expect.any(String), code: expect.any(String) });
+    expect(status).toBe(400);
+  }
 });
 
-/** The one answer of both transports. */
-async function askBoth(name: string, body: string, more = '') {
+/** The one answer of all backends. */
+async function askAlike(name: string, body: string, more = '') {
   const model = models.find((candidate) => candidate.name === name) as FixtureModel;
-  const grpc = await ask('grpc', model, body, more);
-  const rest = await ask('rest', model, body, more);
-  expect([rest.status, compact(rest.text)]).toEqual([grpc.status, compact(grpc.text)]);
+  const [grpc, ...others] = await askAll(model, body, more);
+  for (const { status, text } of others) {
+    expect([status, compact(text)]).toEqual([grpc.status, compact(grpc.text)]);
+  }
   return { status: grpc.status, body: JSON.parse(grpc.text) as { error?: string } };
 }
 
-describe('what only one of the transports takes is answered over both', () => {
+describe('what only some of the backends would take is answered by all', () => {
   test.each([
     ['half_plus_two', '{"examples": [{"x": 1.0}, {"x": 2.0}]}', { predictions: [[2.5], [3]] }],
     [
@@ -135,7 +144,7 @@ describe('what only one of the transports takes is answered over both', () => {
     ['default_inputs', '{"instances": [{"x": 1.0}]}', { predictions: [3] }],
     ['default_inputs', '{"inputs": {"x": [1.0], "scale": 3.0}}', { outputs: [4] }],
   ])('%s: %s', async (name, body, answer) => {
-    expect(await askBoth(name, body)).toEqual({ status: 200, body: answer });
+    expect(await askAlike(name, body)).toEqual({ status: 200, body: answer });
   });
 
   test('classify with the serialized tf.Examples as instances', async () => {
@@ -145,12 +154,12 @@ describe('what only one of the transports takes is answered over both', () => {
     const values = inputs?.dtype === 'string' ? inputs.values : [];
     const instances = values.map((value) => ({ b64: Buffer.from(value).toString('base64') }));
     const body = JSON.stringify({ instances });
-    const { status } = await askBoth('tf1_classifier', body, ',tfs-method=classify');
+    const { status } = await askAlike('tf1_classifier', body, ',tfs-method=classify');
     expect(status).toBe(200);
   });
 
   test.each(['classify', 'regress'])('%s says what it takes', async (method) => {
-    const { status, body } = await askBoth(
+    const { status, body } = await askAlike(
       'tf1_classifier',
       '{"instances": [1.0]}',
       `,tfs-method=${method}`,

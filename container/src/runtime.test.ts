@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { bundledRuntime } from './testing/bundle.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
@@ -157,6 +158,29 @@ describe('a start that cannot work ends with 1 and says why', () => {
     const runtime = await start(contents, variables);
     expect(await runtime.exit).toBe(1);
     expect(runtime.output()).toMatch(message);
+  });
+});
+
+describe('a port that is taken ends the start with 1 and says which variable sets another', () => {
+  const files = { 'code/inference.mjs': 'export const handler = () => 1' };
+  test.each<[string, ModelDirContents]>([
+    ['SAGEMAKER_BIND_TO_PORT', {}],
+    ['SAGEMAKER_BIND_TO_PORT', { files }],
+    ['SAGEMAKER_TFS_METRICS_PORT', {}],
+    ['SAGEMAKER_TFS_METRICS_PORT', { files }],
+  ])('%s %#', async (name, contents) => {
+    const taken = createServer().listen(0, '0.0.0.0');
+    await once(taken, 'listening');
+    cleanups.push(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const runtime = await start(
+      { copies: { m: halfPlusTwo }, ...contents },
+      { [name]: String(port) },
+    );
+    expect(await runtime.exit).toBe(1);
+    expect(runtime.output()).toContain(
+      `port ${port} of 0.0.0.0 is in use (EADDRINUSE); ${name} sets`,
+    );
   });
 });
 

@@ -58,8 +58,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     await host.stop();
   };
   const open = async () => {
-    for (const { port, routes } of listeners(prepared, options)) {
-      servers.push(await listen(options, port, routes));
+    for (const listener of listeners(prepared, options)) {
+      servers.push(await listen(options, listener));
     }
   };
   const ready = options.worker?.listensWhenReady ? prepared.checked.then(open) : prepared.checked;
@@ -96,18 +96,19 @@ async function watch(
 function listeners({ routes, services }: Prepared, { environment, worker }: RuntimeOptions) {
   const { port } = environment.metrics;
   const { metrics } = services;
-  const internal =
-    !metrics || port === undefined || worker ? [] : [{ port, routes: internalRoutes({ metrics }) }];
-  return [{ port: environment.port, routes }, ...internal];
+  const own = { port: environment.port, portVariable: 'SAGEMAKER_BIND_TO_PORT', routes };
+  if (!metrics || port === undefined || worker) return [own];
+  const portVariable = 'SAGEMAKER_TFS_METRICS_PORT';
+  return [own, { port, portVariable, routes: internalRoutes({ metrics }) }];
 }
 
 async function listen(
   { environment, log }: RuntimeOptions,
-  port: number,
-  routes: Routes,
+  { port, portVariable, routes }: { port: number; portVariable: string; routes: Routes },
 ): Promise<RunningServer> {
   const server = await startServer(routes, {
     port,
+    portVariable,
     address: environment.address,
     timeoutMs: environment.limits.requestTimeoutMs,
     log,

@@ -80,7 +80,7 @@ function cellParser(dtype: DType): (cell: string) => ElementValue | undefined {
 }
 
 /** What Number reads besides decimals: other bases, and the empty text. */
-const NO_DECIMAL = /^$|^[+-]?0[a-z]/i;
+const NO_DECIMAL = /^$|^[+-]?0[xob]/i;
 
 /** A number beyond the range of float64 is refused, as in JSON. */
 function parseFloatCell(cell: string): number | undefined {

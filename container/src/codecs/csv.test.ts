@@ -97,6 +97,15 @@ describe('requests', () => {
     });
   });
 
+  test('other bases and numbers beyond the range of float64 are no numbers', async () => {
+    const int32 = signatureOf({ x: ['int32', [-1, -1]] });
+    for (const cell of ['0x10', '0b1', '0o7', '-0x1', '1e400', '1_000', '']) {
+      await expect(decode(`1,${cell}`, vector)).rejects.toMatchObject({ code: 'BAD_INPUT' });
+      await expect(decode(`1,${cell}`, int32)).rejects.toMatchObject({ code: 'BAD_INPUT' });
+    }
+    expect(await decode('0,-0.5,0e5', vector)).toEqual({ x: [[0, -0.5, 0]] });
+  });
+
   test('header=present names the columns', async () => {
     const signature = signatureOf({ age: ['float32', [-1]], name: ['string', [-1, 2]] });
     const body = 'name,age,name\n"x",1,y\nz,2,"w"';

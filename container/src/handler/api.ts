@@ -8,9 +8,12 @@ export interface Context {
   /** Version asked for, decimal digits; undefined for the newest. */
   readonly modelVersion: string | undefined;
   readonly method: 'predict' | 'classify' | 'regress';
-  /** TensorFlow Serving's REST address for this model, version and method. */
+  /**
+   * TensorFlow Serving's REST address for this model, version and method; with `in-process`, where there is no
+   * TensorFlow Serving, only the path (`/v1/models/...`): call {@link Context.predict}.
+   */
   readonly restUri: string;
-  /** TensorFlow Serving's gRPC port, as text. */
+  /** TensorFlow Serving's gRPC port, as text; empty with `in-process`, where there is none. */
   readonly grpcPort: string;
   /** `X-Amzn-SageMaker-Custom-Attributes` as sent; empty where it was not. */
   readonly customAttributes: string;
@@ -58,7 +61,7 @@ export interface HandlerResponse {
   /** Anything but text and bytes is written as JSON. */
   readonly body: string | Uint8Array | BodyStream | object;
   readonly contentType: string;
-  /** Default: 200. */
+  /** From 200 to 599. Default: 200. */
   readonly status?: number;
   /** Added to `X-Amzn-SageMaker-Custom-Attributes`, the only header that SageMaker passes on. */
   readonly customAttributes?: Readonly<Record<string, string>>;

@@ -5,7 +5,8 @@ import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir, type ModelDirContents } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
 
-const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
+const halfPlusTwo = fixtureModel('half_plus_two').basePath;
+const copies = { half_plus_two: halfPlusTwo, other: halfPlusTwo };
 
 interface Started {
   readonly runtime: RuntimeProcess;
@@ -49,6 +50,14 @@ const cases = {
     );
     return versions.map((outputs) => [...toNumbers(outputs.y)]);
   },
+  async otherModel(data, context) {
+    const own = await context.predict({ x: x(4) });
+    const other = await context.predict({ x: x(4) }, { model: 'other', version: '1' });
+    return [own, other].map((outputs) => [...toNumbers(outputs.y)]);
+  },
+  badStatus: () => ({ body: 'text', contentType: 'text/plain', status: 42 }),
+  badType: () => ({ body: 'text', contentType: 'text/plain\\n' }),
+  badAttribute: () => ({ body: 'text', contentType: 'text/plain', customAttributes: { n: 1 } }),
   async *stream() { yield 'one '; yield Buffer.from('two '); yield 'three'; },
   async *breaks() { yield 'one '; throw new Error('halfway'); },
   async *fails() { throw new Error('before anything'); },
@@ -121,6 +130,13 @@ describe('a handler', () => {
     expect(await response.json()).toEqual([[4], [5]]);
   });
 
+  test('the version that answered is that of the request’s model', async () => {
+    const response = await call('otherModel');
+    expect(await response.json()).toEqual([[5], [4]]);
+    const attributes = response.headers.get('X-Amzn-SageMaker-Custom-Attributes');
+    expect(attributes).toBe('tfs-model-version=2');
+  });
+
   test('a stream goes out as it is made', async () => {
     expect(await (await call('stream')).text()).toBe('one two three');
   });
@@ -138,6 +154,24 @@ describe('a handler', () => {
       'nothing',
       500,
       { error: expect.stringContaining('returned nothing'), code: 'HANDLER_FAILED' },
+    ],
+    [
+      'badStatus',
+      500,
+      {
+        error: expect.stringContaining('the handler failed: its response has the status 42'),
+        code: 'HANDLER_FAILED',
+      },
+    ],
+    [
+      'badType',
+      500,
+      { error: expect.stringContaining('the contentType "text/plain\\n"'), code: 'HANDLER_FAILED' },
+    ],
+    [
+      'badAttribute',
+      500,
+      { error: expect.stringContaining('the customAttributes {"n":1}'), code: 'HANDLER_FAILED' },
     ],
     ['rejects', 422, { error: 'no digit', code: 'NO_DIGIT' }],
     ['badInput', 400, { error: expect.stringContaining('nope'), code: 'MODEL_FAILED' }],

@@ -42,7 +42,7 @@ export interface Inference {
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
   timed<T extends { readonly version?: string }>(call: () => Promise<T>): Promise<T>;
-  /** Version that answered the last call, where it is known. */
+  /** Version of the request's model that answered its last call, where it is known. */
   readonly answeredVersion: string | undefined;
 }
 
@@ -112,7 +112,10 @@ export async function createInference(
         { model, signature: signature.key, wantedOutputs: wantedOutputs ?? carriedOutputs(used) },
         predictOptions,
       );
-      const reply = await timed(() => backend.predict({ ...call, inputs, signal }));
+      const run = () => backend.predict({ ...call, inputs, signal });
+      // The version that the answer names is of the request's own model.
+      const isOwn = call.model.name === model.name;
+      const reply = await (isOwn ? timed(run) : stopwatch.predict(run));
       if (reply.release) results.hold(() => reply.release?.());
       return reply.outputs;
     },

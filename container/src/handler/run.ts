@@ -108,6 +108,7 @@ async function answerOf(
 ): Promise<HandlerAnswer> {
   if (isHandlerResponse(result)) {
     const { body, contentType, status = 200, customAttributes } = result;
+    checkResponse(result, status);
     const pieces = bodyOf(body) ?? [Buffer.from(handlerJson(body))];
     return { status, contentType, body: pieces, ...(customAttributes ? { customAttributes } : {}) };
   }
@@ -126,6 +127,28 @@ async function answerOf(
   }
   return { status: 200, contentType: 'application/json', body: [Buffer.from(handlerJson(result))] };
 }
+
+/** @throws Error where the response cannot be sent */
+function checkResponse({ contentType, customAttributes = {} }: HandlerResponse, status: number) {
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw new Error(`its response has the status ${status}; it must be from 200 to 599`);
+  }
+  if (!HEADER_TEXT.test(contentType)) {
+    const shown = JSON.stringify(contentType);
+    throw new Error(`its response has the contentType ${shown}, which no header can carry`);
+  }
+  for (const [name, value] of Object.entries(customAttributes)) {
+    if (ATTRIBUTE_NAME.test(name) && typeof value === 'string') continue;
+    const shown = JSON.stringify({ [name]: value });
+    throw new Error(
+      `its response has the customAttributes ${shown}; names are ASCII without "=", values text`,
+    );
+  }
+}
+
+/** RFC 9110, section 5.5. */
+const HEADER_TEXT = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/;
+const ATTRIBUTE_NAME = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]+$/;
 
 /** Text, bytes and streams as bytes; undefined for anything else. */
 function bodyOf(value: unknown): HandlerAnswer['body'] | undefined {

@@ -58,6 +58,7 @@ describe('routes', () => {
     const method = await fetch(`${url}/models/a`, { method: 'POST' });
     expect(method.status).toBe(405);
     expect(await method.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
+    expect(method.headers.get('Allow')).toBe('GET');
     expect((await fetch(`${url}/models/%ff`)).status).toBe(400);
   });
 

@@ -45,6 +45,8 @@ export type Routes = Readonly<Record<string, Readonly<Record<string, RouteHandle
 /** Settings of the server. */
 export interface ServerOptions {
   readonly port: number;
+  /** Where the port is set, for messages. */
+  readonly portVariable?: string;
   readonly address: string;
   /** How long a request may take, in ms. */
   readonly timeoutMs: number;
@@ -308,11 +310,28 @@ async function drain(request: IncomingMessage): Promise<void> {
   });
 }
 
-async function listen(server: Server, { port, address }: ServerOptions): Promise<void> {
+async function listen(server: Server, options: ServerOptions): Promise<void> {
+  const { port, address } = options;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(cannotListen(error, options)));
     server.listen(port, address, resolve);
   });
+}
+
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use',
+  EACCES: 'may not be taken by this user',
+  EADDRNOTAVAIL: 'cannot be had: this machine has no such address',
+};
+
+function cannotListen(
+  cause: NodeJS.ErrnoException,
+  { port, portVariable, address }: ServerOptions,
+): Error {
+  const problem = LISTEN_PROBLEMS[cause.code ?? ''];
+  if (!problem) return cause;
+  const variable = portVariable ? `; ${portVariable} sets another` : '';
+  return new Error(`port ${port} of ${address} ${problem} (${cause.code})${variable}`, { cause });
 }
 
 async function close(server: Server, state: ServerState, timeoutMs: number): Promise<void> {

@@ -43,10 +43,17 @@ export function imageInput(
     if (!(error instanceof ManifestError)) throw error;
     throw new ServingError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `signature '${signature.key}' cannot be fed with images: ${error.message}`,
+      `signature '${signature.key}' cannot be fed with images: ${reasonOf(error, preprocess)}`,
       { cause: error },
     );
   }
+}
+
+/** Who has declared nothing has no fields to look at. */
+function reasonOf({ message }: ManifestError, preprocess: Preprocess | undefined): string {
+  if (preprocess) return message;
+  const reasons = message.replace(/^preprocess\.\w+: /gm, '');
+  return `${reasons} This archive declares no preprocess, which says how pictures become inputs; without it send tensors (JSON, application/x-npy, application/x-npz).`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DiscoveryError, discoverModels } from './discover.ts';
@@ -32,6 +32,27 @@ describe('discoverModels', () => {
       { name: 'a', basePath: join(root, 'a'), versions: ['7'] },
       { name: 'b', basePath: join(root, 'export/servo/b'), versions: ['2', '10'] },
     ]);
+  });
+
+  test('links to directories are followed, in circles never', async () => {
+    const outside = await realpath(await mkdtemp(join(tmpdir(), 'discover-outside-')));
+    try {
+      await mkdir(join(outside, 'model/1'), { recursive: true });
+      await writeFile(join(outside, 'model/1/saved_model.pb'), '');
+      await savedModels('own/1');
+      await symlink(join(outside, 'model'), join(root, 'linked'));
+      await symlink('1', join(root, 'own/2'));
+      await symlink('..', join(root, 'own/up'));
+      await symlink('/', join(root, 'everything'));
+      await symlink('nowhere', join(root, 'broken'));
+      await symlink(root, join(outside, 'model/back'));
+      expect(await discoverModels(root)).toEqual([
+        { name: 'linked', basePath: join(root, 'linked'), versions: ['1'] },
+        { name: 'own', basePath: join(root, 'own'), versions: ['1', '2'] },
+      ]);
+    } finally {
+      await rm(outside, { recursive: true, force: true });
+    }
   });
 
   test('version 0 and versions beyond 2^53 keep their digits', async () => {

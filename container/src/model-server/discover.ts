@@ -1,7 +1,7 @@
 /** Finds the models of an unpacked archive, in any layout that the AWS container accepted. */
 import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
 
 /** One model: a directory whose numeric children each hold a SavedModel. */
 export interface DiscoveredModel {
@@ -24,12 +24,13 @@ const ROOT_MODEL_NAME = 'model';
 
 /**
  * Models below `modelDir`, in the order of their paths: any depth of directories above a numeric version
- * directory that holds a SavedModel. A model is named by the directory above its versions. Only `code/`,
- * where the handler lies, is not searched.
+ * directory that holds a SavedModel. A model is named by the directory above its versions. Links to directories
+ * are followed, but for those to a directory that they lie in. Only `code/`, where the handler lies, is not
+ * searched.
  * @throws DiscoveryError where there is none, or two have the same name
  */
 export async function discoverModels(modelDir: string): Promise<DiscoveredModel[]> {
-  const found = await savedModelDirs(modelDir, modelDir);
+  const found = await savedModelDirs(modelDir, modelDir, []);
   const byBase = new Map<string, string[]>();
   for (const directory of found.filter((path) => /^\d+$/.test(basename(path)))) {
     const base = dirname(directory);
@@ -45,15 +46,37 @@ export async function discoverModels(modelDir: string): Promise<DiscoveredModel[
   return models;
 }
 
-async function savedModelDirs(directory: string, root: string): Promise<string[]> {
+/** @param linksIn real paths of the directories whose links led here */
+async function savedModelDirs(
+  directory: string,
+  root: string,
+  linksIn: readonly string[],
+): Promise<string[]> {
   const entries = (await entriesOf(directory)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const found: string[] = [];
   if (entries.some((entry) => SAVED_MODEL_FILES.has(entry.name))) found.push(directory);
   for (const entry of entries) {
-    if (!entry.isDirectory() || (directory === root && entry.name === 'code')) continue;
-    found.push(...(await savedModelDirs(join(directory, entry.name), root)));
+    const path = join(directory, entry.name);
+    if (directory === root && entry.name === 'code') continue;
+    if (entry.isDirectory()) found.push(...(await savedModelDirs(path, root, linksIn)));
+    if (!entry.isSymbolicLink()) continue;
+    const links = [...linksIn, await realpath(directory)];
+    if (await leadsOn(path, links)) found.push(...(await savedModelDirs(path, root, links)));
   }
   return found;
+}
+
+/** Whether a link is one to a directory that is not above the links on the way: that would have no end. */
+async function leadsOn(link: string, linksIn: readonly string[]): Promise<boolean> {
+  try {
+    const target = await realpath(link);
+    const below = target.endsWith(sep) ? target : `${target}${sep}`;
+    if (linksIn.some((directory) => `${directory}${sep}`.startsWith(below))) return false;
+    return (await stat(target)).isDirectory();
+  } catch {
+    // A link to nothing.
+    return false;
+  }
 }
 
 async function entriesOf(directory: string): Promise<Dirent[]> {

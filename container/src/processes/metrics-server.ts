@@ -14,7 +14,8 @@ export async function startMetricsServer(
 ): Promise<RunningServer> {
   const routes = internalRoutes({ metrics: sharedMetrics(workers) });
   const timeoutMs = limits.requestTimeoutMs;
-  const server = await startServer(routes, { port, address, timeoutMs, log });
+  const portVariable = 'SAGEMAKER_TFS_METRICS_PORT';
+  const server = await startServer(routes, { port, portVariable, address, timeoutMs, log });
   log.info({ port: server.port, paths: Object.keys(routes) }, 'listening');
   return server;
 }
