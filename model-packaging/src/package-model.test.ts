@@ -267,6 +267,19 @@ test('an archive that does not pass its check leaves what was there', async () =
   expect(readFileSync(out, 'utf8')).toBe('the archive of yesterday');
 });
 
+test('an interruption during the check leaves nothing behind', async () => {
+  const out = scratch.path('out', 'model.tar.gz');
+  const controller = new AbortController();
+  const check = () => {
+    setImmediate(() => controller.abort());
+    return new Promise<never>(() => {});
+  };
+  const { signal } = controller;
+  const packing = pack(fixtureModel('strings').directory, { out, check, signal });
+  await expect(packing).rejects.toThrow(withCode('ABORTED'));
+  expect(readdirSync(scratch.path('out'))).toEqual([]);
+});
+
 test('an output among the model’s own files is refused', async () => {
   const model = scratch.model('strings', 'model/1');
   const out = join(model, 'model.tar.gz');

@@ -1,7 +1,8 @@
 /** Writes a plan as `model.tar.gz`: complete under its name, or not at all. */
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import type { PlannedFile } from '../plan/files.ts';
+import { type PlannedFile, throwIfAborted } from '../plan/files.ts';
 import { makeParent, outputFailed } from './output.ts';
 import { gzipMembers } from './parallel-gzip.ts';
 import { sealBytes } from './seal.ts';
@@ -39,12 +40,30 @@ export async function writeArchive(
     } finally {
       await handle.close();
     }
-    await options.check?.(temporary);
+    await passed(options, temporary);
     await rename(temporary, target).catch(outputFailed(target));
     return written;
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+/** Waits for the check, but not after an interruption. */
+async function passed({ check, signal }: WriteOptions, archive: string): Promise<void> {
+  if (!check) return;
+  const stop = new AbortController();
+  const aborted = signal
+    ? once(signal, 'abort', { signal: stop.signal }).then(
+        () => throwIfAborted(signal),
+        () => {},
+      )
+    : new Promise<never>(() => {});
+  try {
+    throwIfAborted(signal);
+    await Promise.race([check(archive), aborted]);
+  } finally {
+    stop.abort();
   }
 }
 
