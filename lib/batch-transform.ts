@@ -3,7 +3,6 @@ import { EventField, Rule, RuleTargetInput, type Schedule } from 'aws-cdk-lib/aw
 import { SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Aws, type Duration, Names, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
@@ -13,12 +12,13 @@ import { definition } from './batch/definition.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
 import type { SplitType, TransformSettings } from './batch/settings.ts';
 import { createShardFunction } from './batch/shard-function.ts';
+import type { AnyBucket } from './cdk-types.ts';
 import { chooseAmi } from './inference-ami.ts';
 import type { TensorFlowModel } from './tensorflow-model.ts';
 
 /** A place in S3. */
 export interface S3Place {
-  readonly bucket: IBucket;
+  readonly bucket: AnyBucket;
   /** Key prefix, ending in `/`. */
   readonly prefix: string;
 }

@@ -1,6 +1,7 @@
 /** Constructs that serve TensorFlow models on SageMaker. */
 export * from './batch/settings.ts';
 export * from './batch-transform.ts';
+export type { AnyBucket, AnyVpc } from './cdk-types.ts';
 export {
   defineConfig,
   parseConfig,

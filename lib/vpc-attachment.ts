@@ -7,6 +7,7 @@ import {
   type SubnetSelection,
 } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
+import type { AnyVpc } from './cdk-types.ts';
 import { invalidProp } from './validation.ts';
 
 /** Props of whatever can run inside a VPC. */
@@ -15,7 +16,7 @@ export interface VpcAttachmentProps {
    * VPC to run in. It needs a way to the AWS services in use: gateway and interface endpoints, or NAT.
    * @default - the service's own network
    */
-  readonly vpc?: IVpc;
+  readonly vpc?: AnyVpc;
   /**
    * Subnets of `vpc`.
    * @default - its private subnets; where it has none, what the CDK selects instead
@@ -47,7 +48,10 @@ export function attachToVpc(
     return undefined;
   }
   const securityGroups = props.securityGroups ?? [
-    new SecurityGroup(scope, 'SecurityGroup', { vpc, description: scope.node.path }),
+    new SecurityGroup(scope, 'SecurityGroup', {
+      vpc: vpc as IVpc,
+      description: scope.node.path,
+    }),
   ];
   return {
     config: {

@@ -1,9 +1,9 @@
 /** Asynchronous inference: requests and answers in S3, up to 1 GB and an hour each, with a queue between. */
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { AnyBucket } from '../cdk-types.ts';
 import type { TensorFlowModel } from '../tensorflow-model.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
@@ -11,7 +11,7 @@ import { justifyWildcard } from '../wildcards.ts';
 /** Props of asynchronous inference. */
 export interface AsyncInferenceProps {
   /** Bucket that answers are written to. */
-  readonly outputBucket: IBucket;
+  readonly outputBucket: AnyBucket;
   /**
    * Key prefix of the answers.
    * @default 'async-output/'
@@ -26,7 +26,7 @@ export interface AsyncInferenceProps {
    * Bucket that callers put requests into.
    * @default - `outputBucket`
    */
-  readonly inputBucket?: IBucket;
+  readonly inputBucket?: AnyBucket;
   /**
    * Key prefix of the requests, which the endpoint may read.
    * @default 'async-input/'

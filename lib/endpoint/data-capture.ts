@@ -1,8 +1,8 @@
 /** Keeps a sample of requests and answers in S3. */
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
+import type { AnyBucket } from '../cdk-types.ts';
 import type { TensorFlowModel } from '../tensorflow-model.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
@@ -10,7 +10,7 @@ import { justifyWildcard } from '../wildcards.ts';
 /** Props of data capture. */
 export interface DataCaptureProps {
   /** Bucket that captures are written to. */
-  readonly bucket: IBucket;
+  readonly bucket: AnyBucket;
   /**
    * Key prefix of the captures.
    * @default 'data-capture/'

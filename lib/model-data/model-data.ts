@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { Grant, type Policy } from 'aws-cdk-lib/aws-iam';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { Arn, Aws, Token } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
+import type { AnyBucket } from '../cdk-types.ts';
 import { invalidProp } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { ModelSources } from './inputs.ts';
@@ -66,17 +66,17 @@ export abstract class ModelData {
   }
 
   /** A `model.tar.gz` in S3. */
-  static fromArchive(bucket: IBucket, key: string, options: ExistingModelDataOptions = {}) {
+  static fromArchive(bucket: AnyBucket, key: string, options: ExistingModelDataOptions = {}) {
     return new ExistingModelData(bucket, key, 'archive', options);
   }
 
   /** The files of an archive, unpacked under an S3 prefix. */
-  static fromPrefix(bucket: IBucket, prefix: string, options: ExistingModelDataOptions = {}) {
+  static fromPrefix(bucket: AnyBucket, prefix: string, options: ExistingModelDataOptions = {}) {
     return new ExistingModelData(bucket, prefix, 'prefix', options);
   }
 
   /** Every `model.tar.gz` under an S3 prefix, loaded when a request names it (multi-model endpoint). */
-  static multiModel(bucket: IBucket, prefix: string): ModelData {
+  static multiModel(bucket: AnyBucket, prefix: string): ModelData {
     return new ExistingModelData(bucket, prefix, 'multi-model', {});
   }
 
@@ -134,13 +134,13 @@ class DirectoryModelData extends ModelData {
 }
 
 class ExistingModelData extends ModelData {
-  private readonly bucket: IBucket;
+  private readonly bucket: AnyBucket;
   private readonly key: string;
   private readonly kind: 'archive' | 'prefix' | 'multi-model';
   private readonly options: ExistingModelDataOptions;
 
   constructor(
-    bucket: IBucket,
+    bucket: AnyBucket,
     key: string,
     kind: 'archive' | 'prefix' | 'multi-model',
     options: ExistingModelDataOptions,
@@ -190,7 +190,7 @@ class ExistingModelData extends ModelData {
   }
 }
 
-function s3Prefix(bucket: IBucket, prefix: string): CfnModel.ModelDataSourceProperty {
+function s3Prefix(bucket: AnyBucket, prefix: string): CfnModel.ModelDataSourceProperty {
   return {
     s3DataSource: {
       s3Uri: bucket.s3UrlForObject(prefix),
@@ -214,7 +214,7 @@ function allowRead(policy: Policy, bucketArn: string, pattern: string): void {
   });
 }
 
-function grantRead(policy: Policy, bucket: IBucket, pattern: string): void {
+function grantRead(policy: Policy, bucket: AnyBucket, pattern: string): void {
   allowRead(policy, bucket.bucketArn, pattern);
   bucket.encryptionKey?.grantDecrypt(policy);
 }

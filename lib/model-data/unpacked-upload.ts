@@ -7,7 +7,7 @@ import type { PackagedModel } from './packaged-model.ts';
 
 /** Where an unpacked model lies once it is deployed. */
 export interface UnpackedUpload {
-  readonly bucket: IBucket;
+  readonly bucket: Bucket;
   /** Ends in `/`; another for every revision, so that the model being replaced keeps its files. */
   readonly prefix: string;
   /** The upload. */
@@ -34,5 +34,5 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
     retainOnDelete: true,
     memoryLimit: 1024,
   });
-  return { bucket: bucket as IBucket, prefix, deployment };
+  return { bucket, prefix, deployment };
 }

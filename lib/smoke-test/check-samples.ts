@@ -73,7 +73,8 @@ function checkAgainstSignature(
   sample: SmokeTestSample,
   manifest: Manifest,
 ): void {
-  const inputs = Object.entries(manifest.models[0]?.signatures.serving_default?.inputs ?? {});
+  const { serving_default: signature } = manifest.models[0]?.signatures ?? {};
+  const inputs = Object.entries(signature?.inputs ?? {});
   const type = sample.contentType.split(';')[0];
   if (type === 'application/json') checkJson(where, prop, sample.file);
   const [first] = inputs;

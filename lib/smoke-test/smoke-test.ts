@@ -1,4 +1,5 @@
 /** Proves after every deployment that the endpoint serves what was deployed, rightly and fast enough. */
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -82,7 +83,7 @@ export class SmokeTest extends Construct {
       logGroup,
       ...(layer && { layers: [layer] }),
       environment: { SAMPLES_DIR },
-      ...(props.vpc && { vpc: props.vpc }),
+      ...(props.vpc && { vpc: props.vpc as IVpc }),
       ...(props.vpcSubnets && { vpcSubnets: props.vpcSubnets }),
       ...(props.securityGroups && { securityGroups: [...props.securityGroups] }),
     });

@@ -4,7 +4,7 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
 /** An encrypted, private bucket that outlives its stack: what is in it cannot be made again from here. */
-export function createDataBucket(scope: Construct, id: string): IBucket {
+export function createDataBucket(scope: Construct, id: string): Bucket {
   const logs = new Bucket(scope, `${id}AccessLogs`, {
     encryption: BucketEncryption.S3_MANAGED,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -12,7 +12,7 @@ export function createDataBucket(scope: Construct, id: string): IBucket {
     lifecycleRules: [{ expiration: Duration.days(90) }],
     removalPolicy: RemovalPolicy.RETAIN,
   });
-  const bucket = new Bucket(scope, id, {
+  return new Bucket(scope, id, {
     encryption: BucketEncryption.S3_MANAGED,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     enforceSSL: true,
@@ -20,5 +20,4 @@ export function createDataBucket(scope: Construct, id: string): IBucket {
     lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
     removalPolicy: RemovalPolicy.RETAIN,
   });
-  return bucket as IBucket;
 }
