@@ -12,6 +12,8 @@ const schema = z.strictObject({
   /** When the prices were read: a year, a month or a day. */
   asOf: z.string(),
   source: z.string(),
+  /** What other pages say of these prices, by their address. */
+  checks: z.record(z.string(), z.string()).optional(),
   /** One hour of one instance of real-time inference or batch transform. */
   instanceHour: z.record(z.string(), usd),
   serverlessGBSecond: usd,
