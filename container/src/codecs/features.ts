@@ -8,7 +8,6 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { imagesToTensors } from '../images/image-to-tensor.ts';
 import type { DecodeContext } from './codec.ts';
 import { fitInput } from './fit-input.ts';
 import { reading } from './input-error.ts';
@@ -94,6 +93,8 @@ async function imageBatch(
     throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'`);
   });
   const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
+  // Only then: what reads text needs no image libraries.
+  const { imagesToTensors } = await import('../images/image-to-tensor.ts');
   const tensors = await imagesToTensors(
     images,
     { ...context, preprocess },

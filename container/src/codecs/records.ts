@@ -2,7 +2,6 @@
 import { stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
-import { imagesToTensors } from '../images/image-to-tensor.ts';
 import type { DecodeContext, DecodedRequest, DecodeLimits } from './codec.ts';
 import { featuresToTensors } from './features.ts';
 import { inputError } from './input-error.ts';
@@ -52,7 +51,11 @@ export async function recordsToTensors(
     const name = (index: number): string => `record ${index}`;
     const inputs =
       text === undefined
-        ? await imagesToTensors(records, context, name)
+        ? await (await import('../images/image-to-tensor.ts')).imagesToTensors(
+            records,
+            context,
+            name,
+          )
         : stringsToTensors(records, text, context);
     return { inputs, form: 'row' };
   }
