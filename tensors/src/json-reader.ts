@@ -7,11 +7,33 @@ import { indexed, type PlaceName, tensorFromTree } from './nested.ts';
 import type { Tensor } from './tensor.ts';
 import { base64Decode, utf8DecodeStrict } from './text.ts';
 
-/**
- * A literal that JSON.parse might not keep (or text that looks like one): an integer of 16 digits or more, or a
- * number that may be beyond the range of float64.
- */
-const LONG_NUMBER = /(?:^|[[,:\s])-?\d{16,}(?:[,\]}\s]|$)|\d[eE]\+?\d{3,}(?:[,\]}\s]|$)|\d{290}/;
+/** An integer of 16 digits or more, or an exponent of 3 or more, which a number might not hold; or text like it. */
+const LONG_NUMBER = /(?:^|[[,:\s])-?\d{16,}(?:[,\]}\s]|$)|[eE](?<=\d[eE])\+?\d{3,}(?:[,\]}\s]|$)/;
+/** With fewer digits, a number without an exponent of 3 is in the range of float64. */
+const LONG_RUN = 200;
+
+/** True where a number of the text might not be kept by JSON.parse. */
+function hasLongNumber(text: string): boolean {
+  return LONG_NUMBER.test(text) || hasLongRun(text);
+}
+
+/** A run of digits that long covers one of these places; a regular expression would look at all. */
+function hasLongRun(text: string): boolean {
+  for (let at = LONG_RUN - 1; at < text.length; at += LONG_RUN) {
+    if (!isDigit(text, at)) continue;
+    let start = at;
+    let end = at + 1;
+    while (isDigit(text, start - 1)) start -= 1;
+    while (isDigit(text, end)) end += 1;
+    if (end - start >= LONG_RUN) return true;
+  }
+  return false;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
+}
 
 /**
  * Parses JSON as JSON.parse does, except that integers of 2^53 and beyond become bigint, bare NaN, Infinity and
@@ -22,7 +44,7 @@ const LONG_NUMBER = /(?:^|[[,:\s])-?\d{16,}(?:[,\]}\s]|$)|\d[eE]\+?\d{3,}(?:[,\]
  */
 export function parseJson(body: string | Uint8Array): unknown {
   const text = textOf(body);
-  if (!LONG_NUMBER.test(text)) {
+  if (!hasLongNumber(text)) {
     try {
       return JSON.parse(text);
     } catch {
@@ -38,7 +60,7 @@ export function parseJson(body: string | Uint8Array): unknown {
  */
 export function parseJsonDocuments(body: string | Uint8Array): unknown[] {
   const text = textOf(body);
-  if (!LONG_NUMBER.test(text)) {
+  if (!hasLongNumber(text)) {
     try {
       return [JSON.parse(text)];
     } catch {
