@@ -47,11 +47,11 @@ export interface RuntimeOptions {
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { environment } = options;
   setDecodeThreads(environment.decodeThreads);
-  const prepared = await (environment.multiModel
-    ? prepareMultiModel(options)
-    : prepareSingle(options));
-  const { host, services } = prepared;
   const servers: RunningServer[] = [];
+  const prepared = await (environment.multiModel
+    ? prepareMultiModel({ ...options, servers })
+    : prepareSingle({ ...options, servers }));
+  const { host, services } = prepared;
   const close = async (graceMs = environment.limits.shutdownTimeoutMs) => {
     await Promise.all(servers.map((server) => server.close(graceMs)));
     services.cloudWatch?.close();
@@ -63,7 +63,6 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     }
   };
   const ready = options.worker?.listensWhenReady ? prepared.checked.then(open) : prepared.checked;
-  if (prepared.runsHandlers) void watch(ready, servers, options);
   const failed = Promise.race([host.failed, ready.then(forever)]);
   failed.catch(() => undefined);
   try {
@@ -76,16 +75,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   return { port: servers[0]?.port ?? 0, ready, failed, close, metrics: services.metrics };
 }
 
-/** Nothing but a handler can keep the event loop for ever. */
-async function watch(
-  ready: Promise<void>,
-  servers: readonly RunningServer[],
-  { environment, log }: RuntimeOptions,
-): Promise<void> {
-  // Where it fails the process ends.
-  if (!(await ready.then(() => true).catch(() => false))) return;
+/** Nothing but a handler can keep the event loop for ever. Resolves when this is watched for. */
+async function watch({ environment, log, servers }: PrepareOptions): Promise<void> {
   const { startStallWatch } = await import('./processes/stall-watch.ts');
-  startStallWatch({
+  await startStallWatch({
     limitMs: environment.limits.requestTimeoutMs,
     cut: (error) => servers.flatMap((server) => server.cut(error)),
     log,
@@ -117,18 +110,21 @@ async function listen(
   return server;
 }
 
+interface PrepareOptions extends RuntimeOptions {
+  /** Filled once they listen. */
+  readonly servers: readonly RunningServer[];
+}
+
 interface Prepared {
   readonly host: ModelHost;
   readonly services: Services;
   readonly routes: Routes;
   /** Rejects where the archive turns out not to fit the loaded model. */
   readonly checked: Promise<void>;
-  /** Whether there is a handler, or one may come with a model. */
-  readonly runsHandlers: boolean;
 }
 
 /** One archive, all of its models from the start on. */
-async function prepareSingle(options: RuntimeOptions): Promise<Prepared> {
+async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   const { environment, log } = options;
   const { models, defaultModel } = await chooseModels(environment);
   const metrics = await metricsOf(environment, () => host.readiness.reason);
@@ -148,6 +144,7 @@ async function prepareSingle(options: RuntimeOptions): Promise<Prepared> {
     metrics,
     defaultModel,
     archiveOf: () => archive,
+    watched: archive.handler ? watch(options) : undefined,
   });
   const checked = host.readiness.firstReady.then(async () => {
     const backend = await host.backends.choose(undefined);
@@ -156,12 +153,11 @@ async function prepareSingle(options: RuntimeOptions): Promise<Prepared> {
     checkDeclarations(archive, signatures);
   });
   checked.catch(() => undefined);
-  const runsHandlers = archive.handler !== undefined;
-  return { host, services, routes: singleModelRoutes(services), checked, runsHandlers };
+  return { host, services, routes: singleModelRoutes(services), checked };
 }
 
 /** No model at first; SageMaker loads and unloads them. */
-async function prepareMultiModel(options: RuntimeOptions): Promise<Prepared> {
+async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const { environment, log } = options;
   const root = environment.multiModelDir;
   const handler = await loadHandler(root, log);
@@ -183,16 +179,17 @@ async function prepareMultiModel(options: RuntimeOptions): Promise<Prepared> {
     metrics,
     defaultModel: undefined,
     archiveOf: (name) => table.use(name),
+    // A handler may come with any model.
+    watched: watch(options),
   });
   const checked = Promise.resolve();
-  const routes = multiModelRoutes(services, table);
-  return { host, services, routes, checked, runsHandlers: true };
+  return { host, services, routes: multiModelRoutes(services, table), checked };
 }
 
 function servicesOf(
   { environment, log }: RuntimeOptions,
   { backends, readiness, endpoint }: ModelHost,
-  rest: Pick<Services, 'metrics' | 'defaultModel' | 'archiveOf'>,
+  rest: Pick<Services, 'metrics' | 'defaultModel' | 'archiveOf' | 'watched'>,
 ): Services {
   return {
     environment,

@@ -25,6 +25,8 @@ export interface Services {
   readonly readiness: ModelReadiness;
   /** The model of requests that name none; undefined in multi-model mode. */
   readonly defaultModel: string | undefined;
+  /** Resolves when the event loop is watched, before which no handler may run; undefined where there are none. */
+  readonly watched: Promise<void> | undefined;
   /** The archive that a model came in. */
   archiveOf(modelName: string): Archive;
   /** Undefined where no port answers them. */

@@ -56,6 +56,7 @@ async function infer(
   const body = streams ? undefined : await receive(exchange, maxBytes);
   stopwatch.received();
   await services.readiness.whenReady(signal);
+  if (handler) await services.watched;
   stopwatch.ready();
 
   const inference = await createInference(services, {

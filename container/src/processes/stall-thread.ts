@@ -1,7 +1,7 @@
 /** What the thread runs that watches the main thread: see `stall-watch.ts`. */
 import { writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { STALLED, type StallThreadData } from './stall-watch.ts';
 
 /** How long the main thread may take to answer what is in flight, in ms. */
@@ -19,6 +19,8 @@ const timer = setInterval(() => {
   clearInterval(timer);
   cut();
 }, stepMs);
+
+parentPort?.postMessage('watching');
 
 /** The inspector interrupts JavaScript; where native code stands still there is no interruption. */
 function cut(): void {

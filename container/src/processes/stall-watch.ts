@@ -36,8 +36,11 @@ const LONGEST_STEP_MS = 5000;
 const SHORTEST_STEP_MS = 50;
 const STEPS_PER_LIMIT = 10;
 
-/** Watches this process from now on; does nothing where the thread's module is not beside the program. */
-export function startStallWatch({ limitMs, cut, log }: StallWatchOptions): void {
+/**
+ * Watches this process; does nothing where the thread's module is not beside the program. Resolves when the thread
+ * runs, which a main thread that stands still would not let it do.
+ */
+export async function startStallWatch({ limitMs, cut, log }: StallWatchOptions): Promise<void> {
   const entry = threadEntry('stall-thread');
   if (!entry) return;
   const stepMs = Math.min(Math.max(limitMs / STEPS_PER_LIMIT, SHORTEST_STEP_MS), LONGEST_STEP_MS);
@@ -49,8 +52,14 @@ export function startStallWatch({ limitMs, cut, log }: StallWatchOptions): void 
   // Two more, because the first silence may be short and the last beat was before it.
   const workerData: StallThreadData = { beats, stepMs, steps: Math.ceil(limitMs / stepMs) + 2 };
   const thread = new Worker(entry.program, { eval: entry.isCode, workerData });
+  await new Promise<void>((resolve) => {
+    thread.once('message', resolve);
+    thread.once('error', (err) => {
+      log.error({ err }, 'nothing watches the event loop');
+      resolve();
+    });
+  });
   thread.unref();
-  thread.once('error', (err) => log.error({ err }, 'nothing watches the event loop any more'));
 }
 
 /** Called in the middle of what the main thread does, whose frames lie below on the stack. */

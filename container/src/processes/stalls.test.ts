@@ -4,7 +4,7 @@ import { createModelDir } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
 
 const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
-const LIMIT = { SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS: '2' };
+const LIMIT = { SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS: '4' };
 
 /** Does what the body says. */
 const HANDLER = `
