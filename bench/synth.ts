@@ -13,8 +13,23 @@ const UNCHANGED = 'this app, unchanged model';
 const EMPTY = 'an empty app without the validator';
 const COMMAND = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).app as string;
 
-/** The CDK's validator takes longer than all else together; this app has it off and runs it in its tests. */
-const EMPTY_APPS = { [EMPTY]: '{ builtinCloudFormationValidation: false }', 'an empty app': '' };
+const NO_VALIDATOR = '{ builtinCloudFormationValidation: false }';
+const FROM_TS = `import { App, Stack } from 'aws-cdk-lib/core';\n`;
+const FROM_JS = `const { App, Stack } = require('aws-cdk-lib/core');\nrequire('tsx/cjs/api').register()();\n`;
+
+/**
+ * Name, file and source. The CDK's validator takes longer than all else together; this app has it off and
+ * runs it in its tests. The one in JavaScript loads TypeScript's loader as this app does, and no TypeScript.
+ */
+const EMPTY_APPS = [
+  [EMPTY, 'empty.ts', `${FROM_TS}new Stack(new App(${NO_VALIDATOR}), 'Empty');\n`],
+  [
+    'the same in JavaScript',
+    'empty.js',
+    `${FROM_JS}new Stack(new App(${NO_VALIDATOR}), 'Empty');\n`,
+  ],
+  ['an empty app', 'default.ts', `${FROM_TS}new Stack(new App(), 'Empty');\n`],
+] as const;
 
 export const synth: Bench = {
   name: 'synth',
@@ -25,13 +40,10 @@ export const synth: Bench = {
     const folder = join(ROOT, 'bench', '.build', 'synth');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{}');
-    const empty = Object.entries(EMPTY_APPS).map(([name, props], i) => {
-      const file = join(folder, `empty-${i}.ts`);
-      writeFileSync(
-        file,
-        `import { App, Stack } from 'aws-cdk-lib/core';\nnew Stack(new App(${props}), 'Empty');\n`,
-      );
-      return [name, `node --import tsx ${file}`] as const;
+    const empty = EMPTY_APPS.map(([name, file, source]) => {
+      writeFileSync(join(folder, file), source);
+      const loader = file.endsWith('.ts') ? '--import tsx ' : '';
+      return [name, `node ${loader}${join(folder, file)}`] as const;
     });
     const apps = [[FIRST, COMMAND], [UNCHANGED, COMMAND], ...empty] as const;
     const seconds = new Map(apps.map(([name]) => [name, [] as number[]]));

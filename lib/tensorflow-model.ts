@@ -61,7 +61,7 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
       invalidProp(
         this,
         'modelData',
-        `multi-model endpoints load and unload models in TensorFlow Serving, which the 'in-process' image does not hold`,
+        `multi-model data needs an image that declares SageMaker's multi-models capability, and the 'in-process' image does not`,
         `Use an image with variant 'cpu' or 'gpu', or one model for each endpoint`,
       );
     }

@@ -80,7 +80,7 @@ describe('a model', () => {
     const modelData = ModelData.multiModel(bucketOf(stack), 'models/');
     const image = existingImage({ variant: 'in-process' });
     expect(() => testModel(stack, { image, modelData })).toThrow(
-      /modelData: multi-model endpoints load and unload models in TensorFlow Serving.*Use an image with variant 'cpu' or 'gpu'/,
+      /modelData: multi-model data needs an image that declares SageMaker's multi-models capability.*Use an image with variant 'cpu' or 'gpu'/,
     );
   });
 
