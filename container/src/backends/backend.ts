@@ -26,7 +26,10 @@ export interface BackendReply {
   readonly outputs: TensorMap;
   /** Version that answered, where the backend tells. */
   readonly version?: string;
-  /** Frees the memory that the outputs are views on; after it they must not be touched. Absent: garbage. */
+  /**
+   * Frees the memory that the outputs are views on, or lets it be used again; after it they must not be
+   * touched. Absent or never called: it is freed as garbage.
+   */
   release?(): void;
 }
 

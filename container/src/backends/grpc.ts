@@ -6,6 +6,7 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
+import { giveBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
 import type {
@@ -51,7 +52,7 @@ export class GrpcBackend implements Backend {
     );
     const reply = decodeReply(bytes);
     this.#signatures.answered(request.model, reply.version);
-    return reply;
+    return { ...reply, release: () => giveBytes(bytes) };
   }
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {

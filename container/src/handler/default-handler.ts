@@ -1,7 +1,8 @@
 /** What answers where the archive has no handler: the codecs, straight to the model and back. */
 
-import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import { isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { RestBackend } from '../backends/rest.ts';
+import { giveBytes } from '../byte-pool.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { decodeRequest, encodeResponse } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
@@ -28,7 +29,14 @@ export async function defaultHandler(
   }
   const { inputs, form, signature } = await decodeBody(body, inference);
   const outputs = await inference.predict(inputs, { signature: signature.key });
+  // The outputs of a model in this process may be views on its inputs.
+  inference.hold(() => giveInputs(inputs));
   return encodeOutputs(outputs, inference, { form, signature });
+}
+
+/** Memory of the inputs that comes from the pool goes back to it. */
+function giveInputs(inputs: TensorMap): void {
+  for (const tensor of Object.values(inputs)) if (isNumeric(tensor)) giveBytes(tensor.bytes);
 }
 
 /** What TensorFlow Serving reads as it is and answers as the client wants it needs no tensors in between. */

@@ -42,6 +42,8 @@ export interface Inference {
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
   timed<T extends { readonly version?: string }>(call: () => Promise<T>): Promise<T>;
+  /** Calls `release` once the response is done. */
+  hold(release: () => void): void;
   /** Version of the request's model that answered its last call, where it is known. */
   readonly answeredVersion: string | undefined;
 }
@@ -116,10 +118,13 @@ export async function createInference(
       // The version that the answer names is of the request's own model.
       const isOwn = call.model.name === model.name;
       const reply = await (isOwn ? timed(run) : stopwatch.predict(run));
-      if (reply.release) results.hold(() => reply.release?.());
+      // A handler may keep what it got over gRPC; that memory is not used again.
+      const reusable = archive.handler === undefined || backend.transport === 'in-process';
+      if (reply.release && reusable) results.hold(() => reply.release?.());
       return reply.outputs;
     },
     timed,
+    hold: (release) => results.hold(release),
     get answeredVersion() {
       return answeredVersion;
     },

@@ -1,4 +1,5 @@
 /** Puts one gRPC message together from the pieces in which it arrives. */
+import { takeBytes } from '../../byte-pool.ts';
 import { ServingError } from '../../errors.ts';
 
 /** Compressed flag and length, big-endian (gRPC over HTTP/2, "Length-Prefixed-Message"). */
@@ -65,7 +66,7 @@ export class MessageAssembler {
         `the model's answer has ${length} bytes, more than the ${this.#maxBytes} allowed; ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES`,
       );
     }
-    return Buffer.allocUnsafeSlow(length);
+    return takeBytes(length);
   }
 
   #fill(message: Buffer, chunk: Buffer): void {
