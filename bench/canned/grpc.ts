@@ -1,5 +1,4 @@
-/** The canned model server's gRPC side on bare HTTP/2, so that it costs as little as a server can. */
-import { createServer, type ServerHttp2Stream } from 'node:http2';
+/** The canned model server's gRPC side. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AnySchema, Int64ValueSchema } from '@bufbuild/protobuf/wkt';
 import {
@@ -10,11 +9,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import * as protos from '@sagemaker-tfs/tensors/protos';
 import type { CannedCase } from './cases.ts';
-
-const WINDOW = 2 ** 30;
-const FRAME = 2 ** 24 - 1;
-/** Node's default of 10 refuses calls while replies of tens of megabytes are on their way. */
-const SESSION_MEGABYTES = 8192;
+import { serveHttp2 } from './http2-server.ts';
 
 /** Answers Predict, GetModelMetadata and GetModelStatus on ports and paths of Unix domain sockets. */
 export function serveGrpc(
@@ -34,29 +29,12 @@ export function serveGrpc(
     [protos.GRPC_METHODS.getModelMetadata]: () => [metadata(canned, model)],
     [protos.GRPC_METHODS.getModelStatus]: () => [status()],
   };
-  for (const address of addresses) listen(methods, address);
+  for (const address of addresses) {
+    serveHttp2((path, body) => methods[path]?.(body), address);
+  }
 }
 
 type Methods = Readonly<Record<string, (body: Uint8Array) => readonly Uint8Array[]>>;
-
-function listen(methods: Methods, address: number | string): void {
-  const server = createServer({
-    settings: { initialWindowSize: WINDOW, maxFrameSize: FRAME },
-    maxSessionMemory: SESSION_MEGABYTES,
-  });
-  server.on('session', (session) => session.setLocalWindowSize(WINDOW));
-  server.on('stream', (stream, headers) => {
-    const parts: Uint8Array[] = [];
-    stream.on('data', (part: Uint8Array) => parts.push(part));
-    stream.on('error', () => undefined);
-    stream.on('end', () => {
-      const method = methods[String(headers[':path'])];
-      if (!method) return fail(stream, 12, 'not canned');
-      reply(stream, method(Buffer.concat(parts).subarray(5)));
-    });
-  });
-  server.listen(address);
-}
 
 function predictReply(canned: CannedCase, model: string, wanted: readonly string[]) {
   const outputs = Object.fromEntries(
@@ -113,30 +91,5 @@ function tensorInfos(
         tensorShape: { dim: shape.map((size) => ({ size: BigInt(size) })) },
       },
     ]),
-  );
-}
-
-function reply(stream: ServerHttp2Stream, chunks: readonly Uint8Array[]): void {
-  const length = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(length, 1);
-  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-  stream.cork();
-  stream.write(prefix);
-  for (const chunk of chunks) stream.write(chunk);
-  stream.uncork();
-  stream.end();
-}
-
-function fail(stream: ServerHttp2Stream, code: number, message: string): void {
-  stream.respond(
-    {
-      ':status': 200,
-      'content-type': 'application/grpc',
-      'grpc-status': String(code),
-      'grpc-message': message,
-    },
-    { endStream: true },
   );
 }
