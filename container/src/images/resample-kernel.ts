@@ -1,83 +1,101 @@
-/** The WebAssembly inner loops of bilinear resizing (resample.wat) and the layout of their memory. */
+/** The WebAssembly loops of bilinear resizing (resample.wat) and the layout of their memory. */
 import { RESAMPLE_WASM } from './gen/resample-wasm.ts';
 import { type WasmMemory, wasmModule } from './wasm-instance.ts';
 
-/** One resize in progress: two horizontally resized rows, and what is needed to make and mix them. */
-export interface ResampleKernel {
-  /** For each target column the source columns left and right of it, and the weight of the right one. */
-  setColumns(left: Uint32Array, right: Uint32Array, weight: Float32Array): void;
-  /** Resizes one row of source pixels horizontally into a slot. */
-  blendRow(row: Uint8Array, slot: 'upper' | 'lower'): void;
-  /** Exchanges the slots. */
-  swapRows(): void;
-  /** Writes the row that lies `weight` of the way from upper to lower into `out` at `start`. */
-  mixRows(weight: number, out: Uint8Array, start: number): void;
+/** For each target column the byte offset of the pixel left of it in a row, and the weight of the next one. */
+export interface Columns {
+  readonly left: Uint32Array;
+  readonly weight: Float32Array;
+  readonly channels: number;
+}
+
+/** Rows of pixels, and the target rows that lie between them. */
+export interface Band {
+  /** Runs of source rows, packed one after another. */
+  readonly pixels: readonly Uint8Array[];
+  /** For each target row the byte offsets of the rows above and below it in the packed pixels. */
+  readonly low: Uint32Array;
+  readonly high: Uint32Array;
+  /** For each target row how far it lies between them. */
+  readonly weight: Float32Array;
 }
 
 interface Exports {
   readonly memory: WasmMemory;
-  blendRow(
-    row: number,
+  resize(
+    rows: number,
+    low: number,
+    high: number,
+    mix: number,
+    pixels: number,
     left: number,
-    right: number,
     weight: number,
     columns: number,
     channels: number,
+    upper: number,
+    lower: number,
+    length: number,
     out: number,
   ): void;
-  mixRows(upper: number, lower: number, weight: number, length: number, out: number): void;
 }
 
 const PAGE_BYTES = 65_536;
-/** Memory kept between resizes; a wider picture gets an instance of its own, freed after it. */
+/** Memory kept between resizes; what takes more gets an instance of its own, freed after it. */
 const KEPT_PAGES = 64;
 
 const instantiate = wasmModule<Exports>(RESAMPLE_WASM);
 let kept: Exports | undefined;
 
 /**
- * The kernel for rows of `picture` resized to `columns` pixels. There is one kernel memory: use it to the
- * end before asking for the next, without awaiting between.
+ * Resizes a band.
+ * @returns the target rows, one after another: a view that is valid until the next call
  */
-export function resampleKernel(
-  picture: { readonly width: number; readonly channels: number },
-  columns: number,
-): ResampleKernel {
-  const { channels } = picture;
+export function resizeBand({ left, weight, channels }: Columns, band: Band): Uint8Array {
+  const columns = left.length;
+  const rows = band.low.length;
   const length = columns * channels;
-  const layout = layOut({
-    // A pixel is read as four bytes, a row is mixed in blocks of 16 values.
-    row: picture.width * channels + 16,
-    left: columns * 4,
-    right: columns * 4,
-    weight: columns * 4,
+  const at = layOut({
+    left: left.byteLength,
+    weight: weight.byteLength,
+    low: band.low.byteLength,
+    high: band.high.byteLength,
+    mix: band.weight.byteLength,
+    // A pixel is read as four bytes, and the next one too; a row is mixed in blocks of 16 values.
+    pixels: band.pixels.reduce((sum, run) => sum + run.length, 0) + 16,
     upper: length * 4 + 64,
     lower: length * 4 + 64,
-    out: length + 16,
+    out: rows * length + 16,
   });
-  const wasm = withMemory(layout.end);
-  const bytes = new Uint8Array(wasm.memory.buffer);
-  const slots = { upper: layout.upper, lower: layout.lower };
-  return {
-    setColumns(left, right, weight) {
-      const toOffset = (column: number): number => column * channels;
-      new Uint32Array(bytes.buffer, layout.left, columns).set(left.map(toOffset));
-      new Uint32Array(bytes.buffer, layout.right, columns).set(right.map(toOffset));
-      new Float32Array(bytes.buffer, layout.weight, columns).set(weight);
-    },
-    blendRow(row, slot) {
-      bytes.set(row, layout.row);
-      const { left, right, weight } = layout;
-      wasm.blendRow(layout.row, left, right, weight, columns, channels, slots[slot]);
-    },
-    swapRows() {
-      [slots.upper, slots.lower] = [slots.lower, slots.upper];
-    },
-    mixRows(weight, out, start) {
-      wasm.mixRows(slots.upper, slots.lower, weight, length, layout.out);
-      out.set(bytes.subarray(layout.out, layout.out + length), start);
-    },
-  };
+  const wasm = withMemory(at.end);
+  const { buffer } = wasm.memory;
+  const bytes = new Uint8Array(buffer);
+  new Uint32Array(buffer, at.left).set(left);
+  new Float32Array(buffer, at.weight).set(weight);
+  new Uint32Array(buffer, at.low).set(band.low);
+  new Uint32Array(buffer, at.high).set(band.high);
+  new Float32Array(buffer, at.mix).set(band.weight);
+  let end = at.pixels;
+  for (const run of band.pixels) {
+    bytes.set(run, end);
+    end += run.length;
+  }
+  const { low, high, mix, pixels, upper, lower, out } = at;
+  wasm.resize(
+    rows,
+    low,
+    high,
+    mix,
+    pixels,
+    at.left,
+    at.weight,
+    columns,
+    channels,
+    upper,
+    lower,
+    length,
+    out,
+  );
+  return bytes.subarray(out, out + rows * length);
 }
 
 /** Places regions one after another, 16-byte aligned. */

@@ -8,7 +8,7 @@
  * computed in float32 and rounded to the nearest of 0-255.
  */
 import type { Placement } from './placement.ts';
-import { type ResampleKernel, resampleKernel } from './resample-kernel.ts';
+import { type Band, type Columns, resizeBand } from './resample-kernel.ts';
 
 /** 8-bit pixels, row-major, channels innermost. */
 export interface Pixels {
@@ -97,34 +97,108 @@ function taps(start: number, length: number, count: number, limit: number): Taps
   return { low, high, weight };
 }
 
-function bilinear(picture: Pixels, frame: Pixels, { source, target }: Placement): void {
-  const kernel = resampleKernel(picture, target.width);
-  const columns = taps(source.x, source.width, target.width, picture.width);
-  kernel.setColumns(columns.low, columns.high, columns.weight);
-  const rows = taps(source.y, source.height, target.height, picture.height);
-  const load = rowLoader(picture, kernel);
-  for (let row = 0; row < target.height; row++) {
-    load(rows.low[row] as number, rows.high[row] as number);
-    const start = ((target.y + row) * frame.width + target.x) * frame.channels;
-    kernel.mixRows(rows.weight[row] as number, frame.data, start);
+/** Source and target rows of at most so many bytes are resized at a time. */
+const BAND_BYTES = 2 ** 20;
+/** Pictures mostly come in few sizes. */
+const MOST_PLANS = 16;
+
+/** Which rows and columns a resize takes; the same for all pictures of a size. */
+interface Plan {
+  readonly columns: Columns;
+  readonly bands: readonly BandPlan[];
+}
+
+interface BandPlan extends Omit<Band, 'pixels'> {
+  /** The first target row. */
+  readonly first: number;
+  /** Source rows, from the first to the one after the last. */
+  readonly runs: readonly { readonly from: number; readonly to: number }[];
+}
+
+const plans = new Map<string, Plan>();
+
+function bilinear(picture: Pixels, frame: Pixels, placement: Placement): void {
+  const { channels } = picture;
+  const { target } = placement;
+  const rowBytes = picture.width * channels;
+  const length = target.width * channels;
+  const { columns, bands } = planOf(picture, placement);
+  for (const { first, runs, ...rows } of bands) {
+    const pixels = runs.map(({ from, to }) =>
+      picture.data.subarray(from * rowBytes, to * rowBytes),
+    );
+    const resized = resizeBand(columns, { ...rows, pixels });
+    const start = ((target.y + first) * frame.width + target.x) * channels;
+    if (target.width === frame.width) frame.data.set(resized, start);
+    else setRows(frame, start, resized, length);
   }
 }
 
-/** Keeps the two rows that a target row lies between; a row that the last one needed too is not redone. */
-function rowLoader(picture: Pixels, kernel: ResampleKernel): (low: number, high: number) => void {
-  const rowBytes = picture.width * picture.channels;
-  let upper = -1;
-  let lower = -1;
-  const blend = (row: number, slot: 'upper' | 'lower'): number => {
-    kernel.blendRow(picture.data.subarray(row * rowBytes, (row + 1) * rowBytes), slot);
-    return row;
+/** Where the target is narrower than the frame. */
+function setRows(
+  { data, width, channels }: Pixels,
+  start: number,
+  rows: Uint8Array,
+  length: number,
+) {
+  for (let from = 0, to = start; from < rows.length; from += length, to += width * channels) {
+    data.set(rows.subarray(from, from + length), to);
+  }
+}
+
+function planOf({ width, height, channels }: Pixels, { source, target }: Placement): Plan {
+  const sizes = [width, height, channels, target.width, target.height];
+  const key = [...sizes, source.x, source.y, source.width, source.height].join();
+  const known = plans.get(key);
+  if (known) return known;
+  const rows = taps(source.y, source.height, target.height, height);
+  const bytes = Math.max(width, target.width) * channels;
+  const plan = {
+    columns: columnsOf(taps(source.x, source.width, target.width, width), channels),
+    bands: bandsOf(rows, width * channels, Math.max(2, Math.floor(BAND_BYTES / bytes) - 2)),
   };
-  return (low, high) => {
-    if (lower === low && upper !== low) {
-      kernel.swapRows();
-      [upper, lower] = [lower, upper];
-    }
-    if (upper !== low) upper = blend(low, 'upper');
-    if (lower !== high) lower = blend(high, 'lower');
+  if (plans.size === MOST_PLANS) plans.clear();
+  plans.set(key, plan);
+  return plan;
+}
+
+/** Beyond the border the pixel at it counts alone. */
+function columnsOf({ low, high, weight }: Taps, channels: number): Columns {
+  return {
+    left: low.map((column) => column * channels),
+    weight: weight.map((value, index) => (low[index] === high[index] ? 0 : value)),
+    channels,
   };
+}
+
+function bandsOf(rows: Taps, rowBytes: number, mostRows: number): BandPlan[] {
+  const bands: BandPlan[] = [];
+  for (let first = 0; first < rows.low.length; ) {
+    const band = bandFrom(first, rows, rowBytes, mostRows);
+    bands.push(band);
+    first += band.low.length;
+  }
+  return bands;
+}
+
+/** The target rows from `first` on that make a band, with the source rows that they need, each once. */
+function bandFrom(first: number, rows: Taps, rowBytes: number, mostRows: number): BandPlan {
+  const runs: { from: number; to: number }[] = [];
+  const [low, high]: [number[], number[]] = [[], []];
+  let packed = 0;
+  const place = (row: number): number => {
+    const run = runs.at(-1);
+    if (run && row < run.to) return (packed - (run.to - row)) * rowBytes;
+    if (run?.to === row) run.to += 1;
+    else runs.push({ from: row, to: row + 1 });
+    packed += 1;
+    return (packed - 1) * rowBytes;
+  };
+  const last = Math.min(rows.low.length, first + mostRows);
+  for (let row = first; row < last && packed < mostRows; row++) {
+    low.push(place(rows.low[row] as number));
+    high.push(place(rows.high[row] as number));
+  }
+  const weight = rows.weight.slice(first, first + low.length);
+  return { first, runs, low: Uint32Array.from(low), high: Uint32Array.from(high), weight };
 }

@@ -1,36 +1,81 @@
-;; The two inner loops of bilinear resizing, with 128-bit SIMD. Built into gen/resample-wasm.ts by
-;; `node container/src/images/build-wasm.mjs`; called from resample.ts, which lays out the memory.
+;; Bilinear resizing of a band of rows, with 128-bit SIMD. Built into gen/resample-wasm.ts by
+;; `node container/src/images/build-wasm.mjs`; called from resample-kernel.ts, which lays out the memory.
 (module
   (memory (export "memory") 1)
 
-  ;; For each column: out = left + (right - left) * weight, `channels` floats a column.
-  ;; $left and $right hold u32 byte offsets into the row of pixels, $weight f32. A pixel is read as four
-  ;; bytes and written as four floats; the fourth is the next pixel's, overwritten or never read.
-  ;; (No helper functions: V8 does not inline them, which halves the speed.)
-  (func (export "blendRow")
-    (param $row i32) (param $left i32) (param $right i32) (param $weight i32)
+  ;; Writes $rows rows of $length bytes to $out, one after another. For each of them $low and $high hold where
+  ;; the rows of pixels above and below it begin (u32, from $pixels on) and $mix how far it lies between (f32).
+  ;; The rows last resized horizontally are kept in $upper and $lower: the next row mostly needs one of them.
+  (func (export "resize")
+    (param $rows i32) (param $low i32) (param $high i32) (param $mix i32) (param $pixels i32)
+    (param $left i32) (param $weight i32) (param $columns i32) (param $channels i32)
+    (param $upper i32) (param $lower i32) (param $length i32) (param $out i32)
+    (local $end i32) (local $above i32) (local $below i32) (local $has_upper i32) (local $has_lower i32)
+    (local $swap i32)
+    (local.set $end (i32.add (local.get $low) (i32.shl (local.get $rows) (i32.const 2))))
+    (local.set $has_upper (i32.const -1))
+    (local.set $has_lower (i32.const -1))
+    (loop $row
+      (local.set $above (i32.load (local.get $low)))
+      (local.set $below (i32.load (local.get $high)))
+      (if (i32.eq (local.get $has_lower) (local.get $above))
+        (then
+          (local.set $swap (local.get $upper))
+          (local.set $upper (local.get $lower))
+          (local.set $lower (local.get $swap))
+          (local.set $has_lower (local.get $has_upper))
+          (local.set $has_upper (local.get $above))))
+      (if (i32.ne (local.get $has_upper) (local.get $above))
+        (then
+          (call $blendRow
+            (i32.add (local.get $pixels) (local.get $above))
+            (local.get $left) (local.get $weight) (local.get $columns) (local.get $channels)
+            (local.get $upper))
+          (local.set $has_upper (local.get $above))))
+      (if (i32.ne (local.get $has_lower) (local.get $below))
+        (then
+          (call $blendRow
+            (i32.add (local.get $pixels) (local.get $below))
+            (local.get $left) (local.get $weight) (local.get $columns) (local.get $channels)
+            (local.get $lower))
+          (local.set $has_lower (local.get $below))))
+      (call $mixRows
+        (local.get $upper) (local.get $lower) (f32.load (local.get $mix)) (local.get $length)
+        (local.get $out))
+      (local.set $out (i32.add (local.get $out) (local.get $length)))
+      (local.set $high (i32.add (local.get $high) (i32.const 4)))
+      (local.set $mix (i32.add (local.get $mix) (i32.const 4)))
+      (br_if $row
+        (i32.lt_u
+          (local.tee $low (i32.add (local.get $low) (i32.const 4)))
+          (local.get $end)))))
+
+  ;; For each column: out = pixel + (next pixel - pixel) * weight, `channels` floats a column. $left holds u32
+  ;; byte offsets into the row of pixels, $weight f32, zero where the next pixel is not meant. A pixel is read
+  ;; as four bytes and written as four floats; the fourth is the next pixel's, overwritten or never read.
+  ;; (No helper functions in the loops: V8 does not inline them, which halves the speed.)
+  (func $blendRow
+    (param $row i32) (param $left i32) (param $weight i32)
     (param $columns i32) (param $channels i32) (param $out i32)
-    (local $at i32) (local $end i32) (local $step i32) (local $a v128)
+    (local $at i32) (local $end i32) (local $step i32) (local $pixel i32) (local $a v128)
     (local.set $end (i32.shl (local.get $columns) (i32.const 2)))
     (local.set $step (i32.shl (local.get $channels) (i32.const 2)))
     (loop $column
+      (local.set $pixel
+        (i32.add (local.get $row) (i32.load (i32.add (local.get $left) (local.get $at)))))
       (local.set $a
         (f32x4.convert_i32x4_s
-          (i32x4.extend_low_i16x8_s
-            (i16x8.extend_low_i8x16_u
-              (v128.load32_zero
-                (i32.add (local.get $row)
-                  (i32.load (i32.add (local.get $left) (local.get $at)))))))))
+          (i8x16.swizzle
+            (v128.load32_zero (local.get $pixel))
+            (v128.const i8x16 0 128 128 128 1 128 128 128 2 128 128 128 3 128 128 128))))
       (v128.store (local.get $out)
         (f32x4.add (local.get $a)
           (f32x4.mul
             (f32x4.sub
               (f32x4.convert_i32x4_s
-                (i32x4.extend_low_i16x8_s
-                  (i16x8.extend_low_i8x16_u
-                    (v128.load32_zero
-                      (i32.add (local.get $row)
-                        (i32.load (i32.add (local.get $right) (local.get $at))))))))
+                (i8x16.swizzle
+                  (v128.load32_zero (i32.add (local.get $pixel) (local.get $channels)))
+                  (v128.const i8x16 0 128 128 128 1 128 128 128 2 128 128 128 3 128 128 128)))
               (local.get $a))
             (v128.load32_splat (i32.add (local.get $weight) (local.get $at))))))
       (local.set $out (i32.add (local.get $out) (local.get $step)))
@@ -41,7 +86,7 @@
 
   ;; out = upper + (lower - upper) * weight, rounded to the nearest byte (values are never negative);
   ;; $length is rounded up to a multiple of 16.
-  (func (export "mixRows")
+  (func $mixRows
     (param $upper i32) (param $lower i32) (param $weight f32) (param $length i32) (param $out i32)
     (local $end i32) (local $w v128) (local $a v128)
     (local.set $w (f32x4.splat (local.get $weight)))
