@@ -205,8 +205,8 @@ describe('UnaryChannel against the reference implementation', () => {
 
 const MB = 2 ** 20;
 
-/** Echoes through node:http2, with the windows and frames that a case asks for. */
-async function echoServer(options: ServerOptions, address: number | string = 0) {
+/** Echoes through node:http2, so many times over, with the windows and frames that a case asks for. */
+async function echoServer(options: ServerOptions, address: number | string = 0, times = 1) {
   const server = createHttp2Server(options);
   server.on('session', (session) => session.setLocalWindowSize(2 ** 30));
   server.on('stream', async (stream) => {
@@ -214,7 +214,10 @@ async function echoServer(options: ServerOptions, address: number | string = 0) 
     for await (const part of stream) parts.push(part as Buffer);
     stream.respond({ ':status': 200 }, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.end(Buffer.concat(parts));
+    const request = Buffer.concat(parts);
+    const prefix = Buffer.from(request.subarray(0, 5));
+    prefix.writeUInt32BE((request.length - 5) * times, 1);
+    stream.end(Buffer.concat([prefix, ...Array(times).fill(request.subarray(5))]));
   });
   server.listen(address);
   await once(server, 'listening');
@@ -228,21 +231,22 @@ async function channelToEcho(options: ServerOptions): Promise<UnaryChannel> {
 }
 
 /** Sends messages of different content at a time and expects each back. */
-async function expectEchoes(channel: UnaryChannel, count: number, bytes: number): Promise<void> {
+async function expectEchoes(channel: UnaryChannel, count: number, bytes: number, times = 1) {
   const messages = Array.from({ length: count }, (_, i) => Buffer.alloc(bytes + i, `message ${i}`));
   const replies = await Promise.all(
     messages.map((message) => channel.call({ path: PATH, message: [message] })),
   );
-  expect(replies.map((reply, i) => reply.equals(messages[i] as Buffer))).toEqual(
+  const wanted = messages.map((message) => Buffer.concat(Array<Buffer>(times).fill(message)));
+  expect(replies.map((reply, i) => reply.equals(wanted[i] as Buffer))).toEqual(
     messages.map(() => true),
   );
 }
 
 /** Sends one message after the other, so that some requests are on their way while replies are. */
-async function sendInTurn(channel: UnaryChannel, count: number, bytes: number): Promise<void> {
+async function sendInTurn(channel: UnaryChannel, count: number, bytes: number, times = 1) {
   for (let i = 0; i < count; i++) {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-    await expectEchoes(channel, 1, bytes);
+    await expectEchoes(channel, 1, bytes, times);
   }
 }
 
@@ -257,9 +261,9 @@ describe('UnaryChannel with much on the way', () => {
 
   test('nor over a Unix domain socket', async () => {
     const socket = join(tmpdir(), `unary-channel-large-${process.pid}.sock`);
-    await echoServer(windows, socket);
+    await echoServer(windows, socket, 32);
     const channel = channelTo(1, undefined, socket);
-    await Promise.all(Array.from({ length: 8 }, () => sendInTurn(channel, 3, 3 * MB)));
+    await Promise.all(Array.from({ length: 16 }, () => sendInTurn(channel, 3, 90_000, 32)));
   });
 
   test('a window smaller than the message is waited for', async () => {

@@ -10,7 +10,7 @@ import { UnaryReply } from './unary-reply.ts';
 export interface GrpcTarget {
   readonly host: string;
   readonly port: number;
-  /** A Unix domain socket (`--grpc_socket_path`), taken instead of the port where it is there. */
+  /** A Unix domain socket (`--grpc_socket_path`), taken for all but large requests where it is there. */
   readonly socket?: string;
 }
 
@@ -26,14 +26,22 @@ export interface UnaryCall {
   readonly signal?: AbortSignal;
 }
 
-/** A connection that opens with the first call and again after it was lost. */
+/**
+ * Requests beyond this size go to the port: they do not fit in the buffer of a Unix domain socket (208 KiB by
+ * default in Linux, with its overhead), and waiting for room in it costs more than TCP, whose buffers grow.
+ */
+const MOST_SOCKET_BYTES = 98_304;
+
+/** Connections that open with the first call that needs them and again after they were lost. */
 export class UnaryChannel {
   readonly #target: GrpcTarget;
   readonly #maxReplyBytes: number;
   /** Header blocks by path and timeout, of which there are a handful. */
   readonly #headers = new Map<string, Buffer>();
-  #connection: Http2Connection | undefined;
-  /** The connection, and earlier ones on which calls are in flight. */
+  readonly #connections: { socket?: Http2Connection; port?: Http2Connection } = {};
+  /** Whether the socket is there; undefined until a call would take it. */
+  #hasSocket: boolean | undefined;
+  /** The connections, and earlier ones on which calls are in flight. */
   readonly #open = new Set<Http2Connection>();
 
   constructor(target: GrpcTarget, options: { maxReplyBytes: number }) {
@@ -51,7 +59,7 @@ export class UnaryChannel {
     signal?.throwIfAborted();
     const length = message.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const reply = new UnaryReply(this.#maxReplyBytes);
-    const cancel = this.#connected().request(
+    const cancel = this.#connected(length <= MOST_SOCKET_BYTES ? 'socket' : 'port').request(
       this.#headerBlock(path, timeoutMs),
       [messagePrefix(length), ...message],
       reply,
@@ -66,25 +74,36 @@ export class UnaryChannel {
     }
   }
 
-  /** Opens a connection anew for the calls to come; those in flight finish on the old one. */
+  /** Opens connections anew for the calls to come; those in flight finish on the old ones. */
   reconnect(): void {
-    this.#connection?.retire();
-    this.#connection = undefined;
+    this.#connections.socket?.retire();
+    this.#connections.port?.retire();
+    this.#forget();
   }
 
-  /** Ends the connection at once; calls in flight fail. */
+  /** Ends the connections at once; calls in flight fail. */
   close(): void {
-    this.#connection = undefined;
+    this.#forget();
     for (const connection of this.#open) connection.destroy();
   }
 
-  #connected(): Http2Connection {
-    if (this.#connection?.usable) return this.#connection;
-    const { host, port, socket } = this.#target;
-    const target = socket && existsSync(socket) ? { path: socket } : { host, port };
+  #forget(): void {
+    delete this.#connections.socket;
+    delete this.#connections.port;
+    this.#hasSocket = undefined;
+  }
+
+  /** Where the socket is not there, the port's connection is that of all calls. */
+  #connected(way: 'socket' | 'port'): Http2Connection {
+    const known = this.#connections[way];
+    if (known?.usable) return known;
+    const { host, port, socket = '' } = this.#target;
+    this.#hasSocket ??= existsSync(socket);
+    if (way === 'socket' && !this.#hasSocket) return this.#connected('port');
+    const target = way === 'socket' ? { path: socket } : { host, port };
     const connection = new Http2Connection(target, () => this.#open.delete(connection));
     this.#open.add(connection);
-    this.#connection = connection;
+    this.#connections[way] = connection;
     return connection;
   }
 
