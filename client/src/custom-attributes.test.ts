@@ -23,7 +23,13 @@ test('what SageMaker does not carry is refused before it is sent', () => {
   expect(() => formatCustomAttributes({ outputs: ['x'.repeat(1100)] })).toThrow(
     /1112 characters, SageMaker carries 1024/,
   );
-  expect(() => formatCustomAttributes({ signature: 'größe' })).toThrow(/"ö" at character 16/);
+  expect(() => formatCustomAttributes({ others: { größe: '1' } })).toThrow(/"ö" at character 2/);
+});
+
+test('values beyond ASCII are percent-encoded, and a percent sign with them', () => {
+  expect(formatCustomAttributes({ signature: 'größe', others: { share: '50%' } })).toBe(
+    'tfs-signature=gr%C3%B6%C3%9Fe,share=50%25',
+  );
 });
 
 test('an answer is read back: commas, characters beyond ASCII, a percent sign of its own', () => {

@@ -1,6 +1,6 @@
 /**
  * `X-Amzn-SageMaker-Custom-Attributes`, the one header that SageMaker hands on in both directions:
- * `name=value` with commas between; a comma inside a value is written `%2C`.
+ * `name=value` with commas between; commas, percent signs and what is not visible ASCII are percent-encoded in values.
  */
 import { PredictionError } from './errors/prediction-error.ts';
 
@@ -50,12 +50,15 @@ export function formatCustomAttributes(attributes: RequestAttributes): string {
     ...Object.entries(others ?? {}),
   ];
   const header = pairs
-    .flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}=${value.replaceAll(',', '%2C')}`],
-    )
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${percentEncoded(value)}`]))
     .join(',');
   checkCustomAttributes(header);
   return header;
+}
+
+/** SageMaker passes visible ASCII alone, and a comma would end the value. */
+function percentEncoded(value: string): string {
+  return value.replace(/[^ -~]+|[%,]/gu, encodeURIComponent);
 }
 
 /** @throws PredictionError BAD_OPTION for what SageMaker does not carry */
