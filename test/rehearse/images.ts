@@ -25,7 +25,9 @@ export async function startImageBuilder(): Promise<ImageBuilder> {
   const program = programHere();
   process.env.REHEARSE_BUILDER = program;
   if (program === 'none') {
-    console.log('No image is built. That takes a Docker engine, or buildah and debootstrap, and root.');
+    console.log(
+      'No image is built. That takes a Docker engine, or buildah and debootstrap, and root.',
+    );
     return { program, buildArgs: {}, registry: undefined, stop: async () => undefined };
   }
   if (program === 'buildah') await ensureStandInBase(resolve('.'));
