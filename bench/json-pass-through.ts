@@ -59,9 +59,9 @@ export const jsonPassThrough: Bench = {
       ],
       targets: [
         target(
-          'JSON rows: requests/s against Python REST',
+          'JSON rows, as installed (gRPC, one process): requests/s against Python REST',
           3,
-          rateRatio(againstPython, OURS_REST_PROCESSES, PYTHON_REST, BUSY),
+          rateRatio(againstPython, OURS, PYTHON_REST, BUSY),
         ),
         target(
           "JSON rows over gRPC: requests/s against the model server's REST alone",
