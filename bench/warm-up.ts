@@ -9,7 +9,7 @@ import { measure } from './lib/serving.ts';
 import { median } from './lib/sockets.ts';
 import { temporaryDirectory } from './lib/temporary.ts';
 
-const STARTS = { full: 3, quick: 1 };
+const STARTS = { full: 2, quick: 1 };
 
 export const warmUp: Bench = {
   name: 'warm-up',

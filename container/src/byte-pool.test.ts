@@ -1,4 +1,4 @@
-import { giveBytes, takeBytes } from './byte-pool.ts';
+import { giveBytes, takeBytes, takeSharedBytes } from './byte-pool.ts';
 
 const SIZE = 100_000;
 
@@ -21,6 +21,14 @@ describe('buffers that are used again', () => {
     giveBytes(takeBytes(SIZE));
     expect(takeBytes(SIZE + 1)).toHaveLength(SIZE + 1);
     expect(takeBytes(0)).toHaveLength(0);
+  });
+
+  it('gives shared memory to those alone who want it', () => {
+    const shared = takeSharedBytes(SIZE);
+    giveBytes(shared);
+    expect(takeBytes(SIZE).buffer).not.toBe(shared.buffer);
+    expect(takeSharedBytes(SIZE).buffer).toBe(shared.buffer);
+    expect(takeSharedBytes(10)).toHaveLength(10);
   });
 
   it('leaves memory alone that is not its own, and parts of its own', () => {

@@ -11,37 +11,54 @@ const MOST_IDLE_BYTES = 128 * 1024 * 1024;
 /** A buffer that nobody wanted for so long is given to the garbage collector. */
 const MOST_IDLE_MS = 10_000;
 
-interface IdleBuffer {
-  readonly buffer: Buffer;
+/** Memory of this process, or memory that its threads share. */
+type Memory = ArrayBufferLike;
+
+interface IdleMemory {
+  readonly memory: Memory;
   readonly since: number;
 }
 
 /** The longest idle first. */
-const idle: IdleBuffer[] = [];
+const idle: IdleMemory[] = [];
 let idleBytes = 0;
 let isSweeping = false;
 /** Memory that was taken and may come back, once. */
-const taken = new WeakSet<ArrayBufferLike>();
+const taken = new WeakSet<Memory>();
 
 /** A buffer of exactly this size with any content, to be given back or left to the garbage collector. */
 export function takeBytes(size: number): Buffer {
   if (size < LEAST_BYTES) return Buffer.allocUnsafeSlow(size);
-  const index = idle.findLastIndex(({ buffer }) => buffer.byteLength === size);
-  const known = idle[index]?.buffer;
-  if (known) forget(index);
-  const buffer = known ?? Buffer.allocUnsafeSlow(size);
+  const known = take(size, false);
+  const buffer = known ? Buffer.from(known) : Buffer.allocUnsafeSlow(size);
   taken.add(buffer.buffer);
   return buffer;
 }
 
-/** Takes back what {@link takeBytes} gave and nobody reads any more; anything else is left alone. */
+/** As {@link takeBytes}, of memory that threads share. */
+export function takeSharedBytes(size: number): Uint8Array {
+  const memory = take(size, true) ?? new SharedArrayBuffer(size);
+  if (size >= LEAST_BYTES) taken.add(memory);
+  return new Uint8Array(memory);
+}
+
+/** Takes back what was taken and nobody reads or writes any more; anything else is left alone. */
 export function giveBytes(bytes: Uint8Array): void {
   const { buffer, byteLength } = bytes;
   if (byteLength !== buffer.byteLength || !taken.delete(buffer)) return;
-  idle.push({ buffer: Buffer.from(buffer), since: performance.now() });
+  idle.push({ memory: buffer, since: performance.now() });
   idleBytes += byteLength;
   while (idleBytes > MOST_IDLE_BYTES) forget(0);
   if (!isSweeping) sweepLater();
+}
+
+function take(size: number, shared: boolean): Memory | undefined {
+  const index = idle.findLastIndex(
+    ({ memory }) => memory.byteLength === size && memory instanceof SharedArrayBuffer === shared,
+  );
+  const found = idle[index]?.memory;
+  if (found) forget(index);
+  return found;
 }
 
 function sweep(): void {
@@ -58,5 +75,5 @@ function sweepLater(): void {
 
 function forget(index: number): void {
   const [gone] = idle.splice(index, 1);
-  idleBytes -= gone?.buffer.byteLength ?? 0;
+  idleBytes -= gone?.memory.byteLength ?? 0;
 }

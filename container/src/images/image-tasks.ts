@@ -1,5 +1,5 @@
 /** Runs the pictures of one request, in this thread or in the pool, whichever is faster. */
-import { takeBytes } from '../byte-pool.ts';
+import { takeBytes, takeSharedBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
 import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
@@ -28,7 +28,7 @@ export async function runImageBatch(
 ): Promise<Uint8Array> {
   const size = rowBytes * tasks.length;
   // Threads write their rows into the same memory: nothing is copied or handed over.
-  const batch = poolFor(tasks) ? new Uint8Array(new SharedArrayBuffer(size)) : takeBytes(size);
+  const batch = poolFor(tasks) ? takeSharedBytes(size) : takeBytes(size);
   const rows = tasks.map((task, index) => ({
     ...task,
     row: batch.subarray(index * rowBytes, (index + 1) * rowBytes),
