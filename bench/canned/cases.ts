@@ -1,5 +1,6 @@
 /** The shapes of the founding papers, with outputs made once from a fixed seed. */
 import { DTYPES, elementCount, type NumericDType, type Tensor } from '@sagemaker-tfs/tensors';
+import { uniform } from '../../simulation/random.ts';
 
 /** A model as far as a front end can tell: its signature, and the outputs that it always gives. */
 export interface CannedCase {
@@ -8,19 +9,8 @@ export interface CannedCase {
   readonly outputs: Readonly<Record<string, Tensor>>;
 }
 
-/** Mulberry32: small, seeded, good enough for digits that a JSON writer has to print in full. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 function floats(shape: readonly number[], seed: number): Tensor {
-  const next = random(seed);
+  const next = uniform(seed);
   const values = Float32Array.from({ length: elementCount(shape) }, next);
   return { dtype: 'float32', shape, bytes: new Uint8Array(values.buffer) };
 }

@@ -13,28 +13,23 @@ import {
   frame,
   frameHeader,
   numberFrame,
-  Setting,
-  settingsFrame,
 } from '../../container/src/backends/grpc/frames.ts';
 import { encodeHeaders, HeaderDecoder } from '../../container/src/backends/grpc/hpack.ts';
 import { OutgoingMessage } from '../../container/src/backends/grpc/outgoing-message.ts';
+import {
+  FIRST_FRAME_BYTES,
+  FIRST_WINDOW_BYTES,
+  greeting,
+  MOST_FRAME_BYTES,
+  Setting,
+  settingsIn,
+  WINDOW_UPDATE_BYTES,
+} from '../../container/src/backends/grpc/settings.ts';
 
 /** What a method answers: a message in pieces, or undefined where there is no such method. */
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;
 
-const MOST_WINDOW_BYTES = 2 ** 31 - 1;
-const FIRST_WINDOW_BYTES = 65_535;
-const FIRST_FRAME_BYTES = 16_384;
-const MOST_FRAME_BYTES = 2 ** 24 - 1;
-const WINDOW_UPDATE_BYTES = 2 ** 26;
-
-const HELLO = Buffer.concat([
-  settingsFrame([
-    [Setting.INITIAL_WINDOW_SIZE, MOST_WINDOW_BYTES],
-    [Setting.MAX_FRAME_SIZE, MOST_FRAME_BYTES],
-  ]),
-  numberFrame(FrameType.WINDOW_UPDATE, 0, MOST_WINDOW_BYTES - FIRST_WINDOW_BYTES),
-]);
+const HELLO = greeting();
 const HEADERS = encodeHeaders([
   [':status', '200'],
   ['content-type', 'application/grpc'],
@@ -157,8 +152,7 @@ class Connection implements FrameHandler {
   }
 
   #settings(payload: Buffer): void {
-    for (let at = 0; at + 6 <= payload.length; at += 6) {
-      const [id, value] = [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)];
+    for (const [id, value] of settingsIn(payload)) {
       if (id === Setting.MAX_FRAME_SIZE) this.#peer.frame = value;
       if (id !== Setting.INITIAL_WINDOW_SIZE) continue;
       for (const stream of this.#streams.values()) stream.window += value - this.#peer.window;

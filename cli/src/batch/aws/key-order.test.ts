@@ -1,3 +1,4 @@
+import { uniform } from '../../../../simulation/random.ts';
 import { compareKeys, compareOutputs, inOutputOrder, matchOutputs } from './key-order.ts';
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
@@ -22,21 +23,10 @@ function randomKeys(random: () => number): string[] {
   return [...keys];
 }
 
-/** mulberry32 */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 test('keys compare as the bytes of their UTF-8', () => {
-  const random = seeded(1);
+  const random = uniform(1);
   for (let round = 0; round < 200; round++) {
     const keys = randomKeys(random);
     expect([...keys].sort(compareKeys)).toEqual([...keys].sort(byBytes));
@@ -47,7 +37,7 @@ test('sorted inputs come out in the order of their outputs', async () => {
   expect(await collect(inOutputOrder(each(['a', 'a-1', 'a-1!', 'a.b', 'a0'])))).toEqual(
     ['a-1!', 'a-1', 'a.b', 'a', 'a0'].sort(compareOutputs),
   );
-  const random = seeded(2);
+  const random = uniform(2);
   for (let round = 0; round < 300; round++) {
     const keys = randomKeys(random).sort(byBytes);
     expect(await collect(inOutputOrder(each(keys)))).toEqual([...keys].sort(compareOutputs));
@@ -55,7 +45,7 @@ test('sorted inputs come out in the order of their outputs', async () => {
 });
 
 test('the merge finds what is missing and what is too much', async () => {
-  const random = seeded(3);
+  const random = uniform(3);
   for (let round = 0; round < 100; round++) {
     const keys = randomKeys(random);
     const inputs = keys.filter(() => random() < 0.7).sort(byBytes);

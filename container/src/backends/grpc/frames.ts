@@ -19,16 +19,8 @@ export const FrameType = {
 /** Bits of a frame's flags; ACK and END_STREAM are the same bit, of different types. */
 export const Flag = { ACK: 0x1, END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 };
 
-/** Parameters of a SETTINGS frame. */
-export const Setting = {
-  ENABLE_PUSH: 2,
-  MAX_CONCURRENT_STREAMS: 3,
-  INITIAL_WINDOW_SIZE: 4,
-  MAX_FRAME_SIZE: 5,
-} as const;
-
 /** Codes of RST_STREAM and GOAWAY. */
-export const Http2Code = { NO_ERROR: 0, PROTOCOL_ERROR: 1, CANCEL: 8 } as const;
+export const Http2Code = { NO_ERROR: 0, CANCEL: 8 } as const;
 
 /** What every connection of a client begins with. */
 export const CONNECTION_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -53,16 +45,6 @@ export function frameHeader(length: number, { type, flags, stream }: FrameHead):
 /** A whole frame with a small payload. */
 export function frame(head: FrameHead, payload: Uint8Array): Buffer {
   return Buffer.concat([frameHeader(payload.byteLength, head), payload]);
-}
-
-/** A SETTINGS frame. */
-export function settingsFrame(settings: readonly (readonly [id: number, value: number])[]): Buffer {
-  const payload = Buffer.alloc(settings.length * 6);
-  settings.forEach(([id, value], index) => {
-    payload.writeUInt16BE(id, index * 6);
-    payload.writeUInt32BE(value, index * 6 + 2);
-  });
-  return frame({ type: FrameType.SETTINGS, flags: 0, stream: 0 }, payload);
 }
 
 /** A frame whose payload is one number of 32 bits: WINDOW_UPDATE's increment, RST_STREAM's code. */

@@ -15,11 +15,19 @@ import {
   frameHeader,
   Http2Code,
   numberFrame,
-  Setting,
-  settingsFrame,
 } from './frames.ts';
 import { HeaderDecoder, type HeaderFields } from './hpack.ts';
 import { OutgoingMessage } from './outgoing-message.ts';
+import {
+  FIRST_FRAME_BYTES,
+  FIRST_WINDOW_BYTES,
+  greeting,
+  MOST_FRAME_BYTES,
+  Setting,
+  type SettingEntry,
+  settingsIn,
+  WINDOW_UPDATE_BYTES,
+} from './settings.ts';
 
 /** Who gets what the server answers on one stream. Buffers are valid during the call only. */
 export interface StreamReader {
@@ -44,29 +52,12 @@ interface Stream {
   window: number;
 }
 
-/** The greatest window that HTTP/2 allows: a reply is never stopped on its way. */
-const MOST_WINDOW_BYTES = 2 ** 31 - 1;
-/** What both sides begin with. */
-const FIRST_WINDOW_BYTES = 65_535;
-const FIRST_FRAME_BYTES = 16_384;
-/** Received bytes after which the connection's window is opened again. */
-const WINDOW_UPDATE_BYTES = 2 ** 26;
-/** The greatest frame that HTTP/2 allows. */
-const MOST_FRAME_BYTES = 2 ** 24 - 1;
 /** For everything but the content of large frames; what is in it is copied. */
 const SCRATCH_BYTES = 262_144;
 /** Stream ids are odd and below 2^31. */
 const LAST_STREAM = 2 ** 31 - 1;
 
-const HELLO = Buffer.concat([
-  CONNECTION_PREFACE,
-  settingsFrame([
-    [Setting.ENABLE_PUSH, 0],
-    [Setting.INITIAL_WINDOW_SIZE, MOST_WINDOW_BYTES],
-    [Setting.MAX_FRAME_SIZE, MOST_FRAME_BYTES],
-  ]),
-  numberFrame(FrameType.WINDOW_UPDATE, 0, MOST_WINDOW_BYTES - FIRST_WINDOW_BYTES),
-]);
+const HELLO = Buffer.concat([CONNECTION_PREFACE, greeting([[Setting.ENABLE_PUSH, 0]])]);
 
 /** One connection; opened at once, and of no use any more after it was lost. */
 export class Http2Connection implements FrameHandler {
@@ -275,15 +266,13 @@ export class Http2Connection implements FrameHandler {
   #settings({ flags }: FrameHead, payload: Buffer): void {
     if (flags & Flag.ACK) return;
     this.#greeted = true;
-    for (let at = 0; at + 6 <= payload.length; at += 6) {
-      this.#setting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
-    }
+    for (const entry of settingsIn(payload)) this.#setting(entry);
     this.#socket.write(frame({ type: FrameType.SETTINGS, flags: Flag.ACK, stream: 0 }, NOTHING));
     this.#openStreams();
     for (const stream of this.#sending) this.#send(stream);
   }
 
-  #setting(id: number, value: number): void {
+  #setting([id, value]: SettingEntry): void {
     if (id === Setting.MAX_FRAME_SIZE) this.#peer.frame = value;
     if (id === Setting.MAX_CONCURRENT_STREAMS) this.#peer.streams = value;
     if (id !== Setting.INITIAL_WINDOW_SIZE) return;
