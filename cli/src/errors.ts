@@ -32,6 +32,13 @@ export function usageError(message: string): CommandError {
   return new CommandError('USAGE', message, { exitStatus: EXIT.usage });
 }
 
+/** For `.catch` of what reads a file that the user named. */
+export function cannotRead(file: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new CommandError('FILE_NOT_FOUND', `cannot read ${file}`, { cause });
+  };
+}
+
 /** Message of anything thrown, with those causes that it does not tell itself. */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

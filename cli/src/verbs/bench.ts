@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CommandError } from '../errors.ts';
+import { cannotRead } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { ms, printResult, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
@@ -47,9 +47,7 @@ async function bench(file: string, options: BenchOptions): Promise<void> {
   const { readFile } = await import('node:fs/promises');
   const { measure } = await import('../serving/measure.ts');
   const { mediaTypeOf } = await import('../serving/media-type.ts');
-  const body = await readFile(file).catch((cause: unknown) => {
-    throw new CommandError('FILE_NOT_FOUND', `cannot read ${file}`, { cause });
-  });
+  const body = await readFile(file).catch(cannotRead(file));
   const { requests, inFlight, accept, variant } = options;
   const signal = interruptSignal();
   const results: TransportResult[] = [];

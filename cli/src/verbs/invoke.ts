@@ -1,6 +1,6 @@
 import type { Answer } from '@sagemaker-tfs/client';
 import type { Command } from 'commander';
-import { CommandError, usageError } from '../errors.ts';
+import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { ms } from '../output/print.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
@@ -41,9 +41,7 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const { readFile } = await import('node:fs/promises');
   const { predict } = await import('@sagemaker-tfs/client');
   const { mediaTypeOf } = await import('../serving/media-type.ts');
-  const body = await readFile(file).catch((cause: unknown) => {
-    throw new CommandError('FILE_NOT_FOUND', `cannot read ${file}`, { cause });
-  });
+  const body = await readFile(file).catch(cannotRead(file));
   if (options.out) await requireFile(options.out);
   const from = performance.now();
   const answer = await predict(target, body, {

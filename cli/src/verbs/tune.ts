@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CommandError, usageError } from '../errors.ts';
+import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { ms, printResult, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import type { Samples } from '../tune/load.ts';
@@ -161,9 +161,7 @@ async function readSamples(files: string[], options: Options): Promise<Samples> 
   const { mediaTypeOf } = await import('../serving/media-type.ts');
   const found: string[] = [];
   for (const file of files) {
-    const info = await stat(file).catch((cause: unknown) => {
-      throw new CommandError('FILE_NOT_FOUND', `cannot read ${file}`, { cause });
-    });
+    const info = await stat(file).catch(cannotRead(file));
     if (info.isFile()) found.push(file);
     else found.push(...(await readdir(file)).sort().map((name) => join(file, name)));
   }
