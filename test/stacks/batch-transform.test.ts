@@ -314,8 +314,8 @@ describe('in shards', () => {
     expect(jobs).toHaveLength(1);
   });
 
-  test('planning goes on where the function ran out of time', async () => {
-    putInputs(Array.from({ length: 40 }, (_, i) => `${String(i).padStart(3, '0')}.jpg`));
+  /** The function at its time limit whenever it plans, and how often it did. */
+  function outOfTime(): { hurried: Service; plans: () => number } {
     let plans = 0;
     const hurried: Service = async (resource, args) => {
       const { Payload } = args as { Payload?: ShardRequest };
@@ -323,9 +323,15 @@ describe('in shards', () => {
       plans += 1;
       return { Payload: await handler(Payload, { getRemainingTimeInMillis: () => 0 }) };
     };
+    return { hurried, plans: () => plans };
+  }
+
+  test('planning goes on where the function ran out of time', async () => {
+    putInputs(Array.from({ length: 40 }, (_, i) => `${String(i).padStart(3, '0')}.jpg`));
+    const { hurried, plans } = outOfTime();
     const { output } = await run(machine, {}, transformAll(), hurried);
     expect(output).toMatchObject({ missing: 0, inputs: 40 });
-    expect(plans).toBeGreaterThan(2);
+    expect(plans()).toBeGreaterThan(2);
   });
 
   /** As S3 writes it: every field quoted, keys URL-encoded, `+` for a space. */
@@ -439,17 +445,11 @@ describe('in shards', () => {
       (_, i) => `${String((i * 7) % 40).padStart(3, '0')}.jpg`,
     );
     const inventoryUri = putInventory(names.map((name) => ['data', `input/${name}`]));
-    let plans = 0;
-    const hurried: Service = async (resource, args) => {
-      const { Payload } = args as { Payload?: ShardRequest };
-      if (Payload?.action !== 'plan') return aws(resource, args);
-      plans += 1;
-      return { Payload: await handler(Payload, { getRemainingTimeInMillis: () => 0 }) };
-    };
+    const { hurried, plans } = outOfTime();
     const { jobs, output } = await run(machine, { inventoryUri }, transformAll(), hurried);
     expect(output).toMatchObject({ missing: 0, inputs: 40 });
     expect(sentTo(jobs).sort()).toEqual([...names].sort());
-    expect(plans).toBeGreaterThan(14);
+    expect(plans()).toBeGreaterThan(14);
   });
 
   test.each<[string, () => string, RegExp]>([
