@@ -1,7 +1,7 @@
 /** One image after another over each transport, as the first of the founding papers measured it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type LatencySummary, summarize } from '../cli/src/output/latency.ts';
 
 /** Transports that the runtime offers by request. */

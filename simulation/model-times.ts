@@ -3,7 +3,7 @@
  * seconds for each image.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One model on one instance, and who says so. */
 export const modelTimesSchema = z.strictObject({

@@ -1,4 +1,5 @@
 /** The helper programs, bundled so that Node starts them without a loader in between. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { execa } from 'execa';
@@ -31,10 +32,12 @@ export async function buildPrograms(): Promise<void> {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  await rm(OUT, { recursive: true, force: true });
   await build({
     entryPoints: Object.entries(PROGRAMS).map(([out, path]) => ({ out, in: join(BENCH, path) })),
     outdir: OUT,
     bundle: true,
+    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',

@@ -4,7 +4,7 @@
  */
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CommandError } from '../errors.ts';
 
 /** A list of inputs below one prefix. */

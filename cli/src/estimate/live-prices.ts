@@ -1,6 +1,6 @@
 /** Prices of instances from the AWS Price List API, for accounts whose credentials allow `pricing:GetProducts`. */
 import { PricingClient, paginateGetProducts } from '@aws-sdk/client-pricing';
-import { z } from 'zod';
+import * as z from 'zod';
 import { awsError } from '../batch/aws/clients.ts';
 import { CommandError } from '../errors.ts';
 import type { Way } from './estimate.ts';

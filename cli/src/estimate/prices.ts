@@ -1,6 +1,6 @@
 /** On-demand prices: the project's dated file, or one of the user's in the same form. */
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import shipped from '../../../prices/us-east-1.json' with { type: 'json' };
 import { CommandError } from '../errors.ts';
 

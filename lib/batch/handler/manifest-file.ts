@@ -2,7 +2,7 @@
  * SageMaker's manifest: `[{"prefix": "s3://bucket/prefix/"}, "key below it", ...]`.
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3DataSource.html
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A list of inputs below one prefix. */
 export interface InputList {

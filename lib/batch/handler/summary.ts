@@ -1,6 +1,6 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TransformSettings } from '../settings.ts';
 import { formatManifest } from './manifest-file.ts';
 import { reportsDirectory } from './pending.ts';

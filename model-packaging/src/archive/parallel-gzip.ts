@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { CHUNK_SIZE } from './tar-chunks.ts';
 
 const gzipAsync = promisify(gzip);
 
@@ -13,16 +14,17 @@ const OS_BYTE = 9;
 
 /**
  * One gzip member for each chunk, in order. RFC 1952 lets members follow each other; every reader of
- * `.tar.gz` joins them. Compression runs in libuv's thread pool.
+ * `.tar.gz` joins them. Compression runs in libuv's thread pool. A chunk that is compressed goes to `spare`.
  */
 export async function* gzipMembers(
   chunks: AsyncIterable<Buffer>,
   level: number,
+  spare: Buffer[],
 ): AsyncGenerator<Buffer> {
   const inWork: Promise<Buffer>[] = [];
   try {
     for await (const chunk of chunks) {
-      inWork.push(compress(chunk, level));
+      inWork.push(compress(chunk, level, spare));
       if (inWork.length === IN_FLIGHT) yield await (inWork.shift() as Promise<Buffer>);
     }
     while (inWork.length > 0) yield await (inWork.shift() as Promise<Buffer>);
@@ -31,8 +33,9 @@ export async function* gzipMembers(
   }
 }
 
-async function compress(chunk: Buffer, level: number): Promise<Buffer> {
+async function compress(chunk: Buffer, level: number, spare: Buffer[]): Promise<Buffer> {
   const member = await gzipAsync(chunk, { level, chunkSize: 64 * 1024 });
+  if (chunk.length === CHUNK_SIZE) spare.push(chunk);
   member[OS_BYTE] = 255;
   return member;
 }

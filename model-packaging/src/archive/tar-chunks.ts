@@ -14,15 +14,16 @@ const MTIME = new Date('1980-01-01T00:00:00Z');
 
 /**
  * The tar stream of `files` in the order given: regular files, mode 0644, owner 0, one fixed time. Long or
- * non-ASCII names and sizes from 8 GiB on are written as pax headers. Every chunk is a buffer of its own of
- * {@link CHUNK_SIZE} bytes, but for the last.
+ * non-ASCII names and sizes from 8 GiB on are written as pax headers. Every chunk has {@link CHUNK_SIZE}
+ * bytes, but for the last. Chunks in `spare` are written over; whoever is done with a chunk may put it there.
  * @throws PackagingError FILE_CHANGED where a file is no longer what the plan says
  */
 export async function* tarChunks(
   files: readonly PlannedFile[],
+  spare: Buffer[] = [],
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const chunker = new Chunker();
+  const chunker = new Chunker(spare);
   for (const file of files) {
     yield* chunker.add(tarHeader(file.path, file.size));
     if ('bytes' in file.content) yield* chunker.add(file.content.bytes);
@@ -84,8 +85,13 @@ export function tarHeader(path: string, size: number): Buffer {
 
 /** Cuts what is added into chunks of {@link CHUNK_SIZE}. */
 class Chunker {
-  #chunk = Buffer.allocUnsafeSlow(CHUNK_SIZE);
+  readonly #spare: Buffer[];
+  #chunk: Buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   #used = 0;
+
+  constructor(spare: Buffer[]) {
+    this.#spare = spare;
+  }
 
   /** The free end of the open chunk. */
   space(): Buffer {
@@ -101,7 +107,7 @@ class Chunker {
   *full(): Generator<Buffer> {
     if (this.#used < CHUNK_SIZE) return;
     yield this.#chunk;
-    this.#chunk = Buffer.allocUnsafeSlow(CHUNK_SIZE);
+    this.#chunk = this.#spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_SIZE);
     this.#used = 0;
   }
 

@@ -80,7 +80,8 @@ async function writeMembers(
     bytes += piece.length;
     await handle.writeFile(piece).catch(outputFailed(target));
   };
-  for await (const member of gzipMembers(tarChunks(files, signal), level)) {
+  const spare: Buffer[] = [];
+  for await (const member of gzipMembers(tarChunks(files, spare, signal), level, spare)) {
     await write(member);
     onBytes(CHUNK_SIZE);
   }

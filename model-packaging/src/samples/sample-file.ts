@@ -13,7 +13,7 @@ import {
   type TensorMap,
   tensorFromNested,
 } from '@sagemaker-tfs/tensors';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf, PackagingError } from '../errors.ts';
 
 /** A sample as a request body. */

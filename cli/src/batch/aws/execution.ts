@@ -12,7 +12,7 @@ import {
   GetExecutionHistoryCommand,
   type SFNClient,
 } from '@aws-sdk/client-sfn';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import { asDirectory, parseS3Uri } from './s3-uri.ts';

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
 import type { S3Location } from './s3-uri.ts';
 import { describe, hasEnded, type TransformJob } from './transform-job.ts';

@@ -1,7 +1,7 @@
 /** Requests of the local agent: when to send, what counts as an answer, what is worth another try. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, Pool } from 'undici';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CommandError, explain } from '../../errors.ts';
 import type { BatchStrategy } from './records.ts';
 
