@@ -1,9 +1,9 @@
 /**
  * Bundles from source the programs (the serving runtime, the local model server and the command line) and the
- * library of constructs; with arguments, only the rooms that they name. Packages with native code stay outside and are resolved from
- * node_modules.
+ * library of constructs; with arguments, only the rooms that they name, to `<room>/dist` or, as `<room>=<folder>`,
+ * to another folder. Packages with native code stay outside and are resolved from node_modules.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
@@ -13,14 +13,12 @@ const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', 'esbuild'];
 const REQUIRE_BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
+/** What the runtime's threads run. */
+const THREADS = JSON.parse(readFileSync('container/src/threads/programs.json', 'utf8'));
+
 /** Entry files below `<room>/src`; each becomes a file of the same name in `<room>/dist`. */
 const PROGRAMS = {
-  container: [
-    'main.ts',
-    'images/image-worker.ts',
-    'codecs/text-worker.ts',
-    'processes/stall-thread.ts',
-  ],
+  container: ['main.ts', ...Object.values(THREADS)],
   'local-model-server': ['main.ts'],
   cli: ['bin.ts'],
 };
@@ -63,13 +61,14 @@ async function bundleConstructs(outdir) {
   await writeFile(`${outdir}/inputs.json`, JSON.stringify(own));
 }
 
-async function bundle(room) {
+async function bundle(target) {
+  const [room, folder = `${room}/dist`] = target.split('=');
   // Written beside and then put in place: a program that starts meanwhile finds a whole bundle.
-  const outdir = `${room}/dist.${process.pid}`;
+  const outdir = `${folder}.${process.pid}`;
   try {
     await (room === 'lib' ? bundleConstructs(outdir) : bundleProgram(room, outdir));
-    await rm(`${room}/dist`, { recursive: true, force: true });
-    await rename(outdir, `${room}/dist`);
+    await rm(folder, { recursive: true, force: true });
+    await rename(outdir, folder);
   } finally {
     await rm(outdir, { recursive: true, force: true });
   }

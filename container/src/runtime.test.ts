@@ -4,7 +4,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { bundledRuntime } from './testing/bundle.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess, until } from './testing/runtime-process.ts';
+import {
+  isAlive,
+  type RuntimeProcess,
+  startRuntimeProcess,
+  until,
+} from './testing/runtime-process.ts';
 
 const halfPlusTwo = fixtureModel('half_plus_two').basePath;
 const cleanups: (() => unknown)[] = [];
@@ -247,13 +252,4 @@ function modelServerPids(runtime: RuntimeProcess): number[] {
     .log()
     .filter(({ msg }) => msg === 'started')
     .map(({ pid }) => pid as number);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -6,7 +6,12 @@ import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir, type ModelDirContents } from '../testing/model-dir.ts';
 import { freePorts } from '../testing/ports.ts';
-import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
+import {
+  isAlive,
+  type RuntimeProcess,
+  startRuntimeProcess,
+  until,
+} from '../testing/runtime-process.ts';
 
 const IN_PROCESS = { SAGEMAKER_TFS_BACKEND: 'in-process' };
 const TWO = { SAGEMAKER_TFS_PROCESSES: '2' };
@@ -55,15 +60,6 @@ async function untilAllAnswer(runtime: RuntimeProcess, workers: readonly number[
     await invoke(runtime).catch(() => undefined);
     return workers.every((worker) => answeredBy(runtime).has(worker));
   });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe.each([

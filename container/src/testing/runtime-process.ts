@@ -75,6 +75,16 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) await delay(50);
 }
 
+/** Whether there is a process of this id. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function untilReady(
   url: string,
   exit: Promise<unknown>,

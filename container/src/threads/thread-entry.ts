@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import programs from './programs.json' with { type: 'json' };
 
 /** The first argument of `new Worker`. */
 export interface ThreadEntry {
@@ -10,22 +11,15 @@ export interface ThreadEntry {
   readonly isCode: boolean;
 }
 
-/** Modules that threads run, by the name of their bundle; each is an entry of its own in `build.mjs`. */
-const SOURCES = {
-  'image-worker': '../images/image-worker.ts',
-  'text-worker': '../codecs/text-worker.ts',
-  'stall-thread': '../processes/stall-thread.ts',
-} as const;
-
-/** Name of a thread's program. */
-export type ThreadName = keyof typeof SOURCES;
+/** Name of a thread's program in `programs.json`, and of its bundle; `build.mjs` reads the same list. */
+export type ThreadName = keyof typeof programs;
 
 /** The entry, or undefined where there is none: then the work is done in the program's own thread. */
 export function threadEntry(name: ThreadName): ThreadEntry | undefined {
   const here = import.meta.url ?? pathToFileURL(__filename).href;
   if (here.endsWith('.ts')) {
     const isLoaderActive = process.execArgv.some((argument) => argument.includes('tsx'));
-    return isLoaderActive ? sourceEntry(new URL(SOURCES[name], here)) : undefined;
+    return isLoaderActive ? sourceEntry(new URL(`../${programs[name]}`, here)) : undefined;
   }
   // Beside the runtime's own bundle, or seen from the bundle of a neighboring program.
   const program = [`./${name}.js`, `../../container/dist/${name}.js`]
