@@ -27,7 +27,7 @@ const ALIGNMENT = 64;
 const PADDING_ID = 0xd935;
 const MAX_BYTES = 0xffffffff;
 /** Summed up in about half a millisecond. */
-const TURN_BYTES = 2 ** 21;
+const CRC_TURN_BYTES = 2 ** 21;
 
 interface Placed {
   readonly name: Uint8Array;
@@ -44,7 +44,7 @@ export function storedZip(entries: readonly ZipEntry[]): Uint8Array[] {
   );
 }
 
-/** {@link storedZip} with a wait for `nextTurn` after every {@link TURN_BYTES} that were summed up. */
+/** {@link storedZip} with a wait for `nextTurn` after every {@link CRC_TURN_BYTES} that were summed up. */
 export async function storedZipInTurns(
   entries: readonly ZipEntry[],
   nextTurn: () => Promise<unknown>,
@@ -53,9 +53,9 @@ export async function storedZipInTurns(
   for (const { chunks } of entries) {
     let crc = 0;
     for (const chunk of chunks) {
-      for (let at = 0; at < chunk.byteLength; at += TURN_BYTES) {
+      for (let at = 0; at < chunk.byteLength; at += CRC_TURN_BYTES) {
         if (at > 0) await nextTurn();
-        crc = crc32(chunk.subarray(at, at + TURN_BYTES), crc);
+        crc = crc32(chunk.subarray(at, at + CRC_TURN_BYTES), crc);
       }
     }
     crcs.push(crc);

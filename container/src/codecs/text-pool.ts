@@ -1,6 +1,6 @@
 /** Threads that read large JSON and CSV, so that it does not keep the event loop. */
 import type { Signature } from '@sagemaker-tfs/tensors';
-import { nextTurn } from '../next-turn.ts';
+import { COPY_TURN_BYTES, nextTurn } from '../next-turn.ts';
 import { lazyPool } from '../threads/thread-pool.ts';
 import type { DecodeContext, DecodedRequest } from './codec.ts';
 
@@ -26,8 +26,6 @@ const pool = lazyPool<TextTask, TextResult>('text-worker');
 
 /** Text of this size takes about as long to read as to hand over and back: a few milliseconds at most. */
 const POOL_PAYS_FROM_BYTES = 2 ** 19;
-/** Copied in one turn of the event loop, in less than a millisecond. */
-const TURN_BYTES = 2 ** 21;
 
 /**
  * Reads text in a thread, where it is large enough and there are threads.
@@ -49,9 +47,9 @@ export async function readInThread(
 
 async function copyInTurns(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const copy = new Uint8Array(bytes.byteLength);
-  for (let at = 0; at < bytes.byteLength; at += TURN_BYTES) {
+  for (let at = 0; at < bytes.byteLength; at += COPY_TURN_BYTES) {
     if (at > 0) await nextTurn();
-    copy.set(bytes.subarray(at, at + TURN_BYTES), at);
+    copy.set(bytes.subarray(at, at + COPY_TURN_BYTES), at);
   }
   return copy;
 }

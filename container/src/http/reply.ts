@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
-import { nextTurn } from '../next-turn.ts';
+import { COPY_TURN_BYTES, nextTurn } from '../next-turn.ts';
 
 /** An answer. */
 export interface Reply {
@@ -54,9 +54,6 @@ export async function writeReply(
   return bytes;
 }
 
-/** Bytes handed to the kernel in one turn of the event loop: it copies them in less than a millisecond. */
-const TURN_BYTES = 2 ** 21;
-
 async function writePieces(
   response: ServerResponse,
   reply: Reply,
@@ -87,7 +84,7 @@ function drainedOrClosed(response: ServerResponse): Promise<void> {
   });
 }
 
-/** The same bytes in parts of at most {@link TURN_BYTES}. */
+/** The same bytes in parts of at most {@link COPY_TURN_BYTES}, which the kernel copies. */
 function turns(pieces: readonly Uint8Array[]): Uint8Array[][] {
   const parts: Uint8Array[][] = [];
   let room = 0;
@@ -95,7 +92,7 @@ function turns(pieces: readonly Uint8Array[]): Uint8Array[][] {
     for (let at = 0; at < piece.byteLength; ) {
       if (room === 0) {
         parts.push([]);
-        room = TURN_BYTES;
+        room = COPY_TURN_BYTES;
       }
       const slice = piece.subarray(at, at + room);
       parts.at(-1)?.push(slice);

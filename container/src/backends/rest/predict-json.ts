@@ -13,7 +13,7 @@ import { ServingError } from '../../errors.ts';
 import { nextTurn } from '../../next-turn.ts';
 
 /** Written in a millisecond or so. */
-const TURN_BYTES = 2 ** 16;
+const JSON_TURN_BYTES = 2 ** 16;
 
 /** `{"signature_name", "inputs": {...}}`, in pieces, with a turn of the event loop between two large ones. */
 export async function predictRequestBody(
@@ -27,7 +27,7 @@ export async function predictRequestBody(
     pieces.push(Buffer.from(`${index > 0 ? ',' : ''}${JSON.stringify(name)}:`));
     for (const piece of writeTensorJson(tensor)) {
       pieces.push(piece);
-      if (piece.byteLength >= TURN_BYTES) await nextTurn();
+      if (piece.byteLength >= JSON_TURN_BYTES) await nextTurn();
     }
   }
   pieces.push(Buffer.from('}}'));
