@@ -21,9 +21,11 @@ export function bundledModule(
 ): Pick<NodejsFunctionProps, 'code' | 'handler'> {
   const entry = join(PACKAGE_ROOT, module);
   const assetHash = hashModule(scope, entry, RUNTIME_MODULES);
-  const code = new StagedCode(dirname(entry), assetHash, (directory) =>
-    bundle(entry, join(directory, 'index.js')),
-  );
+  const code = new StagedCode({
+    sourcePath: dirname(entry),
+    assetHash,
+    write: (directory) => bundle(entry, join(directory, 'index.js')),
+  });
   return { code, handler: 'index.handler' };
 }
 

@@ -3,15 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MANIFEST_PATH, type Manifest, manifestSchema } from '@sagemaker-tfs/manifest';
-import {
-  AssetHashType,
-  AssetStaging,
-  BundlingOutput,
-  DockerImage,
-  FileAssetPackaging,
-  Stack,
-} from 'aws-cdk-lib/core';
+import { type AssetStaging, FileAssetPackaging, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { stagedDirectory } from '../hashing/staged-directory.ts';
 import { PACKAGE_ROOT } from '../package-root.ts';
 import { hashSources, type ModelSources } from './inputs.ts';
 
@@ -50,16 +44,10 @@ export class PackagedModel extends Construct {
   constructor(scope: Construct, id: string, props: PackagedModelProps) {
     super(scope, id);
     const assetHash = hashSources(this, props);
-    this.staging = new AssetStaging(this, 'Staging', {
+    this.staging = stagedDirectory(this, 'Staging', {
       sourcePath: props.model,
       assetHash: props.unpacked ? `${assetHash}-unpacked` : assetHash,
-      assetHashType: AssetHashType.CUSTOM,
-      bundling: {
-        // Never pulled: the local bundling below either works or throws.
-        image: DockerImage.fromRegistry('none'),
-        local: { tryBundle: (directory) => this.package(props, directory) },
-        outputType: BundlingOutput.NOT_ARCHIVED,
-      },
+      write: (directory) => this.package(props, directory),
     });
     this.assetHash = this.staging.assetHash;
     this.manifest = this.readManifest();
@@ -95,12 +83,12 @@ export class PackagedModel extends Construct {
     return manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   }
 
-  private package(props: PackagedModelProps, directory: string): true {
+  private package(props: PackagedModelProps, directory: string): void {
     if (props.unpacked) {
       const target = join(directory, UNPACKED);
       this.runPackager(props, ['--uncompressed', target]);
       copyFileSync(join(target, MANIFEST_PATH), join(directory, MANIFEST));
-      return true;
+      return;
     }
     const archive = join(directory, ARCHIVE);
     const samples = props.samples ?? [];
@@ -108,7 +96,6 @@ export class PackagedModel extends Construct {
     // Loaded here because a model that has not changed does not need it.
     const { extract } = require('tar') as typeof import('tar');
     extract({ file: archive, cwd: directory, sync: true, strip: 1 }, [MANIFEST_PATH]);
-    return true;
   }
 
   private runPackager(props: PackagedModelProps, target: readonly string[]): void {

@@ -41,9 +41,11 @@ export function createSamplesLayer(
   const layer = new LayerVersion(scope, 'Samples', {
     description: 'Requests of the smoke test, and expected answers',
     compatibleRuntimes: [runtime],
-    code: new StagedCode(PACKAGE_ROOT, [...files.keys()].sort().join('\n'), (directory) =>
-      copyAll(files, join(directory, 'samples')),
-    ),
+    code: new StagedCode({
+      sourcePath: PACKAGE_ROOT,
+      assetHash: [...files.keys()].sort().join('\n'),
+      write: (directory) => copyAll(files, join(directory, 'samples')),
+    }),
   });
   return { samples: renamed, layer };
 }
