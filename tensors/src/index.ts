@@ -22,7 +22,7 @@ export * from './sagemaker-record.ts';
 export * from './signature.ts';
 export * from './signature-def.ts';
 export * from './tensor.ts';
-export { decodeTensorProto, encodeTensorProto } from './tensor-proto.ts';
+export { decodeTensorProto, encodeTensorProto, TENSOR_VALUE_FIELD } from './tensor-proto.ts';
 export { encodeTfRecord, readTfRecords, streamTfRecords } from './tfrecord.ts';
 export * from './typed-array.ts';
 export { type ElementValue, tensorFromValues } from './values.ts';

@@ -12,8 +12,8 @@ import { WireWriter } from './wire-writer.ts';
 const FIELD = { dtype: 1, shape: 2, content: 4, stringVal: 8 } as const;
 const SHAPE_FIELD = { dim: 2, unknownRank: 3 } as const;
 
-/** The repeated field that holds a dtype's values where `tensor_content` is not used. */
-const VALUE_FIELD: Readonly<Record<DType, number>> = {
+/** The repeated field that holds a dtype's values where `tensor_content` is not used: `float_val`, `int_val`, ... */
+export const TENSOR_VALUE_FIELD: Readonly<Record<DType, number>> = {
   float16: 13,
   bfloat16: 13,
   float32: 5,
@@ -55,7 +55,7 @@ export function decodeTensorProto(bytes: Uint8Array): Tensor {
       `tensors of ${enumName(fields.dtype)} are not supported`,
     );
   }
-  const values = fields.values.get(VALUE_FIELD[dtype]) ?? [];
+  const values = fields.values.get(TENSOR_VALUE_FIELD[dtype]) ?? [];
   if (dtype === 'string') return decodeStrings(fields.shape, fields.content, values);
   const count = elementCount(fields.shape);
   const size = count * DTYPES[dtype].size;

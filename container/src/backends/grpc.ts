@@ -18,7 +18,7 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { GrpcError, servingErrorOf } from './grpc/grpc-status.ts';
+import { GrpcError, servingErrorOf } from './grpc/grpc-error.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** Predicts over gRPC on the instances of a pool, which stays the caller's to close. */

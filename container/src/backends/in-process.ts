@@ -17,7 +17,7 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { GrpcError, servingErrorOf } from './grpc/grpc-status.ts';
+import { GrpcError, servingErrorOf } from './grpc/grpc-error.ts';
 import type { ModelStore } from './in-process/model-store.ts';
 
 /** As TensorFlow Serving does unless it is told otherwise (`--enable_signature_method_name_check`). */

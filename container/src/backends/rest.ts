@@ -17,7 +17,7 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { errorCodeOf } from './grpc/grpc-status.ts';
+import { errorCodeOf } from './grpc/grpc-error.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
 import { HttpClient, type HttpReply } from './rest/http-client.ts';
 import { predictRequestBody, readPredictReply } from './rest/predict-json.ts';

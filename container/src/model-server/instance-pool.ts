@@ -1,7 +1,8 @@
 /** The processes of TensorFlow Serving as the request path sees them: which are ready, which is least busy. */
 
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { ModelVersionStatus } from '../backends/backend.ts';
-import { GrpcError, GrpcStatus } from '../backends/grpc/grpc-status.ts';
+import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import { UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import { ServingError } from '../errors.ts';

@@ -15,7 +15,7 @@ import {
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import type { ModelSelector, ModelVersionState, ModelVersionStatus } from '../backends/backend.ts';
-import { GrpcError } from '../backends/grpc/grpc-status.ts';
+import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import type { UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import type { ServedModel } from './config-file.ts';
 

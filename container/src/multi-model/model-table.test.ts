@@ -1,9 +1,11 @@
 /** What SageMaker must know when a model cannot be loaded: 507 and which models could go. */
+
 import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import pino from 'pino';
-import { GrpcError, GrpcStatus } from '../backends/grpc/grpc-status.ts';
+import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
 import { ModelTable } from './model-table.ts';

@@ -1,7 +1,8 @@
 /** The models of a multi-model endpoint: loaded and unloaded by request, in one model server. */
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from '../archive.ts';
-import { GrpcError, GrpcStatus, servingErrorOf } from '../backends/grpc/grpc-status.ts';
+import { GrpcError, servingErrorOf } from '../backends/grpc/grpc-error.ts';
 import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import { ServingError } from '../errors.ts';
 import type { ServedModel } from '../model-server/config-file.ts';

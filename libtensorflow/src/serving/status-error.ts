@@ -58,29 +58,3 @@ const LIBRARY_CODES: Readonly<Partial<Record<LibTensorFlowErrorCode, Code>>> = {
   WRONG_SHAPE: Code.INVALID_ARGUMENT,
   SESSION_CLOSED: Code.UNAVAILABLE,
 };
-
-/** HTTP statuses as TensorFlow Serving maps codes to them (model_servers/http_server.cc). */
-const HTTP_STATUS: Readonly<Record<Code, number>> = {
-  [Code.OK]: 200,
-  [Code.CANCELLED]: 499,
-  [Code.UNKNOWN]: 500,
-  [Code.INVALID_ARGUMENT]: 400,
-  [Code.DEADLINE_EXCEEDED]: 504,
-  [Code.NOT_FOUND]: 404,
-  [Code.ALREADY_EXISTS]: 409,
-  [Code.PERMISSION_DENIED]: 403,
-  [Code.RESOURCE_EXHAUSTED]: 429,
-  [Code.FAILED_PRECONDITION]: 400,
-  [Code.ABORTED]: 409,
-  [Code.OUT_OF_RANGE]: 400,
-  [Code.UNIMPLEMENTED]: 501,
-  [Code.INTERNAL]: 500,
-  [Code.UNAVAILABLE]: 503,
-  [Code.DATA_LOSS]: 500,
-  [Code.UNAUTHENTICATED]: 401,
-};
-
-/** The HTTP status of an answer with this code. */
-export function httpStatus(code: Code): number {
-  return HTTP_STATUS[code];
-}

@@ -6,10 +6,10 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   DTYPES,
   isNumeric,
-  type NumericDType,
   type NumericTensor,
   type PredictResponseMessage,
   type StringTensor,
+  TENSOR_VALUE_FIELD,
   type Tensor,
   typedArray,
 } from '@sagemaker-tfs/tensors';
@@ -18,23 +18,6 @@ const RESPONSE = { outputs: 1, modelSpec: 2 } as const;
 const MODEL_SPEC = { name: 1, version: 2, signatureName: 3 } as const;
 const ENTRY = { key: 1, value: 2 } as const;
 const TENSOR = { dtype: 1, shape: 2, stringVal: 8 } as const;
-
-/** The repeated field of each dtype's values (tensorflow/core/framework/tensor.proto). */
-const VALUE_FIELD: Readonly<Record<NumericDType, number>> = {
-  float16: 13,
-  bfloat16: 13,
-  float32: 5,
-  float64: 6,
-  int8: 7,
-  int16: 7,
-  int32: 7,
-  uint8: 7,
-  uint16: 7,
-  int64: 10,
-  bool: 11,
-  uint32: 16,
-  uint64: 17,
-};
 
 /** The message as chunks; float32, float64 and bool values are views on the tensors. */
 export function encodeTypedPredictResponse(response: PredictResponseMessage): Uint8Array[] {
@@ -76,7 +59,7 @@ function tensorChunks(tensor: Tensor): Uint8Array[] {
   const described = head.join().finish();
   if (!isNumeric(tensor)) return [described, stringValues(tensor)];
   if (tensor.bytes.byteLength === 0) return [described];
-  return [described, ...nested(VALUE_FIELD[tensor.dtype], [packedValues(tensor)])];
+  return [described, ...nested(TENSOR_VALUE_FIELD[tensor.dtype], [packedValues(tensor)])];
 }
 
 function stringValues({ values }: StringTensor): Uint8Array {

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import {
-  httpStatus,
   invalidArgument,
   notFound,
   StatusError,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
+import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import type { ServingCore } from '../serving-core.ts';
 import { answer } from './answer.ts';
@@ -88,7 +88,7 @@ async function serve(
   } catch (error) {
     if (response.headersSent) return void response.destroy();
     const { code, message } = toStatusError(error);
-    response.statusCode = httpStatus(code);
+    response.statusCode = httpStatusOf(code);
     response.end(JSON.stringify({ error: message }, null, 4));
   }
 }

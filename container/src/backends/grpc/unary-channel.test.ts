@@ -11,7 +11,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
-import { GrpcError, GrpcStatus } from './grpc-status.ts';
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { GrpcError } from './grpc-error.ts';
 import { UnaryChannel } from './unary-channel.ts';
 import { ConnectionLost } from './unary-reply.ts';
 

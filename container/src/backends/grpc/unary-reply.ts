@@ -1,6 +1,7 @@
 /** The answer to one unary call, put together as it comes. */
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { ServingError } from '../../errors.ts';
-import { GrpcError, GrpcStatus } from './grpc-status.ts';
+import { GrpcError } from './grpc-error.ts';
 import type { HeaderFields } from './hpack.ts';
 import type { StreamReader } from './http2-connection.ts';
 import { MessageAssembler } from './message-assembler.ts';

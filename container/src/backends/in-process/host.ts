@@ -13,7 +13,7 @@ import { StartError } from '../../model-server/choose-models.ts';
 import { gpuMemoryFraction } from '../../model-server/command.ts';
 import type { ModelReadiness } from '../../services.ts';
 import type { Backends } from '../backends.ts';
-import { GrpcError } from '../grpc/grpc-status.ts';
+import { GrpcError } from '../grpc/grpc-error.ts';
 import { InProcessBackend } from '../in-process.ts';
 import type { LoadVersion } from './loaded-model.ts';
 import { ModelStore } from './model-store.ts';
