@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { bundledProgram } from '../../test/bundled-program.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { bundledRuntime } from './testing/bundle.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
 import {
   isAlive,
@@ -115,7 +115,7 @@ describe('the life of a container', () => {
 test('a runtime whose standard output is closed still ends', async () => {
   const { directory, remove } = await createModelDir({});
   cleanups.push(remove);
-  const child = spawn(process.execPath, [bundledRuntime()], {
+  const child = spawn(process.execPath, [bundledProgram('container')], {
     env: { ...process.env, SAGEMAKER_TFS_MODEL_DIR: directory },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -1,9 +1,7 @@
 /** The model server as a real process on free ports, and a gRPC client of it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import {
   create,
   type DescMessage,
@@ -28,12 +26,8 @@ import {
   ReloadConfigRequestSchema,
   ReloadConfigResponseSchema,
 } from '@sagemaker-tfs/tensors/protos';
-import { buildSync } from 'esbuild';
+import { bundledProgram } from '../../test/bundled-program.ts';
 
-const ROOM = join(import.meta.dirname, '..');
-/** CommonJS dependencies inside an ES module bundle still call `require`. */
-const REQUIRE_BANNER =
-  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 const UNLIMITED = {
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
@@ -54,35 +48,11 @@ export interface ServerProcess {
   stop(): Promise<number | string>;
 }
 
-let bundle: string | undefined;
-
-/** The program bundled from source as `build.mjs` does it, once for each test file. */
-function bundledProgram(): string {
-  if (bundle) return bundle;
-  const { outputFiles } = buildSync({
-    entryPoints: [join(ROOM, 'src', 'main.ts')],
-    write: false,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    external: ['koffi'],
-    banner: { js: REQUIRE_BANNER },
-  });
-  const folder = join(ROOM, 'node_modules', '.cache');
-  mkdirSync(folder, { recursive: true });
-  bundle = join(folder, `test-server-${process.env.JEST_WORKER_ID}.mjs`);
-  // Another run may be starting the same file.
-  writeFileSync(`${bundle}.${process.pid}`, outputFiles[0]?.contents ?? '');
-  renameSync(`${bundle}.${process.pid}`, bundle);
-  return bundle;
-}
-
 /** Starts the program with these flags after the ports. */
 export async function spawnServer(flags: readonly string[]): Promise<ServerProcess> {
   const [grpcPort, restPort] = [await freePort(), await freePort()];
   const args = [`--port=${grpcPort}`, `--rest_api_port=${restPort}`, ...flags];
-  const child = spawn(process.execPath, [bundledProgram(), ...args], {
+  const child = spawn(process.execPath, [bundledProgram('local-model-server'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, UV_THREADPOOL_SIZE: '12' },
   });

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bundledRuntime } from './bundle.ts';
+import { bundledProgram } from '../../../test/bundled-program.ts';
 import { freePorts } from './ports.ts';
 
 const ROOT = join(__dirname, '..', '..', '..');
@@ -41,7 +41,7 @@ export async function startRuntimeProcess(
     SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 2 * instances - 1}`,
     ...variables,
   };
-  const child = spawn(process.execPath, [bundledRuntime()], {
+  const child = spawn(process.execPath, [bundledProgram('container')], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
