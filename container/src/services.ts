@@ -1,4 +1,5 @@
 /** Everything that answering a request needs, made once at the start. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Archive } from './archive.ts';
 import type { Backends } from './backends/backends.ts';
@@ -12,7 +13,7 @@ export interface ModelReadiness {
   /** Why not; undefined where they can. Answers at once. */
   readonly reason: string | undefined;
   /** Resolves when they can. @throws ServingError MODEL_NOT_READY after the wait time */
-  whenReady(signal?: AbortSignal): Promise<void>;
+  whenReady(signal?: AbortSignalLike): Promise<void>;
   /** Resolves when they can for the first time; never where they never can. */
   readonly firstReady: Promise<void>;
 }

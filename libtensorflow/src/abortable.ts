@@ -1,8 +1,12 @@
 /** Waiting for a run that the caller may give up on. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { RunResult } from './run-graph.ts';
 
 /** The run's result, or the signal's reason as soon as it aborts; then a late result is freed. */
-export function abortable(running: Promise<RunResult>, signal: AbortSignal): Promise<RunResult> {
+export function abortable(
+  running: Promise<RunResult>,
+  signal: AbortSignalLike,
+): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       reject(signal.reason);

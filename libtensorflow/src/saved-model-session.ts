@@ -1,5 +1,10 @@
 /** A SavedModel loaded into TensorFlow, ready to run. */
-import { type SignatureMap, signatureMapOf, type TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  type AbortSignalLike,
+  type SignatureMap,
+  signatureMapOf,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
 import type { MetaGraphDef } from '@sagemaker-tfs/tensors/protos';
 import { abortable } from './abortable.ts';
 import { preloadLibrary, type TensorFlow } from './c-api.ts';
@@ -33,7 +38,7 @@ export interface RunOptions {
    */
   readonly checkShapes?: boolean;
   /** Stops waiting: the promise rejects with the signal's reason at once, and the result is dropped. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /**

@@ -1,3 +1,4 @@
+export type { AbortSignalLike } from './abort-signal-like.ts';
 export * from './batch.ts';
 export * from './cast.ts';
 export { crc32c, maskedCrc32c } from './crc32c.ts';

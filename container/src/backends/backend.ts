@@ -1,5 +1,5 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
-import type { SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 
 /** Which servable a call means. Neither `version` nor `label`: the newest available version. */
 export interface ModelSelector {
@@ -18,7 +18,7 @@ export interface BackendRequest {
   /** Outputs wanted, in order; all of the signature's where undefined. Others are never serialized. */
   readonly outputs?: readonly string[];
   /** Aborts the call when the client has gone or the request timed out. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /** The answer of one call. */
@@ -41,7 +41,7 @@ export interface ExamplesRequest {
   readonly signature: string;
   /** Serialized tf.Examples. */
   readonly examples: readonly Uint8Array[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /** A class with its score. */

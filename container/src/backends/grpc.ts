@@ -1,5 +1,6 @@
 /** The backend that speaks TensorFlow Serving's gRPC API. */
 import {
+  type AbortSignalLike,
   decodePredictResponse,
   encodePredictRequest,
   type SignatureMap,
@@ -89,7 +90,7 @@ export class GrpcBackend implements Backend {
 
   async close(): Promise<void> {}
 
-  async #use<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #use<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignalLike): Promise<T> {
     try {
       return await this.#pool.use(work, signal);
     } catch (error) {

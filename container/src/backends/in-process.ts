@@ -6,7 +6,7 @@ import {
   type Servable,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import type { SignatureMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type {
   Backend,
@@ -76,7 +76,7 @@ export class InProcessBackend implements Backend {
   async close(): Promise<void> {}
 
   async #use<T>(
-    { model, signal }: { readonly model: ModelSelector; readonly signal?: AbortSignal },
+    { model, signal }: { readonly model: ModelSelector; readonly signal?: AbortSignalLike },
     work: (servable: Servable) => Promise<T>,
   ): Promise<T> {
     try {

@@ -1,5 +1,6 @@
 /** The backend that speaks TensorFlow Serving's REST API. */
 import {
+  type AbortSignalLike,
   DEFAULT_SIGNATURE,
   type Signature,
   type SignatureMap,
@@ -28,7 +29,7 @@ export interface RawRequest {
   readonly model: ModelSelector;
   readonly method: 'predict' | 'classify' | 'regress';
   readonly body: readonly Uint8Array[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /** Predicts over REST on the instances of a pool, which stays the caller's to close. */
@@ -126,9 +127,9 @@ export class RestBackend implements Backend {
       method: 'GET' | 'POST';
       path: string;
       body?: readonly Uint8Array[];
-      signal?: AbortSignal;
+      signal?: AbortSignalLike;
     },
-    signal?: AbortSignal,
+    signal?: AbortSignalLike,
   ): Promise<Buffer> {
     const reply = await this.#pool.use(
       ({ endpoint }: Instance) =>
@@ -149,7 +150,7 @@ async function outputsOf(
   reply: Uint8Array,
   signature: Signature,
   outputs: readonly string[] | undefined,
-  signal: AbortSignal | undefined,
+  signal: AbortSignalLike | undefined,
 ): Promise<TensorMap> {
   const read = await readInThread({ kind: 'reply', body: reply, signature, outputs }, signal);
   return read ? read.inputs : readPredictReply(reply, signature, outputs);

@@ -1,6 +1,6 @@
 /** What a media type's codec does: body to tensors on the way in, tensors to body on the way out. */
 import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
-import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import type { Labels } from '../postprocess/labels.ts';
 
 /** What a request codec knows besides the body. */
@@ -12,7 +12,7 @@ export interface DecodeContext {
   /** How images become tensors where the package declares it. */
   readonly preprocess?: Preprocess;
   readonly limits: DecodeLimits;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /** Bounds that stop image and decompression bombs before memory goes. */

@@ -1,6 +1,8 @@
 /** Reads CSV (RFC 4180) into rows without keeping the event loop from other requests. */
+
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { CsvError, parse } from 'csv-parse';
 import { ServingError } from '../errors.ts';
 
@@ -23,7 +25,7 @@ const LINE_FEED = 0x0a;
 export async function readCsv(
   body: Uint8Array,
   onRow: (row: CsvRow) => void,
-  signal?: AbortSignal,
+  signal?: AbortSignalLike,
 ): Promise<void> {
   if (!isUtf8(body)) throw new ServingError('BAD_INPUT', 'the CSV is not UTF-8');
   if (body.includes(QUOTE)) await readQuoted(body, onRow, signal);
@@ -33,7 +35,7 @@ export async function readCsv(
 async function readQuoted(
   body: Uint8Array,
   onRow: (row: CsvRow) => void,
-  signal: AbortSignal | undefined,
+  signal: AbortSignalLike | undefined,
 ): Promise<void> {
   const parser = parse({
     bom: true,
@@ -63,7 +65,7 @@ async function readQuoted(
 async function feed(
   parser: ReturnType<typeof parse>,
   body: Uint8Array,
-  signal: AbortSignal | undefined,
+  signal: AbortSignalLike | undefined,
 ): Promise<void> {
   parser.resume();
   for (let at = 0; at < body.length && !parser.destroyed; at += SLICE_BYTES) {
@@ -78,7 +80,7 @@ async function feed(
 async function readPlain(
   body: Uint8Array,
   onRow: (row: CsvRow) => void,
-  signal: AbortSignal | undefined,
+  signal: AbortSignalLike | undefined,
 ): Promise<void> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let line = 0;

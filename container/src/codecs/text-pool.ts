@@ -1,5 +1,5 @@
 /** Threads that read large JSON and CSV, so that it does not keep the event loop. */
-import type { Signature } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, Signature } from '@sagemaker-tfs/tensors';
 import { COPY_TURN_BYTES, nextTurn } from '../next-turn.ts';
 import { lazyPool } from '../threads/thread-pool.ts';
 import type { DecodeContext, DecodedRequest } from './codec.ts';
@@ -35,7 +35,7 @@ const POOL_PAYS_FROM_BYTES = 2 ** 19;
  */
 export async function readInThread(
   task: TextTask,
-  signal?: AbortSignal,
+  signal?: AbortSignalLike,
 ): Promise<TextResult | undefined> {
   if (task.body.byteLength < POOL_PAYS_FROM_BYTES) return undefined;
   const threads = pool();

@@ -12,6 +12,7 @@ import type { HeldResults } from '../http/held-results.ts';
 import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
 import type { Labels } from '../postprocess/labels.ts';
+import type { RequestSignal } from '../request-signal.ts';
 import type { Services } from '../services.ts';
 import type { PredictOptions } from './api.ts';
 
@@ -37,7 +38,7 @@ export interface Inference {
   readonly preprocess: Preprocess | undefined;
   readonly postprocess: Postprocess | undefined;
   readonly labels: Labels | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: RequestSignal;
   readonly log: Logger;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
@@ -45,7 +46,7 @@ export interface Inference {
   /** Calls `release` once the response is done. */
   hold(release: () => void): void;
   /** Version of the request's model that answered its last call, where it is known. */
-  readonly answeredVersion: string | undefined;
+  answeredVersion: string | undefined;
 }
 
 /** What an inference is made of. */
@@ -54,7 +55,7 @@ export interface InferenceOptions {
   /** The model of the path (`/models/NAME/invoke`) or of the attributes. */
   readonly modelName: string;
   readonly attributes: RequestAttributes;
-  readonly signal: AbortSignal;
+  readonly signal: RequestSignal;
   readonly log: Logger;
   readonly stopwatch: Stopwatch;
   /** Keeps the results of the model until the response is done. */
@@ -78,13 +79,12 @@ export async function createInference(
     : signatureNamed(attributes.signature));
   const postprocess = archive.manifest?.postprocess;
   const wantedOutputs = attributes.outputs ?? (postprocess && outputsNeeded(postprocess));
-  let answeredVersion: string | undefined;
   const timed: Inference['timed'] = async (call) => {
     const reply = await stopwatch.predict(call);
-    answeredVersion = reply.version ?? answeredVersion;
+    inference.answeredVersion = reply.version ?? inference.answeredVersion;
     return reply;
   };
-  return {
+  const inference: Inference = {
     request,
     model,
     method: attributes.method ?? 'predict',
@@ -125,10 +125,9 @@ export async function createInference(
     },
     timed,
     hold: (release) => results.hold(release),
-    get answeredVersion() {
-      return answeredVersion;
-    },
+    answeredVersion: undefined,
   };
+  return inference;
 }
 
 function selectorOf(name: string, { modelVersion, modelLabel }: RequestAttributes): ModelSelector {

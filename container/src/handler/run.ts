@@ -5,6 +5,7 @@ import { ServingError } from '../errors.ts';
 import { CUSTOM_ATTRIBUTES_HEADER } from '../http/custom-attributes.ts';
 import { contentLengthOf } from '../http/read-body.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
+import type { RequestSignal } from '../request-signal.ts';
 import type {
   Context,
   HandlerInput,
@@ -84,7 +85,7 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
   const version = model.version === undefined ? '' : `/versions/${model.version}`;
   const label = model.label === undefined ? '' : `/labels/${model.label}`;
   const rest = endpoint ? `http://${endpoint.host}:${endpoint.restPort}` : '';
-  return {
+  return Object.assign(new LazySignal(signal), {
     modelName: model.name,
     modelVersion: model.version,
     method,
@@ -95,10 +96,25 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
     acceptHeader: inference.accept ?? 'application/json',
     contentLength: contentLengthOf(request),
     signature,
-    signal,
     log,
-    predict: (inputs, options) => inference.predict(inputs, options),
-  };
+    predict: (inputs: TensorMap, options?: PredictOptions) => inference.predict(inputs, options),
+  });
+}
+
+/**
+ * The signal of a context, made for the handler that asks for it. A class, because a getter in an object
+ * literal gives every object a hidden class of its own, which makes all that touches it slow.
+ */
+class LazySignal {
+  readonly #signal: RequestSignal;
+
+  constructor(signal: RequestSignal) {
+    this.#signal = signal;
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal.standard;
+  }
 }
 
 async function answerOf(

@@ -1,5 +1,7 @@
 /** Reads request bodies within a limit, whole or as they arrive. */
+
 import type { IncomingMessage } from 'node:http';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 
 /** The length that the client announced; undefined for a chunked body. */
@@ -20,7 +22,7 @@ export function checkLength(request: IncomingMessage, maxBytes: number): void {
  */
 export function readBody(
   request: IncomingMessage,
-  options: { maxBytes: number; signal: AbortSignal },
+  options: { maxBytes: number; signal: AbortSignalLike },
 ): Promise<Buffer> {
   const { maxBytes, signal } = options;
   checkLength(request, maxBytes);

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import { COPY_TURN_BYTES, nextTurn } from '../next-turn.ts';
+import type { RequestSignal } from '../request-signal.ts';
 
 /** An answer. */
 export interface Reply {
@@ -38,7 +39,7 @@ export function errorReply(error: unknown): Reply {
 export async function writeReply(
   response: ServerResponse,
   reply: Reply,
-  signal: AbortSignal,
+  signal: RequestSignal,
 ): Promise<number> {
   if (Array.isArray(reply.body)) return writePieces(response, reply, reply.body);
   const body = await begun(reply.body as AsyncIterable<Uint8Array>);
@@ -50,7 +51,10 @@ export async function writeReply(
     }
   };
   response.writeHead(reply.status, reply.headers);
-  await pipeline(Readable.from(counted(), { objectMode: false, signal }), response);
+  await pipeline(
+    Readable.from(counted(), { objectMode: false, signal: signal.standard }),
+    response,
+  );
   return bytes;
 }
 

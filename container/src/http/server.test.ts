@@ -194,7 +194,8 @@ describe('time', () => {
     const url = await start({
       '/': {
         GET: ({ signal }) => {
-          signal.addEventListener('abort', () => aborted(signal.reason.code));
+          const { standard } = signal;
+          standard.addEventListener('abort', () => aborted(standard.reason.code));
           return new Promise(() => undefined);
         },
       },

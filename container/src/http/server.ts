@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
+import { removeFrom } from '../remove-from.ts';
+import { RequestSignal } from '../request-signal.ts';
 import { clientClosed } from './read-body.ts';
 import { errorReply, type Reply, writeReply } from './reply.ts';
 
@@ -12,13 +14,13 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly query: URLSearchParams;
   /** Aborted when the client goes, the time limit passes, or the server must end. */
-  readonly signal: AbortSignal;
+  readonly signal: RequestSignal;
   /** SageMaker's inference id, or one of our own. */
   readonly id: string;
   /** Tells a client that waits (`Expect: 100-continue`) to send the body. */
   acceptBody(): void;
   /** False while the client still waits for that. */
-  readonly bodyAccepted: boolean;
+  bodyAccepted: boolean;
   /** Called with the outcome once the answer is written or the client has gone. */
   onFinish(callback: (outcome: Outcome) => void): void;
   /** Called once the connection reads no more of the answer's bytes: all were sent, or it has gone. */
@@ -84,7 +86,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     routes: compileRoutes(routes),
     options,
     closing: false,
-    inFlight: new Set(),
+    inFlight: [],
     served: 0,
   };
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true });
@@ -104,12 +106,12 @@ interface ServerState {
   readonly routes: readonly CompiledRoute[];
   readonly options: ServerOptions;
   closing: boolean;
-  readonly inFlight: Set<InFlight>;
+  readonly inFlight: InFlight[];
   served: number;
 }
 
 interface InFlight {
-  readonly controller: AbortController;
+  readonly signal: RequestSignal;
   readonly cut: (error: ServingError) => RequestInFlight;
 }
 
@@ -119,22 +121,16 @@ async function serve(
   response: ServerResponse,
   expectsContinue: boolean,
 ): Promise<void> {
-  const controller = new AbortController();
+  const signal = new RequestSignal();
   const { timeoutMs, log } = state.options;
-  const timer = setTimeout(() => controller.abort(timedOut(timeoutMs)), timeoutMs);
+  const timer = setTimeout(() => signal.abort(timedOut(timeoutMs)), timeoutMs);
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort(clientClosed());
+    if (!response.writableFinished) signal.abort(clientClosed());
   });
   if (state.closing) response.setHeader('Connection', 'close');
-  const { exchange, finish } = createExchange(
-    state,
-    request,
-    response,
-    controller.signal,
-    expectsContinue,
-  );
-  const inFlight: InFlight = { controller, cut: cutter(exchange, response) };
-  state.inFlight.add(inFlight);
+  const { exchange, finish } = createExchange(state, request, response, signal, expectsContinue);
+  const inFlight: InFlight = { signal, cut: cutter(exchange, response) };
+  state.inFlight.push(inFlight);
   const outcome = await answer(state, exchange, response);
   clearTimeout(timer);
   finish(outcome);
@@ -143,7 +139,7 @@ async function serve(
   }
   if (!request.complete && exchange.bodyAccepted) await drain(request);
   response.end();
-  state.inFlight.delete(inFlight);
+  removeFrom(state.inFlight, inFlight);
 }
 
 /** What answers a request at once: the kernel takes so few bytes without waiting. */
@@ -195,13 +191,13 @@ async function answer(
 }
 
 /** Writes an answer; a stream that hangs is left behind. What is made already is sent whatever the signal says. */
-function writing(response: ServerResponse, reply: Reply, signal: AbortSignal): Promise<number> {
+function writing(response: ServerResponse, reply: Reply, signal: RequestSignal): Promise<number> {
   const write = () => writeReply(response, reply, signal);
   return Array.isArray(reply.body) ? write() : untilAborted(signal, write);
 }
 
 /** The work's result, or the signal's reason as soon as there is one: a handler that hangs is left behind. */
-async function untilAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
@@ -251,25 +247,22 @@ function createExchange(
   state: ServerState,
   request: IncomingMessage,
   response: ServerResponse,
-  signal: AbortSignal,
+  signal: RequestSignal,
   expectsContinue: boolean,
 ): { exchange: Exchange; finish: (outcome: Outcome) => void } {
   const callbacks: ((outcome: Outcome) => void)[] = [];
   const given = request.headers['x-amzn-sagemaker-inference-id'];
   state.served += 1;
-  let accepted = !expectsContinue;
   const exchange: Exchange = {
     request,
     query: new URLSearchParams(request.url?.split('?')[1] ?? ''),
     signal,
     id: typeof given === 'string' ? given : `${process.pid}-${state.served}`,
     acceptBody() {
-      if (!accepted) response.writeContinue();
-      accepted = true;
+      if (!exchange.bodyAccepted) response.writeContinue();
+      exchange.bodyAccepted = true;
     },
-    get bodyAccepted() {
-      return accepted;
-    },
+    bodyAccepted: !expectsContinue,
     onFinish: (callback) => callbacks.push(callback),
     onClosed: (callback) => void response.once('close', callback),
   };
@@ -338,7 +331,7 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
   state.closing = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => {
-    for (const { controller } of state.inFlight) controller.abort(shuttingDown());
+    for (const { signal } of [...state.inFlight]) signal.abort(shuttingDown());
     // The answers just made get a moment to leave.
     setTimeout(() => server.closeAllConnections(), 500).unref();
   }, timeoutMs);

@@ -2,8 +2,9 @@
  * Threads that decode and convert pictures, so that a large batch neither blocks the event loop nor waits
  * for one core.
  */
+
 import { availableParallelism } from 'node:os';
-import { lazyPool, type ThreadPool } from '../threads/thread-pool.ts';
+import { lazyPool, type StopSign, type ThreadPool } from '../threads/thread-pool.ts';
 import type { ImageElements, ImageTask } from './image-task.ts';
 
 /** A pool whose threads run `image-worker.ts`. */
@@ -26,7 +27,7 @@ export const imagePool: () => ImagePool | undefined = lazyPool('image-worker', (
 export function decodeInThread(
   pool: ImagePool,
   task: ImageTask,
-  signal: AbortSignal,
+  signal: StopSign,
 ): Promise<ImageElements> {
   const bytes = new Uint8Array(task.bytes);
   return pool.run({ ...task, bytes }, [bytes.buffer], signal);

@@ -1,6 +1,8 @@
 /** Runs the pictures of one request, in this thread or in the pool, whichever is faster. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { takeBytes, takeSharedBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
+import { RequestSignal } from '../request-signal.ts';
 import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
 
@@ -13,7 +15,7 @@ const POOL_PAYS_FROM_MS = 3;
 export interface RunOptions {
   /** What messages call a picture, by its index. */
   readonly name: (index: number) => string;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /**
@@ -41,25 +43,46 @@ export async function runImageBatch(
  * Decodes and converts pictures; the first that fails ends the others.
  * @throws ServingError naming the picture
  */
-export async function runImageTasks(
+export function runImageTasks(
+  tasks: readonly ImageTask[],
+  options: RunOptions,
+): Promise<ImageElements[]> {
+  const pool = poolFor(tasks);
+  return pool ? runInPool(pool, tasks, options) : runHere(tasks, options);
+}
+
+async function runHere(
   tasks: readonly ImageTask[],
   { name, signal }: RunOptions,
 ): Promise<ImageElements[]> {
-  const failed = new AbortController();
-  const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-  const pool = poolFor(tasks);
-  const runOne = async (task: ImageTask, index: number): Promise<ImageElements> => {
-    try {
-      if (pool) return await decodeInThread(pool, task, stop);
-      if (index > 0) await nextTurn();
-      stop.throwIfAborted();
-      return await runImageTask(task);
-    } catch (error) {
-      failed.abort(error);
-      throw error instanceof ServingError ? withName(error, name(index)) : error;
-    }
-  };
-  return Promise.all(tasks.map(runOne));
+  const done: ImageElements[] = [];
+  for (const [index, task] of tasks.entries()) {
+    if (index > 0) await nextTurn();
+    signal?.throwIfAborted();
+    done.push(await runImageTask(task).catch(naming(name, index)));
+  }
+  return done;
+}
+
+async function runInPool(
+  pool: ImagePool,
+  tasks: readonly ImageTask[],
+  { name, signal }: RunOptions,
+): Promise<ImageElements[]> {
+  const stop = new RequestSignal();
+  const onAbort = () => stop.abort(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const runOne = (task: ImageTask, index: number) =>
+    decodeInThread(pool, task, stop).catch((error: unknown) => {
+      stop.abort(error);
+      return naming(name, index)(error);
+    });
+  try {
+    return await Promise.all(tasks.map(runOne));
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
 
 /** The threads, where they pay. */
@@ -84,7 +107,11 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function withName(error: ServingError, name: string): ServingError {
-  if (name === '') return error;
-  return new ServingError(error.code, `${name}: ${error.message}`, { cause: error });
+/** Throws what it gets, and where it is an error of a picture says of which. */
+function naming(name: RunOptions['name'], index: number): (error: unknown) => never {
+  return (error) => {
+    const shown = name(index);
+    if (!(error instanceof ServingError) || shown === '') throw error;
+    throw new ServingError(error.code, `${shown}: ${error.message}`, { cause: error });
+  };
 }

@@ -7,6 +7,7 @@ import {
   resolvePreprocess,
 } from '@sagemaker-tfs/manifest';
 import {
+  type AbortSignalLike,
   DTYPES,
   numericTensor,
   type Signature,
@@ -128,7 +129,7 @@ async function decodeOwnSizes(
   tasks: readonly ImageTask[],
   maxBytes: number,
   name: (index: number) => string,
-  signal: AbortSignal | undefined,
+  signal: AbortSignalLike | undefined,
 ): Promise<ImageElements> {
   const bounded = tasks.map((task) => {
     const maxPixels = Math.floor(maxBytes / bytesPerPixel(task.input));

@@ -1,5 +1,6 @@
 /** The processes of TensorFlow Serving as the request path sees them: which are ready, which is least busy. */
 
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { ModelVersionStatus } from '../backends/backend.ts';
 import { GrpcError } from '../backends/grpc/grpc-error.ts';
@@ -73,7 +74,7 @@ export class InstancePool {
   }
 
   /** Resolves once an instance can serve. @throws ServingError MODEL_NOT_READY after the wait time */
-  async whenReady(signal?: AbortSignal): Promise<void> {
+  async whenReady(signal?: AbortSignalLike): Promise<void> {
     if (this.#ready().length > 0) return;
     await new Promise<void>((resolve, reject) => {
       const settle = (finish: () => void) => {
@@ -97,7 +98,7 @@ export class InstancePool {
    * is made once more, on another instance or after a restart: inference has no side effects.
    * @throws ServingError MODEL_SERVER_GONE where it was lost twice
    */
-  async use<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async use<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignalLike): Promise<T> {
     try {
       return await this.#attempt(work, signal);
     } catch (error) {
@@ -123,7 +124,10 @@ export class InstancePool {
     }
   }
 
-  async #attempt<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #attempt<T>(
+    work: (instance: Instance) => Promise<T>,
+    signal?: AbortSignalLike,
+  ): Promise<T> {
     await this.whenReady(signal);
     const instance = this.#ready().reduce((best, candidate) =>
       candidate.inFlight < best.inFlight ? candidate : best,

@@ -1,6 +1,6 @@
 /** TensorFlow Serving's ModelService and GetModelMetadata: what is loaded, and loading something else. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type SignatureMap, signaturesOf } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, type SignatureMap, signaturesOf } from '@sagemaker-tfs/tensors';
 import {
   GetModelMetadataRequestSchema,
   GetModelMetadataResponseSchema,
@@ -20,7 +20,7 @@ import type { UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import type { ServedModel } from './config-file.ts';
 
 interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /** The versions of a model, newest first. @throws GrpcError, ConnectionLost */

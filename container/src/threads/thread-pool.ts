@@ -1,8 +1,13 @@
 /** Threads that do tasks of one kind. They start with the first work and do not keep the process alive. */
+
 import { availableParallelism } from 'node:os';
 import { isMainThread, Worker } from 'node:worker_threads';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { type ErrorCode, ServingError } from '../errors.ts';
 import { type ThreadEntry, type ThreadName, threadEntry } from './thread-entry.ts';
+
+/** Whether a task is still wanted. */
+export type StopSign = Pick<AbortSignalLike, 'aborted' | 'reason'>;
 
 /** What a thread answers: a result, or the error's parts. */
 export type ThreadReply<Result> =
@@ -12,7 +17,7 @@ export type ThreadReply<Result> =
 interface Job<Task, Result> {
   readonly task: Task;
   readonly moved: readonly ArrayBuffer[];
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSign | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -37,7 +42,7 @@ export class ThreadPool<Task, Result> {
    * @throws ServingError as the thread's; REQUEST_TOO_LARGE where its memory ran out; INTERNAL where it died;
    *   the reason of an aborted signal, before the task is begun or after it
    */
-  run(task: Task, moved: readonly ArrayBuffer[], signal?: AbortSignal): Promise<Result> {
+  run(task: Task, moved: readonly ArrayBuffer[], signal?: StopSign): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ task, moved, signal, resolve, reject });
       this.#dispatch();

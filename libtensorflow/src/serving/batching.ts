@@ -4,6 +4,7 @@
  * parted again. Semantics and texts are those of TensorFlow Serving's BatchingSession.
  */
 import {
+  type AbortSignalLike,
   concat,
   type SignatureMap,
   split,
@@ -44,7 +45,7 @@ export interface BatchingOptions {
 
 interface Request extends BatchTask {
   readonly inputs: TensorMap;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignalLike | undefined;
   readonly resolve: (result: RunResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -68,7 +69,7 @@ export class BatchingSession implements Session {
     signature: string,
     inputs: TensorMap,
     outputs: readonly string[],
-    signal?: AbortSignal,
+    signal?: AbortSignalLike,
   ): Promise<RunResult> {
     signal?.throwIfAborted();
     const alone = this.#options.unjoinable === 'run-alone';

@@ -1,5 +1,6 @@
 /** Predict: checks a call against its signature with TensorFlow Serving's texts, and runs it. */
 import {
+  type AbortSignalLike,
   DEFAULT_SIGNATURE,
   METHOD_NAMES,
   type Signature,
@@ -18,7 +19,7 @@ export interface PredictCall {
   readonly inputs: TensorMap;
   /** Outputs wanted; empty or undefined for all. */
   readonly outputs?: readonly string[] | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** Checks the call and runs it (servables/tensorflow/predict_util.cc). @throws StatusError */

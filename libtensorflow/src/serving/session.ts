@@ -1,5 +1,5 @@
 /** What the server needs from whatever runs a SavedModel; `libtensorflow` and the batcher provide it. */
-import type { SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 
 /** Outputs of one run, which live until released. */
 export interface RunResult {
@@ -19,7 +19,7 @@ export interface Session {
     signature: string,
     inputs: TensorMap,
     outputs: readonly string[],
-    signal?: AbortSignal,
+    signal?: AbortSignalLike,
   ): Promise<RunResult>;
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@
  * replies to where they stay, without a copy.
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { removeFrom } from '../../remove-from.ts';
 import { type FrameHandler, FrameReader, Http2ProtocolError } from './frame-reader.ts';
 import {
   CONNECTION_PREFACE,
@@ -65,11 +66,11 @@ export class Http2Connection implements FrameHandler {
   readonly #reader = new FrameReader(this, MOST_FRAME_BYTES);
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   readonly #decoder = new HeaderDecoder();
-  readonly #streams = new Map<number, Stream>();
+  readonly #streams: Stream[] = [];
   /** Streams with something to send, in the order of their requests. */
-  readonly #sending = new Set<Stream>();
+  readonly #sending: Stream[] = [];
   /** Streams for which the server has no place yet. */
-  readonly #waiting = new Set<Stream>();
+  readonly #waiting: Stream[] = [];
   readonly #peer = {
     window: FIRST_WINDOW_BYTES,
     frame: FIRST_FRAME_BYTES,
@@ -123,10 +124,10 @@ export class Http2Connection implements FrameHandler {
   request(headers: Buffer, body: readonly Uint8Array[], reader: StreamReader): () => void {
     const message = new OutgoingMessage(body);
     const stream: Stream = { reader, headers, message, id: 0, window: 0 };
-    this.#waiting.add(stream);
+    this.#waiting.push(stream);
     this.#write(() => this.#openStreams());
     return () => {
-      if (this.#waiting.delete(stream) || !this.#streams.has(stream.id)) return;
+      if (removeFrom(this.#waiting, stream) || !this.#streams.includes(stream)) return;
       this.#write(() => this.#forget(stream, Http2Code.CANCEL));
     };
   }
@@ -134,7 +135,7 @@ export class Http2Connection implements FrameHandler {
   /** Takes no more requests; ends when what is in flight has been answered. */
   retire(): void {
     this.#retired = true;
-    if (this.#streams.size === 0 && this.#waiting.size === 0) this.#socket.end();
+    if (this.#streams.length === 0 && this.#waiting.length === 0) this.#socket.end();
   }
 
   /** Ends at once; what is in flight fails. */
@@ -163,19 +164,27 @@ export class Http2Connection implements FrameHandler {
 
   #openStreams(): void {
     if (!this.#greeted) return;
-    for (const stream of this.#waiting) {
-      if (this.#streams.size >= this.#peer.streams) return;
-      this.#waiting.delete(stream);
+    while (this.#streams.length < this.#peer.streams) {
+      const stream = this.#waiting.shift();
+      if (!stream) return;
       stream.id = this.#nextStream;
       this.#nextStream += 2;
       if (this.#nextStream > LAST_STREAM) this.#retired = true;
       stream.window = this.#peer.window;
-      this.#streams.set(stream.id, stream);
-      this.#sending.add(stream);
+      this.#streams.push(stream);
+      this.#sending.push(stream);
       const head = { type: FrameType.HEADERS, flags: Flag.END_HEADERS, stream: stream.id };
       this.#socket.write(frame(head, stream.headers));
       this.#send(stream);
     }
+  }
+
+  #stream(id: number): Stream | undefined {
+    return this.#streams.find((stream) => stream.id === id);
+  }
+
+  #sendMore(): void {
+    for (const stream of [...this.#sending]) this.#send(stream);
   }
 
   /** Sends as much of the message as the windows allow. */
@@ -191,21 +200,21 @@ export class Http2Connection implements FrameHandler {
       this.#socket.write(frameHeader(bytes, { type: FrameType.DATA, flags, stream: stream.id }));
       for (const piece of pieces) this.#socket.write(piece);
     }
-    this.#sending.delete(stream);
+    removeFrom(this.#sending, stream);
   }
 
   data(id: number, piece: Buffer): void {
     this.#opens(piece.length);
-    this.#streams.get(id)?.reader.data(piece);
+    this.#stream(id)?.reader.data(piece);
   }
 
   room(id: number): Buffer | undefined {
-    return this.#streams.get(id)?.reader.room();
+    return this.#stream(id)?.reader.room();
   }
 
   filled(id: number, bytes: number): void {
     this.#opens(bytes);
-    this.#streams.get(id)?.reader.filled(bytes);
+    this.#stream(id)?.reader.filled(bytes);
   }
 
   /** Gives the server back the connection's window. A stream's own is never used up by one message. */
@@ -252,12 +261,12 @@ export class Http2Connection implements FrameHandler {
     }
     const fields = this.#decoder.decode(Buffer.concat([...this.#headerBlock, block]));
     this.#headerBlock = [];
-    this.#streams.get(head.stream)?.reader.headers(fields);
+    this.#stream(head.stream)?.reader.headers(fields);
     if (this.#headerStart) this.#endStream(this.#headerStart);
   }
 
   #endStream({ flags, stream: id }: FrameHead): void {
-    const stream = this.#streams.get(id);
+    const stream = this.#stream(id);
     if ((flags & Flag.END_STREAM) === 0 || !stream) return;
     this.#forget(stream, Http2Code.NO_ERROR);
     stream.reader.end();
@@ -269,26 +278,26 @@ export class Http2Connection implements FrameHandler {
     for (const entry of settingsIn(payload)) this.#setting(entry);
     this.#socket.write(frame({ type: FrameType.SETTINGS, flags: Flag.ACK, stream: 0 }, NOTHING));
     this.#openStreams();
-    for (const stream of this.#sending) this.#send(stream);
+    this.#sendMore();
   }
 
   #setting([id, value]: SettingEntry): void {
     if (id === Setting.MAX_FRAME_SIZE) this.#peer.frame = value;
     if (id === Setting.MAX_CONCURRENT_STREAMS) this.#peer.streams = value;
     if (id !== Setting.INITIAL_WINDOW_SIZE) return;
-    for (const stream of this.#streams.values()) stream.window += value - this.#peer.window;
+    for (const stream of this.#streams) stream.window += value - this.#peer.window;
     this.#peer.window = value;
   }
 
   #windowUpdate(id: number, bytes: number): void {
-    const stream = this.#streams.get(id);
+    const stream = this.#stream(id);
     if (id === 0) this.#sendWindow += bytes;
     else if (stream) stream.window += bytes;
-    for (const waiting of this.#sending) this.#send(waiting);
+    this.#sendMore();
   }
 
   #reset(id: number, code: number): void {
-    const stream = this.#streams.get(id);
+    const stream = this.#stream(id);
     if (!stream) return;
     this.#forget(stream);
     stream.reader.failed(new Error(`the server reset the stream with HTTP/2 code ${code}`));
@@ -297,9 +306,8 @@ export class Http2Connection implements FrameHandler {
   #goAway(last: number, code: number): void {
     this.#retired = true;
     const reason = new Error(`the server is closing the connection, HTTP/2 code ${code}`);
-    const refused = [...this.#streams.values()].filter(({ id }) => id > last);
-    const unsent = [...this.#waiting];
-    this.#waiting.clear();
+    const refused = this.#streams.filter(({ id }) => id > last);
+    const unsent = this.#waiting.splice(0);
     for (const stream of refused) this.#forget(stream);
     for (const { reader } of [...refused, ...unsent]) reader.failed(reason);
     this.retire();
@@ -307,8 +315,8 @@ export class Http2Connection implements FrameHandler {
 
   /** Ends a stream here; where the request has not gone out whole or is given up, on the server too. */
   #forget(stream: Stream, code?: number): void {
-    this.#streams.delete(stream.id);
-    const unsent = this.#sending.delete(stream);
+    removeFrom(this.#streams, stream);
+    const unsent = removeFrom(this.#sending, stream);
     if (code !== undefined && (unsent || code !== Http2Code.NO_ERROR)) {
       this.#socket.write(numberFrame(FrameType.RST_STREAM, stream.id, Http2Code.CANCEL));
     }
@@ -319,10 +327,8 @@ export class Http2Connection implements FrameHandler {
   #lost(): void {
     this.#retired = true;
     const cause = this.#failure ?? new Error('the connection was closed');
-    const failed = [...this.#streams.values(), ...this.#waiting];
-    this.#streams.clear();
-    this.#waiting.clear();
-    this.#sending.clear();
+    const failed = [...this.#streams.splice(0), ...this.#waiting.splice(0)];
+    this.#sending.length = 0;
     for (const { reader } of failed) reader.failed(cause);
   }
 }

@@ -1,6 +1,7 @@
 /** Unary gRPC calls (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md) over one kept connection. */
 
 import { existsSync } from 'node:fs';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { encodeHeaders } from './hpack.ts';
 import { Http2Connection } from './http2-connection.ts';
 import { messagePrefix } from './message-assembler.ts';
@@ -23,7 +24,7 @@ export interface UnaryCall {
   /** Told to the server as `grpc-timeout`. */
   readonly timeoutMs?: number;
   /** Resets the stream; the call rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /**

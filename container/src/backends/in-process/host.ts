@@ -1,4 +1,5 @@
 /** The models in this process as a host of the runtime: loaded at the start, ready when all are. */
+
 import { findLibrary, type LibraryLocation } from '@sagemaker-tfs/libtensorflow';
 import {
   BatchThreads,
@@ -6,6 +7,7 @@ import {
   type ServableOptions,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Environment } from '../../environment.ts';
 import { ServingError } from '../../errors.ts';
 import type { ModelHost, ModelHostOptions } from '../../model-host.ts';
@@ -129,7 +131,7 @@ function within(
   work: Promise<void>,
   ms: number,
   late: () => Error,
-  signal: AbortSignal | undefined,
+  signal: AbortSignalLike | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {

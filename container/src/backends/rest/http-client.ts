@@ -1,5 +1,7 @@
 /** HTTP calls to one process of TensorFlow Serving over kept connections. */
+
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../grpc/unary-reply.ts';
 
@@ -11,7 +13,7 @@ export interface HttpCall {
   readonly path: string;
   /** Pieces of a JSON body, sent without joining them. */
   readonly body?: readonly Uint8Array[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 
 /** An answer of any status. */

@@ -1,0 +1,49 @@
+/** What ends one request before its answer is written. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import { removeFrom } from './remove-from.ts';
+
+/** Told to all who work on the request; an `AbortSignal` is made only for those who need a real one. */
+export class RequestSignal implements AbortSignalLike {
+  readonly #listeners: (() => void)[] = [];
+  #standard: AbortController | undefined;
+  #aborted = false;
+  #reason: unknown;
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** The same as an `AbortSignal`. */
+  get standard(): AbortSignal {
+    if (!this.#standard) {
+      this.#standard = new AbortController();
+      if (this.#aborted) this.#standard.abort(this.#reason);
+    }
+    return this.#standard.signal;
+  }
+
+  /** Only the first reason counts. */
+  abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason;
+    for (const listener of this.#listeners.splice(0)) listener();
+    this.#standard?.abort(reason);
+  }
+
+  throwIfAborted(): void {
+    if (this.#aborted) throw this.#reason;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void, _options: { readonly once: true }): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    removeFrom(this.#listeners, listener);
+  }
+}
