@@ -37,6 +37,7 @@ export function renderEnvironment(
   additional: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const backend = backendFor(where, variant, runtime);
+  checkPrecision(where, variant, runtime);
   const rendered = Object.fromEntries(
     Object.entries({
       ...additional,
@@ -79,6 +80,22 @@ function backendFor(where: Where, variant: ServingImageVariant, runtime: Runtime
     );
   }
   return backend;
+}
+
+/** TensorFlow would run the model in its own types and say nothing. */
+function checkPrecision(where: Where, variant: ServingImageVariant, runtime: RuntimeEnvironment) {
+  const precision = runtime.SAGEMAKER_TFS_MIXED_PRECISION;
+  const fits = variant === 'gpu' ? 'float16' : 'bfloat16';
+  if (precision === undefined || precision === 'off' || precision === fits) return;
+  const other = { bfloat16: 'by oneDNN, on CPUs only', float16: 'on GPUs only' }[precision];
+  // What is neither is refused, with the choices, by the runtime's own check.
+  if (other === undefined) return;
+  invalidProp(
+    where,
+    'environment.SAGEMAKER_TFS_MIXED_PRECISION',
+    `'${precision}' is computed ${other}, which the '${variant}' image does not run models on`,
+    `Use '${fits}', or leave it out`,
+  );
 }
 
 function checkWithRuntime(where: Where, variables: Readonly<Record<string, string>>): void {

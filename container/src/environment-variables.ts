@@ -119,6 +119,27 @@ const MODEL_SERVER = [
     description: 'Threads inside one operation. 0 lets TensorFlow choose.',
   },
   {
+    name: 'SAGEMAKER_TFS_XLA',
+    type: 'boolean',
+    default: 'false',
+    description:
+      'Compiles the parts of every graph that XLA can compile, on CPU and GPU. The first request of each input shape waits for it.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MIXED_PRECISION',
+    type: 'choice',
+    choices: ['off', 'bfloat16', 'float16'],
+    default: 'off',
+    description:
+      'Computes what bears it in 16 bits: `bfloat16` on CPUs, through oneDNN, `float16` on GPUs. Answers lose digits. `off`: in the types of the model.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_ONEDNN',
+    type: 'boolean',
+    description:
+      "oneDNN's operations on CPUs. `false` gives the digits of TensorFlow's own. Unset: TensorFlow decides, by the processor.",
+  },
+  {
     name: 'OMP_NUM_THREADS',
     type: 'text',
     default: '1',

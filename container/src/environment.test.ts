@@ -58,6 +58,30 @@ describe('readEnvironment', () => {
     );
   });
 
+  test('graph options: off, in the types of the model, oneDNN as TensorFlow decides', () => {
+    const graph = (variables: Record<string, string>) => read(variables).modelServer.graph;
+    expect(graph({})).toEqual({ xla: false, mixedPrecision: undefined, oneDnn: undefined });
+    const on = {
+      SAGEMAKER_TFS_XLA: 'true',
+      SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16',
+      SAGEMAKER_TFS_ONEDNN: 'true',
+    };
+    expect(graph(on)).toEqual({ xla: true, mixedPrecision: 'bfloat16', oneDnn: true });
+    expect(graph({ SAGEMAKER_TFS_ONEDNN: 'false' }).oneDnn).toBe(false);
+    expect(() => graph({ ...on, SAGEMAKER_TFS_ONEDNN: 'false' })).toThrow(
+      /MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns/,
+    );
+  });
+
+  test('XLA joins the flags in TF_XLA_FLAGS, and cannot join a file of them', () => {
+    const xla = { SAGEMAKER_TFS_XLA: 'true' };
+    expect(read({ ...xla, TF_XLA_FLAGS: ' --tf_xla_clustering_debug' })).toBeDefined();
+    expect(read({ TF_XLA_FLAGS: '/etc/xla-flags' })).toBeDefined();
+    expect(() => read({ ...xla, TF_XLA_FLAGS: '/etc/xla-flags' })).toThrow(
+      /TF_XLA_FLAGS is "\/etc\/xla-flags"; with SAGEMAKER_TFS_XLA it must be flags/,
+    );
+  });
+
   test('an empty value counts as unset', () => {
     expect(read({ SAGEMAKER_BIND_TO_PORT: '' }).port).toBe(8080);
   });
@@ -72,6 +96,9 @@ describe('readEnvironment', () => {
     ['SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN', '2', 'at most 0.99'],
     ['SAGEMAKER_SAFE_PORT_RANGE', '9000', 'low-high'],
     ['SAGEMAKER_SAFE_PORT_RANGE', '9100-9000', 'low-high'],
+    ['SAGEMAKER_TFS_XLA', 'on', 'must be true or false'],
+    ['SAGEMAKER_TFS_ONEDNN', '1', 'must be true or false'],
+    ['SAGEMAKER_TFS_MIXED_PRECISION', 'fp16', 'one of off, bfloat16, float16'],
     ['SAGEMAKER_TFS_BACKEND', 'GRPC', 'one of grpc, rest, in-process'],
   ])('%s=%s stops the start', (name, value, message) => {
     expect(() => read({ [name]: value })).toThrow(EnvironmentError);

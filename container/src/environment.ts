@@ -42,6 +42,16 @@ export interface Batching {
   readonly allowedSizes: readonly number[];
 }
 
+/** How TensorFlow optimizes every graph. */
+export interface GraphOptions {
+  /** Whether XLA compiles what it can. */
+  readonly xla: boolean;
+  /** Undefined: the types of the model. */
+  readonly mixedPrecision: 'bfloat16' | 'float16' | undefined;
+  /** Undefined: TensorFlow decides. */
+  readonly oneDnn: boolean | undefined;
+}
+
 /** The runtime's configuration. Times are milliseconds, sizes bytes. */
 export interface Environment {
   readonly port: number;
@@ -62,6 +72,7 @@ export interface Environment {
     readonly interOpThreads: number;
     readonly intraOpThreads: number;
     readonly ompThreads: string;
+    readonly graph: GraphOptions;
     /** Undefined where batching is off. */
     readonly batching: Batching | undefined;
   };
@@ -115,6 +126,7 @@ export function readEnvironment(
   const environment = environmentOf(valuesOf(variables));
   checkPorts(environment);
   checkProcesses(environment);
+  checkGraphOptions(environment.modelServer.graph, variables);
   return { environment, warnings: unknownNames(variables) };
 }
 
@@ -192,6 +204,7 @@ function environmentOf(values: Values): Environment {
       interOpThreads: values.SAGEMAKER_TFS_INTER_OP_PARALLELISM,
       intraOpThreads: values.SAGEMAKER_TFS_INTRA_OP_PARALLELISM,
       ompThreads: values.OMP_NUM_THREADS,
+      graph: graphOptionsOf(values),
       batching: batchingOf(values),
     },
     limits: {
@@ -239,6 +252,15 @@ function defaultProcesses(values: Values): number {
   return inProcess && !values.SAGEMAKER_MULTI_MODEL ? values.SAGEMAKER_TFS_INSTANCE_COUNT : 1;
 }
 
+function graphOptionsOf(values: Values): GraphOptions {
+  const precision = values.SAGEMAKER_TFS_MIXED_PRECISION;
+  return {
+    xla: values.SAGEMAKER_TFS_XLA,
+    mixedPrecision: precision === 'off' ? undefined : precision,
+    oneDnn: values.SAGEMAKER_TFS_ONEDNN,
+  };
+}
+
 function batchingOf(values: Values): Batching | undefined {
   if (!values.SAGEMAKER_TFS_ENABLE_BATCHING) return undefined;
   const cpus = availableParallelism();
@@ -278,6 +300,24 @@ function checkProcesses({ multiModel, processes }: Environment): void {
   throw new EnvironmentError([
     `SAGEMAKER_TFS_PROCESSES is "${processes}"; a multi-model endpoint has one process, which knows what is loaded`,
   ]);
+}
+
+function checkGraphOptions(
+  { xla, mixedPrecision, oneDnn }: GraphOptions,
+  variables: Readonly<Record<string, string | undefined>>,
+): void {
+  if (mixedPrecision === 'bfloat16' && oneDnn === false) {
+    throw new EnvironmentError([
+      'SAGEMAKER_TFS_MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns off',
+    ]);
+  }
+  // TensorFlow takes a value that does not begin with a hyphen as the name of a file of flags.
+  const flags = variables.TF_XLA_FLAGS?.trim();
+  if (xla && flags && !flags.startsWith('-')) {
+    throw new EnvironmentError([
+      `TF_XLA_FLAGS is "${flags}"; with SAGEMAKER_TFS_XLA it must be flags, which those of XLA are added to, and not a file`,
+    ]);
+  }
 }
 
 function unknownNames(variables: Readonly<Record<string, string | undefined>>): string[] {

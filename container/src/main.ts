@@ -1,6 +1,7 @@
 /** Entry point of the container: environment, start, signals. */
 import type { Logger } from 'pino';
 import { type Environment, EnvironmentError, readEnvironment } from './environment.ts';
+import { idleSettings } from './model-server/gpu.ts';
 import { createLog } from './observability/log.ts';
 import { reportFailure, reportReady } from './processes/reports.ts';
 import { hasPrimary, type WorkerRole, workerRole } from './processes/role.ts';
@@ -13,7 +14,7 @@ async function main(): Promise<void> {
   const role = workerRole();
   const isPrimary = !role && hasPrimary(environment);
   const log = createLog(environment.logLevel, isPrimary || role !== undefined);
-  if (!role) for (const warning of warnings) log.warn(warning);
+  if (!role) for (const warning of [...warnings, ...idleSettings(environment)]) log.warn(warning);
   // A handler's stray promise or timer must not take the other requests down with it.
   process.on('unhandledRejection', (err) =>
     log.error({ err }, 'a promise was rejected, unhandled'),

@@ -7,4 +7,4 @@ export type { LibraryLocation } from './library-location.ts';
 export { type ProgressBar, progressBar } from './progress-bar.ts';
 export type { RunResult } from './run-graph.ts';
 export { type LoadOptions, type RunOptions, SavedModelSession } from './saved-model-session.ts';
-export type { SessionConfig } from './session-config.ts';
+export type { MixedPrecision, SessionConfig } from './session-config.ts';

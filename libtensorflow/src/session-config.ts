@@ -1,6 +1,15 @@
 /** Options of a session as TensorFlow's ConfigProto. */
-import { create, toBinary } from '@bufbuild/protobuf';
-import { ConfigProtoSchema, OptimizerOptions_GlobalJitLevel } from '@sagemaker-tfs/tensors/protos';
+import { clone, create, toBinary } from '@bufbuild/protobuf';
+import {
+  type ConfigProto,
+  ConfigProtoSchema,
+  GPUOptionsSchema,
+  GraphOptionsSchema,
+  OptimizerOptions_GlobalJitLevel,
+  OptimizerOptionsSchema,
+  RewriterConfig_Toggle,
+  RewriterConfigSchema,
+} from '@sagemaker-tfs/tensors/protos';
 
 /** How TensorFlow runs the model. Left out: TensorFlow's own default. */
 export interface SessionConfig {
@@ -15,27 +24,44 @@ export interface SessionConfig {
   readonly gpuMemoryFraction?: number;
   /** Compile parts of the graph with XLA, on the processor too. Default: false. */
   readonly jit?: boolean;
+  /** Default: the types of the model. */
+  readonly mixedPrecision?: MixedPrecision;
+  /** What the other options are laid over. Default: nothing. */
+  readonly base?: ConfigProto;
 }
+
+/**
+ * The 16 bits that TensorFlow computes in where the result bears it: `bfloat16` on processors, by oneDNN;
+ * `float16` on GPUs. Where the other kind of device runs the graph, nothing changes.
+ */
+export type MixedPrecision = 'bfloat16' | 'float16';
 
 /** The serialized ConfigProto (tensorflow/core/protobuf/config.proto). */
 export function configProtoBytes(config: SessionConfig): Uint8Array {
-  const { interOpThreads, intraOpThreads, gpuMemoryFraction, jit } = config;
-  return toBinary(
-    ConfigProtoSchema,
-    create(ConfigProtoSchema, {
-      ...(interOpThreads !== undefined && { interOpParallelismThreads: interOpThreads }),
-      ...(intraOpThreads !== undefined && { intraOpParallelismThreads: intraOpThreads }),
-      ...(gpuMemoryFraction !== undefined && {
-        gpuOptions: { perProcessGpuMemoryFraction: gpuMemoryFraction },
-      }),
-      ...(jit && {
-        graphOptions: {
-          optimizerOptions: {
-            globalJitLevel: OptimizerOptions_GlobalJitLevel.ON_1,
-            cpuGlobalJit: true,
-          },
-        },
-      }),
-    }),
-  );
+  const { interOpThreads, intraOpThreads, gpuMemoryFraction } = config;
+  const proto = clone(ConfigProtoSchema, config.base ?? create(ConfigProtoSchema));
+  if (interOpThreads !== undefined) proto.interOpParallelismThreads = interOpThreads;
+  if (intraOpThreads !== undefined) proto.intraOpParallelismThreads = intraOpThreads;
+  if (gpuMemoryFraction !== undefined) {
+    proto.gpuOptions ??= create(GPUOptionsSchema);
+    proto.gpuOptions.perProcessGpuMemoryFraction = gpuMemoryFraction;
+  }
+  setGraphOptions(proto, config);
+  return toBinary(ConfigProtoSchema, proto);
+}
+
+function setGraphOptions(proto: ConfigProto, { jit, mixedPrecision }: SessionConfig): void {
+  if (!jit && !mixedPrecision) return;
+  proto.graphOptions ??= create(GraphOptionsSchema);
+  if (jit) {
+    proto.graphOptions.optimizerOptions ??= create(OptimizerOptionsSchema);
+    proto.graphOptions.optimizerOptions.globalJitLevel = OptimizerOptions_GlobalJitLevel.ON_1;
+    proto.graphOptions.optimizerOptions.cpuGlobalJit = true;
+  }
+  if (!mixedPrecision) return;
+  proto.graphOptions.rewriteOptions ??= create(RewriterConfigSchema);
+  const rewrite = proto.graphOptions.rewriteOptions;
+  // Not auto_mixed_precision_cpu, float16 on processors: TensorFlow 2.21 ends the process over some graphs.
+  if (mixedPrecision === 'float16') rewrite.autoMixedPrecision = RewriterConfig_Toggle.ON;
+  else rewrite.autoMixedPrecisionOnednnBfloat16 = RewriterConfig_Toggle.ON;
 }

@@ -40,6 +40,7 @@ const string = (value: string, help: string): Flag<string> => ({
 
 /** Accepted so that a command line made for TensorFlow Serving works here too. */
 const IGNORED = 'Accepted for compatibility; has no effect here.';
+const XLA = 'Accepted for compatibility; XLA may always compile, as TF_XLA_FLAGS says.';
 const SERVER_THREADS = 4 * availableParallelism();
 
 const FLAGS = {
@@ -122,11 +123,14 @@ const FLAGS = {
     false,
     'Refuse signatures whose method name is not that of the API called.',
   ),
-  xla_cpu_compilation_enabled: bool(false, IGNORED),
-  xla_gpu_compilation_enabled: bool(false, IGNORED),
+  xla_cpu_compilation_enabled: bool(false, XLA),
+  xla_gpu_compilation_enabled: bool(false, XLA),
   enable_profiler: bool(true, IGNORED),
   thread_pool_factory_config_file: string('', IGNORED),
-  mixed_precision: string('', IGNORED),
+  mixed_precision: string(
+    '',
+    'bfloat16 computes in bfloat16 what bears it, on processors that can; empty leaves the types of the model.',
+  ),
   skip_initialize_tpu: bool(false, IGNORED),
   enable_grpc_healthcheck_service: bool(false, 'Serve grpc.health.v1.Health.'),
   enable_serialization_as_tensor_content: bool(

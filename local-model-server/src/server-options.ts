@@ -7,6 +7,7 @@ import {
   invalidArgument,
   type ServableOptions,
 } from '@sagemaker-tfs/libtensorflow/serving';
+import { ConfigProtoSchema } from '@sagemaker-tfs/tensors/protos';
 import { batchingOptionsOf } from './batching-parameters.ts';
 import type { Flags } from './flags.ts';
 import {
@@ -91,6 +92,7 @@ async function servableOptionsOf(flags: Flags): Promise<ServableOptions> {
   const intra = flags.tensorflow_intra_op_parallelism || flags.tensorflow_session_parallelism;
   const inter = flags.tensorflow_inter_op_parallelism || flags.tensorflow_session_parallelism;
   const batching = await batchingOf(flags);
+  const base = await optionalFile(ConfigProtoSchema, flags.tensorflow_session_config_file);
   return {
     library,
     tags: flags.saved_model_tags.split(','),
@@ -99,12 +101,22 @@ async function servableOptionsOf(flags: Flags): Promise<ServableOptions> {
     ...(flags.per_process_gpu_memory_fraction > 0 && {
       gpuMemoryFraction: flags.per_process_gpu_memory_fraction,
     }),
+    ...mixedPrecisionOf(flags),
+    ...(base && { base }),
     ...(batching && { batching }),
     log: log.info,
     warmupIterations: flags.enable_model_warmup
       ? Math.max(1, flags.num_request_iterations_for_warmup)
       : 0,
   };
+}
+
+function mixedPrecisionOf({
+  mixed_precision: mode,
+}: Flags): Pick<ServableOptions, 'mixedPrecision'> {
+  if (mode === 'bfloat16') return { mixedPrecision: mode };
+  if (mode) log.warning(`${mode} mixed precision is not supported. Valid option: bfloat16`);
+  return {};
 }
 
 async function batchingOf(flags: Flags): Promise<ServableOptions['batching']> {

@@ -67,6 +67,32 @@ describe('a model', () => {
       /SAGEMAKER_TFS_BACKEND: 'grpc' needs TensorFlow Serving/,
     ],
     [
+      'in bfloat16 on a GPU',
+      () => ({ environment: { SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16' } }),
+      /SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16' is computed by oneDNN, on CPUs only, .*Use 'float16'/,
+    ],
+    [
+      'in float16 on CPUs',
+      () => ({
+        image: existingImage({ variant: 'cpu' }),
+        environment: { SAGEMAKER_TFS_MIXED_PRECISION: 'float16' },
+      }),
+      /SAGEMAKER_TFS_MIXED_PRECISION: 'float16' is computed on GPUs only, .*Use 'bfloat16'/,
+    ],
+    [
+      'in a precision that there is not',
+      () => ({ environment: { SAGEMAKER_TFS_MIXED_PRECISION: 'int8' as 'off' } }),
+      /SAGEMAKER_TFS_MIXED_PRECISION is "int8"; it must be one of off, bfloat16, float16/,
+    ],
+    [
+      'in bfloat16 without oneDNN',
+      () => ({
+        image: existingImage({ variant: 'cpu' }),
+        environment: { SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16', SAGEMAKER_TFS_ONEDNN: false },
+      }),
+      /it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns off/,
+    ],
+    [
       'with security groups and no VPC',
       () => ({ securityGroups: [] }),
       /securityGroups: given without 'vpc'\. Give 'vpc' too/,

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { readEnvironment } from '../environment.ts';
 import { modelServerFlags, writeModelServerFiles } from './command.ts';
+import { idleSettings } from './gpu.ts';
 import { modelServerEndpoints } from './ports.ts';
+import { tensorFlowVariables } from './tensorflow-variables.ts';
 
 const MODEL = { name: 'm "1"', basePath: '/opt/ml/model/größe', versions: ['1', '1538687370'] };
 
@@ -14,8 +17,9 @@ async function prepare(variables: Record<string, string>) {
   const flags = modelServerEndpoints(environment, process.pid).map((endpoint) =>
     modelServerFlags(environment, files, endpoint),
   );
+  const session = files.sessionConfig && (await readFile(files.sessionConfig, 'utf8'));
   await files.remove();
-  return { config, batching, flags };
+  return { config, batching, session, flags };
 }
 
 test('without configuration: the ports of the AWS container, no retries, tensors as bytes', async () => {
@@ -28,7 +32,9 @@ test('without configuration: the ports of the AWS container, no retries, tensors
       '--enable_serialization_as_tensor_content=true',
     ]),
   ]);
-  expect(flags[0]?.filter((flag) => /parallelism|batching|gpu|labels/.test(flag))).toEqual([]);
+  expect(
+    flags[0]?.filter((flag) => /parallelism|batching|gpu|labels|xla|precision|session/.test(flag)),
+  ).toEqual([]);
   expect(batching).toBeUndefined();
 });
 
@@ -77,4 +83,64 @@ test('the model config names models, versions and labels, in protobuf text', asy
 }
 `);
   expect(flags[0]).toContain('--allow_version_labels_for_unavailable_models=true');
+});
+
+test('bfloat16 is a flag of TensorFlow Serving, float16 a session config', async () => {
+  const bfloat16 = await prepare({ SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16' });
+  expect(bfloat16.flags[0]).toContain('--mixed_precision=bfloat16');
+  expect(bfloat16.session).toBeUndefined();
+  const float16 = await prepare({ SAGEMAKER_TFS_MIXED_PRECISION: 'float16' });
+  expect(float16.session).toBe('graph_options { rewrite_options { auto_mixed_precision: ON } }\n');
+  expect(float16.flags[0]?.filter((flag) => /precision|session/.test(flag))).toEqual([
+    expect.stringMatching(/^--tensorflow_session_config_file=.*session-config\.cfg$/),
+  ]);
+});
+
+test('float16 without a GPU is said to change nothing', () => {
+  const idle = (precision: string) =>
+    idleSettings(readEnvironment({ SAGEMAKER_TFS_MIXED_PRECISION: precision }).environment);
+  const warning = expect.stringMatching(/float16.*GPUs only/);
+  expect(idle('float16')).toEqual(existsSync('/usr/bin/nvidia-smi') ? [] : [warning]);
+  expect(idle('bfloat16')).toEqual([]);
+});
+
+describe('the variables that TensorFlow reads', () => {
+  const variables = (own: Record<string, string>, given = {}) =>
+    tensorFlowVariables(readEnvironment(own).environment, given);
+
+  test('are those of OpenMP only, unless more is set', () => {
+    expect(variables({})).toEqual({ OMP_NUM_THREADS: '1' });
+    expect(variables({ OMP_NUM_THREADS: '4' })).toEqual({ OMP_NUM_THREADS: '4' });
+  });
+
+  test('turn oneDNN on or off', () => {
+    expect(variables({ SAGEMAKER_TFS_ONEDNN: 'false' })).toMatchObject({
+      TF_ENABLE_ONEDNN_OPTS: '0',
+    });
+    expect(variables({ SAGEMAKER_TFS_ONEDNN: 'true' })).toMatchObject({
+      TF_ENABLE_ONEDNN_OPTS: '1',
+    });
+  });
+
+  test.each([
+    [undefined, '--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit'],
+    [
+      ' --tf_xla_min_cluster_size=8',
+      '--tf_xla_min_cluster_size=8 --tf_xla_auto_jit=2 --tf_xla_cpu_global_jit',
+    ],
+    ['--tf_xla_auto_jit=1', '--tf_xla_auto_jit=1 --tf_xla_cpu_global_jit'],
+    [
+      '--tf_xla_cpu_global_jit=false --tf_xla_auto_jit=fusible',
+      '--tf_xla_cpu_global_jit=false --tf_xla_auto_jit=fusible',
+    ],
+  ])('turn XLA on, after the flags that are set: %s', (given, flags) => {
+    const xla = { SAGEMAKER_TFS_XLA: 'true' };
+    expect(variables(xla, { TF_XLA_FLAGS: given }).TF_XLA_FLAGS).toBe(flags);
+    expect(variables({}, { TF_XLA_FLAGS: given }).TF_XLA_FLAGS).toBeUndefined();
+  });
+});
+
+test('XLA may compile in TensorFlow Serving, which else refuses what it clusters', async () => {
+  const { flags } = await prepare({ SAGEMAKER_TFS_XLA: 'true' });
+  expect(flags[0]).toContain('--xla_cpu_compilation_enabled=true');
 });

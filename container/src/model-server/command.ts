@@ -1,11 +1,11 @@
 /** The command line of TensorFlow Serving, from the environment. */
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import { batchingParametersText } from './batching-file.ts';
 import { modelConfigText, type ServedModel } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
+import { hasGpu } from './gpu.ts';
 import { modelServerDirectory } from './ports.ts';
 import { createPrivateDirectory } from './private-directory.ts';
 
@@ -17,11 +17,16 @@ export interface ModelServerFiles {
   readonly modelConfig: string;
   /** Undefined where batching is off. */
   readonly batching: string | undefined;
+  /** Undefined where flags say all. */
+  readonly sessionConfig: string | undefined;
   /** Removes them. */
   remove(): Promise<void>;
 }
 
-/** Writes the model config and the batching parameters into a directory of their own. */
+/** For `--tensorflow_session_config_file`: `--mixed_precision` knows bfloat16 only. */
+const FLOAT16_SESSION = 'graph_options { rewrite_options { auto_mixed_precision: ON } }\n';
+
+/** Writes the model config, the batching parameters and the session config into a directory of their own. */
 export async function writeModelServerFiles(
   environment: Environment,
   models: readonly ServedModel[],
@@ -33,7 +38,10 @@ export async function writeModelServerFiles(
   const parameters = environment.modelServer.batching;
   const batching = parameters && join(directory, 'batching-config.cfg');
   if (batching) await writeFile(batching, batchingParametersText(parameters));
-  return { modelConfig, batching, remove };
+  const float16 = environment.modelServer.graph.mixedPrecision === 'float16';
+  const sessionConfig = float16 ? join(directory, 'session-config.cfg') : undefined;
+  if (sessionConfig) await writeFile(sessionConfig, FLOAT16_SESSION);
+  return { modelConfig, batching, sessionConfig, remove };
 }
 
 /** Flags of one instance. */
@@ -42,7 +50,7 @@ export function modelServerFlags(
   files: ModelServerFiles,
   endpoint: ModelServerEndpoint,
 ): string[] {
-  const { interOpThreads, intraOpThreads } = environment.modelServer;
+  const { interOpThreads, intraOpThreads, graph } = environment.modelServer;
   const flags: Record<string, string | number | undefined> = {
     port: endpoint.grpcPort,
     rest_api_port: endpoint.restPort,
@@ -57,6 +65,10 @@ export function modelServerFlags(
     batching_parameters_file: files.batching,
     tensorflow_inter_op_parallelism: interOpThreads || undefined,
     tensorflow_intra_op_parallelism: intraOpThreads || undefined,
+    // Without it every compilation fails, on GPUs too.
+    xla_cpu_compilation_enabled: graph.xla ? 'true' : undefined,
+    mixed_precision: graph.mixedPrecision === 'bfloat16' ? 'bfloat16' : undefined,
+    tensorflow_session_config_file: files.sessionConfig,
     per_process_gpu_memory_fraction: gpuMemoryFraction(
       environment,
       environment.modelServer.instances,
@@ -77,6 +89,6 @@ export function gpuMemoryFraction(
   { modelServer }: Environment,
   processes: number,
 ): number | undefined {
-  if (processes < 2 || !existsSync('/usr/bin/nvidia-smi')) return undefined;
+  if (processes < 2 || !hasGpu()) return undefined;
   return (1 - modelServer.gpuMemoryMargin) / processes;
 }

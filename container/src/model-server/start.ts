@@ -8,6 +8,7 @@ import type { ModelServerEndpoint } from './endpoint.ts';
 import { InstancePool } from './instance-pool.ts';
 import { modelServerEndpoints } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
+import { tensorFlowVariables } from './tensorflow-variables.ts';
 
 /** What it is reached with. */
 type PoolOptions = Pick<ModelServerOptions, 'environment' | 'models'>;
@@ -15,7 +16,7 @@ type PoolOptions = Pick<ModelServerOptions, 'environment' | 'models'>;
 /** What TensorFlow Serving is started with. */
 export interface ModelServerOptions {
   readonly environment: Environment;
-  /** Handed on, with `OMP_NUM_THREADS` set. */
+  /** Handed on, with what TensorFlow reads. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly models: readonly ServedModel[];
@@ -54,7 +55,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   );
   const supervisor = new Supervisor({
     instances: endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint)),
-    env: { ...variables, OMP_NUM_THREADS: environment.modelServer.ompThreads },
+    env: { ...variables, ...tensorFlowVariables(environment, variables) },
     log,
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason) => pool.instances[index]?.readiness.lost(`${reason} and is restarting`),

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { RunningServer } from '../http/server.ts';
 import type { ModelServer } from '../model-server/start.ts';
+import { tensorFlowVariables } from '../model-server/tensorflow-variables.ts';
 import { WorkerSupervisor } from './worker-supervisor.ts';
 
 /** What the primary is started with. */
@@ -54,15 +55,15 @@ async function sharedModelServer(options: PrimaryOptions): Promise<ModelServer |
   return startModelServer({ ...options, models });
 }
 
-/** TensorFlow runs in threads of libuv, whose number is fixed before Node starts. */
+/** TensorFlow runs in threads of libuv, whose number is fixed before Node starts, and reads its own variables early. */
 function workerVariables({ environment, variables }: PrimaryOptions): Record<string, string> {
   if (environment.backend !== 'in-process') return {};
-  const { batching, ompThreads } = environment.modelServer;
+  const { batching } = environment.modelServer;
   // One run more than processors, so that none idles between two; and one thread for files and DNS.
   const runs = Math.max(availableParallelism(), batching?.threads ?? 0) + 1;
   return {
     UV_THREADPOOL_SIZE: variables.UV_THREADPOOL_SIZE ?? String(runs + 1),
-    OMP_NUM_THREADS: ompThreads,
+    ...tensorFlowVariables(environment, variables),
   };
 }
 

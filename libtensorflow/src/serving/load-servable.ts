@@ -1,6 +1,8 @@
 /** Loads a version directory into TensorFlow, with batching around it and warm-up before it is used. */
+import type { ConfigProto } from '@sagemaker-tfs/tensors/protos';
 import type { LibraryLocation } from '../library-location.ts';
 import { SavedModelSession } from '../saved-model-session.ts';
+import type { MixedPrecision } from '../session-config.ts';
 import type { BatchThreads } from './batch-queue.ts';
 import { type BatchingOptions, BatchingSession } from './batching.ts';
 import { Servable } from './servable.ts';
@@ -17,6 +19,10 @@ export interface ServableOptions {
   readonly interOpThreads?: number;
   /** 0 to 1; undefined leaves it to TensorFlow. */
   readonly gpuMemoryFraction?: number;
+  /** Undefined: the types of the model. */
+  readonly mixedPrecision?: MixedPrecision;
+  /** What the session is configured with besides. */
+  readonly base?: ConfigProto;
   /** Undefined: requests run alone. */
   readonly batching?: { readonly options: BatchingOptions; readonly threads: BatchThreads };
   /** Times that each warm-up request runs; 0 skips warm-up. */
@@ -32,12 +38,15 @@ export async function loadServable(
   options: ServableOptions,
 ): Promise<Servable> {
   const { tags, library, intraOpThreads, interOpThreads, gpuMemoryFraction, batching } = options;
+  const { mixedPrecision, base } = options;
   const model = await SavedModelSession.load(path, {
     tags,
     library,
     ...(intraOpThreads !== undefined && { intraOpThreads }),
     ...(interOpThreads !== undefined && { interOpThreads }),
     ...(gpuMemoryFraction !== undefined && { gpuMemoryFraction }),
+    ...(mixedPrecision && { mixedPrecision }),
+    ...(base && { base }),
   });
   const session = sessionOf(model);
   const batched = batching

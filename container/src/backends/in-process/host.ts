@@ -55,7 +55,8 @@ async function requireLibrary(): Promise<LibraryLocation> {
 
 function versionLoader(options: ModelHostOptions, library: LibraryLocation): LoadVersion {
   const { environment, log, onBatch } = options;
-  const { interOpThreads, intraOpThreads, batching } = environment.modelServer;
+  const { interOpThreads, intraOpThreads, graph, batching } = environment.modelServer;
+  const { mixedPrecision } = graph;
   const gpu = gpuMemoryFraction(environment, environment.processes);
   const threads = batching && new BatchThreads(batching.threads);
   const common: ServableOptions = {
@@ -64,6 +65,7 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     ...(interOpThreads > 0 && { interOpThreads }),
     ...(intraOpThreads > 0 && { intraOpThreads }),
     ...(gpu !== undefined && { gpuMemoryFraction: gpu }),
+    ...(mixedPrecision && { mixedPrecision }),
     warmupIterations: 1,
     log: (message) => log.info(message),
   };

@@ -1,0 +1,29 @@
+/** The variables that TensorFlow itself reads, in TensorFlow Serving and in the runtime's own process alike. */
+import type { Environment } from '../environment.ts';
+
+/** Clusters everything that XLA can compile (tensorflow/compiler/jit/flags.cc), on CPUs as well. */
+const XLA_FLAGS = ['--tf_xla_auto_jit=2', '--tf_xla_cpu_global_jit'];
+
+/** @param variables the environment handed on, whose own TF_XLA_FLAGS are kept */
+export function tensorFlowVariables(
+  { modelServer }: Environment,
+  variables: NodeJS.ProcessEnv,
+): Record<string, string> {
+  const { xla, oneDnn } = modelServer.graph;
+  return {
+    OMP_NUM_THREADS: modelServer.ompThreads,
+    ...(xla && { TF_XLA_FLAGS: withXla(variables.TF_XLA_FLAGS) }),
+    ...(oneDnn !== undefined && { TF_ENABLE_ONEDNN_OPTS: oneDnn ? '1' : '0' }),
+  };
+}
+
+/** A flag that is given already stays as it is. */
+function withXla(given = ''): string {
+  const flags = given.split(/\s+/).filter(Boolean);
+  const names = new Set(flags.map(nameOf));
+  return [...flags, ...XLA_FLAGS.filter((flag) => !names.has(nameOf(flag)))].join(' ');
+}
+
+function nameOf(flag: string): string {
+  return flag.replace(/=.*$/s, '');
+}
