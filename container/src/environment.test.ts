@@ -71,6 +71,9 @@ describe('readEnvironment', () => {
     expect(() => graph({ ...on, SAGEMAKER_TFS_ONEDNN: 'false' })).toThrow(
       /MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns/,
     );
+    expect(graph({ ...on, TF_ENABLE_ONEDNN_OPTS: '0' }).oneDnn).toBe(true);
+    const byHand = { SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16', TF_ENABLE_ONEDNN_OPTS: '0' };
+    expect(() => graph(byHand)).toThrow(/oneDNN, which TF_ENABLE_ONEDNN_OPTS turns off/);
   });
 
   test('XLA joins the flags in TF_XLA_FLAGS, and cannot join a file of them', () => {

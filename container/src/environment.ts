@@ -306,9 +306,11 @@ function checkGraphOptions(
   { xla, mixedPrecision, oneDnn }: GraphOptions,
   variables: Readonly<Record<string, string | undefined>>,
 ): void {
-  if (mixedPrecision === 'bfloat16' && oneDnn === false) {
+  const off = /^(0|false)$/i.test(variables.TF_ENABLE_ONEDNN_OPTS?.trim() ?? '');
+  if (mixedPrecision === 'bfloat16' && !(oneDnn ?? !off)) {
+    const culprit = oneDnn === false ? 'SAGEMAKER_TFS_ONEDNN' : 'TF_ENABLE_ONEDNN_OPTS';
     throw new EnvironmentError([
-      'SAGEMAKER_TFS_MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns off',
+      `SAGEMAKER_TFS_MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which ${culprit} turns off`,
     ]);
   }
   // TensorFlow takes a value that does not begin with a hyphen as the name of a file of flags.

@@ -80,19 +80,22 @@ describe('what TensorFlow makes of it', () => {
   const inBfloat16 = (numbers: number[]) =>
     new Uint32Array(Float32Array.from(numbers).buffer).every((bits) => (bits & 0xffff) === 0);
 
-  // tensorflow/core/grappler/optimizers/auto_mixed_precision.cc leaves the graph alone on others.
+  // TensorFlow turns oneDNN on by itself for these (tsl/platform/port.cc, DefaultOneDnnPolicy).
   const canBfloat16 =
-    process.arch === 'x64' && readFileSync('/proc/cpuinfo', 'latin1').includes('avx512f');
+    process.arch === 'x64' && readFileSync('/proc/cpuinfo', 'latin1').includes('avx512_vnni');
   const onBfloat16 = canBfloat16 ? test : test.skip;
 
-  onBfloat16('bfloat16 computes in bfloat16 (skipped: a processor without AVX-512)', async () => {
-    const [exact, rounded] = [await answer({}), await answer({ mixedPrecision: 'bfloat16' })];
-    expect(inBfloat16(exact)).toBe(false);
-    expect(rounded).not.toEqual(exact);
-    for (const [index, number] of exact.entries()) {
-      expect(Math.abs((rounded[index] as number) - number)).toBeLessThan(0.05);
-    }
-  });
+  onBfloat16(
+    'bfloat16 computes in bfloat16 (skipped: a processor without AVX512_VNNI)',
+    async () => {
+      const [exact, rounded] = [await answer({}), await answer({ mixedPrecision: 'bfloat16' })];
+      expect(inBfloat16(exact)).toBe(false);
+      expect(rounded).not.toEqual(exact);
+      for (const [index, number] of exact.entries()) {
+        expect(Math.abs((rounded[index] as number) - number)).toBeLessThan(0.05);
+      }
+    },
+  );
 
   test('float16 leaves a graph on processors as it is', async () => {
     expect(await answer({ mixedPrecision: 'float16' })).toEqual(await answer({}));

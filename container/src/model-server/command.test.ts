@@ -122,6 +122,15 @@ describe('the variables that TensorFlow reads', () => {
     });
   });
 
+  test('turn oneDNN on for bfloat16, which is its own', () => {
+    expect(variables({ SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16' })).toMatchObject({
+      TF_ENABLE_ONEDNN_OPTS: '1',
+    });
+    expect(variables({ SAGEMAKER_TFS_MIXED_PRECISION: 'float16' })).toEqual({
+      OMP_NUM_THREADS: '1',
+    });
+  });
+
   test.each([
     [undefined, '--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit'],
     [

@@ -9,7 +9,9 @@ export function tensorFlowVariables(
   { modelServer }: Environment,
   variables: NodeJS.ProcessEnv,
 ): Record<string, string> {
-  const { xla, oneDnn } = modelServer.graph;
+  const { xla, mixedPrecision } = modelServer.graph;
+  // Computed by oneDNN, which TensorFlow itself turns on for newer processors only.
+  const oneDnn = modelServer.graph.oneDnn ?? (mixedPrecision === 'bfloat16' || undefined);
   return {
     OMP_NUM_THREADS: modelServer.ompThreads,
     ...(xla && { TF_XLA_FLAGS: withXla(variables.TF_XLA_FLAGS) }),
