@@ -5,6 +5,7 @@ import { codecs } from './codecs.ts';
 import { coldStart } from './cold-start.ts';
 import { detection } from './detection.ts';
 import { eventLoop } from './event-loop.ts';
+import { graphOptions } from './graph-options.ts';
 import { imageBytes } from './image-bytes.ts';
 import { jsonPassThrough } from './json-pass-through.ts';
 import type { Bench } from './lib/bench.ts';
@@ -28,6 +29,7 @@ export const BENCHES: readonly Bench[] = [
   coldStart,
   imageBytes,
   batching,
+  graphOptions,
   batchLocal,
   warmUp,
   packaging,
