@@ -306,7 +306,8 @@ function checkGraphOptions(
   { xla, mixedPrecision, oneDnn }: GraphOptions,
   variables: Readonly<Record<string, string | undefined>>,
 ): void {
-  const off = /^(0|false)$/i.test(variables.TF_ENABLE_ONEDNN_OPTS?.trim() ?? '');
+  const { TF_ENABLE_ONEDNN_OPTS, TF_XLA_FLAGS } = variables;
+  const off = /^(0|false)$/i.test(TF_ENABLE_ONEDNN_OPTS?.trim() ?? '');
   if (mixedPrecision === 'bfloat16' && !(oneDnn ?? !off)) {
     const culprit = oneDnn === false ? 'SAGEMAKER_TFS_ONEDNN' : 'TF_ENABLE_ONEDNN_OPTS';
     throw new EnvironmentError([
@@ -314,7 +315,7 @@ function checkGraphOptions(
     ]);
   }
   // TensorFlow takes a value that does not begin with a hyphen as the name of a file of flags.
-  const flags = variables.TF_XLA_FLAGS?.trim();
+  const flags = TF_XLA_FLAGS?.trim();
   if (xla && flags && !flags.startsWith('-')) {
     throw new EnvironmentError([
       `TF_XLA_FLAGS is "${flags}"; with SAGEMAKER_TFS_XLA it must be flags, which those of XLA are added to, and not a file`,
