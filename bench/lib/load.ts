@@ -14,6 +14,8 @@ export interface Load {
   /** Seconds measured, after `warmUpSeconds` that are not. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** Ends earlier, after so many requests. */
+  readonly requests?: number;
   /** Processes whose CPU time is counted. */
   readonly pids?: () => number[];
 }
@@ -78,6 +80,7 @@ export async function sendMany(load: Load, count: number, each: (sent: number) =
 
 async function loop(pool: Pool, load: Load, seconds: number) {
   const until = performance.now() + seconds * 1_000;
+  const most = load.requests ?? Number.POSITIVE_INFINITY;
   const milliseconds: number[] = [];
   let responseBytes = 0;
   const one = async () => {
@@ -85,7 +88,7 @@ async function loop(pool: Pool, load: Load, seconds: number) {
       const from = performance.now();
       responseBytes = await send(pool, load);
       milliseconds.push(performance.now() - from);
-    } while (performance.now() < until);
+    } while (performance.now() < until && milliseconds.length < most);
   };
   await Promise.all(Array.from({ length: load.inFlight }, one));
   return { milliseconds, responseBytes };

@@ -12,14 +12,18 @@ export interface Measured extends LoadResult {
 /** The request that every front end of a comparison gets. */
 export type Request = Pick<Load, 'headers' | 'body'>;
 
-/** Windows of load before the first round: a JIT compiler needs thousands of requests. */
+/** Windows of load before the first round. */
 const WARM_UP_WINDOWS = 2;
+/** A JIT compiler needs thousands of short requests, while a few of 29 MB keep it busy enough. */
+const SHORT = { leastRequestsPerSecond: 100, windows: 4, requests: 5_000 };
 
 /** A front end by the name that the tables show. */
 export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];
 
 /** Rounds in which the contenders take turns, so that what else the machine does meets all of them. */
 const ROUNDS = 3;
+/** Parts of a window that a turn takes: before it the contender was idle, and its memory out of the caches. */
+const TURN = { warmUp: 1 / 4, measured: 1 / 2 };
 
 /**
  * Starts every front end and loads one after another, in rounds, at each of `inFlight`.
@@ -37,9 +41,7 @@ export async function compareFrontEnds(
     for (const [name, start] of contenders) {
       const frontEnd = await start();
       running.push({ name, frontEnd });
-      const seconds = context.seconds * WARM_UP_WINDOWS;
-      const load = { inFlight: Math.max(...inFlight), seconds, warmUpSeconds: 0 };
-      await measure(name, frontEnd, request, load);
+      await warmUp(context, name, frontEnd, request, Math.max(...inFlight));
     }
     for (const count of inFlight) {
       measured.push(...(await rounds(context, running, request, count)));
@@ -48,6 +50,20 @@ export async function compareFrontEnds(
     await Promise.all(running.map(({ frontEnd }) => frontEnd.stop()));
   }
   return measured;
+}
+
+async function warmUp(
+  { seconds }: BenchContext,
+  name: string,
+  frontEnd: FrontEnd,
+  request: Request,
+  inFlight: number,
+): Promise<void> {
+  const load = { inFlight, seconds: seconds * WARM_UP_WINDOWS, warmUpSeconds: 0 };
+  const { requestsPerSecond } = await measure(name, frontEnd, request, load);
+  if (requestsPerSecond < SHORT.leastRequestsPerSecond) return;
+  const more = { seconds: seconds * SHORT.windows, requests: SHORT.requests };
+  await measure(name, frontEnd, request, { ...load, ...more });
 }
 
 async function rounds(
@@ -60,9 +76,10 @@ async function rounds(
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, { name, frontEnd }] of running.entries()) {
       if (isSlow(all[index]?.[0], context)) continue;
-      const seconds = context.seconds / ROUNDS;
+      const seconds = context.seconds * TURN.measured;
+      const warmUpSeconds = context.seconds * TURN.warmUp;
       all[index]?.push(
-        await measure(name, frontEnd, request, { inFlight, seconds, warmUpSeconds: 0 }),
+        await measure(name, frontEnd, request, { inFlight, seconds, warmUpSeconds }),
       );
     }
   }
@@ -86,7 +103,7 @@ export async function measure(
   name: string,
   frontEnd: Pick<FrontEnd, 'url' | 'path' | 'pids'>,
   request: Request,
-  load: Pick<Load, 'inFlight' | 'seconds' | 'warmUpSeconds'>,
+  load: Pick<Load, 'inFlight' | 'seconds' | 'warmUpSeconds' | 'requests'>,
 ): Promise<Measured> {
   const { url, path = '/invocations' } = frontEnd;
   const pids = () => frontEnd.pids();

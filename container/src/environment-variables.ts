@@ -110,13 +110,14 @@ const MODEL_SERVER = [
     name: 'SAGEMAKER_TFS_INTER_OP_PARALLELISM',
     type: 'integer',
     default: '0',
-    description: 'Threads for independent operations of a graph. 0 lets TensorFlow choose.',
+    description:
+      'Threads for independent operations of a graph. 0 lets TensorFlow choose; several processes `in-process` then take their part of the processors each.',
   },
   {
     name: 'SAGEMAKER_TFS_INTRA_OP_PARALLELISM',
     type: 'integer',
     default: '0',
-    description: 'Threads inside one operation. 0 lets TensorFlow choose.',
+    description: 'Threads inside one operation. 0 as for SAGEMAKER_TFS_INTER_OP_PARALLELISM.',
   },
   {
     name: 'SAGEMAKER_TFS_XLA',

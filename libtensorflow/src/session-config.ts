@@ -15,7 +15,8 @@ import {
 export interface SessionConfig {
   /**
    * Threads that run independent operations of one model side by side. Shared by all sessions of the
-   * process; the first session decides. TensorFlow's default: one for each processor.
+   * process; the first session decides. TensorFlow's default: one for each processor. -1: no thread of their
+   * own, they run in the calling one, which costs a small graph less.
    */
   readonly interOpThreads?: number;
   /** Threads inside one operation. Shared and defaulted as `interOpThreads`. */

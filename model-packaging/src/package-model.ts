@@ -1,7 +1,7 @@
 /** Packages models and a handler into `model.tar.gz`. */
 import { createHash } from 'node:crypto';
 import type { Manifest } from '@sagemaker-tfs/manifest';
-import { outputFile } from './archive/output.ts';
+import { outputFile, requireOutsideModel } from './archive/output.ts';
 import { readSealed } from './archive/seal.ts';
 import { CHUNK_SIZE } from './archive/tar-chunks.ts';
 import { writeArchive } from './archive/write-archive.ts';
@@ -53,7 +53,7 @@ export async function packageModel(options: PackageOptions): Promise<PackageResu
   }
   const path = await outputFile(options.out);
   return planContent(options, async (plan) => {
-    requireOutside(plan, path);
+    requireOutsideModel(plan.files, path);
     const key = archiveKey(plan, level);
     const existing = await readSealed(path, key);
     if (existing) await options.check?.(path);
@@ -62,15 +62,6 @@ export async function packageModel(options: PackageOptions): Promise<PackageResu
     const { fingerprint } = manifest;
     return { path, bytes, sha256, fingerprint, manifest, unchanged: existing !== undefined };
   });
-}
-
-/** An archive inside a version directory would be packed into the next one. */
-function requireOutside({ files }: Plan, path: string): void {
-  if (!files.some(({ content }) => 'file' in content && content.file === path)) return;
-  throw new PackagingError(
-    'BAD_OPTION',
-    `the output ${path} is one of the model's own files. Write it outside of the model's directory.`,
-  );
 }
 
 /** Digest of all that decides the archive's bytes. */

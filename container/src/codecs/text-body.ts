@@ -10,6 +10,8 @@ export type Pieces = Iterable<Uint8Array | string>;
 const CHUNK_BYTES = 65_536;
 /** Outputs up to this size are written at once, within about a millisecond, and sent with their length. */
 const AT_ONCE_BYTES = 131_072;
+/** In a body that is sent at once, pieces from this size on are not copied to be joined with others. */
+const LEAST_UNJOINED_BYTES = 4_096;
 
 /**
  * The body of these pieces. Where the outputs are large it is made chunk by chunk as the client reads, with
@@ -17,7 +19,7 @@ const AT_ONCE_BYTES = 131_072;
  */
 export function textBody(outputs: TensorMap, pieces: Pieces): EncodedResponse['body'] {
   const bytes = Object.values(outputs).reduce((sum, tensor) => sum + byteLength(tensor), 0);
-  return bytes <= AT_ONCE_BYTES ? [...chunks(pieces)] : inTurns(chunks(pieces));
+  return bytes <= AT_ONCE_BYTES ? [...joined(pieces)] : inTurns(chunks(pieces));
 }
 
 async function* inTurns(body: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -25,6 +27,21 @@ async function* inTurns(body: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> 
     yield chunk;
     await nextTurn();
   }
+}
+
+function* joined(pieces: Pieces): Generator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  for (const piece of pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    if (bytes.byteLength < LEAST_UNJOINED_BYTES) {
+      waiting.push(bytes);
+      continue;
+    }
+    if (waiting.length > 0) yield Buffer.concat(waiting);
+    waiting = [];
+    yield bytes;
+  }
+  if (waiting.length > 0) yield Buffer.concat(waiting);
 }
 
 function* chunks(pieces: Pieces): Generator<Uint8Array> {

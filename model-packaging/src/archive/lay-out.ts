@@ -12,7 +12,7 @@ import { PackagingError } from '../errors.ts';
 import { type ContentOptions, planContent } from '../plan/content.ts';
 import { fileChanged, hashFile, type PlannedFile } from '../plan/files.ts';
 import { extractArchive } from '../source/extract.ts';
-import { outputFailed } from './output.ts';
+import { outputFailed, requireOutsideModel } from './output.ts';
 
 /** What lies in a laid-out directory. */
 export interface LayOutResult {
@@ -35,9 +35,16 @@ export async function layOut(
   await requireEmpty(target);
   const temporary = `${target}.${randomBytes(4).toString('hex')}.partial`;
   try {
-    await mkdir(temporary, { recursive: true }).catch(outputFailed(target));
-    if (typeof archiveOrOptions === 'string') await extractArchive(archiveOrOptions, temporary);
-    else await planContent(archiveOrOptions, (plan) => copyFiles(plan.files, temporary));
+    if (typeof archiveOrOptions === 'string') {
+      await makeDirectory(temporary, target);
+      await extractArchive(archiveOrOptions, temporary);
+    } else {
+      await planContent(archiveOrOptions, async ({ files }) => {
+        requireOutsideModel(files, target);
+        await makeDirectory(temporary, target);
+        await copyFiles(files, temporary);
+      });
+    }
     const manifest = await readManifest(temporary);
     await rm(target, { recursive: true, force: true }).catch(outputFailed(target));
     await rename(temporary, target).catch(outputFailed(target));
@@ -46,6 +53,10 @@ export async function layOut(
     await rm(temporary, { recursive: true, force: true });
     throw error;
   }
+}
+
+async function makeDirectory(directory: string, target: string): Promise<void> {
+  await mkdir(directory, { recursive: true }).catch(outputFailed(target));
 }
 
 /** The manifest of a laid-out archive; undefined where it has none. @throws PackagingError CORRUPT_FILE */

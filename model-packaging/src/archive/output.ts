@@ -1,7 +1,8 @@
 /** Preparing output paths, and errors of writing to them. */
 import { mkdir, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { messageOf, PackagingError } from '../errors.ts';
+import type { PlannedFile } from '../plan/files.ts';
 
 /**
  * The path that an output file is renamed to: the target of a link, so that the link stays.
@@ -17,6 +18,22 @@ export async function outputFile(path: string): Promise<string> {
       ? `the output ${path} is a directory. Give a file name, for example ${join(path, 'model.tar.gz')}.`
       : `the output ${path} is a device, pipe or socket, which the archive would replace. Give a file name.`,
   );
+}
+
+/**
+ * What is written into a version directory would be packed the next time.
+ * @throws PackagingError BAD_OPTION
+ */
+export function requireOutsideModel(files: readonly PlannedFile[], target: string): void {
+  for (const { content } of files) {
+    if (!('file' in content) || basename(content.file) !== 'saved_model.pb') continue;
+    const version = dirname(content.file);
+    if (target !== version && !target.startsWith(version + sep)) continue;
+    throw new PackagingError(
+      'BAD_OPTION',
+      `the output ${target} is inside the model ${version}, of which it would become a part. Write it outside of that directory.`,
+    );
+  }
 }
 
 /** Makes the directory of an output file. @throws PackagingError OUTPUT_FAILED */

@@ -1,5 +1,6 @@
 /** The models in this process as a host of the runtime: loaded at the start, ready when all are. */
 
+import { availableParallelism } from 'node:os';
 import { findLibrary, type LibraryLocation } from '@sagemaker-tfs/libtensorflow';
 import {
   BatchThreads,
@@ -19,6 +20,9 @@ import { GrpcError } from '../grpc/grpc-error.ts';
 import { InProcessBackend } from '../in-process.ts';
 import type { LoadVersion } from './loaded-model.ts';
 import { ModelStore } from './model-store.ts';
+
+/** TensorFlow's ConfigProto: no threads between operations, they run in the one that asks for the answer. */
+const IN_CALLING_THREAD = -1;
 
 /**
  * Begins to load the models; {@link ModelHost.readiness} tells when they are loaded.
@@ -55,15 +59,14 @@ async function requireLibrary(): Promise<LibraryLocation> {
 
 function versionLoader(options: ModelHostOptions, library: LibraryLocation): LoadVersion {
   const { environment, log, onBatch } = options;
-  const { interOpThreads, intraOpThreads, graph, batching } = environment.modelServer;
+  const { graph, batching } = environment.modelServer;
   const { mixedPrecision } = graph;
   const gpu = gpuMemoryFraction(environment, environment.processes);
   const threads = batching && new BatchThreads(batching.threads);
   const common: ServableOptions = {
     library,
     tags: ['serve'],
-    ...(interOpThreads > 0 && { interOpThreads }),
-    ...(intraOpThreads > 0 && { intraOpThreads }),
+    ...threadsOf(environment),
     ...(gpu !== undefined && { gpuMemoryFraction: gpu }),
     ...(mixedPrecision && { mixedPrecision }),
     warmupIterations: 1,
@@ -78,6 +81,20 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     const ms = Math.round(performance.now() - started);
     log.info({ model: name, version: directory.version.toString(), ms }, 'loaded');
     return servable;
+  };
+}
+
+/** As asked for; else each of several processes takes its part of the processors, not all of them. */
+function threadsOf({
+  modelServer,
+  processes,
+}: Environment): Pick<ServableOptions, 'interOpThreads' | 'intraOpThreads'> {
+  const share = processes > 1 ? Math.max(1, Math.floor(availableParallelism() / processes)) : 0;
+  const intraOpThreads = modelServer.intraOpThreads || share;
+  const interOpThreads = modelServer.interOpThreads || (share === 1 ? IN_CALLING_THREAD : share);
+  return {
+    ...(interOpThreads !== 0 && { interOpThreads }),
+    ...(intraOpThreads !== 0 && { intraOpThreads }),
   };
 }
 
