@@ -25,7 +25,7 @@ const SETTINGS: readonly [name: string, environment: Readonly<Record<string, str
 ];
 const IN_FLIGHT = [1, 4];
 /** Of the usual window, so that all settings take less than a minute. */
-const SHORTER = 0.4;
+const SHORTER = 0.33;
 
 /** What the first request of a setting told. */
 interface First {
