@@ -163,7 +163,7 @@ async function through(one: Case, backend: string, context: BenchContext): Promi
     const { latency } = await measure('', frontEnd, request, {
       inFlight: 1,
       seconds,
-      warmUpSeconds: seconds / 3,
+      warmUpSeconds: seconds * 1.5,
     });
     context.log(`${one.name}, ${backend}: ${latency.p50.toFixed(1)} ms`);
     const resident = frontEnd.allPids().reduce((sum, pid) => sum + residentBytes(pid), 0);

@@ -11,12 +11,12 @@ const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-s
 
   --only        of these alone: ${BENCHES.map(({ name }) => name).join(', ')}
   --quick       short windows: figures to look at, none to keep
-  --model-size  megabytes of the model that is packaged (default: 256, with --quick 64)
+  --model-size  megabytes of the model that is packaged (default: 200, with --quick 64)
   --pictures    pictures of the local batch job (default: 10000, with --quick 1000)
 `;
 
 /** Seconds of a measured window. */
-const WINDOW = { full: 2, quick: 0.6 };
+const WINDOW = { full: 1.5, quick: 0.6 };
 
 interface Arguments {
   readonly chosen: readonly Bench[];
@@ -36,7 +36,7 @@ function readArguments(): Arguments | undefined {
   const { quick } = values;
   const names = values.only?.split(',') ?? BENCHES.map(({ name }) => name);
   const chosen = BENCHES.filter(({ name }) => names.includes(name));
-  const modelMegabytes = Number(values['model-size'] ?? (quick ? 64 : 256));
+  const modelMegabytes = Number(values['model-size'] ?? (quick ? 64 : 200));
   const pictures = values.pictures === undefined ? undefined : Number(values.pictures);
   const valid = chosen.length === names.length && modelMegabytes > 0 && (pictures ?? 100) >= 100;
   if (values.help || !valid) return undefined;

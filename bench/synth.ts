@@ -7,7 +7,7 @@ import { ROOT } from './lib/programs.ts';
 import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
 
-const RUNS = { full: 4, quick: 1 };
+const RUNS = { full: 3, quick: 1 };
 const FIRST = 'this app, first synth';
 const UNCHANGED = 'this app, unchanged model';
 const EMPTY = 'an empty app without the validator';

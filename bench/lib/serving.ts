@@ -12,9 +12,7 @@ export interface Measured extends LoadResult {
 /** The request that every front end of a comparison gets. */
 export type Request = Pick<Load, 'headers' | 'body'>;
 
-/** Windows of load before the first round. */
-const WARM_UP_WINDOWS = 2;
-/** A JIT compiler needs thousands of short requests, while a few of 29 MB keep it busy enough. */
+/** After one window of load, what answers so fast gets more: a JIT compiler needs thousands of short requests. */
 const SHORT = { leastRequestsPerSecond: 100, windows: 4, requests: 5_000 };
 
 /** A front end by the name that the tables show. */
@@ -22,7 +20,10 @@ export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];
 
 /** Rounds in which the contenders take turns, so that what else the machine does meets all of them. */
 const ROUNDS = 3;
-/** Parts of a window that a turn takes: before it the contender was idle, and its memory out of the caches. */
+/**
+ * Parts of a window that a turn takes. What answers fast is warmed up again: it was idle for a while, and its
+ * memory is out of the caches.
+ */
 const TURN = { warmUp: 1 / 4, measured: 1 / 2 };
 
 /**
@@ -35,13 +36,14 @@ export async function compareFrontEnds(
   request: Request,
   inFlight: readonly number[],
 ): Promise<Measured[]> {
-  const running: { name: string; frontEnd: FrontEnd }[] = [];
+  const running: Running[] = [];
   const measured: Measured[] = [];
   try {
     for (const [name, start] of contenders) {
       const frontEnd = await start();
-      running.push({ name, frontEnd });
-      await warmUp(context, name, frontEnd, request, Math.max(...inFlight));
+      const one = { name, frontEnd, isShort: false };
+      running.push(one);
+      one.isShort = await warmUp(context, one, request, Math.max(...inFlight));
     }
     for (const count of inFlight) {
       measured.push(...(await rounds(context, running, request, count)));
@@ -52,32 +54,40 @@ export async function compareFrontEnds(
   return measured;
 }
 
+interface Running {
+  readonly name: string;
+  readonly frontEnd: FrontEnd;
+  /** Whether it answers many requests in a window. */
+  readonly isShort: boolean;
+}
+
+/** @returns whether it answers many requests in a window */
 async function warmUp(
   { seconds }: BenchContext,
-  name: string,
-  frontEnd: FrontEnd,
+  { name, frontEnd }: Running,
   request: Request,
   inFlight: number,
-): Promise<void> {
-  const load = { inFlight, seconds: seconds * WARM_UP_WINDOWS, warmUpSeconds: 0 };
+): Promise<boolean> {
+  const load = { inFlight, seconds, warmUpSeconds: 0 };
   const { requestsPerSecond } = await measure(name, frontEnd, request, load);
-  if (requestsPerSecond < SHORT.leastRequestsPerSecond) return;
+  if (requestsPerSecond < SHORT.leastRequestsPerSecond) return false;
   const more = { seconds: seconds * SHORT.windows, requests: SHORT.requests };
   await measure(name, frontEnd, request, { ...load, ...more });
+  return true;
 }
 
 async function rounds(
   context: BenchContext,
-  running: readonly { name: string; frontEnd: FrontEnd }[],
+  running: readonly Running[],
   request: Request,
   inFlight: number,
 ): Promise<Measured[]> {
   const all = running.map((): Measured[] => []);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, { name, frontEnd }] of running.entries()) {
+    for (const [index, { name, frontEnd, isShort }] of running.entries()) {
       if (isSlow(all[index]?.[0], context)) continue;
       const seconds = context.seconds * TURN.measured;
-      const warmUpSeconds = context.seconds * TURN.warmUp;
+      const warmUpSeconds = isShort ? context.seconds * TURN.warmUp : 0;
       all[index]?.push(
         await measure(name, frontEnd, request, { inFlight, seconds, warmUpSeconds }),
       );

@@ -1,10 +1,15 @@
 /** Entry point of the container: environment, start, signals. */
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type Environment, EnvironmentError, readEnvironment } from './environment.ts';
 import { idleSettings } from './model-server/gpu.ts';
 import { createLog } from './observability/log.ts';
 import { reportFailure, reportReady } from './processes/reports.ts';
 import { hasPrimary, type WorkerRole, workerRole } from './processes/role.ts';
+
+// V8 forgets what it compiled of functions that it has not seen for some collections of garbage. After a pause the
+// next requests would pay for it.
+setFlagsFromString('--no-flush-bytecode');
 
 /** Starts the runtime and ends the process with 0 after SIGTERM or SIGINT, with 1 where the start fails. */
 async function main(): Promise<void> {
