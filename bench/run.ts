@@ -11,7 +11,7 @@ const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-s
 
   --only        of these alone: ${BENCHES.map(({ name }) => name).join(', ')}
   --quick       short windows: figures to look at, none to keep
-  --model-size  megabytes of the model that is packaged (default: 200, with --quick 64)
+  --model-size  megabytes of the model that is packaged (default: 160, with --quick 64)
   --pictures    pictures of the local batch job (default: 10000, with --quick 1000)
 `;
 
@@ -36,7 +36,7 @@ function readArguments(): Arguments | undefined {
   const { quick } = values;
   const names = values.only?.split(',') ?? BENCHES.map(({ name }) => name);
   const chosen = BENCHES.filter(({ name }) => names.includes(name));
-  const modelMegabytes = Number(values['model-size'] ?? (quick ? 64 : 200));
+  const modelMegabytes = Number(values['model-size'] ?? (quick ? 64 : 160));
   const pictures = values.pictures === undefined ? undefined : Number(values.pictures);
   const valid = chosen.length === names.length && modelMegabytes > 0 && (pictures ?? 100) >= 100;
   if (values.help || !valid) return undefined;

@@ -25,6 +25,7 @@ import {
   settingsIn,
   WINDOW_UPDATE_BYTES,
 } from '../../container/src/backends/grpc/settings.ts';
+import { giveBytes, takeBytes } from '../../container/src/byte-pool.ts';
 
 /** What a method answers: a message in pieces, or undefined where there is no such method. */
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;
@@ -120,7 +121,7 @@ class Connection implements FrameHandler {
   #reply(id: number): void {
     const stream = this.#streams.get(id);
     if (!stream) return;
-    const pieces = this.#answer(stream.path, Buffer.concat(stream.body).subarray(5));
+    const pieces = this.#answered(stream);
     const head = { type: FrameType.HEADERS, flags: Flag.END_HEADERS, stream: id };
     if (!pieces) {
       this.#streams.delete(id);
@@ -135,6 +136,19 @@ class Connection implements FrameHandler {
     this.#socket.write(frame(head, HEADERS));
     stream.message = new OutgoingMessage([prefix, ...pieces]);
     this.#send(stream, stream.message);
+  }
+
+  /** The request's memory is used again: what the server does with its own is no part of what is measured. */
+  #answered({ path, body }: Stream): readonly Uint8Array[] | undefined {
+    const whole = takeBytes(body.reduce((sum, { length }) => sum + length, 0));
+    let end = 0;
+    for (const piece of body) {
+      whole.set(piece, end);
+      end += piece.length;
+    }
+    const pieces = this.#answer(path, whole.subarray(5));
+    giveBytes(whole);
+    return pieces;
   }
 
   #send(stream: Stream, message: OutgoingMessage): void {

@@ -14,8 +14,6 @@ export interface Load {
   /** Seconds measured, after `warmUpSeconds` that are not. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** Ends earlier, after so many requests. */
-  readonly requests?: number;
   /** Processes whose CPU time is counted. */
   readonly pids?: () => number[];
 }
@@ -80,7 +78,6 @@ export async function sendMany(load: Load, count: number, each: (sent: number) =
 
 async function loop(pool: Pool, load: Load, seconds: number) {
   const until = performance.now() + seconds * 1_000;
-  const most = load.requests ?? Number.POSITIVE_INFINITY;
   const milliseconds: number[] = [];
   let responseBytes = 0;
   const one = async () => {
@@ -88,7 +85,7 @@ async function loop(pool: Pool, load: Load, seconds: number) {
       const from = performance.now();
       responseBytes = await send(pool, load);
       milliseconds.push(performance.now() - from);
-    } while (performance.now() < until && milliseconds.length < most);
+    } while (performance.now() < until);
   };
   await Promise.all(Array.from({ length: load.inFlight }, one));
   return { milliseconds, responseBytes };

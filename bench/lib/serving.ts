@@ -12,8 +12,11 @@ export interface Measured extends LoadResult {
 /** The request that every front end of a comparison gets. */
 export type Request = Pick<Load, 'headers' | 'body'>;
 
-/** After one window of load, what answers so fast gets more: a JIT compiler needs thousands of short requests. */
-const SHORT = { leastRequestsPerSecond: 100, windows: 4, requests: 5_000 };
+/**
+ * After one window of load, what answers so fast gets more, until two windows in a row cost no less CPU: a JIT
+ * compiler needs thousands of short requests in each process.
+ */
+const SHORT = { leastRequestsPerSecond: 100, windows: 8, gain: 0.97 };
 
 /** A front end by the name that the tables show. */
 export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];
@@ -71,8 +74,12 @@ async function warmUp(
   const load = { inFlight, seconds, warmUpSeconds: 0 };
   const { requestsPerSecond } = await measure(name, frontEnd, request, load);
   if (requestsPerSecond < SHORT.leastRequestsPerSecond) return false;
-  const more = { seconds: seconds * SHORT.windows, requests: SHORT.requests };
-  await measure(name, frontEnd, request, { ...load, ...more });
+  let least = Number.POSITIVE_INFINITY;
+  for (let window = 0, idle = 0; window < SHORT.windows && idle < 2; window++) {
+    const { cpuMilliseconds = 0 } = await measure(name, frontEnd, request, load);
+    idle = cpuMilliseconds < least * SHORT.gain ? 0 : idle + 1;
+    least = Math.min(least, cpuMilliseconds);
+  }
   return true;
 }
 
@@ -113,7 +120,7 @@ export async function measure(
   name: string,
   frontEnd: Pick<FrontEnd, 'url' | 'path' | 'pids'>,
   request: Request,
-  load: Pick<Load, 'inFlight' | 'seconds' | 'warmUpSeconds' | 'requests'>,
+  load: Pick<Load, 'inFlight' | 'seconds' | 'warmUpSeconds'>,
 ): Promise<Measured> {
   const { url, path = '/invocations' } = frontEnd;
   const pids = () => frontEnd.pids();
