@@ -1,8 +1,9 @@
 /** Preparing output paths, and errors of writing to them. */
 import { mkdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, PackagingError } from '../errors.ts';
 import type { PlannedFile } from '../plan/files.ts';
+import { isInside } from '../source/walk.ts';
 
 /**
  * The path that an output file is renamed to: the target of a link, so that the link stays.
@@ -28,7 +29,7 @@ export function requireOutsideModel(files: readonly PlannedFile[], target: strin
   for (const { content } of files) {
     if (!('file' in content) || basename(content.file) !== 'saved_model.pb') continue;
     const version = dirname(content.file);
-    if (target !== version && !target.startsWith(version + sep)) continue;
+    if (!isInside(target, version)) continue;
     throw new PackagingError(
       'BAD_OPTION',
       `the output ${target} is inside the model ${version}, of which it would become a part. Write it outside of that directory.`,

@@ -2,7 +2,6 @@
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { CHUNK_SIZE } from './tar-chunks.ts';
 
 const gzipAsync = promisify(gzip);
 
@@ -35,7 +34,7 @@ export async function* gzipMembers(
 
 async function compress(chunk: Buffer, level: number, spare: Buffer[]): Promise<Buffer> {
   const member = await gzipAsync(chunk, { level, chunkSize: 64 * 1024 });
-  if (chunk.length === CHUNK_SIZE) spare.push(chunk);
+  spare.push(chunk);
   member[OS_BYTE] = 255;
   return member;
 }
