@@ -24,7 +24,7 @@ export interface PredictRequestMessage {
   readonly signature: string;
   readonly inputs: TensorMap;
   /** Names of the outputs wanted (`output_filter`); all where absent or empty. */
-  readonly outputs?: readonly string[];
+  readonly outputs?: readonly string[] | undefined;
 }
 
 /** A PredictResponse: the model that answered, and its outputs in the order of the message. */

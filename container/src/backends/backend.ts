@@ -16,16 +16,16 @@ export interface BackendRequest {
   readonly signature: string;
   readonly inputs: TensorMap;
   /** Outputs wanted, in order; all of the signature's where undefined. Others are never serialized. */
-  readonly outputs?: readonly string[];
+  readonly outputs?: readonly string[] | undefined;
   /** Aborts the call when the client has gone or the request timed out. */
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** The answer of one call. */
 export interface BackendReply {
   readonly outputs: TensorMap;
   /** Version that answered, where the backend tells. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /**
    * Frees the memory that the outputs are views on, or lets it be used again; after it they must not be
    * touched. Absent or never called: it is freed as garbage.
@@ -41,7 +41,7 @@ export interface ExamplesRequest {
   readonly signature: string;
   /** Serialized tf.Examples. */
   readonly examples: readonly Uint8Array[];
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** A class with its score. */

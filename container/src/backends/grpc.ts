@@ -47,13 +47,13 @@ export class GrpcBackend implements Backend {
           path: GRPC_METHODS.predict,
           message,
           timeoutMs: this.#timeoutMs,
-          ...(signal ? { signal } : {}),
+          signal,
         }),
       signal,
     );
-    const reply = decodeReply(bytes);
-    this.#signatures.answered(request.model, reply.version);
-    return { ...reply, release: () => giveBytes(bytes) };
+    const { outputs, version } = decodeReply(bytes);
+    this.#signatures.answered(request.model, version);
+    return { outputs, version, release: () => giveBytes(bytes) };
   }
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
@@ -66,7 +66,7 @@ export class GrpcBackend implements Backend {
           path: method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress,
           message,
           timeoutMs: this.#timeoutMs,
-          ...(signal ? { signal } : {}),
+          signal,
         }),
       signal,
     );
@@ -107,7 +107,7 @@ function modelService() {
 function decodeReply(bytes: Uint8Array): BackendReply {
   try {
     const { outputs, model } = decodePredictResponse(bytes);
-    return { outputs, ...(model.version === undefined ? {} : { version: model.version }) };
+    return { outputs, version: model.version };
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     throw new ServingError('MODEL_FAILED', `the model's answer cannot be read: ${error.message}`, {

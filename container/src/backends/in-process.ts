@@ -76,7 +76,10 @@ export class InProcessBackend implements Backend {
   async close(): Promise<void> {}
 
   async #use<T>(
-    { model, signal }: { readonly model: ModelSelector; readonly signal?: AbortSignalLike },
+    {
+      model,
+      signal,
+    }: { readonly model: ModelSelector; readonly signal?: AbortSignalLike | undefined },
     work: (servable: Servable) => Promise<T>,
   ): Promise<T> {
     try {

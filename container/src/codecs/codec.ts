@@ -10,9 +10,9 @@ export interface DecodeContext {
   /** The media type as sent, parameters included, for example `text/csv; header=present`. */
   readonly contentType: string;
   /** How images become tensors where the package declares it. */
-  readonly preprocess?: Preprocess;
+  readonly preprocess?: Preprocess | undefined;
   readonly limits: DecodeLimits;
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** Bounds that stop image and decompression bombs before memory goes. */
@@ -47,9 +47,9 @@ export interface EncodeContext {
   readonly outputOrder: readonly string[];
   readonly form: 'row' | 'columnar';
   /** Applied to the outputs before they are encoded, where the package declares it. */
-  readonly postprocess?: Postprocess;
+  readonly postprocess?: Postprocess | undefined;
   /** The labels that `postprocess` names, read by `loadLabels`. */
-  readonly labels?: Labels;
+  readonly labels?: Labels | undefined;
   /** What JSON shows instead of the outputs, a value for each instance; other media types show the outputs. */
   readonly instances?: readonly unknown[];
 }
@@ -60,7 +60,7 @@ export interface EncodedResponse {
   /** Pieces of the body; an async iterable is sent as it is made, with back-pressure. */
   readonly body: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
   /** `key=value` pairs for `X-Amzn-SageMaker-Custom-Attributes`, for example names and shapes of outputs. */
-  readonly customAttributes?: Readonly<Record<string, string>>;
+  readonly customAttributes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Encodes one or more media types. */

@@ -2,6 +2,7 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { applyPostprocess } from '../postprocess/apply-postprocess.ts';
+import { remembered } from '../remembered.ts';
 import type {
   DecodeContext,
   DecodedRequest,
@@ -67,22 +68,25 @@ export async function decodeRequest(
   body: Uint8Array,
   context: DecodeContext,
 ): Promise<DecodedRequest> {
-  const { type } = parseMediaType(context.contentType || DEFAULT_REQUEST_TYPE);
-  const codec = REQUEST_CODECS.find(({ mediaTypes }) =>
-    mediaTypes.some((known) => covers(known, type)),
-  );
-  if (!codec) {
-    throw new ServingError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `no codec for Content-Type '${context.contentType}'; known are ${requestMediaTypes().join(', ')}`,
-    );
-  }
+  const codec = requestCodec(context.contentType);
   try {
     return (await inThread(codec, body, context)) ?? (await codec.decode(body, context));
   } catch (error) {
     throw inputError(error);
   }
 }
+
+const requestCodec = remembered((contentType): RequestCodec => {
+  const { type } = parseMediaType(contentType || DEFAULT_REQUEST_TYPE);
+  const codec = REQUEST_CODECS.find(({ mediaTypes }) =>
+    mediaTypes.some((known) => covers(known, type)),
+  );
+  if (codec) return codec;
+  throw new ServingError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `no codec for Content-Type '${contentType}'; known are ${requestMediaTypes().join(', ')}`,
+  );
+});
 
 /** Undefined where the body is to be decoded here. */
 async function inThread(
@@ -107,10 +111,9 @@ export async function encodeResponse(
 ): Promise<EncodedResponse> {
   const result = postprocessed(outputs, context);
   let refusal: ServingError | undefined;
-  for (const type of acceptableTypes(accept, responseMediaTypes())) {
-    const codec = RESPONSE_CODECS.find(({ mediaTypes }) => mediaTypes.includes(type));
+  for (const codec of responseCodecs(accept ?? '')) {
     try {
-      return await (codec as ResponseCodec).encode(result.outputs, result.context);
+      return await codec.encode(result.outputs, result.context);
     } catch (error) {
       if (!(error instanceof ServingError) || error.code !== 'NOT_ACCEPTABLE') throw error;
       refusal ??= error;
@@ -124,6 +127,13 @@ export async function encodeResponse(
     )
   );
 }
+
+/** Those that an Accept header allows, best first. */
+const responseCodecs = remembered((accept): readonly ResponseCodec[] =>
+  acceptableTypes(accept, responseMediaTypes()).flatMap((type) =>
+    RESPONSE_CODECS.filter(({ mediaTypes }) => mediaTypes.includes(type)),
+  ),
+);
 
 function postprocessed(
   outputs: TensorMap,

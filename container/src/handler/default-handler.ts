@@ -50,7 +50,7 @@ async function relay(
       backend.version(model),
       backend.relay({ model, method, body: [body], signal }),
     ]);
-    return { bytes: reply, ...(version === undefined ? {} : { version }) };
+    return { bytes: reply, version };
   });
   return { contentType: 'application/json', body: [bytes] };
 }
@@ -91,12 +91,11 @@ export async function decodeBody(
       contentType,
       limits: inference.decodeLimits,
       signal: inference.signal,
-      ...(inference.preprocess ? { preprocess: inference.preprocess } : {}),
+      preprocess: inference.preprocess,
     });
   const { signature } = inference;
-  const decoded = await decode(signature);
-  const { signatureName = signature.key } = decoded;
-  if (signatureName === signature.key) return { ...decoded, signature };
+  const { inputs, form, signatureName = signature.key } = await decode(signature);
+  if (signatureName === signature.key) return { inputs, form, signature };
   const named = await inference.signatureNamed(signatureName);
   return { ...(await decode(named)), signature: named };
 }
@@ -112,7 +111,7 @@ export function encodeOutputs(
     signature,
     form,
     outputOrder: inference.askedOutputs ?? Object.keys(signature.outputs),
-    ...(postprocess ? { postprocess } : {}),
-    ...(labels ? { labels } : {}),
+    postprocess,
+    labels,
   });
 }

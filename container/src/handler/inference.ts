@@ -4,7 +4,7 @@ import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Archive } from '../archive.ts';
-import type { Backend, ModelSelector } from '../backends/backend.ts';
+import type { Backend, BackendRequest, ModelSelector } from '../backends/backend.ts';
 import type { DecodeLimits } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
 import type { Method, RequestAttributes } from '../http/custom-attributes.ts';
@@ -39,10 +39,12 @@ export interface Inference {
   readonly postprocess: Postprocess | undefined;
   readonly labels: Labels | undefined;
   readonly signal: RequestSignal;
+  /** SageMaker's inference id, or one of our own. */
+  readonly requestId: string;
   readonly log: Logger;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
-  timed<T extends { readonly version?: string }>(call: () => Promise<T>): Promise<T>;
+  timed<T extends { readonly version?: string | undefined }>(call: () => Promise<T>): Promise<T>;
   /** Calls `release` once the response is done. */
   hold(release: () => void): void;
   /** Version of the request's model that answered its last call, where it is known. */
@@ -56,6 +58,7 @@ export interface InferenceOptions {
   readonly modelName: string;
   readonly attributes: RequestAttributes;
   readonly signal: RequestSignal;
+  readonly requestId: string;
   readonly log: Logger;
   readonly stopwatch: Stopwatch;
   /** Keeps the results of the model until the response is done. */
@@ -67,7 +70,7 @@ export async function createInference(
   services: Services,
   options: InferenceOptions,
 ): Promise<Inference> {
-  const { request, attributes, signal, log, stopwatch, modelName, results } = options;
+  const { request, attributes, signal, requestId, log, stopwatch, modelName, results } = options;
   const { limits } = services.environment;
   const backend = await services.backends.choose(attributes.transport);
   const model = selectorOf(modelName, attributes);
@@ -104,6 +107,7 @@ export async function createInference(
     postprocess,
     labels: archive.labels,
     signal,
+    requestId,
     log,
     async predict(inputs, predictOptions = {}) {
       const used =
@@ -113,8 +117,9 @@ export async function createInference(
       const call = callOf(
         { model, signature: signature.key, wantedOutputs: wantedOutputs ?? carriedOutputs(used) },
         predictOptions,
+        { inputs, signal },
       );
-      const run = () => backend.predict({ ...call, inputs, signal });
+      const run = () => backend.predict(call);
       // The version that the answer names is of the request's own model.
       const isOwn = call.model.name === model.name;
       const reply = await (isOwn ? timed(run) : stopwatch.predict(run));
@@ -170,13 +175,18 @@ interface CallDefaults {
 }
 
 /** The request's own model, signature and outputs are meant only while no other model is named. */
-function callOf(defaults: CallDefaults, options: PredictOptions) {
+function callOf(
+  defaults: CallDefaults,
+  options: PredictOptions,
+  { inputs, signal }: Pick<BackendRequest, 'inputs' | 'signal'>,
+): BackendRequest {
   const same = options.model === undefined || options.model === defaults.model.name;
   const model = same ? defaults.model : { name: options.model as string };
-  const outputs = options.outputs ?? (same ? defaults.wantedOutputs : undefined);
   return {
     model: options.version === undefined ? model : { name: model.name, version: options.version },
     signature: options.signature ?? (same ? defaults.signature : DEFAULT_SIGNATURE),
-    ...(outputs ? { outputs } : {}),
+    inputs,
+    outputs: options.outputs ?? (same ? defaults.wantedOutputs : undefined),
+    signal,
   };
 }

@@ -80,7 +80,7 @@ async function wholeBody(data: Data): Promise<Uint8Array> {
 }
 
 function createContext(inference: Inference, endpoint: ModelServerEndpoint | undefined): Context {
-  const { request, model, method, signature, signal, log } = inference;
+  const { request, model, method, signature, signal, requestId } = inference;
   const attributes = request.headers[CUSTOM_ATTRIBUTES_HEADER.toLowerCase()];
   const version = model.version === undefined ? '' : `/versions/${model.version}`;
   const label = model.label === undefined ? '' : `/labels/${model.label}`;
@@ -96,7 +96,7 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
     acceptHeader: inference.accept ?? 'application/json',
     contentLength: contentLengthOf(request),
     signature,
-    log,
+    log: inference.log.child({ requestId }),
     predict: (inputs: TensorMap, options?: PredictOptions) => inference.predict(inputs, options),
   });
 }

@@ -37,11 +37,15 @@ describe('parseRequestAttributes', () => {
 
 describe('formatAttributes', () => {
   test('commas and what is not printable ASCII are percent-encoded', () => {
-    expect(formatAttributes({ a: '1,2', b: 'größe\n' })).toBe('a=1%2C2,b=gr%C3%B6%C3%9Fe%0A');
+    expect(formatAttributes(Object.entries({ a: '1,2', none: undefined, b: 'größe\n' }))).toBe(
+      'a=1%2C2,b=gr%C3%B6%C3%9Fe%0A',
+    );
   });
 
   test("what does not fit into SageMaker's 1024 characters is left out whole", () => {
-    const header = formatAttributes({ first: 'a', huge: 'x'.repeat(1100), last: 'b' });
+    const header = formatAttributes(
+      Object.entries({ first: 'a', huge: 'x'.repeat(1100), last: 'b' }),
+    );
     expect(header).toBe('first=a,last=b');
   });
 });

@@ -31,11 +31,14 @@ export interface RequestAttributes {
   readonly timings: boolean;
 }
 
+const NONE: RequestAttributes = { timings: false };
+
 /**
  * Reads the header. Names that are not ours are left to handlers.
  * @throws ServingError BAD_CUSTOM_ATTRIBUTE for a value that makes no sense
  */
 export function parseRequestAttributes(header: string): RequestAttributes {
+  if (header === '') return NONE;
   const values = new Map(header.split(',').map((pair) => keyAndValue(pair)));
   const modelVersion = values.get('tfs-model-version');
   if (modelVersion !== undefined && !isVersion(modelVersion)) {
@@ -58,10 +61,16 @@ export function parseRequestAttributes(header: string): RequestAttributes {
   };
 }
 
-/** Writes the header; what does not fit into SageMaker's bound is left out, the last first. */
-export function formatAttributes(attributes: Readonly<Record<string, string>>): string {
+/**
+ * Writes the header. What is undefined is left out, and what does not fit into SageMaker's bound, the last
+ * first.
+ */
+export function formatAttributes(
+  attributes: Iterable<readonly [name: string, value: string | undefined]>,
+): string {
   let header = '';
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const [name, value] of attributes) {
+    if (value === undefined) continue;
     const pair = `${header === '' ? '' : ','}${name}=${headerText(value)}`;
     if (header.length + pair.length <= MAX_LENGTH) header += pair;
   }

@@ -42,7 +42,6 @@ async function infer(
 ): Promise<Reply> {
   const stopwatch = new Stopwatch();
   const { request, signal } = exchange;
-  const log = services.log.child({ requestId: exchange.id });
   const record = recordRequest(services, exchange, stopwatch);
   const attributes = parseRequestAttributes(headerText(request.headers[HEADER]));
   const name = modelName ?? attributes.modelName ?? services.defaultModel;
@@ -64,7 +63,8 @@ async function infer(
     modelName: name,
     attributes,
     signal,
-    log,
+    requestId: exchange.id,
+    log: services.log,
     stopwatch,
     results,
   });
@@ -72,8 +72,11 @@ async function infer(
   record.requestBytes = body?.byteLength ?? contentLengthOf(request);
   const answer = await answerOf(services, exchange, inference, body);
   stopwatch.done();
-  const reply = replyOf(answer, inference, attributes, stopwatch);
-  return { ...reply, body: results.usedBy(reply.body) };
+  return {
+    status: answer.status,
+    headers: headersOf(answer, inference, attributes, stopwatch),
+    body: results.usedBy(answer.body),
+  };
 }
 
 const HEADER = CUSTOM_ATTRIBUTES_HEADER.toLowerCase();
@@ -88,7 +91,12 @@ async function answerOf(
 ): Promise<HandlerAnswer> {
   const { handler } = inference.archive;
   if (!handler) {
-    return { status: 200, ...(await defaultHandler(body ?? new Uint8Array(), inference)) };
+    const {
+      contentType,
+      body: answered,
+      customAttributes,
+    } = await defaultHandler(body ?? new Uint8Array(), inference);
+    return { status: 200, contentType, body: answered, customAttributes };
   }
   return runHandler(handler, body ?? chunks(services, exchange), inference, services.endpoint);
 }
@@ -104,28 +112,23 @@ function chunks(services: Services, exchange: Exchange): AsyncIterable<Uint8Arra
   return streamBody(exchange.request, { maxBytes: maxRequestBytes });
 }
 
-function replyOf(
-  answer: EncodedResponse & { status: number },
+function headersOf(
+  answer: EncodedResponse,
   inference: Inference,
   attributes: RequestAttributes,
   stopwatch: Stopwatch,
-): Reply {
+): Reply['headers'] {
   const { fingerprint } = inference.archive.manifest ?? {};
   const version = inference.answeredVersion ?? inference.model.version;
-  const header = formatAttributes({
-    ...(fingerprint ? { 'tfs-fingerprint': fingerprint.slice(0, 16) } : {}),
-    ...(version ? { 'tfs-model-version': version } : {}),
-    ...answer.customAttributes,
-    ...(attributes.timings ? { 'tfs-timings': timingsText(stopwatch) } : {}),
-  });
-  return {
-    status: answer.status,
-    headers: {
-      'Content-Type': answer.contentType,
-      ...(header ? { [CUSTOM_ATTRIBUTES_HEADER]: header } : {}),
-    },
-    body: answer.body,
-  };
+  const named = new Map([
+    ['tfs-fingerprint', fingerprint?.slice(0, 16)],
+    ['tfs-model-version', version],
+    ...Object.entries(answer.customAttributes ?? {}),
+    ['tfs-timings', attributes.timings ? timingsText(stopwatch) : undefined],
+  ] as const);
+  const header = formatAttributes(named);
+  if (header === '') return { 'Content-Type': answer.contentType };
+  return { 'Content-Type': answer.contentType, [CUSTOM_ATTRIBUTES_HEADER]: header };
 }
 
 /** `receive:0.2;queue:0.0;decode:1.1;predict:3.0;encode:0.1`, milliseconds. */

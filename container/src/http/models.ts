@@ -24,7 +24,8 @@ export async function loadModel(table: ModelTable, exchange: Exchange): Promise<
 }
 
 /** `GET /models`, `next_page_token` continues a list. */
-export function listModels(table: ModelTable, { query }: Exchange): Reply {
+export function listModels(table: ModelTable, { request }: Exchange): Reply {
+  const query = new URLSearchParams(request.url?.split('?')[1] ?? '');
   const after = query.get('next_page_token') ?? '';
   const rest = table.models.filter(({ served }) => served.name > after);
   const page = rest.slice(0, PAGE_SIZE);

@@ -64,7 +64,8 @@ async function writePieces(
   pieces: readonly Uint8Array[],
 ): Promise<number> {
   const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
-  response.writeHead(reply.status, { ...reply.headers, 'Content-Length': String(bytes) });
+  const headers = Object.entries(reply.headers).flat();
+  response.writeHead(reply.status, [...headers, 'Content-Length', String(bytes)]);
   for (const [index, turn] of turns(pieces).entries()) {
     if (index > 0) await nextTurn();
     response.cork();
@@ -98,7 +99,8 @@ function turns(pieces: readonly Uint8Array[]): Uint8Array[][] {
         parts.push([]);
         room = COPY_TURN_BYTES;
       }
-      const slice = piece.subarray(at, at + room);
+      const isWhole = at === 0 && piece.byteLength <= room;
+      const slice = isWhole ? piece : piece.subarray(at, at + room);
       parts.at(-1)?.push(slice);
       room -= slice.byteLength;
       at += slice.byteLength;

@@ -12,7 +12,6 @@ import { errorReply, type Reply, writeReply } from './reply.ts';
 /** One request on its way. */
 export interface Exchange {
   readonly request: IncomingMessage;
-  readonly query: URLSearchParams;
   /** Aborted when the client goes, the time limit passes, or the server must end. */
   readonly signal: RequestSignal;
   /** SageMaker's inference id, or one of our own. */
@@ -103,7 +102,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
 }
 
 interface ServerState {
-  readonly routes: readonly CompiledRoute[];
+  readonly routes: CompiledRoutes;
   readonly options: ServerOptions;
   closing: boolean;
   readonly inFlight: InFlight[];
@@ -213,19 +212,24 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
   const { method = '', url = '' } = exchange.request;
   const path = url.split('?', 1)[0] ?? '';
-  for (const { pattern, methods } of state.routes) {
+  const plain = state.routes.plain.get(path);
+  if (plain) return plain[method]?.(exchange, {}) ?? methodRefused(path, method, plain);
+  for (const { pattern, methods } of state.routes.patterns) {
     const match = pattern.exec(path);
     if (!match) continue;
     const handle = methods[method];
-    if (!handle) {
-      const allowed = Object.keys(methods).join(', ');
-      const message = `${path} answers ${allowed}, not ${method}`;
-      const refusal = errorReply(new ServingError('METHOD_NOT_ALLOWED', message));
-      return { ...refusal, headers: { ...refusal.headers, Allow: allowed } };
-    }
-    return handle(exchange, decodeParams(match.groups ?? {}));
+    return (
+      handle?.(exchange, decodeParams(match.groups ?? {})) ?? methodRefused(path, method, methods)
+    );
   }
   throw new ServingError('ROUTE_NOT_FOUND', `there is no ${path} here`);
+}
+
+function methodRefused(path: string, method: string, methods: Methods): Reply {
+  const allowed = Object.keys(methods).join(', ');
+  const message = `${path} answers ${allowed}, not ${method}`;
+  const refusal = errorReply(new ServingError('METHOD_NOT_ALLOWED', message));
+  return { ...refusal, headers: { ...refusal.headers, Allow: allowed } };
 }
 
 function decodeParams(groups: Record<string, string>): Record<string, string> {
@@ -255,7 +259,6 @@ function createExchange(
   state.served += 1;
   const exchange: Exchange = {
     request,
-    query: new URLSearchParams(request.url?.split('?')[1] ?? ''),
     signal,
     id: typeof given === 'string' ? given : `${process.pid}-${state.served}`,
     acceptBody() {
@@ -274,16 +277,24 @@ function createExchange(
   };
 }
 
-interface CompiledRoute {
-  readonly pattern: RegExp;
-  readonly methods: Routes[string];
+type Methods = Routes[string];
+
+interface CompiledRoutes {
+  /** Paths without parameters. */
+  readonly plain: ReadonlyMap<string, Methods>;
+  readonly patterns: readonly { readonly pattern: RegExp; readonly methods: Methods }[];
 }
 
-function compileRoutes(routes: Routes): CompiledRoute[] {
-  return Object.entries(routes).map(([path, methods]) => ({
-    pattern: new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
-    methods,
-  }));
+function compileRoutes(routes: Routes): CompiledRoutes {
+  const all = Object.entries(routes);
+  const patterns = all.filter(([path]) => path.includes(':'));
+  return {
+    plain: new Map(all.filter(([path]) => !path.includes(':'))),
+    patterns: patterns.map(([path, methods]) => ({
+      pattern: new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+      methods,
+    })),
+  };
 }
 
 /** Reads and forgets what is left of a body, for a moment. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { ServingError } from '../errors.ts';
 import { decodeImage } from './decode-image.ts';
+import { fitPicture } from './fit-picture.ts';
 import { gradient, largestDifference, pixelAt, plain } from './test-pictures.ts';
 
 async function failure(work: Promise<unknown>): Promise<ServingError> {
@@ -168,6 +169,21 @@ describe('size', () => {
     const whole = await decodeImage(jpeg, { width: 90, height: 120, interpolation: 'nearest' });
     expect(decoded).toMatchObject({ width: 90, height: 120 });
     expect(largestDifference(decoded.data, whole.data)).toBeLessThanOrEqual(8);
+  });
+
+  test.each([
+    { width: 2400, height: 1800 },
+    { width: 3000, height: 90 },
+    { width: 31, height: 17 },
+    { width: 1500, height: 1500, resize: 'cover' },
+    { width: 1500, height: 1500, resize: 'contain' },
+  ] as const)('a JPEG resized as it is decoded is the decoded one resized: %p', async (options) => {
+    const noise = Buffer.from(Array.from({ length: 400 * 300 * 3 }, (_, at) => (at * 7919) % 251));
+    const raw = { width: 400, height: 300, channels: 3 } as const;
+    const jpeg = await sharp(noise, { raw }).jpeg().toBuffer();
+    const decoded = await decodeImage(jpeg);
+    const expected = await fitPicture(decoded, options);
+    expect((await decodeImage(jpeg, options)).data).toEqual(expected.data);
   });
 
   test('pixels go where they are wanted', async () => {

@@ -17,6 +17,7 @@ import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
 import type { ResizeMode } from './placement.ts';
 import type { Pixels } from './resample.ts';
+import { sourceRows } from './resample-kernel.ts';
 
 /** What the pixels should be. */
 export interface DecodeImageOptions {
@@ -162,9 +163,6 @@ const TURBO_FORMATS = {
   gray: jpegTurbo.FORMAT_GRAY,
 };
 
-/** One buffer for all small JPEGs that are resized before anything is awaited. */
-let scratch: Buffer | undefined;
-
 /** @returns undefined where the decoder finds fault; another may still read the picture */
 async function decodeWithTurbo(
   bytes: Uint8Array,
@@ -181,9 +179,7 @@ async function decodeWithTurbo(
   const size = width * height * channels;
   const data = isFinal
     ? (out ?? new Uint8Array(size))
-    : isSmall(header) && isFastInterpolation(options.interpolation)
-      ? scratchBuffer().subarray(0, size)
-      : new Uint8Array(size);
+    : (resizesAtOnce(header, options) && sourceRows(size)) || new Uint8Array(size);
   const target = Buffer.from(data.buffer, data.byteOffset, size);
   try {
     if (isSmall(header)) jpegTurbo.decompressSync(source, target, format);
@@ -195,9 +191,9 @@ async function decodeWithTurbo(
   return isFinal ? picture : fitPicture(picture, options, out);
 }
 
-function scratchBuffer(): Buffer {
-  scratch ??= Buffer.allocUnsafeSlow(INLINE_JPEG_PIXELS * 3);
-  return scratch;
+/** True where nothing is awaited between decoding and resizing. */
+function resizesAtOnce(header: JpegHeader, { interpolation }: DecodeImageOptions): boolean {
+  return isSmall(header) && isFastInterpolation(interpolation);
 }
 
 async function decodeWithSharp(

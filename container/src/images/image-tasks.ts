@@ -31,8 +31,10 @@ export async function runImageBatch(
   const size = rowBytes * tasks.length;
   // Threads write their rows into the same memory: nothing is copied or handed over.
   const batch = poolFor(tasks) ? takeSharedBytes(size) : takeBytes(size);
-  const rows = tasks.map((task, index) => ({
-    ...task,
+  const rows = tasks.map(({ bytes, input, maxPixels }, index) => ({
+    bytes,
+    input,
+    maxPixels,
     row: batch.subarray(index * rowBytes, (index + 1) * rowBytes),
   }));
   await runImageTasks(rows, options);

@@ -30,24 +30,22 @@ const PROGRESSIVE_FRAMES = new Set([0xc2, 0xc6, 0xca, 0xce]);
 /** The header, or undefined where the bytes end or break the format before the frame header. */
 export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let orientation = 1;
   let at = 2;
   while (at + 4 <= bytes.length) {
     if (bytes[at] !== 0xff) return undefined;
-    const marker = view.getUint8(at + 1);
+    const marker = bytes[at + 1] as number;
     // A run of FF bytes may fill the space before a marker.
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     if (marker === SOS || marker === EOI) return undefined;
-    const length = view.getUint16(at + 2);
+    const length = uint16(bytes, at + 2);
     const end = at + 2 + length;
     if (length < 2 || end > bytes.length) return undefined;
-    const segment = bytes.subarray(at + 4, end);
-    if (isFrame(marker)) return frame(segment, marker, orientation);
-    if (marker === APP1) orientation = exifOrientation(segment) ?? orientation;
+    if (isFrame(marker)) return frame(bytes.subarray(at + 4, end), marker, orientation);
+    if (marker === APP1) orientation = exifOrientation(bytes.subarray(at + 4, end)) ?? orientation;
     at = end;
   }
   return undefined;
@@ -55,18 +53,21 @@ export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
 
 function frame(segment: Uint8Array, marker: number, orientation: number): JpegHeader | undefined {
   if (segment.length < 6) return undefined;
-  const view = new DataView(segment.buffer, segment.byteOffset, segment.byteLength);
-  const height = view.getUint16(1);
-  const width = view.getUint16(3);
+  const height = uint16(segment, 1);
+  const width = uint16(segment, 3);
   if (width === 0 || height === 0) return undefined;
   return {
     width,
     height,
-    components: view.getUint8(5),
-    precision: view.getUint8(0),
+    components: segment[5] as number,
+    precision: segment[0] as number,
     progressive: PROGRESSIVE_FRAMES.has(marker),
     orientation,
   };
+}
+
+function uint16(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
 }
 
 const ORIENTATION_TAG = 0x0112;

@@ -8,7 +8,7 @@
  * computed in float32 and rounded to the nearest of 0-255.
  */
 import type { Placement } from './placement.ts';
-import { type Band, type Columns, resizeBand } from './resample-kernel.ts';
+import { type Band, type Columns, layOut, resizeBand } from './resample-kernel.ts';
 
 /** 8-bit pixels, row-major, channels innermost. */
 export interface Pixels {
@@ -102,32 +102,32 @@ const BAND_BYTES = 2 ** 20;
 /** Pictures mostly come in few sizes. */
 const MOST_PLANS = 16;
 
-/** Which rows and columns a resize takes; the same for all pictures of a size. */
-interface Plan {
-  readonly columns: Columns;
-  readonly bands: readonly BandPlan[];
-}
-
-interface BandPlan extends Omit<Band, 'pixels'> {
+/** Which rows and columns a part of a resize takes; the same for all pictures of a size. */
+interface BandPlan {
   /** The first target row. */
   readonly first: number;
   /** Source rows, from the first to the one after the last. */
-  readonly runs: readonly { readonly from: number; readonly to: number }[];
+  readonly runs: readonly Run[];
+  readonly band: Band;
 }
 
-const plans = new Map<string, Plan>();
+interface Run {
+  readonly from: number;
+  to: number;
+}
+
+const plans = new Map<string, readonly BandPlan[]>();
 
 function bilinear(picture: Pixels, frame: Pixels, placement: Placement): void {
   const { channels } = picture;
   const { target } = placement;
   const rowBytes = picture.width * channels;
   const length = target.width * channels;
-  const { columns, bands } = planOf(picture, placement);
-  for (const { first, runs, ...rows } of bands) {
-    const pixels = runs.map(({ from, to }) =>
+  for (const { first, runs, band } of planOf(picture, placement)) {
+    const source = runs.map(({ from, to }) =>
       picture.data.subarray(from * rowBytes, to * rowBytes),
     );
-    const resized = resizeBand(columns, { ...rows, pixels });
+    const resized = resizeBand(band, source);
     const start = ((target.y + first) * frame.width + target.x) * channels;
     if (target.width === frame.width) frame.data.set(resized, start);
     else setRows(frame, start, resized, length);
@@ -146,17 +146,18 @@ function setRows(
   }
 }
 
-function planOf({ width, height, channels }: Pixels, { source, target }: Placement): Plan {
-  const sizes = [width, height, channels, target.width, target.height];
-  const key = [...sizes, source.x, source.y, source.width, source.height].join();
+function planOf(
+  { width, height, channels }: Pixels,
+  { source, target }: Placement,
+): readonly BandPlan[] {
+  const key = `${width},${height},${channels},${target.width},${target.height},${source.x},${source.y},${source.width},${source.height}`;
   const known = plans.get(key);
   if (known) return known;
   const rows = taps(source.y, source.height, target.height, height);
+  const columns = columnsOf(taps(source.x, source.width, target.width, width), channels);
   const bytes = Math.max(width, target.width) * channels;
-  const plan = {
-    columns: columnsOf(taps(source.x, source.width, target.width, width), channels),
-    bands: bandsOf(rows, width * channels, Math.max(2, Math.floor(BAND_BYTES / bytes) - 2)),
-  };
+  const mostRows = Math.max(2, Math.floor(BAND_BYTES / bytes) - 2);
+  const plan = bandsOf(rows, columns, width * channels, mostRows);
   if (plans.size === MOST_PLANS) plans.clear();
   plans.set(key, plan);
   return plan;
@@ -171,19 +172,25 @@ function columnsOf({ low, high, weight }: Taps, channels: number): Columns {
   };
 }
 
-function bandsOf(rows: Taps, rowBytes: number, mostRows: number): BandPlan[] {
+function bandsOf(rows: Taps, columns: Columns, rowBytes: number, mostRows: number): BandPlan[] {
   const bands: BandPlan[] = [];
   for (let first = 0; first < rows.low.length; ) {
-    const band = bandFrom(first, rows, rowBytes, mostRows);
-    bands.push(band);
-    first += band.low.length;
+    const plan = bandFrom(first, rows, columns, rowBytes, mostRows);
+    bands.push(plan);
+    first += plan.band.rows.low.length;
   }
   return bands;
 }
 
 /** The target rows from `first` on that make a band, with the source rows that they need, each once. */
-function bandFrom(first: number, rows: Taps, rowBytes: number, mostRows: number): BandPlan {
-  const runs: { from: number; to: number }[] = [];
+function bandFrom(
+  first: number,
+  rows: Taps,
+  columns: Columns,
+  rowBytes: number,
+  mostRows: number,
+): BandPlan {
+  const runs: Run[] = [];
   const [low, high]: [number[], number[]] = [[], []];
   let packed = 0;
   const place = (row: number): number => {
@@ -200,5 +207,6 @@ function bandFrom(first: number, rows: Taps, rowBytes: number, mostRows: number)
     high.push(place(rows.high[row] as number));
   }
   const weight = rows.weight.slice(first, first + low.length);
-  return { first, runs, low: Uint32Array.from(low), high: Uint32Array.from(high), weight };
+  const band = { low: Uint32Array.from(low), high: Uint32Array.from(high), weight };
+  return { first, runs, band: layOut(columns, band, packed * rowBytes) };
 }

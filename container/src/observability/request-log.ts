@@ -42,10 +42,14 @@ function writeLine(
   finished: { sample: RequestSample; outcome: Outcome; inference: Inference | undefined },
 ): void {
   const { sample, outcome, inference } = finished;
-  const { timings, ...rest } = sample;
+  const { model, transport, status, requestBytes, responseBytes, timings } = sample;
   const line = {
     requestId: exchange.id,
-    ...rest,
+    model,
+    transport,
+    status,
+    requestBytes,
+    responseBytes,
     version: inference?.answeredVersion ?? inference?.model.version,
     contentType: exchange.request.headers['content-type'],
     ms: rounded(timings),
@@ -56,8 +60,16 @@ function writeLine(
   else log.warn({ ...line, error: (error as Error).message }, 'invocation refused');
 }
 
-function rounded(timings: Timings): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(timings).map(([part, ms]) => [part, Math.round(ms * 100) / 100]),
-  );
+function rounded({ receive, queue, decode, predict, encode }: Timings): Timings {
+  return {
+    receive: hundredths(receive),
+    queue: hundredths(queue),
+    decode: hundredths(decode),
+    predict: hundredths(predict),
+    encode: hundredths(encode),
+  };
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }

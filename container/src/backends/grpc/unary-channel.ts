@@ -24,7 +24,7 @@ export interface UnaryCall {
   /** Told to the server as `grpc-timeout`. */
   readonly timeoutMs?: number;
   /** Resets the stream; the call rejects with the signal's reason. */
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /**

@@ -1,0 +1,19 @@
+/** Answers that are kept, for questions that come back. */
+
+/** Which questions come is the clients' choice: beyond so many all are forgotten. */
+const MOST_KEPT = 64;
+
+/** The same function, which works out each of its last few answers once. What it throws is not kept. */
+export function remembered<Answer>(
+  answer: (question: string) => Answer,
+): (question: string) => Answer {
+  const known = new Map<string, Answer>();
+  return (question) => {
+    const kept = known.get(question);
+    if (kept !== undefined) return kept;
+    const made = answer(question);
+    if (known.size === MOST_KEPT) known.clear();
+    known.set(question, made);
+    return made;
+  };
+}
