@@ -1,6 +1,6 @@
 /** A closed loop of HTTP requests: so many in flight, each followed at once by the next. */
-import { Pool } from 'undici';
 import { type LatencySummary, summarize } from '../../cli/src/output/latency.ts';
+import { KeptConnection } from './kept-connection.ts';
 import { cpuSeconds } from './process-stats.ts';
 
 /** What to send, and for how long. */
@@ -34,17 +34,13 @@ const TIMEOUT_MS = 120_000;
 
 /** Runs a load. @throws where an answer is not 200, with its text */
 export async function runLoad(load: Load): Promise<LoadResult> {
-  const pool = new Pool(load.url, {
-    connections: load.inFlight,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  });
+  const connections = connect(load);
   try {
-    if (load.warmUpSeconds > 0) await loop(pool, load, load.warmUpSeconds);
+    if (load.warmUpSeconds > 0) await loop(connections, load, load.warmUpSeconds);
     const pids = load.pids?.();
     const before = pids && cpuSeconds(pids);
     const started = performance.now();
-    const { milliseconds, responseBytes } = await loop(pool, load, load.seconds);
+    const { milliseconds, responseBytes } = await loop(connections, load, load.seconds);
     const seconds = (performance.now() - started) / 1_000;
     const used = pids && cpuSeconds(pids) - (before as number);
     return {
@@ -54,70 +50,53 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       cpuMilliseconds: used && (used * 1_000) / milliseconds.length,
     };
   } finally {
-    await pool.destroy();
+    for (const connection of connections) connection.close();
   }
 }
 
 /** Sends exactly so many requests. @throws as {@link runLoad} */
 export async function sendMany(load: Load, count: number, each: (sent: number) => void) {
-  const pool = new Pool(load.url, { connections: load.inFlight });
+  const connections = connect(load);
   let begun = 0;
   let done = 0;
-  const one = async () => {
-    while (begun++ < count) {
-      await send(pool, load);
-      each(++done);
-    }
-  };
   try {
-    await Promise.all(Array.from({ length: load.inFlight }, one));
+    await Promise.all(
+      connections.map(async (connection) => {
+        while (begun++ < count) {
+          await send(connection, load);
+          each(++done);
+        }
+      }),
+    );
   } finally {
-    await pool.destroy();
+    for (const connection of connections) connection.close();
   }
 }
 
-async function loop(pool: Pool, load: Load, seconds: number) {
+function connect({ url, path = '/invocations', headers, body, inFlight }: Load): KeptConnection[] {
+  const request = { url, path, headers, body, timeoutMs: TIMEOUT_MS };
+  return Array.from({ length: inFlight }, () => new KeptConnection(request));
+}
+
+async function loop(connections: readonly KeptConnection[], load: Load, seconds: number) {
   const until = performance.now() + seconds * 1_000;
   const milliseconds: number[] = [];
   let responseBytes = 0;
-  const one = async () => {
-    do {
-      const from = performance.now();
-      responseBytes = await send(pool, load);
-      milliseconds.push(performance.now() - from);
-    } while (performance.now() < until);
-  };
-  await Promise.all(Array.from({ length: load.inFlight }, one));
+  await Promise.all(
+    connections.map(async (connection) => {
+      do {
+        const from = performance.now();
+        responseBytes = await send(connection, load);
+        milliseconds.push(performance.now() - from);
+      } while (performance.now() < until);
+    }),
+  );
   return { milliseconds, responseBytes };
 }
 
-/**
- * Sends one request and reads the answer to its end without keeping it. By undici's own events: promises and streams
- * around them would take as much of the processors as a fast front end does.
- */
-function send(pool: Pool, load: Load): Promise<number> {
-  const { path = '/invocations', headers, body } = load;
-  return new Promise((resolve, reject) => {
-    let status = 0;
-    let bytes = 0;
-    const failure: Buffer[] = [];
-    pool.dispatch(
-      { method: 'POST', path, headers, body },
-      {
-        onRequestStart() {},
-        onResponseStart(_, statusCode) {
-          status = statusCode;
-        },
-        onResponseData(_, chunk) {
-          bytes += chunk.byteLength;
-          if (status !== 200) failure.push(chunk);
-        },
-        onResponseEnd() {
-          if (status === 200) resolve(bytes);
-          else reject(new Error(`${load.url} answers ${status}: ${Buffer.concat(failure)}`));
-        },
-        onResponseError: (_, error) => reject(error),
-      },
-    );
-  });
+/** @returns bytes of the answer's body */
+async function send(connection: KeptConnection, { url }: Load): Promise<number> {
+  const { status, bytes, text } = await connection.ask();
+  if (status !== 200) throw new Error(`${url} answers ${status}: ${text}`);
+  return bytes;
 }

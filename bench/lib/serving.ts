@@ -13,10 +13,11 @@ export interface Measured extends LoadResult {
 export type Request = Pick<Load, 'headers' | 'body'>;
 
 /**
- * After one window of load, what answers so fast gets more, until two windows in a row cost no less CPU: a JIT
- * compiler needs thousands of short requests in each process.
+ * What answers so fast after one window of load gets more of it: a JIT compiler needs thousands of short requests in
+ * each process. Until so many were answered, or so many windows are over; what costs no less CPU after `flat` windows
+ * has nothing to compile.
  */
-const SHORT = { leastRequestsPerSecond: 100, windows: 8, gain: 0.97 };
+const SHORT = { leastRequestsPerSecond: 100, requests: 10_000, windows: 7, flat: 3, gain: 0.97 };
 
 /** A front end by the name that the tables show. */
 export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];
@@ -74,11 +75,12 @@ async function warmUp(
   const load = { inFlight, seconds, warmUpSeconds: 0 };
   const { requestsPerSecond } = await measure(name, frontEnd, request, load);
   if (requestsPerSecond < SHORT.leastRequestsPerSecond) return false;
-  let least = Number.POSITIVE_INFINITY;
-  for (let window = 0, idle = 0; window < SHORT.windows && idle < 2; window++) {
-    const { cpuMilliseconds = 0 } = await measure(name, frontEnd, request, load);
-    idle = cpuMilliseconds < least * SHORT.gain ? 0 : idle + 1;
-    least = Math.min(least, cpuMilliseconds);
+  const cpu: number[] = [];
+  for (let answered = 0; answered < SHORT.requests && cpu.length < SHORT.windows; ) {
+    const one = await measure(name, frontEnd, request, load);
+    answered += one.requestsPerSecond * seconds;
+    cpu.push(one.cpuMilliseconds ?? 0);
+    if (cpu.length === SHORT.flat && Math.min(...cpu) > (cpu[0] as number) * SHORT.gain) break;
   }
   return true;
 }
