@@ -73,8 +73,8 @@ export class HttpClient {
           },
         );
       });
-      for (const piece of body) request.write(piece);
-      request.end();
+      for (const piece of body.slice(0, -1)) request.write(piece);
+      request.end(body.at(-1));
       if (signal?.aborted) onAbort();
     });
   }
@@ -88,20 +88,24 @@ function lost(cause: Error & { code?: string }, reused: boolean): ConnectionLost
   return stale ? new StaleConnection(message, { cause }) : new ConnectionLost(message, { cause });
 }
 
-async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const announced = Number(response.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes);
-  // Filled as it comes: joining a large answer at its end would keep the event loop.
-  const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : undefined;
-  const chunks: Buffer[] = [];
-  let received = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    if (whole) whole.set(chunk, received);
-    else chunks.push(chunk);
-    received += chunk.length;
-    if (received > maxBytes) throw tooLarge(maxBytes);
-  }
-  return whole ?? Buffer.concat(chunks, received);
+/** By events, not as a stream that is awaited: most answers come in one piece. */
+function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const announced = Number(response.headers['content-length'] ?? 0);
+    if (announced > maxBytes) throw tooLarge(maxBytes);
+    // Filled as it comes: joining a large answer at its end would keep the event loop.
+    const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : undefined;
+    const chunks: Buffer[] = [];
+    let received = 0;
+    response.on('data', (chunk: Buffer) => {
+      if (whole) whole.set(chunk, received);
+      else chunks.push(chunk);
+      received += chunk.length;
+      if (received > maxBytes) reject(tooLarge(maxBytes));
+    });
+    response.on('end', () => resolve(whole ?? Buffer.concat(chunks, received)));
+    response.on('error', reject);
+  });
 }
 
 function tooLarge(maxBytes: number): ServingError {
