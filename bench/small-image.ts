@@ -38,7 +38,6 @@ export const smallImage: Bench = {
     const frontEnds: Contender[] = [
       [OURS_UINT8, () => startOurs('S8')],
       [OURS_UINT8_PROCESSES, () => startOurs('S8', PROCESSES)],
-      [OURS_FLOAT, () => startOurs('S')],
       [OURS_FLOAT_PROCESSES, () => startOurs('S', PROCESSES)],
       [IN_PROCESS, () => startReal('ready-S8', { SAGEMAKER_TFS_BACKEND: 'in-process' })],
       [
@@ -46,7 +45,6 @@ export const smallImage: Bench = {
         () => startReal('ready-S8', { SAGEMAKER_TFS_BACKEND: 'in-process', ...PROCESSES }),
       ],
       ['grpc-js and sharp, uint8', () => startGrpcJs('S8')],
-      ['grpc-js and sharp, float32', () => startGrpcJs('S')],
       ['Python, gRPC, uint8', () => startPython('S8', 'grpc')],
       [PYTHON_GRPC, () => startPython('S', 'grpc')],
       [PYTHON_REST, () => startPython('S', 'rest')],
