@@ -10,6 +10,7 @@ import jpegTurbo from '@julusian/jpeg-turbo';
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import pLimit from 'p-limit';
 import sharp from 'sharp';
+import { giveBytes, takeBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
 import { fitPicture, isFastInterpolation } from './fit-picture.ts';
 import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
@@ -179,16 +180,20 @@ async function decodeWithTurbo(
   const size = width * height * channels;
   const data = isFinal
     ? (out ?? new Uint8Array(size))
-    : (resizesAtOnce(header, options) && sourceRows(size)) || new Uint8Array(size);
+    : (resizesAtOnce(header, options) && sourceRows(size)) || takeBytes(size);
   const target = Buffer.from(data.buffer, data.byteOffset, size);
   try {
     if (isSmall(header)) jpegTurbo.decompressSync(source, target, format);
     else await jpegTurbo.decompress(source, target, format);
   } catch {
+    giveBytes(data);
     return undefined;
   }
   const picture = { data, width, height, channels };
-  return isFinal ? picture : fitPicture(picture, options, out);
+  if (isFinal) return picture;
+  const fitted = await fitPicture(picture, options, out);
+  giveBytes(data);
+  return fitted;
 }
 
 /** True where nothing is awaited between decoding and resizing. */

@@ -2,6 +2,7 @@
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { takeBytes, takeSharedBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
+import { nextTurn } from '../next-turn.ts';
 import { RequestSignal } from '../request-signal.ts';
 import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
@@ -59,6 +60,7 @@ async function runHere(
 ): Promise<ImageElements[]> {
   const done: ImageElements[] = [];
   for (const [index, task] of tasks.entries()) {
+    // Other requests have their turn between two pictures.
     if (index > 0) await nextTurn();
     signal?.throwIfAborted();
     done.push(await runImageTask(task).catch(naming(name, index)));
@@ -102,11 +104,6 @@ function blockingMilliseconds(tasks: readonly ImageTask[]): number {
     return sum + elements * NANOSECONDS.element + decode;
   }, 0);
   return total / 1e6;
-}
-
-/** Lets other requests have their turn between two pictures of a batch. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Throws what it gets, and where it is an error of a picture says of which. */

@@ -29,9 +29,10 @@ export interface UnaryCall {
 
 /**
  * Requests beyond this size go to the port: they do not fit in the buffer of a Unix domain socket (208 KiB by
- * default in Linux, with its overhead), and waiting for room in it costs more than TCP, whose buffers grow.
+ * default in Linux, with its overhead), and waiting for room in it costs more than TCP, whose buffers grow. A
+ * picture of 224 x 224 in uint8 still fits; over TCP, kernels that pace what they send (BBR) may hold it back.
  */
-const MOST_SOCKET_BYTES = 98_304;
+const MOST_SOCKET_BYTES = 163_840;
 
 /** Connections that open with the first call that needs them and again after they were lost. */
 export class UnaryChannel {
