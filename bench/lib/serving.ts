@@ -17,7 +17,7 @@ export type Request = Pick<Load, 'headers' | 'body'>;
  * each process. Until so many were answered, or so many windows are over; what costs no less CPU after `flat` windows
  * has nothing to compile.
  */
-const SHORT = { leastRequestsPerSecond: 100, requests: 10_000, windows: 7, flat: 3, gain: 0.97 };
+const SHORT = { leastRequestsPerSecond: 100, requests: 8_000, windows: 7, flat: 3, gain: 0.97 };
 
 /** A front end by the name that the tables show. */
 export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];

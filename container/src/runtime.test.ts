@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { bundledProgram } from '../../test/bundled-program.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
@@ -40,11 +43,29 @@ function invoke(
   });
 }
 
+/** A PATH on which the model server starts two seconds late, so that a request can be earlier. */
+async function lateModelServer(): Promise<{ PATH: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'late-model-server-'));
+  cleanups.push(() => rm(directory, { recursive: true }));
+  const program = join(
+    __dirname,
+    '..',
+    '..',
+    'local-model-server',
+    'bin',
+    'tensorflow_model_server',
+  );
+  const script = `#!/bin/sh\nsleep 2\nexec '${program}' "$@"\n`;
+  await writeFile(join(directory, 'tensorflow_model_server'), script, { mode: 0o755 });
+  return { PATH: `${directory}:${process.env.PATH}` };
+}
+
 const attributes = (text: string) => ({ 'X-Amzn-SageMaker-Custom-Attributes': text });
 
 describe('the life of a container', () => {
   test('/ping tells why it is not ready, early requests wait, SIGTERM ends with 0', async () => {
-    const runtime = await start({ copies: { half_plus_two: halfPlusTwo } });
+    const late = await lateModelServer();
+    const runtime = await start({ copies: { half_plus_two: halfPlusTwo } }, late);
     let early: Response | undefined;
     await until(async () => {
       early = await fetch(`${runtime.url}/ping`).catch(() => undefined);
@@ -62,7 +83,7 @@ describe('the life of a container', () => {
   test('requests that wait too long for a model get 503', async () => {
     const runtime = await start(
       { copies: { half_plus_two: halfPlusTwo } },
-      { SAGEMAKER_TFS_WAIT_TIME_SECONDS: '0' },
+      { SAGEMAKER_TFS_WAIT_TIME_SECONDS: '0', ...(await lateModelServer()) },
     );
     let response: Response | undefined;
     await until(async () => {
