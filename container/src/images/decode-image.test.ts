@@ -183,7 +183,9 @@ describe('size', () => {
     const jpeg = await sharp(noise, { raw }).jpeg().toBuffer();
     const decoded = await decodeImage(jpeg);
     const expected = await fitPicture(decoded, options);
-    expect((await decodeImage(jpeg, options)).data).toEqual(expected.data);
+    const { data } = await decodeImage(jpeg, options);
+    // Millions of bytes: `toEqual` takes a minute to compare them.
+    expect(Buffer.compare(data, expected.data)).toBe(0);
   });
 
   test('pixels go where they are wanted', async () => {
