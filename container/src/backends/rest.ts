@@ -29,7 +29,7 @@ export interface RawRequest {
   readonly model: ModelSelector;
   readonly method: 'predict' | 'classify' | 'regress';
   readonly body: readonly Uint8Array[];
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** Predicts over REST on the instances of a pool, which stays the caller's to close. */
@@ -63,11 +63,11 @@ export class RestBackend implements Backend {
       model,
       method: 'predict',
       body: await predictRequestBody(key, inputs),
-      ...(signal ? { signal } : {}),
+      signal,
     });
     return {
       outputs: await outputsOf(reply, signature, outputs, signal),
-      ...(version === undefined ? {} : { version }),
+      version,
     };
   }
 
@@ -75,7 +75,7 @@ export class RestBackend implements Backend {
     const { model, method, signal } = request;
     const { version } = await this.#signatures.entry(model);
     const body = examplesRequestBody(request);
-    const reply = await this.relay({ model, method, body, ...(signal ? { signal } : {}) });
+    const reply = await this.relay({ model, method, body, signal });
     return {
       ...readExamplesReply(reply, method),
       ...(version === undefined ? {} : { version }),
@@ -89,7 +89,7 @@ export class RestBackend implements Backend {
         method: 'POST',
         path: `${modelPath(model)}:${method}`,
         body,
-        ...(signal ? { signal } : {}),
+        signal,
       },
       signal,
     );
@@ -127,7 +127,7 @@ export class RestBackend implements Backend {
       method: 'GET' | 'POST';
       path: string;
       body?: readonly Uint8Array[];
-      signal?: AbortSignalLike;
+      signal?: AbortSignalLike | undefined;
     },
     signal?: AbortSignalLike,
   ): Promise<Buffer> {

@@ -128,6 +128,11 @@ export async function encodeResponse(
   );
 }
 
+/** Whether JSON is what a client with this Accept header likes best. */
+export function prefersJson(accept: string | undefined): boolean {
+  return responseCodecs(accept ?? '')[0] === jsonResponse;
+}
+
 /** Those that an Accept header allows, best first. */
 const responseCodecs = remembered((accept): readonly ResponseCodec[] =>
   acceptableTypes(accept, responseMediaTypes()).flatMap((type) =>

@@ -1,7 +1,6 @@
 /** Recognizes bodies that TensorFlow Serving's REST API takes as they are. */
 import { isUtf8 } from 'node:buffer';
-import { acceptableTypes } from '../codecs/media-type.ts';
-import { responseMediaTypes } from '../codecs/registry.ts';
+import { prefersJson } from '../codecs/registry.ts';
 import type { Inference } from './inference.ts';
 
 const FIRST_KEY = /^\s*\{\s*"(?:instances|inputs|examples|signature_name|context)"\s*:/;
@@ -19,7 +18,7 @@ export function isServingJson(body: Uint8Array, inference: Inference): boolean {
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json' || postprocess || askedOutputs) return false;
   if (inference.signatureAsked || request.method !== 'POST') return false;
-  if (acceptableTypes(accept, responseMediaTypes())[0] !== 'application/json') return false;
+  if (!prefersJson(accept)) return false;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!FIRST_KEY.test(bytes.toString('latin1', 0, HEAD_BYTES))) return false;
   // TensorFlow Serving takes any bytes for text.

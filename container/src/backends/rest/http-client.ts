@@ -13,7 +13,7 @@ export interface HttpCall {
   readonly path: string;
   /** Pieces of a JSON body, sent without joining them. */
   readonly body?: readonly Uint8Array[];
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** An answer of any status. */
