@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', 'esbuild'];
+const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', '@node-rs/crc32', 'esbuild'];
 
 /** CommonJS dependencies inside an ES module bundle still call `require`. */
 const REQUIRE_BANNER =

@@ -1,7 +1,11 @@
 /** The codecs alone, on one core: floats to JSON and npz, pictures to pixels. */
+
+import { crc32 as zlibCrc32 } from 'node:zlib';
 import jpegTurbo from '@julusian/jpeg-turbo';
+import { crc32 } from '@node-rs/crc32';
 import { encodeNpz, toNested, writeTensorJson } from '@sagemaker-tfs/tensors';
 import sharp from 'sharp';
+import '../container/src/codecs/native-checksums.ts';
 import { decodeImage } from '../container/src/images/decode-image.ts';
 import { CASES } from './canned/cases.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
@@ -12,6 +16,7 @@ export const codecs: Bench = {
   question: 'The codecs alone: how fast on one core?',
   async run(context): Promise<Findings> {
     const json = jsonRows(context);
+    const checksums = checksumRows(context);
     const pictures = [
       ...(await pictureRows(context, 'S, 320x240 to 224x224', await smallPicture(), 224)),
       ...(await pictureRows(context, 'B, 800x600 to 640x640', await detectionPicture(), 640)),
@@ -31,6 +36,16 @@ export const codecs: Bench = {
             { key: 'ratio', title: 'Time of the baseline over its own' },
           ],
           rows: json,
+        },
+        {
+          title: 'CRC-32 of 29 MB, as npz needs it (baseline: `zlib.crc32` of Node)',
+          columns: [
+            { key: 'name', title: 'By' },
+            { key: 'milliseconds', title: 'ms' },
+            { key: 'rate', title: 'MB/s' },
+            { key: 'ratio', title: 'Time of the baseline over its own' },
+          ],
+          rows: checksums,
         },
         {
           title: 'Decoding a JPEG and resizing it (baseline: sharp)',
@@ -92,6 +107,23 @@ function jsonRows(context: BenchContext): Row[] {
     megabytes: result / 1e6,
     rate: result / 1e3 / milliseconds,
     input: bytes / 1e3 / milliseconds,
+    ratio: base / milliseconds,
+  }));
+}
+
+const CRC_BYTES = 29_000_000;
+
+function checksumRows(context: BenchContext): Row[] {
+  const bytes = Buffer.alloc(CRC_BYTES, 'float32');
+  const measured = [
+    { name: 'zlib.crc32', ...timed(() => zlibCrc32(bytes), context) },
+    { name: '@node-rs/crc32, in npz and TFRecord', ...timed(() => crc32(bytes), context) },
+  ];
+  const base = measured[0]?.milliseconds ?? Number.NaN;
+  return measured.map(({ name, milliseconds }) => ({
+    name,
+    milliseconds,
+    rate: CRC_BYTES / 1e3 / milliseconds,
     ratio: base / milliseconds,
   }));
 }

@@ -41,7 +41,7 @@ export async function buildPrograms(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['koffi', 'sharp', '@julusian/jpeg-turbo', 'esbuild'],
+    external: ['koffi', 'sharp', '@julusian/jpeg-turbo', '@node-rs/crc32', 'esbuild'],
     banner: { js: BANNER },
     logLevel: 'warning',
   });

@@ -11,6 +11,7 @@ const LATER = [
   'prom-client',
   'sharp',
   '@julusian/jpeg-turbo',
+  '@node-rs/crc32',
   'csv-parse',
 ];
 
@@ -23,7 +24,7 @@ async function bundle(): Promise<Metafile> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    external: ['koffi', 'sharp', '@julusian/jpeg-turbo'],
+    external: ['koffi', 'sharp', '@julusian/jpeg-turbo', '@node-rs/crc32'],
     write: false,
     metafile: true,
   });
@@ -57,6 +58,6 @@ test('before the runtime listens it loads nothing that only requests, manifests 
   // What a handler imports is loaded with the handler.
   expect(packagesOf('container/src/handler/provide-import.ts')).toEqual(['@bufbuild/protobuf']);
   expect(packagesOf('container/src/http/invocations.ts')).toEqual(
-    expect.arrayContaining(['sharp', '@julusian/jpeg-turbo', 'csv-parse']),
+    expect.arrayContaining(['sharp', '@julusian/jpeg-turbo', '@node-rs/crc32', 'csv-parse']),
   );
 });

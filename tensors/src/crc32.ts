@@ -1,6 +1,7 @@
-/** CRC-32 (zip, PNG): Node's own, which the processor does; a table where there is no Node. */
+/** CRC-32 (zip, PNG): what the host provides, else Node's own, else a table. */
 
-type Crc32 = (bytes: Uint8Array, previous?: number) => number;
+/** The CRC-32 of the bytes, going on from the CRC of what came before them. */
+export type Crc32 = (bytes: Uint8Array, previous: number) => number;
 
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
@@ -17,11 +18,15 @@ export function crc32ByTable(bytes: Uint8Array, previous = 0): number {
   return ~crc >>> 0;
 }
 
-const native: Crc32 | undefined = globalThis.process?.getBuiltinModule?.('node:zlib').crc32;
+let fastest: Crc32 = globalThis.process?.getBuiltinModule?.('node:zlib').crc32 ?? crc32ByTable;
+
+/** See `provideChecksums`. */
+export function provideCrc32(crc32: Crc32): void {
+  fastest = crc32;
+}
 
 /** The CRC-32 of the bytes, going on from the CRC of what came before them. */
 export function crc32(bytes: Uint8Array, previous = 0): number {
   // zlib takes an empty buffer for a request to start anew.
-  if (bytes.byteLength === 0) return previous;
-  return native ? native(bytes, previous) : crc32ByTable(bytes, previous);
+  return bytes.byteLength === 0 ? previous : fastest(bytes, previous);
 }

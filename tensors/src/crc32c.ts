@@ -19,7 +19,24 @@ function makeTables(): Int32Array {
 }
 
 /** The CRC-32C of the bytes. */
+export type Crc32c = (bytes: Uint8Array) => number;
+
+/** Below this a call of native code costs more than the table. */
+const LEAST_FOR_NATIVE = 512;
+let native: Crc32c | undefined;
+
+/** See `provideChecksums`. */
+export function provideCrc32c(crc32c: Crc32c): void {
+  native = crc32c;
+}
+
+/** The CRC-32C of the bytes, by what the host provides, else by tables. */
 export function crc32c(bytes: Uint8Array): number {
+  return native && bytes.byteLength >= LEAST_FOR_NATIVE ? native(bytes) : crc32cByTables(bytes);
+}
+
+/** The portable form. */
+export function crc32cByTables(bytes: Uint8Array): number {
   const view = dataViewOf(bytes);
   const fours = bytes.byteLength & ~3;
   let crc = -1;

@@ -1,6 +1,7 @@
 export type { AbortSignalLike } from './abort-signal-like.ts';
 export * from './batch.ts';
 export * from './cast.ts';
+export { type Checksums, provideChecksums } from './checksums.ts';
 export { crc32c, maskedCrc32c } from './crc32c.ts';
 export * from './dtype.ts';
 export * from './errors.ts';

@@ -5,6 +5,7 @@ import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { fitInput } from './fit-input.ts';
 import { reading } from './input-error.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
+import './native-checksums.ts';
 
 const NPZ = 'application/x-npz';
 /** The name that `np.savez(file, array)` gives an array without one. */

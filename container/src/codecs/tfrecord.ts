@@ -7,6 +7,7 @@ import { collectRecords, recordsToTensors } from './records.ts';
 import { instanceCount, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 import { encodeExample } from './tf-example-writer.ts';
+import './native-checksums.ts';
 
 const TFRECORD = 'application/x-tfrecord';
 
