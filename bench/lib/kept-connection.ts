@@ -16,6 +16,8 @@ export interface Answer {
 
 /** What is sent each time. */
 export interface KeptRequest {
+  /** Default: POST. */
+  readonly method?: 'GET' | 'POST';
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -94,9 +96,9 @@ export class KeptConnection {
   }
 }
 
-function messageOf({ url, path, headers, body }: KeptRequest): Buffer {
+function messageOf({ method = 'POST', url, path, headers, body }: KeptRequest): Buffer {
   const lines = [
-    `POST ${path} HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     `host: ${new URL(url).host}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${body.byteLength}`,

@@ -1,7 +1,7 @@
 /** Turns of the event loop for long work that is done in slices. */
 
 /** Bytes copied in one turn of the event loop, which takes less than a millisecond. */
-export const COPY_TURN_BYTES = 2 ** 21;
+export const COPY_TURN_BYTES = 2 ** 20;
 
 const waiting: (() => void)[] = [];
 
