@@ -3,16 +3,9 @@ import { availableParallelism } from 'node:os';
 import type { Bench, Findings } from './lib/bench.ts';
 import { startReal } from './lib/front-ends.ts';
 import { smallPicture } from './lib/pictures.ts';
-import {
-  type Contender,
-  compareFrontEnds,
-  type Measured,
-  rateChart,
-  servingTable,
-} from './lib/serving.ts';
+import { type Contender, compareFrontEnds, rateChart, servingTable } from './lib/serving.ts';
 
 const IN_FLIGHT = 64;
-const NONE = 'gRPC, no batching';
 const BATCHING = {
   SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
   SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '5000',
@@ -32,8 +25,8 @@ export const batching: Bench = {
   async run(context): Promise<Findings> {
     const body = await smallPicture();
     const request = { headers: { 'content-type': 'application/x-image' }, body };
-    const contenders = [
-      contender(NONE, {}),
+    const baseline = contender('gRPC, no batching', {});
+    const others = [
       contender('gRPC, model server joins up to 8', { ...BATCHING, ...QUEUE, ...size(8) }),
       contender('gRPC, model server joins up to 32', { ...BATCHING, ...QUEUE, ...size(32) }),
       contender('in-process, no batching', IN_PROCESS),
@@ -50,12 +43,14 @@ export const batching: Bench = {
         ...size(32),
       }),
     ];
-    const measured: Measured[] = [];
-    // One after the other: six models at once would compete for memory.
-    for (const one of contenders)
-      measured.push(...(await compareFrontEnds(context, [one], request, [IN_FLIGHT])));
+    const measured = await compareFrontEnds(context, {
+      baseline,
+      others,
+      request,
+      inFlight: [IN_FLIGHT],
+    });
     return {
-      tables: [servingTable('MobileNetV2, uint8', measured, NONE)],
+      tables: [servingTable('MobileNetV2, uint8', measured)],
       charts: [rateChart('MobileNetV2', measured, IN_FLIGHT)],
       notes: [
         `MobileNetV2 on ${availableParallelism()} cores and no GPU: a batch of 8 takes nearly 8 times as long as one picture, so that batching can save only what is spent around the graph. On a GPU measure with \`sagemaker-tfs tune\` against the endpoint. Where TensorFlow Serving is installed it is the model server here, else the local model server, which joins requests by the same rules.`,

@@ -36,39 +36,29 @@ export const detection: Bench = {
       () => startReal('ready-B', { SAGEMAKER_TFS_BACKEND: 'in-process' }),
     ] as const;
     const grpcJs = [GRPC_JS, () => startGrpcJs('B')] as const;
-    const json = await compareFrontEnds(
-      context,
-      [
-        ours,
-        inProcess,
-        grpcJs,
-        [PYTHON_GRPC, () => startPython('B', 'grpc')],
-        ['Python, REST', () => startPython('B', 'rest')],
-      ],
-      request('application/json'),
-      [1],
-    );
-    const npz = await compareFrontEnds(
-      context,
-      [ours, inProcess, grpcJs],
-      request('application/x-npz'),
-      [1],
-    );
-    const npy = await compareFrontEnds(
-      context,
-      [ours, inProcess],
-      request('application/x-npy'),
-      [1],
-    );
+    const json = await compareFrontEnds(context, {
+      baseline: [PYTHON_GRPC, () => startPython('B', 'grpc')],
+      others: [ours, inProcess, grpcJs, ['Python, REST', () => startPython('B', 'rest')]],
+      request: request('application/json'),
+      inFlight: [1],
+    });
+    const npz = await compareFrontEnds(context, {
+      baseline: grpcJs,
+      others: [ours, inProcess],
+      request: request('application/x-npz'),
+      inFlight: [1],
+    });
+    const npy = await compareFrontEnds(context, {
+      baseline: ours,
+      others: [inProcess],
+      request: request('application/x-npy'),
+      inFlight: [1],
+    });
     const rounds = context.quick ? ROUNDS.quick : ROUNDS.full;
     const sockets = median((await twoSocketHops(bytes, rounds)).slice(ROUNDS.warmUp));
     context.log(`${SOCKETS}: ${sockets.toFixed(1)} ms`);
     return {
-      tables: [
-        servingTable('JSON', json, PYTHON_GRPC),
-        servingTable('npz', npz, GRPC_JS),
-        servingTable('npy', npy, OURS),
-      ],
+      tables: [servingTable('JSON', json), servingTable('npz', npz), servingTable('npy', npy)],
       charts: [
         latencyChart('29 MB of float32 as JSON', json, 1, true),
         {

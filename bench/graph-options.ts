@@ -8,7 +8,6 @@ import { smallPicture } from './lib/pictures.ts';
 import {
   type Contender,
   compareFrontEnds,
-  find,
   type Measured,
   type Request,
   rateChart,
@@ -16,7 +15,6 @@ import {
 
 const DEFAULT = 'default';
 const SETTINGS: readonly [name: string, environment: Readonly<Record<string, string>>][] = [
-  [DEFAULT, {}],
   ['XLA', { SAGEMAKER_TFS_XLA: 'true' }],
   ['bfloat16', { SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16' }],
   ['oneDNN off', { SAGEMAKER_TFS_ONEDNN: 'false' }],
@@ -41,7 +39,7 @@ export const graphOptions: Bench = {
     const body = await smallPicture();
     const request = { headers: { 'content-type': 'application/x-image' }, body };
     const firsts = new Map<string, First>();
-    const contenders = SETTINGS.map(([name, environment]): Contender => {
+    const contender = (name: string, environment: Readonly<Record<string, string>>): Contender => {
       const start = async () => {
         const frontEnd = await startReal('mobilenet-uint8', {
           SAGEMAKER_TFS_BACKEND: 'in-process',
@@ -51,9 +49,14 @@ export const graphOptions: Bench = {
         return frontEnd;
       };
       return [name, start];
-    });
+    };
     const shorter: BenchContext = { ...context, seconds: context.seconds * SHORTER };
-    const measured = await compareFrontEnds(shorter, contenders, request, IN_FLIGHT);
+    const measured = await compareFrontEnds(shorter, {
+      baseline: contender(DEFAULT, {}),
+      others: SETTINGS.map(([name, environment]) => contender(name, environment)),
+      request,
+      inFlight: IN_FLIGHT,
+    });
     return {
       tables: [table(measured, firsts)],
       charts: IN_FLIGHT.map((count) => rateChart('MobileNetV2', measured, count)),
@@ -78,13 +81,12 @@ function table(measured: readonly Measured[], firsts: ReadonlyMap<string, First>
   const exact = firsts.get(DEFAULT)?.logits ?? [];
   const rows = measured.map((one): Row => {
     const first = firsts.get(one.name);
-    const base = find(measured, DEFAULT, one.inFlight);
     return {
       name: one.name,
       inFlight: one.inFlight,
       p50: one.latency.p50,
       requestsPerSecond: one.requestsPerSecond,
-      ratio: base && one.requestsPerSecond / base.requestsPerSecond,
+      ratio: one.ratio,
       cpu: one.cpuMilliseconds,
       first: first?.seconds,
       difference: first && 100 * largestDifference(first.logits, exact),

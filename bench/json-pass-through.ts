@@ -34,24 +34,31 @@ export const jsonPassThrough: Bench = {
       [OURS_REST, () => startOurs('J', REST)],
       [OURS_REST_PROCESSES, () => startOurs('J', { ...REST, ...PROCESSES })],
       ['Python, gRPC', () => startPython('J', 'grpc')],
-      [PYTHON_REST, () => startPython('J', 'rest')],
       [ALONE, cannedAlone],
     ];
     const real: Contender[] = [
       [OURS, () => startReal('json-row')],
       [OURS_REST, () => startReal('json-row', REST)],
-      [ALONE, () => startModelServer('json-row')],
     ];
-    const againstPython = await compareFrontEnds(context, canned, request, IN_FLIGHT);
-    const all = await compareFrontEnds(context, real, request, IN_FLIGHT);
+    const againstPython = await compareFrontEnds(context, {
+      baseline: [PYTHON_REST, () => startPython('J', 'rest')],
+      others: canned,
+      request,
+      inFlight: IN_FLIGHT,
+    });
+    const all = await compareFrontEnds(context, {
+      baseline: [ALONE, () => startModelServer('json-row')],
+      others: real,
+      request,
+      inFlight: IN_FLIGHT,
+    });
     return {
       tables: [
         servingTable(
           'Before the canned model server, which neither reads nor writes a number',
           againstPython,
-          PYTHON_REST,
         ),
-        servingTable('Before a real model, which multiplies by 1.1', all, ALONE),
+        servingTable('Before a real model, which multiplies by 1.1', all),
       ],
       charts: [
         rateChart('JSON rows, canned model server', againstPython, BUSY),

@@ -9,8 +9,6 @@ import { median, twoSocketHops } from './lib/sockets.ts';
 
 const OURS = 'ours, gRPC';
 const IN_PROCESS = 'ours, in-process';
-const GRPC_JS = 'grpc-js and sharp';
-const PYTHON_GRPC = 'Python, gRPC';
 const SOCKETS = 'two bare socket hops';
 /** Transfers of the sockets, and those of them that only warm up. */
 const ROUNDS = { quick: 8, full: 30, warmUp: 3 };
@@ -30,19 +28,18 @@ export const manyImages: Bench = {
       IN_PROCESS,
       () => startReal('ready-Y', { SAGEMAKER_TFS_BACKEND: 'in-process' }),
     ] as const;
-    const python = [PYTHON_GRPC, () => startPython('Y', 'grpc')] as const;
-    const npy = await compareFrontEnds(
-      context,
-      [ours, inProcess, python],
-      request('application/x-npy'),
-      [1],
-    );
-    const npz = await compareFrontEnds(
-      context,
-      [ours, inProcess, [GRPC_JS, () => startGrpcJs('Y')]],
-      request('application/x-npz'),
-      [1],
-    );
+    const npy = await compareFrontEnds(context, {
+      baseline: ['Python, gRPC', () => startPython('Y', 'grpc')],
+      others: [ours, inProcess],
+      request: request('application/x-npy'),
+      inFlight: [1],
+    });
+    const npz = await compareFrontEnds(context, {
+      baseline: ['grpc-js and sharp', () => startGrpcJs('Y')],
+      others: [ours, inProcess],
+      request: request('application/x-npz'),
+      inFlight: [1],
+    });
     const rounds = context.quick ? ROUNDS.quick : ROUNDS.full;
     const sockets = median((await twoSocketHops(bytes, rounds)).slice(ROUNDS.warmUp));
     const decode = await decodeTenAlone(body);
@@ -52,7 +49,7 @@ export const manyImages: Bench = {
       value: responseBytes ? latency.p50 : Number.NaN,
     }));
     return {
-      tables: [servingTable('npy', npy, PYTHON_GRPC), servingTable('npz', npz, GRPC_JS)],
+      tables: [servingTable('npy', npy), servingTable('npz', npz)],
       charts: [
         {
           title: '52 MB of float32 for ten pictures, one in flight',

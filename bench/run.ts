@@ -3,6 +3,7 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Bench, BenchContext } from './lib/bench.ts';
 import { isMet } from './lib/bench.ts';
+import { processorTicks, stolenShare } from './lib/process-stats.ts';
 import { buildPrograms } from './lib/programs.ts';
 import { writeReport, writeResult } from './lib/report.ts';
 import { BENCHES } from './questions.ts';
@@ -67,10 +68,12 @@ async function main(): Promise<void> {
   for (const bench of chosen) {
     process.stderr.write(`${bench.name}: ${bench.question}\n`);
     const started = performance.now();
+    const ticks = processorTicks();
     try {
       const findings = await bench.run(context);
       const seconds = (performance.now() - started) / 1_000;
-      writeResult(bench, findings, { quick: context.quick, seconds, loadBefore });
+      const stolen = stolenShare(ticks, processorTicks());
+      writeResult(bench, findings, { quick: context.quick, seconds, loadBefore, stolen });
       for (const target of findings.targets ?? []) {
         const { what, bound, measured, unit } = target;
         context.log(
@@ -81,7 +84,10 @@ async function main(): Promise<void> {
       failures.push(bench.name);
       process.stderr.write(`${bench.name} failed: ${(error as Error).stack}\n`);
     }
-    process.stderr.write(`  ${((performance.now() - started) / 1_000).toFixed(0)} s\n`);
+    const stolen = 100 * stolenShare(ticks, processorTicks());
+    process.stderr.write(
+      `  ${((performance.now() - started) / 1_000).toFixed(0)} s, ${stolen.toFixed(0)}% stolen by the host\n`,
+    );
   }
   writeReport(BENCHES);
   if (failures.length > 0) {

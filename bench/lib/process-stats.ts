@@ -22,6 +22,24 @@ export function cpuSeconds(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + (fieldsOf(pid)?.ticks ?? 0), 0) / TICKS;
 }
 
+/** Ticks of all processors, those that the host of a virtual machine took for others among them; proc_stat(5). */
+export interface ProcessorTicks {
+  readonly wanted: number;
+  readonly stolen: number;
+}
+
+/** Since the machine started. */
+export function processorTicks(): ProcessorTicks {
+  const [, ...ticks] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] as string).split(/\s+/);
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = ticks.map(Number);
+  return { wanted: user + nice + system + irq + softirq + stolen, stolen };
+}
+
+/** Of the processor time that was wanted between two moments, the part that the host took. */
+export function stolenShare(before: ProcessorTicks, after: ProcessorTicks): number {
+  return (after.stolen - before.stolen) / Math.max(1, after.wanted - before.wanted);
+}
+
 /** Resident bytes now. */
 export function residentBytes(pid: number): number {
   return statusKilobytes(pid, 'VmRSS') * 1024;

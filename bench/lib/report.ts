@@ -28,13 +28,15 @@ interface Result extends Findings {
   readonly seconds: number;
   /** What else the machine did: its load average before the first benchmark of the run. */
   readonly loadBefore?: number;
+  /** Part of the processor time that the host of the virtual machine took for others meanwhile. */
+  readonly stolen?: number;
 }
 
 /** Writes one benchmark's findings and its charts. */
 export function writeResult(
   bench: Bench,
   findings: Findings,
-  run: { quick: boolean; seconds: number; loadBefore: number },
+  run: Pick<Result, 'quick' | 'seconds' | 'loadBefore' | 'stolen'>,
 ): void {
   mkdirSync(RESULTS, { recursive: true });
   for (const file of readdirSync(RESULTS)) {
@@ -126,10 +128,19 @@ function section(result: Result): string[] {
     '',
     ...(result.notes ?? []).flatMap((note) => [note, '']),
     ...result.tables.flatMap(tableLines),
+    ...circumstances(result),
     ...charts.flatMap((file, index) => [
       `![${result.charts?.[index]?.title}](results/${file})`,
       '',
     ]),
+  ];
+}
+
+function circumstances({ seconds, stolen }: Result): string[] {
+  if (!stolen) return [];
+  return [
+    `Measured in ${figure(seconds)} s, in which the host of this virtual machine took ${figure(stolen * 100)}% of the processor time that was wanted.`,
+    '',
   ];
 }
 

@@ -2,11 +2,18 @@
 import type { BenchContext, Chart, Column, ResultTable, Row } from './bench.ts';
 import type { FrontEnd } from './front-ends.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
+import { median } from './sockets.ts';
 
 /** A front end's figures under one load. */
-export interface Measured extends LoadResult {
+export interface Loaded extends LoadResult {
   readonly name: string;
   readonly inFlight: number;
+}
+
+/** A front end's figures in a comparison. */
+export interface Measured extends Loaded {
+  /** Requests a second over the baseline's of the same moment; 1 for the baseline itself. */
+  readonly ratio: number;
 }
 
 /** The request that every front end of a comparison gets. */
@@ -22,7 +29,16 @@ const SHORT = { leastRequestsPerSecond: 100, requests: 8_000, windows: 7, flat: 
 /** A front end by the name that the tables show. */
 export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];
 
-/** Rounds in which the contenders take turns, so that what else the machine does meets all of them. */
+/** Front ends that get the same requests. */
+export interface Comparison {
+  readonly baseline: Contender;
+  readonly others: readonly Contender[];
+  readonly request: Request;
+  /** Requests in flight; each number is measured by itself. */
+  readonly inFlight: readonly number[];
+}
+
+/** Rounds in which a front end and the baseline take turns, so that what else the machine does meets both. */
 const ROUNDS = 3;
 /**
  * Parts of a window that a turn takes. What answers fast is warmed up again: it was idle for a while, and its
@@ -31,33 +47,38 @@ const ROUNDS = 3;
 const TURN = { warmUp: 1 / 4, measured: 1 / 2 };
 
 /**
- * Starts every front end and loads one after another, in rounds, at each of `inFlight`.
- * @returns the median round of each, by its requests a second
+ * Loads each front end in turns with the baseline, and with nothing else alive: a container is
+ * alone on its machine as well.
+ * @returns the baseline, then the others: the median round of each, by its requests a second, and the median of its
+ *   rounds' ratios to the baseline
  */
 export async function compareFrontEnds(
   context: BenchContext,
-  contenders: readonly Contender[],
-  request: Request,
-  inFlight: readonly number[],
+  { baseline, others, request, inFlight }: Comparison,
 ): Promise<Measured[]> {
-  const running: Running[] = [];
-  const measured: Measured[] = [];
-  try {
-    for (const [name, start] of contenders) {
-      const frontEnd = await start();
-      const one = { name, frontEnd, isShort: false };
-      running.push(one);
-      one.isShort = await warmUp(context, one, request, Math.max(...inFlight));
+  const most = Math.max(...inFlight);
+  return running(context, baseline, request, most, async (base) => {
+    const baseRounds = inFlight.map((): Measured[] => []);
+    const measured: Measured[] = [];
+    for (const contender of others) {
+      await running(context, contender, request, most, async (one) => {
+        for (const [index, count] of inFlight.entries()) {
+          const load = { ...context, request, inFlight: count };
+          const rounds = await inTurns(load, base, one, baseRounds[index] as Measured[]);
+          measured.push(medianRound(rounds));
+          logMeasured(context, measured.at(-1) as Measured);
+        }
+      });
     }
-    for (const count of inFlight) {
-      measured.push(...(await rounds(context, running, request, count)));
-    }
-  } finally {
-    await Promise.all(running.map(({ frontEnd }) => frontEnd.stop()));
-  }
-  return measured;
+    const bases = baseRounds.map(medianRound);
+    for (const one of bases) logMeasured(context, one);
+    return inFlight.flatMap((count) =>
+      [...bases, ...measured].filter((one) => one.inFlight === count),
+    );
+  });
 }
 
+/** A front end that runs and is warm. */
 interface Running {
   readonly name: string;
   readonly frontEnd: FrontEnd;
@@ -65,10 +86,28 @@ interface Running {
   readonly isShort: boolean;
 }
 
+/** Starts a front end, warms it up, and stops it when `use` is over. */
+async function running<Result>(
+  context: BenchContext,
+  [name, start]: Contender,
+  request: Request,
+  inFlight: number,
+  use: (one: Running) => Promise<Result>,
+): Promise<Result> {
+  const frontEnd = await start();
+  try {
+    const isShort = await warmUp(context, name, frontEnd, request, inFlight);
+    return await use({ name, frontEnd, isShort });
+  } finally {
+    await frontEnd.stop();
+  }
+}
+
 /** @returns whether it answers many requests in a window */
 async function warmUp(
   { seconds }: BenchContext,
-  { name, frontEnd }: Running,
+  name: string,
+  frontEnd: FrontEnd,
   request: Request,
   inFlight: number,
 ): Promise<boolean> {
@@ -85,36 +124,49 @@ async function warmUp(
   return true;
 }
 
-async function rounds(
-  context: BenchContext,
-  running: readonly Running[],
-  request: Request,
-  inFlight: number,
+/** What every turn of a comparison has in common. */
+interface Turns {
+  readonly request: Request;
+  readonly inFlight: number;
+  /** Of a window. */
+  readonly seconds: number;
+}
+
+/** The rounds of one front end; those of the baseline are added to `baseRounds`. */
+async function inTurns(
+  turns: Turns,
+  base: Running,
+  one: Running,
+  baseRounds: Measured[],
 ): Promise<Measured[]> {
-  const all = running.map((): Measured[] => []);
+  const rounds: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, { name, frontEnd, isShort }] of running.entries()) {
-      if (isSlow(all[index]?.[0], context)) continue;
-      const seconds = context.seconds * TURN.measured;
-      const warmUpSeconds = isShort ? context.seconds * TURN.warmUp : 0;
-      all[index]?.push(
-        await measure(name, frontEnd, request, { inFlight, seconds, warmUpSeconds }),
-      );
-    }
+    if (!isSlow(baseRounds[0], turns)) baseRounds.push({ ...(await turn(turns, base)), ratio: 1 });
+    if (isSlow(rounds[0], turns)) continue;
+    const measured = await turn(turns, one);
+    const { requestsPerSecond } = baseRounds.at(-1) as Measured;
+    rounds.push({ ...measured, ratio: measured.requestsPerSecond / requestsPerSecond });
   }
-  const medians = all.map(medianRound);
-  for (const one of medians) logMeasured(context, one);
-  return medians;
+  return rounds;
+}
+
+function turn({ request, inFlight, seconds }: Turns, { name, frontEnd, isShort }: Running) {
+  return measure(name, frontEnd, request, {
+    inFlight,
+    seconds: seconds * TURN.measured,
+    warmUpSeconds: isShort ? seconds * TURN.warmUp : 0,
+  });
 }
 
 /** A request that takes longer than its window is measured once: more rounds would say the same, later. */
-function isSlow(first: Measured | undefined, { seconds }: BenchContext): boolean {
+function isSlow(first: Measured | undefined, { seconds }: Turns): boolean {
   return first !== undefined && first.latency.p50 > seconds * 1_000;
 }
 
 function medianRound(rounds: readonly Measured[]): Measured {
   const sorted = [...rounds].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
-  return sorted[sorted.length >> 1] as Measured;
+  const middle = sorted[sorted.length >> 1] as Measured;
+  return { ...middle, ratio: median(rounds.map(({ ratio }) => ratio)) };
 }
 
 /** Loads a front end that runs. */
@@ -123,7 +175,7 @@ export async function measure(
   frontEnd: Pick<FrontEnd, 'url' | 'path' | 'pids'>,
   request: Request,
   load: Pick<Load, 'inFlight' | 'seconds' | 'warmUpSeconds'>,
-): Promise<Measured> {
+): Promise<Loaded> {
   const { url, path = '/invocations' } = frontEnd;
   const pids = () => frontEnd.pids();
   const result = await runLoad({ ...request, ...load, url, path, pids }).catch((cause) => {
@@ -151,15 +203,10 @@ const COLUMNS: readonly Column[] = [
   { key: 'ratio', title: 'Requests/s against the baseline' },
 ];
 
-/** A row for each; the ratio is to `baseline` at the same number in flight. */
-export function servingTable(
-  title: string,
-  measured: readonly Measured[],
-  baseline: string,
-): ResultTable {
-  const rows = measured.map((one): Row => {
-    const base = find(measured, baseline, one.inFlight);
-    return {
+/** A row for each front end of a comparison. */
+export function servingTable(title: string, measured: readonly Measured[]): ResultTable {
+  const rows = measured.map(
+    (one): Row => ({
       name: one.name,
       inFlight: one.inFlight,
       requestsPerSecond: one.requestsPerSecond,
@@ -167,10 +214,10 @@ export function servingTable(
       p95: one.latency.p95,
       cpu: one.cpuMilliseconds,
       megabytes: one.responseBytes / 1e6,
-      ratio: base && one.requestsPerSecond / base.requestsPerSecond,
-    };
-  });
-  return { title: `${title} (baseline: ${baseline})`, columns: COLUMNS, rows };
+      ratio: one.ratio,
+    }),
+  );
+  return { title: `${title} (baseline: ${measured[0]?.name})`, columns: COLUMNS, rows };
 }
 
 /** Bars of requests a second at one number in flight. */
@@ -210,13 +257,13 @@ export function find(
   return measured.find((one) => one.name === name && one.inFlight === inFlight);
 }
 
-/** Requests a second of one front end over another's; NaN where one was not measured. */
+/** Requests a second of one front end over another's, each against the baseline; NaN where one was not measured. */
 export function rateRatio(
   measured: readonly Measured[],
   ours: string,
   theirs: string,
   inFlight: number,
 ): number {
-  const rate = (name: string) => find(measured, name, inFlight)?.requestsPerSecond ?? Number.NaN;
-  return rate(ours) / rate(theirs);
+  const ratio = (name: string) => find(measured, name, inFlight)?.ratio ?? Number.NaN;
+  return ratio(ours) / ratio(theirs);
 }
