@@ -76,6 +76,11 @@ export interface RequestInFlight {
 
 /** Longer than any proxy keeps an idle connection, so that it is never us who closes under a request. */
 const KEEP_ALIVE_MS = 620_000;
+/**
+ * More than one read of a socket (64 KiB): a body that came in one piece must not fill its stream, which would stop
+ * and start the socket, two system calls a request.
+ */
+const BUFFERED_BYTES = 131_072;
 /** How long a refused body is still read, so that the client gets to see the answer. */
 const DRAIN_MS = 2000;
 
@@ -88,7 +93,11 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     inFlight: [],
     served: 0,
   };
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true });
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+    highWaterMark: BUFFERED_BYTES,
+  });
   // A body may take as long as the request itself; a time limit of its own would cut slow uploads.
   server.requestTimeout = 0;
   server.on('request', (request, response) => void serve(state, request, response, false));
