@@ -11,6 +11,7 @@ import { jsonPassThrough } from './json-pass-through.ts';
 import type { Bench } from './lib/bench.ts';
 import { manyImages } from './many-images.ts';
 import { memory } from './memory.ts';
+import { modelServerCall } from './model-server-call.ts';
 import { packaging } from './packaging.ts';
 import { realModels } from './real-models.ts';
 import { smallImage } from './small-image.ts';
@@ -22,6 +23,7 @@ export const BENCHES: readonly Bench[] = [
   detection,
   manyImages,
   jsonPassThrough,
+  modelServerCall,
   realModels,
   codecs,
   memory,

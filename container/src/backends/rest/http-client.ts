@@ -1,9 +1,9 @@
-/** HTTP calls to one process of TensorFlow Serving over kept connections. */
-
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+/** HTTP calls to the processes of TensorFlow Serving over kept connections. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
-import { ConnectionLost } from '../grpc/unary-reply.ts';
+import { removeFrom } from '../../remove-from.ts';
+import { HttpConnection, StaleConnection } from './http-connection.ts';
+import type { BodySink } from './response-reader.ts';
 
 /** One call. */
 export interface HttpCall {
@@ -22,10 +22,13 @@ export interface HttpReply {
   readonly body: Buffer;
 }
 
-/** Keeps connections open between calls. */
+/** Keeps connections open between calls, as many as there are calls at a time. */
 export class HttpClient {
-  readonly #agent = new Agent({ keepAlive: true, noDelay: true, scheduling: 'lifo' });
   readonly #maxReplyBytes: number;
+  /** Every connection there is, in flight or not. */
+  readonly #open: HttpConnection[] = [];
+  /** Those that wait for a call, the last used at the end, by host and port. */
+  readonly #idle = new Map<string, HttpConnection[]>();
 
   constructor(options: { maxReplyBytes: number }) {
     this.#maxReplyBytes = options.maxReplyBytes;
@@ -33,84 +36,110 @@ export class HttpClient {
 
   /** @throws ConnectionLost where no answer came, ServingError RESPONSE_TOO_LARGE, or the signal's reason */
   async call(call: HttpCall): Promise<HttpReply> {
+    call.signal?.throwIfAborted();
+    const idle = this.#idleTo(call);
+    const kept = idle.pop();
+    if (!kept) return this.#ask(this.#connect(call, idle), idle, call);
     try {
-      return await this.#attempt(call);
+      return await this.#ask(kept, idle, call);
     } catch (error) {
-      // The server closed a kept connection in the moment that it was taken: it never saw the request.
       if (!(error instanceof StaleConnection)) throw error;
-      return this.#attempt(call);
+      return this.#ask(this.#connect(call, idle), idle, call);
     }
   }
 
+  /** Ends the connections at once; calls in flight fail. */
   close(): void {
-    this.#agent.destroy();
+    for (const connection of [...this.#open]) connection.destroy();
   }
 
-  #attempt({ body = [], signal, ...target }: HttpCall): Promise<HttpReply> {
-    const length = body.reduce((sum, piece) => sum + piece.byteLength, 0);
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': length };
-    return new Promise((resolve, reject) => {
-      const request = httpRequest({ ...target, agent: this.#agent, headers });
-      const onAbort = () => request.destroy();
-      const settle = (finish: () => void) => {
-        signal?.removeEventListener('abort', onAbort);
-        finish();
-      };
-      const fail = (cause: Error & { code?: string }) =>
-        settle(() => {
-          if (signal?.aborted) reject(signal.reason);
-          else if (cause instanceof ServingError) reject(cause);
-          else reject(lost(cause, request.reusedSocket));
-        });
-      signal?.addEventListener('abort', onAbort, { once: true });
-      request.on('error', fail);
-      request.on('response', (response) => {
-        readAll(response, this.#maxReplyBytes).then(
-          (bytes) => settle(() => resolve({ status: response.statusCode ?? 0, body: bytes })),
-          (error: Error) => {
-            request.destroy();
-            fail(error);
-          },
-        );
-      });
-      for (const piece of body.slice(0, -1)) request.write(piece);
-      request.end(body.at(-1));
-      if (signal?.aborted) onAbort();
+  async #ask(
+    connection: HttpConnection,
+    idle: HttpConnection[],
+    call: HttpCall,
+  ): Promise<HttpReply> {
+    const { signal } = call;
+    const answer = new WholeBody(this.#maxReplyBytes);
+    const onAbort = () => connection.cancel(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      await connection.ask(requestOf(call), answer);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+    if (connection.usable) idle.push(connection);
+    return { status: answer.status, body: answer.bytes };
+  }
+
+  #idleTo({ host, port }: HttpCall): HttpConnection[] {
+    const key = `${host}:${port}`;
+    const known = this.#idle.get(key);
+    if (known) return known;
+    const idle: HttpConnection[] = [];
+    this.#idle.set(key, idle);
+    return idle;
+  }
+
+  #connect({ host, port }: HttpCall, idle: HttpConnection[]): HttpConnection {
+    const connection = new HttpConnection({ host, port }, () => {
+      removeFrom(this.#open, connection);
+      removeFrom(idle, connection);
     });
+    this.#open.push(connection);
+    return connection;
   }
 }
 
-class StaleConnection extends ConnectionLost {}
-
-function lost(cause: Error & { code?: string }, reused: boolean): ConnectionLost {
-  const stale = reused && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE');
-  const message = `no answer from the model server: ${cause.message}`;
-  return stale ? new StaleConnection(message, { cause }) : new ConnectionLost(message, { cause });
+function requestOf({ host, port, method, path, body }: HttpCall): Uint8Array[] {
+  const length = body?.reduce((sum, piece) => sum + piece.byteLength, 0);
+  const content =
+    length === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${length}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${content}\r\n`;
+  return [Buffer.from(head, 'latin1'), ...(body ?? [])];
 }
 
-/** By events, not as a stream that is awaited: most answers come in one piece. */
-function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const announced = Number(response.headers['content-length'] ?? 0);
-    if (announced > maxBytes) throw tooLarge(maxBytes);
-    // Filled as it comes: joining a large answer at its end would keep the event loop.
-    const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : undefined;
-    const chunks: Buffer[] = [];
-    let received = 0;
-    response.on('data', (chunk: Buffer) => {
-      if (whole) whole.set(chunk, received);
-      else chunks.push(chunk);
-      received += chunk.length;
-      if (received > maxBytes) reject(tooLarge(maxBytes));
-    });
-    response.on('end', () => resolve(whole ?? Buffer.concat(chunks, received)));
-    response.on('error', reject);
-  });
-}
+/** A body in one buffer, read to its place where the server announces its length. */
+class WholeBody implements BodySink {
+  readonly #maxBytes: number;
+  #whole: Buffer | undefined;
+  readonly #pieces: Buffer[] = [];
+  #received = 0;
+  status = 0;
 
-function tooLarge(maxBytes: number): ServingError {
-  return new ServingError(
-    'RESPONSE_TOO_LARGE',
-    `the model's answer has more than the ${maxBytes} bytes allowed (SAGEMAKER_TFS_MAX_RESPONSE_BYTES)`,
-  );
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get bytes(): Buffer {
+    return this.#whole ?? Buffer.concat(this.#pieces, this.#received);
+  }
+
+  begin(status: number, length: number | undefined): void {
+    this.status = status;
+    this.#check(length ?? 0);
+    if (length !== undefined) this.#whole = Buffer.allocUnsafeSlow(length);
+  }
+
+  room(): Buffer | undefined {
+    return this.#whole?.subarray(this.#received);
+  }
+
+  filled(bytes: number): void {
+    this.#received += bytes;
+  }
+
+  push(piece: Buffer): void {
+    this.#check(this.#received + piece.length);
+    if (this.#whole) this.#whole.set(piece, this.#received);
+    else this.#pieces.push(Buffer.from(piece));
+    this.#received += piece.length;
+  }
+
+  #check(bytes: number): void {
+    if (bytes <= this.#maxBytes) return;
+    throw new ServingError(
+      'RESPONSE_TOO_LARGE',
+      `the model's answer has more than the ${this.#maxBytes} bytes allowed (SAGEMAKER_TFS_MAX_RESPONSE_BYTES)`,
+    );
+  }
 }
