@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { summarize } from '../cli/src/output/latency.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
+import { calmRounds } from './lib/calm-rounds.ts';
 import { startChild } from './lib/children.ts';
 import { type FrontEnd, startGrpcJs, startOurs } from './lib/front-ends.ts';
 import { detectionPicture } from './lib/pictures.ts';
@@ -30,10 +31,9 @@ export const eventLoop: Bench = {
       try {
         rows.push({ name, load: 'none', ...(await pings(context, frontEnd.url)) });
         for (const accept of TYPES) {
-          const all: Pings[] = [];
-          while (all.length < rounds) {
-            all.push(await pingsUnderLoad(context, frontEnd, accept, body));
-          }
+          const all = await calmRounds(rounds, () =>
+            pingsUnderLoad(context, frontEnd, accept, body),
+          );
           rows.push({ name, load: accept, ...medianRound(all) });
         }
       } finally {

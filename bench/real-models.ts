@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ensureLibrary, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
 import { numericTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Bench, BenchContext, Findings, Row, Target } from './lib/bench.ts';
+import { calmRounds } from './lib/calm-rounds.ts';
 import { startReal } from './lib/front-ends.ts';
 import { type BenchModel, ensureModel } from './lib/models.ts';
 import { detectionPicture, smallPicture, tenPictures } from './lib/pictures.ts';
@@ -75,17 +76,7 @@ export const realModels: Bench = {
   question: "Real models: how much of the model's own speed is left?",
   async run(context): Promise<Findings> {
     const rows: Row[] = [];
-    for (const one of CASES) {
-      const before = await modelAlone(one, context);
-      const served: Served[] = [];
-      for (const backend of BACKENDS) served.push(await through(one, backend, context));
-      // Before and after, so that a machine that others use too does not favor one.
-      const alone = median([...before, ...(await modelAlone(one, context))]);
-      context.log(`${one.name}, the model alone: ${alone.toFixed(1)} ms`);
-      const { name } = one;
-      rows.push({ name, through: 'the model alone, in this process', p50: alone, ratio: 1 });
-      rows.push(...served.map((row) => ({ name, ...row, ratio: row.p50 / alone })));
-    }
+    for (const one of CASES) rows.push(...(await rowsOf(one, context)));
     const ratio = (backend: string) =>
       Number(
         rows.find(
@@ -123,57 +114,87 @@ export const realModels: Bench = {
 };
 
 const BACKENDS = ['grpc', 'in-process'];
+/** Rounds in which a backend and the model alone take turns, so that what else the machine does meets both. */
+const ROUNDS = 3;
+/** Parts of a window that a turn takes. */
+const TURN = { alone: 1 / 4, served: 1 / 2 };
+/** Of the runs of a turn, those that only warm up, and those that there are at least. */
+const RUNS = { warmUp: 2, least: 5 };
 
-/** One backend's figures. */
-interface Served {
-  readonly through: string;
-  /** Milliseconds. */
+/** Milliseconds, and how they compare. */
+interface Round {
+  readonly alone: number;
   readonly p50: number;
   readonly p95: number;
-  readonly megabytes: number;
 }
 
-/** Milliseconds of each run of the graph with ready tensors. */
-async function modelAlone(
-  { model, input, shape, outputs }: Case,
-  context: BenchContext,
-): Promise<number[]> {
-  const library = await ensureLibrary();
-  const session = await SavedModelSession.load(join(await ensureModel(model), 'model', '1'), {
-    library,
+async function rowsOf(one: Case, context: BenchContext): Promise<Row[]> {
+  const session = await SavedModelSession.load(join(await ensureModel(one.model), 'model', '1'), {
+    library: await ensureLibrary(),
   });
+  try {
+    const rows: Row[] = [];
+    const alone: number[] = [];
+    for (const backend of BACKENDS) {
+      const { rounds, megabytes } = await inTurns(one, backend, session, context);
+      const middle = (pick: (round: Round) => number) => median(rounds.map(pick));
+      const row = {
+        name: one.name,
+        through: backend,
+        p50: middle(({ p50 }) => p50),
+        p95: middle(({ p95 }) => p95),
+        ratio: middle((round) => round.p50 / round.alone),
+        megabytes,
+      };
+      context.log(`${row.name}, ${backend}: ${row.p50.toFixed(1)} ms, ${row.ratio.toFixed(2)}x`);
+      rows.push(row);
+      alone.push(...rounds.map((round) => round.alone));
+    }
+    const through = 'the model alone, in this process';
+    return [{ name: one.name, through, p50: median(alone), ratio: 1 }, ...rows];
+  } finally {
+    await session.close();
+  }
+}
+
+async function inTurns(
+  one: Case,
+  backend: string,
+  session: SavedModelSession,
+  context: BenchContext,
+): Promise<{ rounds: Round[]; megabytes: number }> {
+  const frontEnd = await startReal(one.model, { SAGEMAKER_TFS_BACKEND: backend });
+  try {
+    const request = { headers: one.headers, body: await one.body() };
+    const load = (seconds: number) =>
+      measure('', frontEnd, request, { inFlight: 1, seconds, warmUpSeconds: 0 });
+    await load(context.seconds * 1.5);
+    const rounds = await calmRounds(ROUNDS, async (): Promise<Round> => {
+      const alone = await modelAlone(one, session, context.seconds * TURN.alone);
+      const { latency } = await load(context.seconds * TURN.served);
+      return { alone, p50: latency.p50, p95: latency.p95 };
+    });
+    const resident = frontEnd.allPids().reduce((sum, pid) => sum + residentBytes(pid), 0);
+    return { rounds, megabytes: resident / 1e6 };
+  } finally {
+    await frontEnd.stop();
+  }
+}
+
+/** Milliseconds of a run of the graph with ready tensors, the median. */
+async function modelAlone(
+  { input, shape, outputs }: Case,
+  session: SavedModelSession,
+  seconds: number,
+): Promise<number> {
   const elements = shape.reduce((product, size) => product * size, 1);
   const inputs: TensorMap = { [input]: numericTensor('uint8', shape, Buffer.alloc(elements, 100)) };
-  const until = performance.now() + context.seconds * 500;
+  const until = performance.now() + seconds * 1_000;
   const milliseconds: number[] = [];
-  while (performance.now() < until || milliseconds.length < 5) {
+  while (performance.now() < until || milliseconds.length < RUNS.least) {
     const from = performance.now();
     await session.run('serving_default', inputs, outputs ? { outputs } : {});
     milliseconds.push(performance.now() - from);
   }
-  await session.close();
-  return milliseconds.slice(2);
-}
-
-async function through(one: Case, backend: string, context: BenchContext): Promise<Served> {
-  const frontEnd = await startReal(one.model, { SAGEMAKER_TFS_BACKEND: backend });
-  try {
-    const { seconds } = context;
-    const request = { headers: one.headers, body: await one.body() };
-    const { latency } = await measure('', frontEnd, request, {
-      inFlight: 1,
-      seconds,
-      warmUpSeconds: seconds * 1.5,
-    });
-    context.log(`${one.name}, ${backend}: ${latency.p50.toFixed(1)} ms`);
-    const resident = frontEnd.allPids().reduce((sum, pid) => sum + residentBytes(pid), 0);
-    return {
-      through: backend,
-      p50: latency.p50,
-      p95: latency.p95,
-      megabytes: resident / 1e6,
-    };
-  } finally {
-    await frontEnd.stop();
-  }
+  return median(milliseconds.slice(RUNS.warmUp));
 }

@@ -1,5 +1,6 @@
 /** Front ends under load, and the table that compares them. */
 import type { BenchContext, Chart, Column, ResultTable, Row } from './bench.ts';
+import { calmRounds } from './calm-rounds.ts';
 import type { FrontEnd } from './front-ends.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
 import { median } from './sockets.ts';
@@ -82,9 +83,14 @@ export async function compareFrontEnds(
 interface Running {
   readonly name: string;
   readonly frontEnd: FrontEnd;
-  /** Whether it answers many requests in a window. */
-  readonly isShort: boolean;
+  readonly pace: Pace;
 }
+
+/**
+ * How long it takes for an answer: `short` where a window has many; `slow` where a request takes longer than its
+ * window, and more rounds would say the same, later.
+ */
+type Pace = 'short' | 'usual' | 'slow';
 
 /** Starts a front end, warms it up, and stops it when `use` is over. */
 async function running<Result>(
@@ -96,24 +102,25 @@ async function running<Result>(
 ): Promise<Result> {
   const frontEnd = await start();
   try {
-    const isShort = await warmUp(context, name, frontEnd, request, inFlight);
-    return await use({ name, frontEnd, isShort });
+    const pace = await warmUp(context, name, frontEnd, request, inFlight);
+    return await use({ name, frontEnd, pace });
   } finally {
     await frontEnd.stop();
   }
 }
 
-/** @returns whether it answers many requests in a window */
 async function warmUp(
   { seconds }: BenchContext,
   name: string,
   frontEnd: FrontEnd,
   request: Request,
   inFlight: number,
-): Promise<boolean> {
+): Promise<Pace> {
   const load = { inFlight, seconds, warmUpSeconds: 0 };
-  const { requestsPerSecond } = await measure(name, frontEnd, request, load);
-  if (requestsPerSecond < SHORT.leastRequestsPerSecond) return false;
+  const { requestsPerSecond, latency } = await measure(name, frontEnd, request, load);
+  if (requestsPerSecond < SHORT.leastRequestsPerSecond) {
+    return latency.p50 > seconds * 1_000 ? 'slow' : 'usual';
+  }
   const cpu: number[] = [];
   for (let answered = 0; answered < SHORT.requests && cpu.length < SHORT.windows; ) {
     const one = await measure(name, frontEnd, request, load);
@@ -121,7 +128,7 @@ async function warmUp(
     cpu.push(one.cpuMilliseconds ?? 0);
     if (cpu.length === SHORT.flat && Math.min(...cpu) > (cpu[0] as number) * SHORT.gain) break;
   }
-  return true;
+  return 'short';
 }
 
 /** What every turn of a comparison has in common. */
@@ -139,28 +146,22 @@ async function inTurns(
   one: Running,
   baseRounds: Measured[],
 ): Promise<Measured[]> {
-  const rounds: Measured[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    if (!isSlow(baseRounds[0], turns)) baseRounds.push({ ...(await turn(turns, base)), ratio: 1 });
-    if (isSlow(rounds[0], turns)) continue;
+  return calmRounds(one.pace === 'slow' ? 1 : ROUNDS, async () => {
+    if (base.pace !== 'slow' || baseRounds.length === 0) {
+      baseRounds.push({ ...(await turn(turns, base)), ratio: 1 });
+    }
     const measured = await turn(turns, one);
     const { requestsPerSecond } = baseRounds.at(-1) as Measured;
-    rounds.push({ ...measured, ratio: measured.requestsPerSecond / requestsPerSecond });
-  }
-  return rounds;
-}
-
-function turn({ request, inFlight, seconds }: Turns, { name, frontEnd, isShort }: Running) {
-  return measure(name, frontEnd, request, {
-    inFlight,
-    seconds: seconds * TURN.measured,
-    warmUpSeconds: isShort ? seconds * TURN.warmUp : 0,
+    return { ...measured, ratio: measured.requestsPerSecond / requestsPerSecond };
   });
 }
 
-/** A request that takes longer than its window is measured once: more rounds would say the same, later. */
-function isSlow(first: Measured | undefined, { seconds }: Turns): boolean {
-  return first !== undefined && first.latency.p50 > seconds * 1_000;
+function turn({ request, inFlight, seconds }: Turns, { name, frontEnd, pace }: Running) {
+  return measure(name, frontEnd, request, {
+    inFlight,
+    seconds: seconds * TURN.measured,
+    warmUpSeconds: pace === 'short' ? seconds * TURN.warmUp : 0,
+  });
 }
 
 function medianRound(rounds: readonly Measured[]): Measured {
