@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { CommandError } from '../errors.ts';
@@ -34,12 +35,17 @@ export async function requireFreePort(port: number): Promise<void> {
 
 /** Tries to find free neighbors before giving up. */
 const TRIES = 50;
+/**
+ * Below the ports that systems give to outgoing connections (Linux from 32,768, others from 49,152): among those
+ * thousands may be taken for a minute after their connection was closed.
+ */
+const SEARCHED = { from: 20_000, to: 32_768 };
 
 /** So many neighboring free ports; the first is returned. @throws where no such range turns up */
 export async function freePortRange(count: number): Promise<number> {
   for (let left = TRIES; left > 0; left--) {
-    const first = await freePort();
-    if (first + count <= 65_535 && (await allFree(first, count))) return first;
+    const first = randomInt(SEARCHED.from, SEARCHED.to - count);
+    if (await allFree(first, count)) return first;
   }
   throw new Error(`no ${count} neighboring free ports found on this machine`);
 }
