@@ -1,5 +1,4 @@
 /** JSON rows of 1,000 floats in and out: against the Python front end, and against the model server's own REST. */
-import { availableParallelism } from 'node:os';
 import type { Bench, Findings, Target } from './lib/bench.ts';
 import { type FrontEnd, startCanned, startOurs, startPython, startReal } from './lib/front-ends.ts';
 import { startModelServer } from './lib/model-server.ts';
@@ -15,9 +14,6 @@ const OURS = 'ours, gRPC';
 const OURS_REST = 'ours, REST';
 const PYTHON_REST = 'Python, REST';
 const ALONE = 'model server alone, REST';
-/** As many as the Python front end has workers. */
-const PROCESSES = { SAGEMAKER_TFS_PROCESSES: String(availableParallelism()) };
-const OURS_REST_PROCESSES = `${OURS_REST}, a process a core`;
 const IN_FLIGHT = [1, 8];
 const BUSY = 8;
 const REST = { SAGEMAKER_TFS_BACKEND: 'rest' };
@@ -32,7 +28,6 @@ export const jsonPassThrough: Bench = {
     const canned: Contender[] = [
       [OURS, () => startOurs('J')],
       [OURS_REST, () => startOurs('J', REST)],
-      [OURS_REST_PROCESSES, () => startOurs('J', { ...REST, ...PROCESSES })],
       ['Python, gRPC', () => startPython('J', 'grpc')],
       [ALONE, cannedAlone],
     ];

@@ -168,7 +168,7 @@ async function inTurns(
     const request = { headers: one.headers, body: await one.body() };
     const load = (seconds: number) =>
       measure('', frontEnd, request, { inFlight: 1, seconds, warmUpSeconds: 0 });
-    await load(context.seconds * 1.5);
+    await load(context.seconds);
     const rounds = await calmRounds(ROUNDS, async (): Promise<Round> => {
       const alone = await modelAlone(one, session, context.seconds * TURN.alone);
       const { latency } = await load(context.seconds * TURN.served);

@@ -17,7 +17,7 @@ const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-s
 `;
 
 /** Seconds of a measured window. */
-const WINDOW = { full: 1.5, quick: 0.6 };
+const WINDOW = { full: 1.3, quick: 0.6 };
 
 interface Arguments {
   readonly chosen: readonly Bench[];

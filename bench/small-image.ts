@@ -39,7 +39,6 @@ export const smallImage: Bench = {
       [OURS_UINT8, () => startOurs('S8')],
       [OURS_UINT8_PROCESSES, () => startOurs('S8', PROCESSES)],
       [OURS_FLOAT_PROCESSES, () => startOurs('S', PROCESSES)],
-      [IN_PROCESS, () => startReal('ready-S8', { SAGEMAKER_TFS_BACKEND: 'in-process' })],
       [
         IN_PROCESS_PROCESSES,
         () => startReal('ready-S8', { SAGEMAKER_TFS_BACKEND: 'in-process', ...PROCESSES }),

@@ -3,8 +3,8 @@ import { processorTicks, stolenShare } from './process-stats.ts';
 
 /** Of the processor time that a round wants, what the host may take. */
 const CALM = 0.05;
-/** Rounds beyond those asked for; one round stays one. */
-const MOST_MORE = 2;
+/** A round beyond those asked for; one round stays one. */
+const MOST_MORE = 1;
 
 /** @returns the results of `count` rounds: the calmest, whatever they measured */
 export async function calmRounds<Result>(

@@ -25,7 +25,7 @@ export type Request = Pick<Load, 'headers' | 'body'>;
  * each process. Until so many were answered, or so many windows are over; what costs no less CPU after `flat` windows
  * has nothing to compile.
  */
-const SHORT = { leastRequestsPerSecond: 100, requests: 8_000, windows: 7, flat: 3, gain: 0.97 };
+const SHORT = { leastRequestsPerSecond: 100, requests: 6_000, windows: 5, flat: 3, gain: 0.97 };
 
 /** A front end by the name that the tables show. */
 export type Contender = readonly [name: string, start: () => Promise<FrontEnd>];
@@ -39,7 +39,10 @@ export interface Comparison {
   readonly inFlight: readonly number[];
 }
 
-/** Rounds in which a front end and the baseline take turns, so that what else the machine does meets both. */
+/**
+ * Rounds in which a front end and the baseline take turns, so that what else the machine does meets both. With fewer
+ * in flight than at most there is one.
+ */
 const ROUNDS = 3;
 /**
  * Parts of a window that a turn takes. What answers fast is warmed up again: it was idle for a while, and its
@@ -64,9 +67,10 @@ export async function compareFrontEnds(
     for (const contender of others) {
       await running(context, contender, request, most, async (one) => {
         for (const [index, count] of inFlight.entries()) {
-          const load = { ...context, request, inFlight: count };
-          const rounds = await inTurns(load, base, one, baseRounds[index] as Measured[]);
-          measured.push(medianRound(rounds));
+          const rounds = one.pace === 'slow' || count < most ? 1 : ROUNDS;
+          const turns = { seconds: context.seconds, request, inFlight: count, rounds };
+          const before = baseRounds[index] as Measured[];
+          measured.push(medianRound(await inTurns(turns, base, one, before)));
           logMeasured(context, measured.at(-1) as Measured);
         }
       });
@@ -137,6 +141,7 @@ interface Turns {
   readonly inFlight: number;
   /** Of a window. */
   readonly seconds: number;
+  readonly rounds: number;
 }
 
 /** The rounds of one front end; those of the baseline are added to `baseRounds`. */
@@ -146,7 +151,7 @@ async function inTurns(
   one: Running,
   baseRounds: Measured[],
 ): Promise<Measured[]> {
-  return calmRounds(one.pace === 'slow' ? 1 : ROUNDS, async () => {
+  return calmRounds(turns.rounds, async () => {
     if (base.pace !== 'slow' || baseRounds.length === 0) {
       baseRounds.push({ ...(await turn(turns, base)), ratio: 1 });
     }
