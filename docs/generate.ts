@@ -1,6 +1,10 @@
 /** `npm run docs`: writes the generated parts of the docs. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFigures } from '../bench/lib/pages.ts';
+import { ROOT } from '../bench/lib/programs.ts';
+import { readResults } from '../bench/lib/report.ts';
+import { BENCHES } from '../bench/questions.ts';
 import { withTables } from './configuration-tables.ts';
 import { referenceText } from './reference.ts';
 
@@ -8,6 +12,7 @@ async function generate(): Promise<void> {
   const configuration = join(import.meta.dirname, 'configuration.md');
   await writeFile(configuration, withTables(await readFile(configuration, 'utf8')));
   await writeFile(join(import.meta.dirname, 'reference.md'), referenceText());
+  writeFigures(ROOT, readResults(BENCHES));
 }
 
 generate().catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import { drawSvg } from '../../cli/src/output/chart.ts';
 import { type Chart, figure } from './bench.ts';
 
-const WIDTH = 760;
+const WIDTH = 800;
 const BAR_HEIGHT = 28;
 const FRAME_HEIGHT = 90;
 
@@ -12,7 +12,7 @@ export function barChart({ title, unit, logarithmic, bars }: Chart): string {
   return drawSvg(
     {
       title: { text: title, textStyle: { fontSize: 14 } },
-      grid: { left: 240, right: 70, top: 40, bottom: 45 },
+      grid: { left: 285, right: 70, top: 40, bottom: 45 },
       xAxis: {
         type: logarithmic ? 'log' : 'value',
         name: unit,

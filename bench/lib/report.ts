@@ -2,22 +2,15 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Bench,
-  type Findings,
-  figure,
-  isMet,
-  type ResultTable,
-  type Row,
-  type Target,
-} from './bench.ts';
+import { type Bench, type Findings, figure, isMet, type ResultTable, type Row } from './bench.ts';
 import { barChart } from './charts.ts';
+import { withUnit, writeFigures } from './pages.ts';
 import { ROOT } from './programs.ts';
 
 const RESULTS = join(ROOT, 'bench', 'results');
 
 /** One file of `bench/results/`. */
-interface Result extends Findings {
+export interface Result extends Findings {
   readonly name: string;
   readonly question: string;
   /** ISO date. */
@@ -72,14 +65,10 @@ function rounded(_key: string, value: unknown): unknown {
     : value;
 }
 
-/** Writes `bench/RESULTS.md` from every result there is, in the order of `benches`. */
+/** Writes `bench/RESULTS.md`, and what README and docs show, from every result there is, in the order of `benches`. */
 export function writeReport(benches: readonly Bench[]): void {
-  const files = readdirSync(RESULTS);
-  const results = benches
-    .filter(({ name }) => files.includes(`${name}.json`))
-    .map(({ name }) => JSON.parse(readFileSync(join(RESULTS, `${name}.json`), 'utf8')) as Result);
-  const [first] = results;
-  if (!first) return;
+  const results = readResults(benches);
+  if (results.length === 0) return;
   const text = [
     '# Benchmarks',
     '',
@@ -96,6 +85,16 @@ export function writeReport(benches: readonly Bench[]): void {
     ...results.flatMap(section),
   ].join('\n');
   writeFileSync(join(ROOT, 'bench', 'RESULTS.md'), `${text.trimEnd()}\n`);
+  // Short windows are to look at.
+  if (results.every(({ quick }) => !quick)) writeFigures(ROOT, results);
+}
+
+/** What `bench/results/` holds, in the order of `benches`. */
+export function readResults(benches: readonly Bench[]): Result[] {
+  const files = readdirSync(RESULTS);
+  return benches
+    .filter(({ name }) => files.includes(`${name}.json`))
+    .map(({ name }) => JSON.parse(readFileSync(join(RESULTS, `${name}.json`), 'utf8')) as Result);
 }
 
 function machineText(results: readonly Result[]): string {
@@ -117,10 +116,6 @@ function targetLines(results: readonly Result[]): string[] {
     ),
     '',
   ];
-}
-
-function withUnit(value: number, { unit }: Target): string {
-  return unit === 'x' ? `${figure(value)}x` : `${figure(value)} ${unit}`;
 }
 
 function section(result: Result): string[] {

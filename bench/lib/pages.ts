@@ -1,0 +1,89 @@
+/** The figures that README and docs show, behind `<!-- bench: WHAT -->`, from the results as they are. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { table } from '../../docs/table.ts';
+import { figure, isMet, type Target } from './bench.ts';
+import type { Result } from './report.ts';
+
+/** Pages with such figures, below the repository's folder. */
+export const PAGES = ['README.md', 'docs/performance.md'];
+
+/** The targets that tell most, in words for who has read nothing else. */
+const HEADLINES: readonly [what: string, words: string][] = [
+  [
+    'S, gRPC, graph takes uint8: requests/s against Python gRPC',
+    'A 20 KB picture in, 1,000 floats out: requests a second, against Python over gRPC',
+  ],
+  [
+    'S, gRPC, graph takes uint8: requests/s against Python REST',
+    'The same, against Python over REST',
+  ],
+  [
+    'S, in-process, graph takes uint8: requests/s against Python gRPC',
+    "The same with TensorFlow in the runtime's own process, against Python over gRPC",
+  ],
+  [
+    "B, JSON: times as fast as Python's gRPC and json.dumps",
+    "29 MB of detections as JSON: times as fast as Python's `json.dumps`",
+  ],
+  [
+    'B, npz: time against two bare socket hops',
+    '29 MB of detections as npz: time, against the bytes alone through two sockets',
+  ],
+  [
+    'Peak memory over idle, in sizes of the largest reply in flight',
+    'Memory for the largest answer, in sizes of that answer',
+  ],
+];
+
+const MARKED = /(<!-- bench: (.*?) -->\n)[\s\S]*?(<!-- end -->)/g;
+
+/** A page with the figures behind every marker as the results have them now. @throws where one is not measured */
+export function withFigures(page: string, path: string, results: readonly Result[]): string {
+  const targets = results.flatMap((result) => result.targets ?? []);
+  return page.replaceAll(MARKED, (_, start: string, what: string, end: string) => {
+    const text = what === 'headlines' ? headlines(targets) : what === 'targets' ? all(targets) : '';
+    return `${start}\n${text || chart(what, path, results)}\n\n${end}`;
+  });
+}
+
+/** Writes the figures to every page of {@link PAGES} below `root`. */
+export function writeFigures(root: string, results: readonly Result[]): void {
+  for (const path of PAGES) {
+    const file = join(root, path);
+    writeFileSync(file, withFigures(readFileSync(file, 'utf8'), path, results));
+  }
+}
+
+function headlines(targets: readonly Target[]): string {
+  const rows = HEADLINES.map(([what, words]) => {
+    const found = targets.find((target) => target.what === what);
+    if (!found) throw new Error(`no result for "${what}"`);
+    return [words, withUnit(found.measured, found)];
+  });
+  return table(['measured', 'figure'], rows);
+}
+
+function all(targets: readonly Target[]): string {
+  const rows = targets.map((target) => [
+    target.what,
+    `${target.bound} ${withUnit(target.target, target)}`,
+    withUnit(target.measured, target),
+    isMet(target) ? 'yes' : '**no**',
+  ]);
+  return table(['measured', 'target', 'figure', 'met'], rows);
+}
+
+/** `NAME-NUMBER` of a benchmark's charts, the file's name in `bench/results/`. */
+function chart(name: string, path: string, results: readonly Result[]): string {
+  const [, bench, number] = /^(.*)-(\d)$/.exec(name) ?? [];
+  const found = results.find((result) => result.name === bench)?.charts?.[Number(number) - 1];
+  if (!found) throw new Error(`no chart ${name}`);
+  const file = relative(dirname(path), join('bench', 'results', `${name}.svg`));
+  return `![${found.title}: ${found.unit}](${file})`;
+}
+
+/** `3.65x`, `14.7 ms`. */
+export function withUnit(value: number, { unit }: Target): string {
+  return unit === 'x' ? `${figure(value)}x` : `${figure(value)} ${unit}`;
+}
