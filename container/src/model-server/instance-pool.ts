@@ -3,9 +3,9 @@
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { ModelVersionStatus } from '../backends/backend.ts';
+import { ConnectionLost } from '../backends/connection-lost.ts';
 import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import { UnaryChannel } from '../backends/grpc/unary-channel.ts';
-import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { Readiness } from './readiness.ts';

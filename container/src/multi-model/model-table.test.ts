@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import pino from 'pino';
+import { ConnectionLost } from '../backends/connection-lost.ts';
 import { GrpcError } from '../backends/grpc/grpc-error.ts';
-import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
 import { ModelTable } from './model-table.ts';
 

@@ -2,8 +2,8 @@
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from '../archive.ts';
+import { ConnectionLost } from '../backends/connection-lost.ts';
 import { GrpcError, servingErrorOf } from '../backends/grpc/grpc-error.ts';
-import { ConnectionLost } from '../backends/grpc/unary-reply.ts';
 import { ServingError } from '../errors.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
 import { DiscoveryError, discoverModels } from '../model-server/discover.ts';

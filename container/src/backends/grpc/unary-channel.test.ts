@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { ConnectionLost } from '../connection-lost.ts';
 import { GrpcError } from './grpc-error.ts';
 import { UnaryChannel } from './unary-channel.ts';
-import { ConnectionLost } from './unary-reply.ts';
 
 const PATH = '/test.Echo/Call';
 

@@ -1,15 +1,11 @@
 /** The answer to one unary call, put together as it comes. */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { ServingError } from '../../errors.ts';
+import { ConnectionLost } from '../connection-lost.ts';
 import { GrpcError } from './grpc-error.ts';
 import type { HeaderFields } from './hpack.ts';
 import type { StreamReader } from './http2-connection.ts';
 import { MessageAssembler } from './message-assembler.ts';
-
-/** The connection failed before the call was answered; another attempt may succeed. */
-export class ConnectionLost extends Error {
-  override readonly name = 'ConnectionLost';
-}
 
 interface ReplyStatus {
   readonly code: number;

@@ -7,7 +7,7 @@ import {
   type Socket,
 } from 'node:net';
 import { ServingError } from '../../errors.ts';
-import { ConnectionLost } from '../grpc/unary-reply.ts';
+import { ConnectionLost } from '../connection-lost.ts';
 import { type HttpCall, HttpClient } from './http-client.ts';
 
 const clients: HttpClient[] = [];

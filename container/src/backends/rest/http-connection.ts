@@ -5,7 +5,7 @@
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { ServingError } from '../../errors.ts';
-import { ConnectionLost } from '../grpc/unary-reply.ts';
+import { ConnectionLost } from '../connection-lost.ts';
 import { type BodySink, ResponseReader } from './response-reader.ts';
 
 /** The server closed a kept connection in the moment that it was taken: it never saw the request. */
