@@ -21,7 +21,8 @@ async function main(url: string, seconds: number): Promise<void> {
   for (let from = performance.now(); from < until; from = performance.now()) {
     const { status, text } = await connection.ask();
     if (status !== 200) throw new Error(`/ping answers ${status}: ${text}`);
-    if (from >= counted) milliseconds.push(performance.now() - from);
+    const now = performance.now();
+    if (now >= counted) milliseconds.push(now - from);
     await sleep(EVERY_MS);
   }
   connection.close();
