@@ -1,6 +1,7 @@
 /** JSON rows of 1,000 floats in and out: against the Python front end, and against the model server's own REST. */
 import type { Bench, Findings, Target } from './lib/bench.ts';
 import { type FrontEnd, startCanned, startOurs, startPython, startReal } from './lib/front-ends.ts';
+import { jsonRow } from './lib/json-row.ts';
 import { startModelServer } from './lib/model-server.ts';
 import {
   type Contender,
@@ -22,8 +23,7 @@ export const jsonPassThrough: Bench = {
   name: 'json-pass-through',
   question: 'JSON rows of 1,000 floats in and out: what does the front end add?',
   async run(context): Promise<Findings> {
-    const row = Array.from({ length: 1_000 }, (_, index) => Math.fround(Math.sin(index + 1)));
-    const body = Buffer.from(JSON.stringify({ instances: [row] }));
+    const body = jsonRow();
     const request = { headers: { 'content-type': 'application/json' }, body };
     const canned: Contender[] = [
       [OURS, () => startOurs('J')],

@@ -3,7 +3,9 @@ import { Agent, request as httpRequest } from 'node:http';
 import { Pool } from 'undici';
 import { HttpClient } from '../container/src/backends/rest/http-client.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
+import { calmRounds } from './lib/calm-rounds.ts';
 import { startCanned } from './lib/front-ends.ts';
+import { jsonRow } from './lib/json-row.ts';
 import { median } from './lib/sockets.ts';
 
 const NODE_HTTP = 'node:http';
@@ -26,8 +28,7 @@ export const modelServerCall: Bench = {
   name: 'model-server-call',
   question: "A call of the model server's REST API: what does the client alone cost?",
   async run(context): Promise<Findings> {
-    const floats = Array.from({ length: 1_000 }, (_, index) => Math.fround(Math.sin(index + 1)));
-    const body = Buffer.from(JSON.stringify({ instances: [floats] }));
+    const body = jsonRow();
     const server = await startCanned('J');
     try {
       const clients = [
@@ -98,20 +99,21 @@ function ours(port: number, body: Buffer): Client {
 }
 
 async function inTurns(clients: readonly Client[], context: BenchContext): Promise<Row[]> {
-  const rounds = clients.map((): Round[] => []);
   for (const { call } of clients) await load(call, context.seconds * PART.warmUp);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, { call }] of clients.entries()) {
-      rounds[index]?.push(await load(call, context.seconds * PART.round));
-    }
-  }
+  const rounds = await calmRounds(ROUNDS, async () => {
+    const round: Round[] = [];
+    for (const { call } of clients) round.push(await load(call, context.seconds * PART.round));
+    return round;
+  });
   for (const { close } of clients) await close();
-  const cpu = rounds.map((all) => median(all.map(({ cpuMilliseconds }) => cpuMilliseconds)));
+  const middle = (index: number, pick: (round: Round) => number) =>
+    median(rounds.map((round) => pick(round[index] as Round)));
+  const base = middle(0, ({ cpuMilliseconds }) => cpuMilliseconds);
   return clients.map(({ name }, index) => {
-    const rate = median((rounds[index] ?? []).map(({ callsPerSecond }) => callsPerSecond));
-    const own = cpu[index] ?? Number.NaN;
-    context.log(`${name}: ${rate.toFixed(0)} calls/s, CPU ${own.toFixed(3)} ms`);
-    return { name, rate, cpu: own, ratio: (cpu[0] ?? Number.NaN) / own };
+    const rate = middle(index, ({ callsPerSecond }) => callsPerSecond);
+    const cpu = middle(index, ({ cpuMilliseconds }) => cpuMilliseconds);
+    context.log(`${name}: ${rate.toFixed(0)} calls/s, CPU ${cpu.toFixed(3)} ms`);
+    return { name, rate, cpu, ratio: base / cpu };
   });
 }
 

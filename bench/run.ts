@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Bench, BenchContext } from './lib/bench.ts';
 import { isMet } from './lib/bench.ts';
-import { processorTicks, stolenShare } from './lib/process-stats.ts';
+import { processorTicks, stolenSince } from './lib/process-stats.ts';
 import { buildPrograms } from './lib/programs.ts';
 import { writeReport, writeResult } from './lib/report.ts';
 import { BENCHES } from './questions.ts';
@@ -69,11 +69,13 @@ async function main(): Promise<void> {
     process.stderr.write(`${bench.name}: ${bench.question}\n`);
     const started = performance.now();
     const ticks = processorTicks();
+    const spent = () => ({
+      seconds: (performance.now() - started) / 1_000,
+      stolen: stolenSince(ticks),
+    });
     try {
       const findings = await bench.run(context);
-      const seconds = (performance.now() - started) / 1_000;
-      const stolen = stolenShare(ticks, processorTicks());
-      writeResult(bench, findings, { quick: context.quick, seconds, loadBefore, stolen });
+      writeResult(bench, findings, { quick: context.quick, loadBefore, ...spent() });
       for (const target of findings.targets ?? []) {
         const { what, bound, measured, unit } = target;
         context.log(
@@ -84,9 +86,9 @@ async function main(): Promise<void> {
       failures.push(bench.name);
       process.stderr.write(`${bench.name} failed: ${(error as Error).stack}\n`);
     }
-    const stolen = 100 * stolenShare(ticks, processorTicks());
+    const { seconds, stolen } = spent();
     process.stderr.write(
-      `  ${((performance.now() - started) / 1_000).toFixed(0)} s, ${stolen.toFixed(0)}% stolen by the host\n`,
+      `  ${seconds.toFixed(0)} s, ${(100 * stolen).toFixed(0)}% stolen by the host\n`,
     );
   }
   writeReport(BENCHES);

@@ -1,6 +1,7 @@
 /** The tables of docs/configuration.md, made from the schema that checks a configuration. */
 import * as z from 'zod';
 import { configSchema } from '../lib/config.ts';
+import { withMarked } from './marked.ts';
 import { table } from './table.ts';
 
 type Schema = z.core.JSONSchema.JSONSchema;
@@ -90,12 +91,9 @@ function row({ name, schema, required }: Field): string[] {
   return [`\`${name}\`${required ? ' (required)' : ''}`, typeOf(schema), meaning];
 }
 
-const MARKED = /(<!-- fields:(.*?)-->\n)[\s\S]*?(<!-- end -->)/g;
-
 /** A page with the table behind every `<!-- fields: PATH -->` as the schema has it now. */
 export function withTables(page: string): string {
-  return page.replaceAll(MARKED, (_, start: string, path: string, end: string) => {
-    const rows = fieldsOf(schemaAt(path.trim())).map(row);
-    return `${start}\n${table(['field', 'type', 'meaning'], rows)}\n\n${end}`;
-  });
+  return withMarked(page, 'fields', (path) =>
+    table(['field', 'type', 'meaning'], fieldsOf(schemaAt(path)).map(row)),
+  );
 }

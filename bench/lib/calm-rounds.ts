@@ -1,5 +1,5 @@
 /** Rounds of a measurement, more of them where the host of the virtual machine takes the processors away. */
-import { processorTicks, stolenShare } from './process-stats.ts';
+import { processorTicks, stolenSince } from './process-stats.ts';
 
 /** Of the processor time that a round wants, what the host may take. */
 const CALM = 0.05;
@@ -17,7 +17,7 @@ export async function calmRounds<Result>(
   while (rounds.length < count || (calm() < count && rounds.length < most)) {
     const before = processorTicks();
     const result = await measure();
-    rounds.push({ result, stolen: stolenShare(before, processorTicks()) });
+    rounds.push({ result, stolen: stolenSince(before) });
   }
   rounds.sort((a, b) => a.stolen - b.stolen);
   return rounds.slice(0, count).map(({ result }) => result);

@@ -1,6 +1,7 @@
 /** The figures that README and docs show, behind `<!-- bench: WHAT -->`, from the results as they are. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { withMarked } from '../../docs/marked.ts';
 import { table } from '../../docs/table.ts';
 import { figure, isMet, type Target } from './bench.ts';
 import type { Result } from './report.ts';
@@ -36,14 +37,12 @@ const HEADLINES: readonly [what: string, words: string][] = [
   ],
 ];
 
-const MARKED = /(<!-- bench: (.*?) -->\n)[\s\S]*?(<!-- end -->)/g;
-
 /** A page with the figures behind every marker as the results have them now. @throws where one is not measured */
 export function withFigures(page: string, path: string, results: readonly Result[]): string {
   const targets = results.flatMap((result) => result.targets ?? []);
-  return page.replaceAll(MARKED, (_, start: string, what: string, end: string) => {
-    const text = what === 'headlines' ? headlines(targets) : what === 'targets' ? all(targets) : '';
-    return `${start}\n${text || chart(what, path, results)}\n\n${end}`;
+  return withMarked(page, 'bench', (what) => {
+    if (what === 'headlines') return headlines(targets);
+    return what === 'targets' ? targetTable(targets) : chart(what, path, results);
   });
 }
 
@@ -64,14 +63,16 @@ function headlines(targets: readonly Target[]): string {
   return table(['measured', 'figure'], rows);
 }
 
-function all(targets: readonly Target[]): string {
-  const rows = targets.map((target) => [
-    target.what,
-    `${target.bound} ${withUnit(target.target, target)}`,
-    withUnit(target.measured, target),
-    isMet(target) ? 'yes' : '**no**',
-  ]);
-  return table(['measured', 'target', 'figure', 'met'], rows);
+/** A row for each target. */
+export function targetTable(targets: readonly Target[]): string {
+  return [
+    '| | target | measured | met |',
+    '| --- | --- | ---: | --- |',
+    ...targets.map(
+      (row) =>
+        `| ${row.what} | ${row.bound} ${withUnit(row.target, row)} | ${withUnit(row.measured, row)} | ${isMet(row) ? 'yes' : '**no**'} |`,
+    ),
+  ].join('\n');
 }
 
 /** `NAME-NUMBER` of a benchmark's charts, the file's name in `bench/results/`. */
@@ -84,6 +85,6 @@ function chart(name: string, path: string, results: readonly Result[]): string {
 }
 
 /** `3.65x`, `14.7 ms`. */
-export function withUnit(value: number, { unit }: Target): string {
+function withUnit(value: number, { unit }: Target): string {
   return unit === 'x' ? `${figure(value)}x` : `${figure(value)} ${unit}`;
 }

@@ -35,8 +35,9 @@ export function processorTicks(): ProcessorTicks {
   return { wanted: user + nice + system + irq + softirq + stolen, stolen };
 }
 
-/** Of the processor time that was wanted between two moments, the part that the host took. */
-export function stolenShare(before: ProcessorTicks, after: ProcessorTicks): number {
+/** Of the processor time that was wanted since then, the part that the host took. */
+export function stolenSince(before: ProcessorTicks): number {
+  const after = processorTicks();
   return (after.stolen - before.stolen) / Math.max(1, after.wanted - before.wanted);
 }
 

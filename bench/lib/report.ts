@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { type Bench, type Findings, figure, isMet, type ResultTable, type Row } from './bench.ts';
+import { type Bench, type Findings, figure, type ResultTable, type Row } from './bench.ts';
 import { barChart } from './charts.ts';
-import { withUnit, writeFigures } from './pages.ts';
+import { targetTable, writeFigures } from './pages.ts';
 import { ROOT } from './programs.ts';
 
 const RESULTS = join(ROOT, 'bench', 'results');
@@ -81,7 +81,8 @@ export function writeReport(benches: readonly Bench[]): void {
     '',
     '## Targets',
     '',
-    ...targetLines(results),
+    targetTable(results.flatMap(({ targets = [] }) => targets)),
+    '',
     ...results.flatMap(section),
   ].join('\n');
   writeFileSync(join(ROOT, 'bench', 'RESULTS.md'), `${text.trimEnd()}\n`);
@@ -103,19 +104,6 @@ function machineText(results: readonly Result[]): string {
       `${date}, ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}${loadBefore === undefined ? '' : `, load average before the run ${figure(loadBefore)}`}${quick ? ', short windows' : ''}`,
   );
   return [...new Set(told)].map((line) => `- ${line}`).join('\n');
-}
-
-function targetLines(results: readonly Result[]): string[] {
-  const rows = results.flatMap(({ targets = [] }) => targets);
-  return [
-    '| | target | measured | met |',
-    '| --- | --- | ---: | --- |',
-    ...rows.map(
-      (row) =>
-        `| ${row.what} | ${row.bound} ${withUnit(row.target, row)} | ${withUnit(row.measured, row)} | ${isMet(row) ? 'yes' : '**no**'} |`,
-    ),
-    '',
-  ];
 }
 
 function section(result: Result): string[] {
