@@ -7,14 +7,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-const NATIVE = ['koffi', 'sharp', '@julusian/jpeg-turbo', '@node-rs/crc32', 'esbuild'];
+const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
+
+/** Packages with native code: those of the image, and the bundler that command line and constructs call. */
+const NATIVE = [...Object.keys(readJson('container/image/package.json').dependencies), 'esbuild'];
 
 /** CommonJS dependencies inside an ES module bundle still call `require`. */
 const REQUIRE_BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
 /** What the runtime's threads run. */
-const THREADS = JSON.parse(readFileSync('container/src/threads/programs.json', 'utf8'));
+const THREADS = readJson('container/src/threads/programs.json');
 
 /** Entry files below `<room>/src`; each becomes a file of the same name in `<room>/dist`. */
 const PROGRAMS = {

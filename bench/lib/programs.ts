@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { execa } from 'execa';
+import image from '../../container/image/package.json' with { type: 'json' };
 
 /** Folder of the repository. */
 export const ROOT = join(import.meta.dirname, '..', '..');
@@ -41,7 +42,7 @@ export async function buildPrograms(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['koffi', 'sharp', '@julusian/jpeg-turbo', '@node-rs/crc32', 'esbuild'],
+    external: [...Object.keys(image.dependencies), 'esbuild'],
     banner: { js: BANNER },
     logLevel: 'warning',
   });

@@ -1,6 +1,7 @@
 /** What is loaded before the runtime listens: every module there makes every cold start longer. */
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import image from '../image/package.json' with { type: 'json' };
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -24,7 +25,7 @@ async function bundle(): Promise<Metafile> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    external: ['koffi', 'sharp', '@julusian/jpeg-turbo', '@node-rs/crc32'],
+    external: Object.keys(image.dependencies),
     write: false,
     metafile: true,
   });
