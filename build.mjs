@@ -27,14 +27,38 @@ const PROGRAMS = {
 };
 
 /** Options of every bundle. */
-const COMMON = { bundle: true, platform: 'node', target: 'node20', logLevel: 'warning' };
+const COMMON = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'warning',
+  // The AWS SDK's ES modules: of its CommonJS, a bundled `import()` would give a default export only.
+  mainFields: ['module', 'main'],
+  metafile: true,
+};
 
-function bundleProgram(room, outdir) {
+/**
+ * Fails where a source of ours calls `import()` on a CommonJS file that is bundled: its named exports would be gone.
+ * @throws Error that names both files
+ */
+function checkDynamicImports({ inputs }) {
+  for (const [path, { imports }] of Object.entries(inputs)) {
+    if (path.includes('node_modules/')) continue;
+    for (const { kind, external, path: target, original } of imports) {
+      if (kind !== 'dynamic-import' || external || inputs[target]?.format !== 'cjs') continue;
+      throw new Error(
+        `${path}: import('${original}') of ${target}, a CommonJS file: once bundled it has a default export only; import it statically, or leave it outside the bundle`,
+      );
+    }
+  }
+}
+
+async function bundleProgram(room, outdir) {
   const entryPoints = PROGRAMS[room]
     .map((entry) => `${room}/src/${entry}`)
     .filter((path) => existsSync(path))
     .map((path) => ({ in: path, out: path.split('/').at(-1).replace(/\.ts$/, '') }));
-  return build({
+  const { metafile } = await build({
     ...COMMON,
     entryPoints,
     outdir,
@@ -44,11 +68,19 @@ function bundleProgram(room, outdir) {
     banner: { js: REQUIRE_BANNER },
     sourcemap: true,
   });
+  checkDynamicImports(metafile);
+  await writeInputs(metafile, outdir);
+}
+
+/** `inputs.json`: the sources of a bundle, by which its age is told. */
+async function writeInputs({ inputs }, outdir) {
+  const own = Object.keys(inputs).filter((path) => !path.includes('node_modules/'));
+  await writeFile(`${outdir}/inputs.json`, JSON.stringify(own));
 }
 
 /**
  * The constructs as one CommonJS module, which CommonJS and ES module apps import alike and which loads in a
- * fraction of the time of its sources. `inputs.json` lists those sources.
+ * fraction of the time of its sources.
  */
 async function bundleConstructs(outdir) {
   const { metafile } = await build({
@@ -58,10 +90,8 @@ async function bundleConstructs(outdir) {
     format: 'cjs',
     // Constructs must be those of the app itself.
     external: [...NATIVE, 'aws-cdk-lib', 'constructs', 'tar'],
-    metafile: true,
   });
-  const own = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
-  await writeFile(`${outdir}/inputs.json`, JSON.stringify(own));
+  await writeInputs(metafile, outdir);
 }
 
 async function bundle(target) {
@@ -80,7 +110,8 @@ async function bundle(target) {
 const wanted = process.argv.slice(2);
 await Promise.all(
   (wanted.length > 0 ? wanted : [...Object.keys(PROGRAMS), 'lib']).map(bundle),
-).catch(() => {
-  // esbuild has printed what is wrong.
+).catch((error) => {
+  // esbuild prints what it finds itself.
+  if (error.errors === undefined) console.error(error.message);
   process.exitCode = 1;
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 
 export const ROOT = join(__dirname, '../../..');
 
@@ -60,36 +60,27 @@ export interface Outcome {
   readonly exitCode: number;
 }
 
-/** Runs `sagemaker-tfs` to its end, in this process, with variables of its environment. */
+/** The command as it is built: what people run. */
+const PROGRAM = join(ROOT, 'cli/bin/sagemaker-tfs.js');
+
+/** Runs `sagemaker-tfs` to its end, with variables of its environment. */
 export async function sagemakerTfs(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  const { run } = await import('../main.ts');
-  const text = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    jest.spyOn(process[name], 'write').mockImplementation((chunk) => {
-      text[name] += String(chunk);
-      return true;
-    }),
-  );
-  const before = { ...process.env };
-  Object.assign(process.env, environment);
-  try {
-    const exitCode = await run(args);
-    return { exitCode, ...text };
-  } finally {
-    for (const name of Object.keys(environment)) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-    }
-    for (const spy of spies) spy.mockRestore();
-  }
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [[exitCode], stdout, stderr] = await Promise.all([
+    once(child, 'close'),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { exitCode: Number(exitCode), stdout, stderr };
 }
-
-const PROGRAM = ['--import', 'tsx', join(ROOT, 'cli/src/bin.ts')];
 
 /** Starts `sagemaker-tfs`, to be interrupted. */
 export function startSagemakerTfs(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [...PROGRAM, ...args], { cwd: ROOT, stdio: 'ignore' });
+  return spawn(process.execPath, [PROGRAM, ...args], { cwd: ROOT, stdio: 'ignore' });
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { layOut } from '@sagemaker-tfs/model-packaging';
+import { fetchFromS3, isS3Uri, layOut } from '@sagemaker-tfs/model-packaging';
 
 /** A laid-out model. */
 export interface ModelRoot {
@@ -27,11 +27,18 @@ export async function prepareModelRoot(
   const work = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-'));
   const cleanUp = () => rm(work, { recursive: true, force: true });
   const directory = join(work, 'model');
-  const isArchive = ARCHIVE.test(source) && !source.startsWith('s3:') && handler === undefined;
-  const content = { source, ...(handler && { handler }), ...(signal && { signal }) };
-  await layOut(isArchive ? source : content, directory).catch(async (error: unknown) => {
+  const isArchive = ARCHIVE.test(source) && handler === undefined;
+  try {
+    if (isArchive) {
+      // With the handler that it holds.
+      const archive = isS3Uri(source) ? await fetchFromS3(source, work, { signal }) : source;
+      await layOut(archive, directory);
+    } else {
+      await layOut({ source, ...(handler && { handler }), ...(signal && { signal }) }, directory);
+    }
+  } catch (error) {
     await cleanUp();
     throw error;
-  });
+  }
   return { directory, cleanUp };
 }

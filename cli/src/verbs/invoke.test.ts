@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ENDPOINT, standIn } from '../../../client/test/sagemaker-stand-in.ts';
 import type { TestServer } from '../../../client/test/servers.ts';
+import { type Outcome, ROOT, sagemakerTfs } from '../batch/test-support.ts';
 import { freePort } from '../serving/free-port.ts';
 import { type ModelRoot, prepareModelRoot } from '../serving/model-root.ts';
 import { type RunningRuntime, startRuntime } from '../serving/runtime-process.ts';
 
-const ROOT = join(__dirname, '../../..');
 const SAMPLE = join(ROOT, 'examples/digits/samples/00000-7.jpg');
 
 let work: string;
@@ -34,27 +33,16 @@ afterAll(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
-/** What the command did. */
-interface Outcome {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
-function invoke(...args: string[]): Promise<Outcome> {
-  const env = {
-    ...process.env,
+function command(verb: string, ...args: string[]): Promise<Outcome> {
+  const environment = {
     AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemaker.url,
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
   };
-  const command = ['--import', 'tsx', 'cli/src/bin.ts', 'invoke', ...args];
-  return new Promise((resolve) => {
-    execFile(process.execPath, command, { cwd: ROOT, env }, (error, stdout, stderr) => {
-      resolve({ stdout, stderr, exitCode: error ? Number(error.code) : 0 });
-    });
-  });
+  return sagemakerTfs([verb, ...args], environment);
 }
+
+const invoke = (...args: string[]) => command('invoke', ...args);
 
 const atEndpoint = ['--endpoint', ENDPOINT, '--region', 'eu-west-1'];
 
@@ -71,6 +59,15 @@ test('the same to an endpoint, one variant of it', async () => {
   expect(answer).toMatchObject({ status: 200, customAttributes: { 'tfs-model-version': '1' } });
   expect(JSON.parse(answer.body)).toMatchObject({ predictions: [{ digit: 7 }] });
   expect(sagemaker.requests.at(-1)?.headers['x-amzn-sagemaker-target-variant']).toBe('Canary');
+});
+
+test('bench and tune measure an endpoint too', async () => {
+  const few = ['--requests', '3', '--transport', 'grpc', '--json'];
+  const measured = await command('bench', SAMPLE, ...atEndpoint, ...few);
+  expect(JSON.parse(measured.stdout)).toMatchObject([{ latency: { count: 3 } }]);
+  const short = ['--max-concurrency', '1', '--seconds', '1', '--json'];
+  const tuned = await command('tune', SAMPLE, ...atEndpoint, ...short);
+  expect(JSON.parse(tuned.stdout)).toMatchObject({ knee: { concurrency: 1, errors: 0 } });
 });
 
 test('the answer goes whole to a file', async () => {

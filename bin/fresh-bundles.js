@@ -1,0 +1,25 @@
+/** Bundles, with build.mjs, what is older than its sources. */
+const { execFileSync } = require('node:child_process');
+const { readFileSync, statSync } = require('node:fs');
+const { join, resolve } = require('node:path');
+
+const ROOT = resolve(__dirname, '..');
+
+function isFresh(room) {
+  const inputs = join(ROOT, room, 'dist', 'inputs.json');
+  try {
+    const built = statSync(inputs).mtimeMs;
+    const sources = ['build.mjs', ...JSON.parse(readFileSync(inputs, 'utf8'))];
+    return sources.every((file) => statSync(join(ROOT, file)).mtimeMs < built);
+  } catch {
+    return false;
+  }
+}
+
+/** Bundles those of the rooms of which a source is newer than the bundle, or that have none yet. */
+exports.freshBundles = (rooms) => {
+  const stale = rooms.filter((room) => !isFresh(room));
+  if (stale.length === 0) return;
+  const args = [join(ROOT, 'build.mjs'), ...stale];
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+};
