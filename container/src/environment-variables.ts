@@ -310,7 +310,7 @@ const OBSERVABILITY = [
     minimum: 0,
     maximum: 65535,
     description:
-      'Internal port that answers `GET /metrics` in the Prometheus text format. Unset: none.',
+      'Another port that answers `GET /metrics`, for scrapers that must not reach the models. Unset: none.',
   },
   {
     name: 'SAGEMAKER_TFS_CLOUDWATCH_METRICS',

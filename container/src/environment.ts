@@ -94,7 +94,7 @@ export interface Environment {
   };
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly metrics: {
-    /** Undefined: no metrics server. */
+    /** Undefined: `/metrics` is answered on SageMaker's port only. */
     readonly port: number | undefined;
     readonly cloudWatch: boolean;
     readonly namespace: string;

@@ -25,6 +25,7 @@ export const ERROR_STATUS = {
   INTERNAL: 500,
   /** The model itself failed; the status that TensorFlow Serving gave is kept (see `ServingError.status`). */
   MODEL_FAILED: 500,
+  METRICS_UNAVAILABLE: 503,
   MODEL_NOT_READY: 503,
   MODEL_SERVER_GONE: 503,
   SHUTTING_DOWN: 503,

@@ -4,7 +4,7 @@ import { type Archive, loadArchive } from './archive.ts';
 import type { Environment } from './environment.ts';
 import { loadHandler } from './handler/loader.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
-import { internalRoutes, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
+import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { type Routes, type RunningServer, startServer } from './http/server.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
 import { type ModelHost, startModelHost } from './model-host.ts';
@@ -12,6 +12,7 @@ import { chooseModels } from './model-server/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
 import type { Metrics } from './observability/metrics.ts';
+import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
 import type { Services } from './services.ts';
 
@@ -23,8 +24,8 @@ export interface Runtime {
   readonly failed: Promise<never>;
   /** Resolves when models can be called for the first time. */
   readonly ready: Promise<void>;
-  /** Undefined where no port answers them. */
-  readonly metrics: Metrics | undefined;
+  /** What this process counts. */
+  readonly metrics: Metrics;
   /** Finishes what is in flight, for at most `graceMs` (default: as configured), and ends the model server. */
   close(graceMs?: number): Promise<void>;
 }
@@ -88,11 +89,10 @@ async function watch({ environment, log, servers }: PrepareOptions): Promise<voi
 /** SageMaker's port first. The metrics of several processes are answered by their primary. */
 function listeners({ routes, services }: Prepared, { environment, worker }: RuntimeOptions) {
   const { port } = environment.metrics;
-  const { metrics } = services;
   const own = { port: environment.port, portVariable: 'SAGEMAKER_BIND_TO_PORT', routes };
-  if (!metrics || port === undefined || worker) return [own];
+  if (port === undefined || worker) return [own];
   const portVariable = 'SAGEMAKER_TFS_METRICS_PORT';
-  return [own, { port, portVariable, routes: internalRoutes({ metrics }) }];
+  return [own, { port, portVariable, routes: metricsRoute(services.metricsPage) }];
 }
 
 async function listen(
@@ -127,14 +127,14 @@ interface Prepared {
 async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   const { environment, log } = options;
   const { models, defaultModel } = await chooseModels(environment);
-  const metrics = await metricsOf(environment, () => host.readiness.reason);
   // First of all, because loading the models takes longer than everything here.
   const host = await startModelHost({
     ...options,
     models,
     sharesModelServer: options.worker !== undefined,
-    onBatch: (batch) => metrics?.batch(batch),
+    onBatch: (batch) => metrics.batch(batch),
   });
+  const metrics = await metricsOf(host);
   const archive = await loadArchive(environment.modelDir, log).catch(async (error) => {
     await host.stop();
     throw error;
@@ -162,12 +162,12 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const root = environment.multiModelDir;
   const handler = await loadHandler(root, log);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
-  const metrics = await metricsOf(environment, () => host.readiness.reason);
   const host = await startModelHost({
     ...options,
     models: [],
-    onBatch: (batch) => metrics?.batch(batch),
+    onBatch: (batch) => metrics.batch(batch),
   });
+  const metrics = await metricsOf(host);
   const table = new ModelTable({
     root,
     universal,
@@ -187,7 +187,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
 }
 
 function servicesOf(
-  { environment, log }: RuntimeOptions,
+  { environment, log, worker }: RuntimeOptions,
   { backends, readiness, endpoint }: ModelHost,
   rest: Pick<Services, 'metrics' | 'defaultModel' | 'archiveOf' | 'watched'>,
 ): Services {
@@ -197,6 +197,7 @@ function servicesOf(
     backends,
     readiness,
     endpoint,
+    metricsPage: worker ? primaryPage() : rest.metrics,
     cloudWatch: environment.metrics.cloudWatch
       ? new CloudWatchMetrics(log, environment.metrics.namespace)
       : undefined,
@@ -204,14 +205,10 @@ function servicesOf(
   };
 }
 
-/** Undefined, and nothing is counted, where no port answers them. */
-async function metricsOf(
-  { metrics }: Environment,
-  reason: () => string | undefined,
-): Promise<Metrics | undefined> {
-  if (metrics.port === undefined) return undefined;
+/** Loaded while the models load. */
+async function metricsOf({ readiness }: ModelHost): Promise<Metrics> {
   const { Metrics } = await import('./observability/metrics.ts');
-  return new Metrics(reason);
+  return new Metrics(() => readiness.reason);
 }
 
 function forever(): Promise<never> {

@@ -7,6 +7,7 @@ import type { Environment } from './environment.ts';
 import type { ModelServerEndpoint } from './model-server/endpoint.ts';
 import type { CloudWatchMetrics } from './observability/cloudwatch.ts';
 import type { Metrics } from './observability/metrics.ts';
+import type { MetricsPage } from './observability/metrics-page.ts';
 
 /** Whether models can be called. */
 export interface ModelReadiness {
@@ -30,8 +31,10 @@ export interface Services {
   readonly watched: Promise<void> | undefined;
   /** The archive that a model came in. */
   archiveOf(modelName: string): Archive;
-  /** Undefined where no port answers them. */
-  readonly metrics: Metrics | undefined;
+  /** What this process counts. */
+  readonly metrics: Metrics;
+  /** What `GET /metrics` answers: of all processes. */
+  readonly metricsPage: MetricsPage;
   /** Undefined unless asked for. */
   readonly cloudWatch: CloudWatchMetrics | undefined;
   /** Where TensorFlow Serving is, for handlers that call it themselves; undefined where it does not run. */

@@ -1,8 +1,7 @@
 import type { ModelTable } from '../multi-model/model-table.ts';
-import type { MetricsPage } from '../observability/metrics.ts';
 import type { Services } from '../services.ts';
 import { ROUTES } from './route-table.ts';
-import { internalRoutes, multiModelRoutes, singleModelRoutes } from './routes.ts';
+import { multiModelRoutes, singleModelRoutes } from './routes.ts';
 import type { Routes } from './server.ts';
 
 const named = (routes: Routes) =>
@@ -21,5 +20,4 @@ test('the table names exactly the routes that are answered', () => {
   expect(named(multiModelRoutes(services, {} as ModelTable))).toEqual(
     rows('always', 'multi-model'),
   );
-  expect(named(internalRoutes({ metrics: {} as MetricsPage }))).toEqual(rows('metrics port'));
 });

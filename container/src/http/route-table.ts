@@ -5,7 +5,7 @@ export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Where it is answered. */
-  readonly where: 'always' | 'multi-model' | 'metrics port';
+  readonly where: 'always' | 'multi-model';
   readonly description: string;
 }
 
@@ -65,8 +65,9 @@ export const ROUTES: readonly RouteDefinition[] = [
   {
     method: 'GET',
     path: '/metrics',
-    where: 'metrics port',
-    description: 'Metrics in the Prometheus text format.',
+    where: 'always',
+    description:
+      'Metrics of all processes in the Prometheus text format; also on SAGEMAKER_TFS_METRICS_PORT, where that is set.',
   },
 ];
 

@@ -1,6 +1,6 @@
 /** Every route of the container, by path and method. */
 import type { ModelTable } from '../multi-model/model-table.ts';
-import type { MetricsPage } from '../observability/metrics.ts';
+import { METRICS_CONTENT_TYPE, type MetricsPage } from '../observability/metrics-page.ts';
 import type { Services } from '../services.ts';
 import { executionParameters } from './execution-parameters.ts';
 import { invoke } from './lazy-invoke.ts';
@@ -14,17 +14,18 @@ export function singleModelRoutes(services: Services): Routes {
     '/ping': { GET: () => ping(services) },
     '/invocations': { POST: (exchange) => invoke(services, exchange) },
     '/execution-parameters': { GET: () => executionParameters(services.environment) },
+    ...metricsRoute(services.metricsPage),
   };
 }
 
-/** The routes of the internal port. */
-export function internalRoutes({ metrics }: { readonly metrics: MetricsPage }): Routes {
+/** `GET /metrics`: on SageMaker's port, where its collector asks, and on a port of its own where one is set. */
+export function metricsRoute(page: MetricsPage): Routes {
   return {
     '/metrics': {
       GET: async () => ({
         status: 200,
-        headers: { 'Content-Type': metrics.contentType },
-        body: [Buffer.from(await metrics.text())],
+        headers: { 'Content-Type': METRICS_CONTENT_TYPE },
+        body: [Buffer.from(await page.text())],
       }),
     },
   };

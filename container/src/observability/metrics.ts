@@ -1,22 +1,22 @@
 /** Metrics of this process in the Prometheus text format. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { boundedLabel, mediaTypeLabel } from './labels.ts';
+import type { MetricsPage } from './metrics-page.ts';
 import type { Timings } from './timings.ts';
 
 /** A finished request as the metrics see it. Times are milliseconds, sizes bytes. */
 export interface RequestSample {
   /** Undefined where the request was refused before its model was known. */
   readonly model: string | undefined;
+  /** Version that answered, or that was asked for; undefined where none was named. */
+  readonly version: string | undefined;
   readonly transport: string | undefined;
+  /** `Content-Type` of the request, as it came. */
+  readonly contentType: string | undefined;
   readonly status: number;
   readonly requestBytes: number | undefined;
   readonly responseBytes: number;
   readonly timings: Timings;
-}
-
-/** Metrics as Prometheus reads them. */
-export interface MetricsPage {
-  readonly contentType: string;
-  text(): Promise<string>;
 }
 
 /** A batch that ran in this process. */
@@ -41,8 +41,8 @@ export class Metrics implements MetricsPage {
   readonly #registry = new Registry();
   readonly #requests = this.#counter(
     'sagemaker_tfs_requests_total',
-    'Requests answered, by model, transport and HTTP status.',
-    ['model', 'transport', 'status'],
+    'Requests answered, by model, version, media type, transport and HTTP status.',
+    ['model', 'version', 'content_type', 'transport', 'status'],
   );
   readonly #inFlight = new Gauge({
     name: 'sagemaker_tfs_requests_in_flight',
@@ -84,6 +84,9 @@ export class Metrics implements MetricsPage {
     ['model', 'kind'],
   );
 
+  readonly #modelLabel = boundedLabel();
+  readonly #versionLabel = boundedLabel();
+
   /** @param reason why the models cannot be called, asked when the metrics are read */
   constructor(reason: () => string | undefined) {
     new Gauge({
@@ -96,15 +99,30 @@ export class Metrics implements MetricsPage {
         this.set(reason() === undefined ? 1 : 0);
       },
     });
+    new Gauge({
+      name: 'sagemaker_tfs_resident_memory_bytes',
+      help: 'Resident memory of the processes of the runtime, without the model server.',
+      registers: [this.#registry],
+      collect() {
+        this.set(process.memoryUsage.rss());
+      },
+    });
   }
 
   started(): void {
     this.#inFlight.inc();
   }
 
-  finished({ model = '', transport = '', ...sample }: RequestSample): void {
+  finished({ transport = '', ...sample }: RequestSample): void {
+    const model = this.#modelLabel(sample.model ?? '');
     this.#inFlight.dec();
-    this.#requests.inc({ model, transport, status: String(sample.status) });
+    this.#requests.inc({
+      model,
+      version: this.#versionLabel(sample.version ?? ''),
+      content_type: mediaTypeLabel(sample.contentType),
+      transport,
+      status: String(sample.status),
+    });
     for (const [part, ms] of Object.entries(sample.timings)) {
       this.#seconds.observe({ model, part }, ms / 1000);
     }
@@ -119,8 +137,6 @@ export class Metrics implements MetricsPage {
     this.#batchedRows.inc({ model, kind: 'request' }, rows);
     this.#batchedRows.inc({ model, kind: 'padding' }, padding);
   }
-
-  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
   text(): Promise<string> {
     return this.#registry.metrics();

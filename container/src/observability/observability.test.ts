@@ -78,12 +78,32 @@ test('metrics count requests by status', async () => {
   await invoke('{"instances": [1]}');
   await invoke('{"instances": ');
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  expect(text).toMatch(/sagemaker_tfs_requests_total\{.*status="200"\} [1-9]/);
+  const answered =
+    'model="half_plus_two",version="2",content_type="application/json",transport="grpc",status="200"';
+  expect(text).toMatch(new RegExp(`^sagemaker_tfs_requests_total\\{${answered}\\} [1-9]`, 'm'));
   expect(text).toMatch(/sagemaker_tfs_requests_total\{.*status="400"\} 1/);
   expect(text).toMatch(/sagemaker_tfs_request_part_seconds_count\{.*part="predict"\} [1-9]/);
   expect(text).toMatch(/^sagemaker_tfs_ready 1$/m);
   expect(text).toMatch(/^sagemaker_tfs_requests_in_flight 0$/m);
-  expect((await fetch(`${runtime.url}/metrics`)).status).toBe(404);
+  expect(text).toMatch(/^sagemaker_tfs_resident_memory_bytes [1-9]\d{6,}$/m);
+});
+
+test("SageMaker's own port answers the metrics, in the format that its collector reads", async () => {
+  const response = await fetch(`${runtime.url}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const lines = (await response.text()).split('\n');
+  const sample = /^[a-z_]+(\{([a-z_]+="[^"\n]*",?)+\})? (\d+(\.\d+)?(e[+-]?\d+)?|NaN|\+Inf)$/;
+  expect(lines.filter((line) => !/^(#.*)?$/.test(line) && !sample.test(line))).toEqual([]);
+  expect(lines).toContain('sagemaker_tfs_ready 1');
+});
+
+test('a client cannot make series without end', async () => {
+  const types = Array.from({ length: 20 }, (_, index) => `application/x-made-up-${index}`);
+  await Promise.all(types.map((type) => invoke('x', { 'Content-Type': type })));
+  const page = async () => (await fetch(`${runtime.url}/metrics`)).text();
+  await until(async () => /content_type="other".*status="415"\} 20/.test(await page()));
+  expect(await page()).not.toContain('made-up');
 });
 
 test('what is configured wrongly or lies in the wrong place is warned of', () => {

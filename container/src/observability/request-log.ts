@@ -19,19 +19,21 @@ export function recordRequest(
 ): RequestRecord {
   const { metrics, cloudWatch } = services;
   const record: RequestRecord = { inference: undefined, requestBytes: undefined };
-  metrics?.started();
+  metrics.started();
   exchange.onFinish((outcome) => {
     const sample: RequestSample = {
       model: record.inference?.model.name,
+      version: record.inference?.answeredVersion ?? record.inference?.model.version,
+      contentType: exchange.request.headers['content-type'],
       transport: record.inference?.backend.transport,
       status: outcome.status,
       requestBytes: record.requestBytes,
       responseBytes: outcome.bytes,
       timings: stopwatch.timings(),
     };
-    metrics?.finished(sample);
+    metrics.finished(sample);
     cloudWatch?.finished(sample);
-    writeLine(services, exchange, { sample, outcome, inference: record.inference });
+    writeLine(services, exchange, sample, outcome);
   });
   return record;
 }
@@ -39,21 +41,10 @@ export function recordRequest(
 function writeLine(
   { log }: Services,
   exchange: Exchange,
-  finished: { sample: RequestSample; outcome: Outcome; inference: Inference | undefined },
+  { timings, ...sample }: RequestSample,
+  outcome: Outcome,
 ): void {
-  const { sample, outcome, inference } = finished;
-  const { model, transport, status, requestBytes, responseBytes, timings } = sample;
-  const line = {
-    requestId: exchange.id,
-    model,
-    transport,
-    status,
-    requestBytes,
-    responseBytes,
-    version: inference?.answeredVersion ?? inference?.model.version,
-    contentType: exchange.request.headers['content-type'],
-    ms: rounded(timings),
-  };
+  const line = { requestId: exchange.id, ...sample, ms: rounded(timings) };
   const { error } = outcome;
   if (error === undefined) log.info(line, 'invocation');
   else if (outcome.status >= 500) log.error({ ...line, err: error }, 'invocation failed');

@@ -7,13 +7,16 @@ export type WorkerMessage =
   /** It ends because it cannot start. */
   | { readonly kind: 'failed'; readonly message: string }
   /** Its metrics, as prom-client's `getMetricsAsJSON` gives them. */
-  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: object[] };
+  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: object[] }
+  /** Asks for the metrics of all processes. */
+  | { readonly kind: 'metrics-page'; readonly id: number };
 
-/** From the primary: asks for the metrics. */
-export interface MetricsRequest {
-  readonly kind: 'metrics';
-  readonly id: number;
-}
+/** From the primary. */
+export type PrimaryMessage =
+  /** Asks for the worker's metrics. */
+  | { readonly kind: 'metrics'; readonly id: number }
+  /** The metrics of all processes, as text. */
+  | { readonly kind: 'metrics-page'; readonly id: number; readonly text: string };
 
 /** The environment variable that tells a worker to listen only once its models are loaded. */
 export const LISTENS_WHEN_READY = 'WORKER_LISTENS_WHEN_READY';

@@ -1,18 +1,17 @@
 /** The internal port with the metrics of all workers. */
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
-import { internalRoutes } from '../http/routes.ts';
+import { metricsRoute } from '../http/routes.ts';
 import { type RunningServer, startServer } from '../http/server.ts';
-import { sharedMetrics } from './shared-metrics.ts';
-import type { WorkerSupervisor } from './worker-supervisor.ts';
+import type { MetricsPage } from '../observability/metrics-page.ts';
 
 /** Starts to listen on `SAGEMAKER_TFS_METRICS_PORT`. @throws where the port is taken */
 export async function startMetricsServer(
   { address, limits, metrics: { port = 0 } }: Environment,
   log: Logger,
-  workers: WorkerSupervisor,
+  page: MetricsPage,
 ): Promise<RunningServer> {
-  const routes = internalRoutes({ metrics: sharedMetrics(workers) });
+  const routes = metricsRoute(page);
   const timeoutMs = limits.requestTimeoutMs;
   const portVariable = 'SAGEMAKER_TFS_METRICS_PORT';
   const server = await startServer(routes, { port, portVariable, address, timeoutMs, log });

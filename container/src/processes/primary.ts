@@ -3,12 +3,15 @@
  * on. A crash of TensorFlow or of a handler, or the kernel's out-of-memory killer, ends one worker and not
  * the endpoint.
  */
+import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { RunningServer } from '../http/server.ts';
 import type { ModelServer } from '../model-server/start.ts';
 import { tensorFlowVariables } from '../model-server/tensorflow-variables.ts';
+import type { MetricsPage } from '../observability/metrics-page.ts';
+import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import { WorkerSupervisor } from './worker-supervisor.ts';
 
 /** What the primary is started with. */
@@ -32,11 +35,13 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
     variables: workerVariables(options),
     log,
   });
+  const page = pageOf(workers);
+  answerWorkers(page);
   workers.start();
   let metrics: RunningServer | undefined;
   let graceMs = 0;
   try {
-    metrics = await metricsServer(options, workers);
+    metrics = await metricsServer(options, page);
     await Promise.race([signalled, workers.failed, ...(modelServer ? [modelServer.failed] : [])]);
     graceMs = environment.limits.shutdownTimeoutMs;
   } finally {
@@ -67,12 +72,35 @@ function workerVariables({ environment, variables }: PrimaryOptions): Record<str
   };
 }
 
+/** The metrics of all workers; what makes them is loaded when they are first asked for. */
+function pageOf(workers: WorkerSupervisor): MetricsPage {
+  let page: Promise<MetricsPage> | undefined;
+  const load = async () => (await import('./shared-metrics.ts')).sharedMetrics(workers);
+  return {
+    text: async () => {
+      page ??= load();
+      return (await page).text();
+    },
+  };
+}
+
+/** Answers the workers that are asked for the metrics of all. */
+function answerWorkers(page: MetricsPage): void {
+  cluster.on('message', (worker, message: WorkerMessage) => {
+    if (message.kind !== 'metrics-page') return;
+    void page.text().then((text) => {
+      const answer: PrimaryMessage = { kind: 'metrics-page', id: message.id, text };
+      worker.send(answer, () => undefined);
+    });
+  });
+}
+
 /** Undefined where no port is set for it. */
 async function metricsServer(
   { environment, log }: PrimaryOptions,
-  workers: WorkerSupervisor,
+  page: MetricsPage,
 ): Promise<RunningServer | undefined> {
   if (environment.metrics.port === undefined) return undefined;
   const { startMetricsServer } = await import('./metrics-server.ts');
-  return startMetricsServer(environment, log, workers);
+  return startMetricsServer(environment, log, page);
 }

@@ -89,6 +89,9 @@ describe.each([
     expect(metrics).toContain('sagemaker_tfs_ready 1');
     expect(metrics).toContain('sagemaker_tfs_processes_ready 2');
     expect(metrics).toContain('sagemaker_tfs_process_restarts_total 1');
+    const onMainPort = await (await fetch(`${runtime.url}/metrics`)).text();
+    expect(onMainPort).toContain('sagemaker_tfs_processes_ready 2');
+    expect(onMainPort).toContain('sagemaker_tfs_process_restarts_total 1');
     expect(await runtime.end('SIGTERM')).toBe(0);
     expect(workerPids(runtime).filter(isAlive)).toEqual([]);
     if (name === 'in-process') return;

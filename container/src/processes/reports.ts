@@ -1,12 +1,12 @@
 /** What a worker tells its primary. */
 import type { Metrics } from '../observability/metrics.ts';
-import type { MetricsRequest, WorkerMessage } from './messages.ts';
+import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 
 /** Tells the primary that the models can be called, and answers its questions from now on. */
-export function reportReady(metrics: Metrics | undefined): void {
-  process.on('message', (message: MetricsRequest) => {
+export function reportReady(metrics: Metrics): void {
+  process.on('message', (message: PrimaryMessage) => {
     if (message.kind !== 'metrics') return;
-    void metrics?.json().then((json) => tell({ kind: 'metrics', id: message.id, metrics: json }));
+    void metrics.json().then((json) => tell({ kind: 'metrics', id: message.id, metrics: json }));
   });
   void tell({ kind: 'ready' });
 }

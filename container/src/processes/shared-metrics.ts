@@ -1,8 +1,8 @@
 /** The metrics of all workers as one page. */
 import type { Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
-import type { MetricsPage } from '../observability/metrics.ts';
-import type { MetricsRequest, WorkerMessage } from './messages.ts';
+import type { MetricsPage } from '../observability/metrics-page.ts';
+import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import type { WorkerSupervisor } from './worker-supervisor.ts';
 
 /** How long a worker may take to answer; one whose event loop is held up is left out. */
@@ -13,7 +13,6 @@ export function sharedMetrics(workers: WorkerSupervisor): MetricsPage {
   const own = ownMetrics(workers);
   let asked = 0;
   return {
-    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
     async text() {
       asked += 1;
       const answers = await Promise.all(workers.ready.map((worker) => metricsOf(worker, asked)));
@@ -69,7 +68,7 @@ function metricsOf(worker: Worker, id: number): Promise<object[]> {
     const onExit = () => settle([]);
     const timer = setTimeout(settle, PATIENCE_MS, []);
     worker.on('message', onMessage).once('exit', onExit);
-    const request: MetricsRequest = { kind: 'metrics', id };
+    const request: PrimaryMessage = { kind: 'metrics', id };
     worker.send(request, (error) => error && settle([]));
   });
 }
