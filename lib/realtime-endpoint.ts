@@ -5,7 +5,7 @@ import {
   type IAlarm,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, Names, Stack, Token } from 'aws-cdk-lib/core';
@@ -14,6 +14,7 @@ import { type AsyncInferenceProps, renderAsyncInference } from './endpoint/async
 import { addScaling } from './endpoint/autoscaling.ts';
 import { checkCombination } from './endpoint/combinations.ts';
 import { type DataCaptureProps, renderDataCapture } from './endpoint/data-capture.ts';
+import { checkDeployed } from './endpoint/deployed.ts';
 import { type DeploymentProps, renderDeployment } from './endpoint/deployment.ts';
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { type BoundVariant, bindVariant, type VariantProps } from './endpoint/variant.ts';
@@ -93,6 +94,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   readonly rollbackAlarms: readonly IAlarm[];
   private readonly config: CfnEndpointConfig;
   private readonly resource: CfnEndpoint;
+  private readonly deployed: Construct;
 
   constructor(scope: Construct, id: string, props: RealtimeEndpointProps) {
     super(scope, id);
@@ -109,7 +111,14 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     this.config = this.createConfig(props);
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
     this.resource = this.createEndpoint(props);
+    this.resource.node.addDependency(...this.allowRollback());
     this.addAutoscaling();
+    this.deployed = checkDeployed(this, {
+      endpoint: this.resource,
+      endpointName: this.endpointName,
+      endpointArn: this.endpointArn,
+      endpointConfigName: this.endpointConfigName,
+    });
   }
 
   /** Name that CloudFormation gave the configuration; another after every change. */
@@ -135,9 +144,17 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     return new QueueMetrics(this.endpointName);
   }
 
-  /** The endpoint itself, for dependencies. */
+  /** The endpoint itself. */
   get endpoint(): CfnEndpoint {
     return this.resource;
+  }
+
+  /**
+   * What to depend on to come after the endpoint: the check that it runs the configuration deployed. It
+   * fails the deployment where SageMaker went back to the old one, and CloudFormation then keeps that.
+   */
+  get deployment(): Construct {
+    return this.deployed;
   }
 
   private allVariants(): BoundVariant[] {
@@ -192,9 +209,33 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     const instances = this.variants.filter(({ props }) => !props.serverless);
     const own = instances.flatMap(({ name }) => {
       const scope = new Construct(this, `Rollback${name}`);
-      return rollbackAlarms(scope, this.metrics(name), name, deployment);
+      // Of the new fleet alone. An alarm that also counts the old fleet's errors would end the very update
+      // that mends them.
+      // https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html
+      const newFleet = new VariantMetrics(this.endpointName, name, this.endpointConfigName);
+      return rollbackAlarms(scope, newFleet, name, deployment);
     });
     return [...own, ...(deployment.rollbackAlarms ?? [])];
+  }
+
+  /**
+   * The models' roles may read the alarms that roll an update back, which SageMaker asks of them.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html
+   */
+  private allowRollback(): Policy[] {
+    if (this.rollbackAlarms.length === 0) return [];
+    const roles = new Set(this.allVariants().map((variant) => variant.props.model.role));
+    // Not in the roles' own policies: those come before the models, and so before the alarms.
+    const policy = new Policy(this, 'ReadRollbackAlarms', {
+      roles: [...roles],
+      statements: [
+        new PolicyStatement({
+          actions: ['cloudwatch:DescribeAlarms'],
+          resources: this.rollbackAlarms.map(({ alarmArn }) => alarmArn),
+        }),
+      ],
+    });
+    return [policy];
   }
 
   private addAutoscaling(): void {

@@ -14,8 +14,16 @@ const INSTANCES = '/aws/sagemaker/Endpoints';
 export class VariantMetrics {
   private readonly dimensions: Readonly<Record<string, string>>;
 
-  constructor(endpointName: string, variantName: string) {
-    this.dimensions = { EndpointName: endpointName, VariantName: variantName };
+  /**
+   * @param endpointConfigName counts only the instances that run this configuration: during an update, one
+   *   fleet and not both. Default: all of the endpoint's
+   */
+  constructor(endpointName: string, variantName: string, endpointConfigName?: string) {
+    this.dimensions = {
+      EndpointName: endpointName,
+      VariantName: variantName,
+      ...(endpointConfigName !== undefined && { EndpointConfigName: endpointConfigName }),
+    };
   }
 
   /** Requests sent to the model. @default sum over 1 minute */

@@ -1,19 +1,17 @@
 /** Proves after every deployment that the endpoint serves what was deployed, rightly and fast enough. */
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Aws, CustomResource, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Runtime } from 'aws-cdk-lib/aws-lambda';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { BoundVariant } from '../endpoint/variant.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
-import { bundledModule } from '../hashing/bundled-module.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { justifyWildcard } from '../wildcards.ts';
+import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
 import { checkSamples } from './check-samples.ts';
 import { outputNames } from './handler/report.ts';
 import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from './plan.ts';
@@ -38,10 +36,6 @@ export interface SmokeTestProps extends VpcAttachmentProps {
    */
   readonly metricNamespace?: string;
 }
-
-/** Longest run of a Lambda function. */
-const TIMEOUT = Duration.minutes(15);
-const ENTRY = 'smoke-test/handler/index.ts';
 
 /**
  * Runs after every change of model, image, handler or configuration. A failed check fails the
@@ -71,66 +65,34 @@ export class SmokeTest extends Construct {
       samples,
       metricNamespace: props.metricNamespace ?? 'SageMakerTensorFlow/SmokeTest',
     };
-    const { role, logGroup } = this.createRole(endpoint, props.vpc !== undefined);
-    const handler = new NodejsFunction(this, 'Function', {
+    const { handler, role } = createCheckFunction(this, {
       description: `Smoke test of ${endpoint.endpointName}`,
-      ...bundledModule(this, ENTRY),
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
-      memorySize: 1024,
-      timeout: TIMEOUT,
-      role,
-      logGroup,
-      ...(layer && { layers: [layer] }),
+      endpointArn: endpoint.endpointArn,
       environment: { SAMPLES_DIR },
+      ...(layer && { layers: [layer] }),
       ...(props.vpc && { vpc: props.vpc as IVpc }),
       ...(props.vpcSubnets && { vpcSubnets: props.vpcSubnets }),
       ...(props.securityGroups && { securityGroups: [...props.securityGroups] }),
     });
+    if (props.samples.length > 0) endpoint.grantInvoke(role);
+    if (props.vpc) {
+      role.addToPolicy(networkInterfaces());
+      justifyWildcard(role, '*', 'Lambda checks leave to join a VPC against all interfaces');
+    }
     const transports = new Set(plan.variants.flatMap((variant) => variant.transports));
     this.resultNames = [...transports].flatMap((transport) => outputNames(transport));
     this.resource = new CustomResource(this, 'Resource', {
       resourceType: 'Custom::SageMakerSmokeTest',
       serviceToken: handler.functionArn,
-      serviceTimeout: TIMEOUT.plus(Duration.minutes(1)),
+      serviceTimeout: CHECK_TIMEOUT.plus(Duration.minutes(1)),
       properties: { Plan: Stack.of(this).toJsonString(plan) },
     });
-    this.resource.node.addDependency(endpoint.endpoint, role);
+    this.resource.node.addDependency(endpoint.deployment, role);
   }
 
   /** A measured figure, averaged over samples and variants: `GrpcMeanMs`, `RestP95Ms`, `GrpcColdMs`. */
   result(name: string): string {
     return this.resource.getAttString(name);
-  }
-
-  private createRole(endpoint: RealtimeEndpoint, inVpc: boolean) {
-    const logGroup = new LogGroup(this, 'Log', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const role = new Role(this, 'Role', {
-      description: `Smoke test of ${endpoint.endpointName}`,
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    });
-    logGroup.grantWrite(role);
-    endpoint.grantInvoke(role);
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: ['sagemaker:DescribeEndpoint'],
-        resources: [endpoint.endpointArn],
-      }),
-    );
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: ['cloudformation:DescribeStacks'],
-        resources: [Aws.STACK_ID],
-      }),
-    );
-    if (inVpc) {
-      role.addToPolicy(networkInterfaces());
-      justifyWildcard(role, '*', 'Lambda checks leave to join a VPC against all interfaces');
-    }
-    return { role, logGroup };
   }
 }
 

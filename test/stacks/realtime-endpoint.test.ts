@@ -1,5 +1,6 @@
 /** Endpoints: what each feature becomes in CloudFormation. */
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
@@ -103,6 +104,60 @@ test('an update is rolled back by alarms that exist before the endpoint', () => 
       BlueGreenUpdatePolicy: { TrafficRoutingConfiguration: { Type: 'ALL_AT_ONCE' } },
     },
   });
+});
+
+test('rollback alarms count the new fleet alone: the old one may be what the update mends', () => {
+  const latency = { deployment: { modelLatencyP90: Duration.seconds(1) } };
+  const { template } = endpointWith({}, () => latency);
+  const [config = ''] = Object.keys(template.findResources(CONFIG));
+  const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm'));
+  expect(alarms).toHaveLength(2);
+  for (const { Properties } of alarms) {
+    expect(Properties.Dimensions).toContainEqual({
+      Name: 'EndpointConfigName',
+      Value: { 'Fn::GetAtt': [config, 'EndpointConfigName'] },
+    });
+  }
+});
+
+test('every model role may read every rollback alarm before the endpoint is updated', () => {
+  const stack = testStack();
+  const theirs = new Alarm(stack, 'Theirs', {
+    metric: new Metric({ namespace: 'Orders', metricName: 'Failed' }),
+    threshold: 1,
+    evaluationPeriods: 1,
+  });
+  new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [{ model: testModel(stack) }],
+    shadowVariant: { model: testModel(stack, {}, 'Candidate'), variantName: 'candidate' },
+    deployment: { rollbackAlarms: [theirs] },
+  });
+  const template = Template.fromStack(stack);
+  const alarms = Object.keys(template.findResources('AWS::CloudWatch::Alarm'));
+  const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([, policy]) =>
+    JSON.stringify(policy).includes('cloudwatch:DescribeAlarms'),
+  );
+  expect(policies).toHaveLength(1);
+  const [id = '', policy] = policies[0] ?? [];
+  expect(policy?.Properties.PolicyDocument.Statement).toEqual([
+    {
+      Action: 'cloudwatch:DescribeAlarms',
+      Effect: 'Allow',
+      Resource: expect.arrayContaining(alarms.map((alarm) => ({ 'Fn::GetAtt': [alarm, 'Arn'] }))),
+    },
+  ]);
+  expect(policy?.Properties.Roles).toHaveLength(2);
+  template.hasResource(ENDPOINT, { DependsOn: Match.arrayWith([id]) });
+});
+
+test('an endpoint fails the deployment where SageMaker went back to the old configuration', () => {
+  const { template } = endpointWith({});
+  const [config = ''] = Object.keys(template.findResources(CONFIG));
+  const [endpoint = ''] = Object.keys(template.findResources(ENDPOINT));
+  const checks = template.findResources('Custom::SageMakerDeployedConfiguration');
+  const [check] = Object.values(checks);
+  expect(JSON.stringify(check?.Properties.Plan)).toContain(config);
+  expect(check?.DependsOn).toContain(endpoint);
 });
 
 test('canary and rolling updates', () => {

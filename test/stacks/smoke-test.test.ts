@@ -75,8 +75,10 @@ test('the plan names the configuration just deployed, the fingerprint and the pr
 
 test('it runs after the endpoint, on Node 24, for at most 15 minutes', () => {
   const template = smokeTemplate();
-  const [endpoint = ''] = Object.keys(template.findResources('AWS::SageMaker::Endpoint'));
-  template.hasResource('Custom::SageMakerSmokeTest', { DependsOn: Match.arrayWith([endpoint]) });
+  const [proven = ''] = Object.keys(
+    template.findResources('Custom::SageMakerDeployedConfiguration'),
+  );
+  template.hasResource('Custom::SageMakerSmokeTest', { DependsOn: Match.arrayWith([proven]) });
   template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs24.x', Timeout: 900 });
 });
 

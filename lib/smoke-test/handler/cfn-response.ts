@@ -21,7 +21,12 @@ export interface CustomResourceResult {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** CloudFormation takes 4096 bytes in all, shows about 1000 characters of the reason. */
+/**
+ * CloudFormation takes 4096 bytes in all, attributes included.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+ */
+const MAX_BYTES = 4096;
+/** CloudFormation shows about 1000 characters of the reason. */
 const MAX_REASON = 1000;
 const ATTEMPTS = 3;
 
@@ -31,15 +36,7 @@ export async function respond(
   physicalResourceId: string,
   result: CustomResourceResult,
 ): Promise<void> {
-  const body = JSON.stringify({
-    Status: result.status,
-    Reason: (result.reason ?? 'see the log').slice(0, MAX_REASON),
-    PhysicalResourceId: physicalResourceId,
-    StackId: event.StackId,
-    RequestId: event.RequestId,
-    LogicalResourceId: event.LogicalResourceId,
-    Data: result.data ?? {},
-  });
+  const body = responseBody(event, physicalResourceId, result);
   for (let attempt = 1; ; attempt++) {
     try {
       const response = await fetch(event.ResponseURL, {
@@ -55,4 +52,29 @@ export async function respond(
       await new Promise((resolve) => setTimeout(resolve, 1000 * attempt));
     }
   }
+}
+
+/** The answer as JSON; the reason is cut until everything fits. */
+function responseBody(
+  event: CustomResourceEvent,
+  physicalResourceId: string,
+  result: CustomResourceResult,
+): string {
+  const withReason = (length: number) =>
+    JSON.stringify({
+      Status: result.status,
+      Reason: (result.reason ?? 'see the log').slice(0, length),
+      PhysicalResourceId: physicalResourceId,
+      StackId: event.StackId,
+      RequestId: event.RequestId,
+      LogicalResourceId: event.LogicalResourceId,
+      Data: result.data ?? {},
+    });
+  let length = MAX_REASON;
+  let body = withReason(length);
+  while (Buffer.byteLength(body) > MAX_BYTES && length > 1) {
+    length = Math.floor(length * 0.8);
+    body = withReason(length);
+  }
+  return body;
 }

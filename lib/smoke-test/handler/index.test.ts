@@ -11,6 +11,7 @@ import {
 } from '../../../test/rehearse/aws-stand-in.ts';
 import type { SmokeTestPlan } from '../plan.ts';
 import { handler } from './index.ts';
+import { outputNames } from './report.ts';
 
 const FINGERPRINT = '0123456789abcdef';
 const samples = mkdtempSync(join(tmpdir(), 'samples-'));
@@ -107,25 +108,49 @@ test('every sample goes to the variant over every transport, once and then as of
   });
 });
 
+/** Attributes that a template may name. */
+const NAMES = (['rest', 'grpc', 'in-process'] as const).flatMap((one) => outputNames(one)).sort();
+
+test.each<[string, Partial<StandInOptions>, { plan?: Partial<SmokeTestPlan> }]>([
+  [
+    'a failed check while the stack rolls back',
+    {
+      endpoint: () => ({ EndpointStatus: 'Failed' }),
+      stackStatus: () => 'UPDATE_ROLLBACK_IN_PROGRESS',
+    },
+    {},
+  ],
+  ['a plan without samples', {}, { plan: { samples: [] } }],
+  ['an endpoint without variants to ask', {}, { plan: { variants: [], samples: [] } }],
+  ['a plan with samples', {}, {}],
+])('every output has a value: %s', async (_, options, event) => {
+  const response = await run(options, event);
+  expect(response?.Status).toBe('SUCCESS');
+  const data = response?.Data as Record<string, string>;
+  expect(Object.keys(data).sort()).toEqual(NAMES);
+  for (const value of Object.values(data)) expect(value).not.toBe('');
+  expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThanOrEqual(4096);
+});
+
+test('an answer with a long reason fits what CloudFormation takes', async () => {
+  const FailureReason = '"\u00e9'.repeat(2000);
+  const response = await run({
+    endpoint: () => ({ EndpointStatus: 'Failed', FailureReason }),
+    stackStatus: () => 'UPDATE_ROLLBACK_IN_PROGRESS',
+  });
+  expect(response?.Status).toBe('SUCCESS');
+  expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThanOrEqual(4096);
+});
+
 test('figures become outputs, metrics and a table', async () => {
   const data = (await run())?.Data as Record<string, string>;
-  expect(Object.keys(data).sort()).toEqual(
-    ['Grpc', 'Rest']
-      .flatMap((transport) =>
-        [
-          'ColdMs',
-          'CostPerMillionUsd',
-          'MeanMs',
-          'P50Ms',
-          'P90Ms',
-          'P95Ms',
-          'RequestBytes',
-          'ResponseBytes',
-        ].map((name) => transport + name),
-      )
-      .sort(),
-  );
-  expect(data).toMatchObject({ GrpcRequestBytes: '20', RestResponseBytes: '12' });
+  expect(data).toMatchObject({
+    GrpcRequestBytes: '20',
+    RestResponseBytes: '12',
+    RestMeanMs: expect.stringMatching(/^[\d.]+$/),
+    GrpcCostPerMillionUsd: expect.stringMatching(/^[\d.]+$/),
+    InProcessMeanMs: 'not measured',
+  });
   const lines = log.mock.calls.map(([line]) => String(line));
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     _aws: { CloudWatchMetrics: [{ Namespace: 'SmokeTest' }] },

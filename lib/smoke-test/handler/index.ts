@@ -6,7 +6,7 @@ import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import type { SmokeTestPlan } from '../plan.ts';
 import { type CustomResourceEvent, type CustomResourceResult, respond } from './cfn-response.ts';
 import { waitForEndpoint } from './endpoint-state.ts';
-import { embeddedMetrics, outputs, type SmokeTestOutputs, table } from './report.ts';
+import { embeddedMetrics, notMeasured, outputs, type SmokeTestOutputs, table } from './report.ts';
 import { runSample, type SampleResult } from './run-sample.ts';
 import { isRollingBack } from './stack-state.ts';
 
@@ -52,12 +52,13 @@ async function resultOf(
   const deadline = Date.now() + context.getRemainingTimeInMillis() - RESERVE_MS;
   try {
     const plan = JSON.parse(event.ResourceProperties.Plan ?? '') as SmokeTestPlan;
-    return { status: 'SUCCESS', data: await runPlan(plan, deadline) };
+    return { status: 'SUCCESS', data: { ...notMeasured(), ...(await runPlan(plan, deadline)) } };
   } catch (error) {
     const reason = `Smoke test failed: ${error instanceof Error ? error.message : error}`;
     console.error(reason, error);
     if (!(await isRollingBack(event.StackId))) return { status: 'FAILED', reason };
-    return { status: 'SUCCESS', reason: `${reason} (the stack is rolling back)` };
+    const why = `${reason} (the stack is rolling back)`;
+    return { status: 'SUCCESS', reason: why, data: notMeasured() };
   }
 }
 
