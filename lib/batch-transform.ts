@@ -1,4 +1,11 @@
 /** Batch transform: a state machine that runs SageMaker transform jobs to completion, sharded if asked. */
+import {
+  type AssembleWith,
+  type BatchStrategy,
+  DEFAULT_SETTINGS,
+  type SplitType,
+  type TransformSettings,
+} from '@sagemaker-tfs/batch/settings';
 import { EventField, Rule, RuleTargetInput, type Schedule } from 'aws-cdk-lib/aws-events';
 import { SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -10,7 +17,6 @@ import { Construct } from 'constructs';
 import { checkBatch } from './batch/check-props.ts';
 import { definition } from './batch/definition.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
-import type { SplitType, TransformSettings } from './batch/settings.ts';
 import { createShardFunction } from './batch/shard-function.ts';
 import type { AnyBucket } from './cdk-types.ts';
 import { chooseAmi } from './inference-ami.ts';
@@ -64,7 +70,7 @@ export interface BatchTransformProps {
    * Whether a request holds one record or as many as fit.
    * @default 'SingleRecord'
    */
-  readonly batchStrategy?: 'SingleRecord' | 'MultiRecord';
+  readonly batchStrategy?: BatchStrategy;
   /** @default 'application/x-image' */
   readonly contentType?: string;
   /** @default 'application/json' */
@@ -78,7 +84,7 @@ export interface BatchTransformProps {
    * What is put between the answers of one object's records.
    * @default 'None'
    */
-  readonly assembleWith?: 'None' | 'Line';
+  readonly assembleWith?: AssembleWith;
   /** @default 'None' */
   readonly compressionType?: 'None' | 'Gzip';
   /**
@@ -169,8 +175,13 @@ export interface BatchTransformProps {
 /** `input` of an execution: any of these, the rest comes from the props. */
 export type BatchTransformInput = Partial<TransformSettings>;
 
-/** Instance type of transform jobs. */
-export const DEFAULT_TRANSFORM_TYPE = 'ml.p3.2xlarge';
+/** Those of an object's properties that are settings. */
+function given(props: object): Partial<TransformSettings> {
+  const entries = Object.entries(props).filter(
+    ([name, value]) => name in DEFAULT_SETTINGS && value !== undefined,
+  );
+  return Object.fromEntries(entries);
+}
 
 /** Runs a model over everything under an S3 prefix. */
 export class BatchTransform extends Construct {
@@ -218,28 +229,17 @@ export class BatchTransform extends Construct {
   }
 
   private defaultSettings(props: BatchTransformProps): TransformSettings {
-    const instanceType = props.instanceType ?? DEFAULT_TRANSFORM_TYPE;
+    const instanceType = props.instanceType ?? DEFAULT_SETTINGS.instanceType;
+    const { sharding } = props;
     return {
+      ...DEFAULT_SETTINGS,
+      ...given(props),
+      ...(props.invocationsTimeout && {
+        invocationsTimeoutInSeconds: props.invocationsTimeout.toSeconds(),
+      }),
+      ...(sharding && given(sharding)),
       inputUri: props.input.bucket.s3UrlForObject(props.input.prefix),
-      dataType: 'S3Prefix',
-      inventoryUri: '',
-      keySuffix: props.sharding?.keySuffix ?? '',
       outputUri: props.output.bucket.s3UrlForObject(props.output.prefix),
-      instanceType,
-      instanceCount: props.instanceCount ?? 2,
-      maxConcurrentTransforms: props.maxConcurrentTransforms ?? 64,
-      maxPayloadInMB: props.maxPayloadInMB ?? 1,
-      batchStrategy: props.batchStrategy ?? 'SingleRecord',
-      contentType: props.contentType ?? 'application/x-image',
-      accept: props.accept ?? 'application/json',
-      splitType: props.splitType ?? 'None',
-      assembleWith: props.assembleWith ?? 'None',
-      compressionType: props.compressionType ?? 'None',
-      joinSource: props.joinSource ?? 'None',
-      inputFilter: props.inputFilter ?? '$',
-      outputFilter: props.outputFilter ?? '$',
-      invocationsTimeoutInSeconds: props.invocationsTimeout?.toSeconds() ?? 600,
-      invocationsMaxRetries: props.invocationsMaxRetries ?? 3,
       transformAmiVersion:
         chooseAmi(
           this,
@@ -249,10 +249,6 @@ export class BatchTransform extends Construct {
           props.model.image.platform,
           props.transformAmiVersion,
         ) ?? '',
-      environment: props.environment ?? {},
-      objectsPerShard: props.sharding?.objectsPerShard ?? 0,
-      maxConcurrentJobs: props.sharding?.maxConcurrentJobs ?? 2,
-      runId: '',
     };
   }
 

@@ -1,4 +1,12 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
+
+import {
+  ASSEMBLIES,
+  BATCH_STRATEGIES,
+  DEFAULT_SETTINGS,
+  MAX_INSTANCES,
+  SPLIT_TYPES,
+} from '@sagemaker-tfs/batch/settings';
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 
@@ -202,36 +210,60 @@ const endpoint = z.strictObject({
     ),
 });
 
+/** The end of a description: what a setting of a batch run is where nobody says otherwise. */
+function otherwise(name: keyof typeof DEFAULT_SETTINGS): string {
+  const value: unknown = DEFAULT_SETTINGS[name];
+  return `Default: ${typeof value === 'string' ? `\`${value}\`` : String(value)}.`;
+}
+
 const batch = z.strictObject({
-  instanceType: z.string().optional().describe("SageMaker's name. Default: `ml.p3.2xlarge`."),
-  instanceCount: count.optional().describe('Instances of a job. Default: 2.'),
+  instanceType: z
+    .string()
+    .optional()
+    .describe(`SageMaker's name. ${otherwise('instanceType')}`),
+  instanceCount: count
+    .max(MAX_INSTANCES)
+    .optional()
+    .describe(`Instances of a job. ${otherwise('instanceCount')}`),
   maxConcurrentTransforms: z
     .int()
     .min(0)
     .optional()
-    .describe('Requests at once to each instance; 0 asks the container. Default: 64.'),
-  maxPayloadInMB: z.int().min(0).max(100).optional().describe('Largest request. Default: 1.'),
+    .describe(
+      `Requests at once to each instance; 0 asks the container. ${otherwise('maxConcurrentTransforms')}`,
+    ),
+  maxPayloadInMB: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe(`Largest request. ${otherwise('maxPayloadInMB')}`),
   contentType: z
     .string()
     .optional()
-    .describe('Media type of the inputs. Default: `application/x-image`.'),
-  accept: z.string().optional().describe('Media type of the outputs. Default: `application/json`.'),
+    .describe(`Media type of the inputs. ${otherwise('contentType')}`),
+  accept: z
+    .string()
+    .optional()
+    .describe(`Media type of the outputs. ${otherwise('accept')}`),
   splitType: z
-    .enum(['None', 'Line', 'RecordIO', 'TFRecord'])
+    .enum(SPLIT_TYPES)
     .optional()
-    .describe('How a file is cut into records. Default: `None`.'),
+    .describe(`How a file is cut into records. ${otherwise('splitType')}`),
   batchStrategy: z
-    .enum(['SingleRecord', 'MultiRecord'])
+    .enum(BATCH_STRATEGIES)
     .optional()
-    .describe('Records in a request. Default: `SingleRecord`.'),
+    .describe(`Records in a request. ${otherwise('batchStrategy')}`),
   assembleWith: z
-    .enum(['None', 'Line'])
+    .enum(ASSEMBLIES)
     .optional()
-    .describe('What joins the answers of a file. Default: `None`.'),
+    .describe(`What joins the answers of a file. ${otherwise('assembleWith')}`),
   sharding: z
     .strictObject({
       objectsPerShard: count.describe('Objects of each job.'),
-      maxConcurrentJobs: count.optional().describe('Jobs at once. Default: 2.'),
+      maxConcurrentJobs: count
+        .optional()
+        .describe(`Jobs at once. ${otherwise('maxConcurrentJobs')}`),
       keySuffix: z
         .string()
         .max(200)

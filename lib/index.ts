@@ -1,5 +1,5 @@
 /** Constructs that serve TensorFlow models on SageMaker. */
-export * from './batch/settings.ts';
+export * from '@sagemaker-tfs/batch/settings';
 export * from './batch-transform.ts';
 export type { AnyBucket, AnyVpc } from './cdk-types.ts';
 export {

@@ -3,6 +3,7 @@
  * ml.p3 is older than the CUDA of today's TensorFlow Serving images: left unset, the model falls back
  * to the CPU or never starts.
  */
+import { PREFERRED_TRANSFORM_AMIS, TRANSFORM_AMI_DRIVERS } from '@sagemaker-tfs/batch/ami';
 import { Token } from 'aws-cdk-lib/core';
 import { type InstanceFamily, type InstanceUse, instanceFamily } from './instance-types/index.ts';
 import { invalidProp, type Where } from './validation.ts';
@@ -27,10 +28,7 @@ export const AMI_DRIVERS: Readonly<Record<InstanceUse, Readonly<Record<string, n
     'al2-ami-sagemaker-inference-gpu-3-1': 550,
     'al2023-ami-sagemaker-inference-gpu-4-1': 580,
   },
-  transform: {
-    'al2-ami-sagemaker-batch-gpu-470': 470,
-    'al2-ami-sagemaker-batch-gpu-535': 535,
-  },
+  transform: TRANSFORM_AMI_DRIVERS,
 };
 
 /**
@@ -101,7 +99,7 @@ function driverRunsGpu(driver: number, computeCapability: number): boolean {
 /** Newest of the images that suit, but none newer than needed for a GPU older than Blackwell: 550. */
 const PREFERRED: Readonly<Record<InstanceUse, readonly string[]>> = {
   endpoint: ['al2-ami-sagemaker-inference-gpu-3-1', 'al2023-ami-sagemaker-inference-gpu-4-1'],
-  transform: ['al2-ami-sagemaker-batch-gpu-535', 'al2-ami-sagemaker-batch-gpu-470'],
+  transform: PREFERRED_TRANSFORM_AMIS,
 };
 
 /**

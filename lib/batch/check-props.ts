@@ -1,10 +1,11 @@
 /** Refuses what a transform job cannot be. */
+
+import { SETTING_RULES } from '@sagemaker-tfs/batch/settings';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { BatchTransformProps } from '../batch-transform.ts';
 import { hasLocalStorage } from '../endpoint/variant.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
-import { SETTING_RULES } from './settings.ts';
 
 const MAX_ENVIRONMENT = 16;
 

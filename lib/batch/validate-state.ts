@@ -1,12 +1,13 @@
 /** The machine's first states: settings are merged over the defaults, and a bad input fails at once. */
-import { jsonata, literal } from './jsonata.ts';
+
 import {
   CONFLICT_RULES,
   type ConflictRule,
   SETTING_RULES,
   type SettingName,
   type SettingRule,
-} from './settings.ts';
+} from '@sagemaker-tfs/batch/settings';
+import { jsonata, literal } from './jsonata.ts';
 
 /** One condition that must hold for setting `name`, as JSONata over `$s`. */
 function condition(name: string, rule: SettingRule): { holds: string; wanted: string } {

@@ -1,7 +1,8 @@
 /** A configuration as stacks. */
+
+import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { type Environment, Stage, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { DEFAULT_TRANSFORM_TYPE } from '../batch-transform.ts';
 import type { ModelConfig, ServingConfig } from '../config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { INSTANCE_FAMILIES } from '../instance-types/index.ts';
@@ -83,7 +84,7 @@ function endpointVariant(config: ServingConfig, { endpoint }: ModelConfig): Serv
 }
 
 function batchVariant(config: ServingConfig, { batch }: ModelConfig): ServingImageVariant {
-  return variantFor(config, batch?.instanceType ?? DEFAULT_TRANSFORM_TYPE);
+  return variantFor(config, batch?.instanceType ?? DEFAULT_SETTINGS.instanceType);
 }
 
 /** The image asked for, else one that suits the instance type; unknown types are refused later. */

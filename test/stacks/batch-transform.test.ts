@@ -1,12 +1,12 @@
 /** The state machine of a batch transform, executed: AWS's answers come from the test, S3 from a stand-in. */
 import { gzipSync } from 'node:zlib';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
-import type { TransformSettings } from '../../lib/batch/settings.ts';
 import { BatchTransform, type BatchTransformProps } from '../../lib/index.ts';
 import { execute, type Service, StateError } from './asl.ts';
 import { type S3StandIn, startS3 } from './s3-stand-in.ts';
@@ -130,8 +130,8 @@ describe('one job', () => {
   });
 
   test.each<[unknown, string]>([
-    [{ instanceCount: 0 }, 'instanceCount: must be a whole number from 1 to 1000, not 0'],
-    [{ instanceCount: '2' }, 'instanceCount: must be a whole number from 1 to 1000, not 2'],
+    [{ instanceCount: 0 }, 'instanceCount: must be a whole number from 1 to 100, not 0'],
+    [{ instanceCount: '2' }, 'instanceCount: must be a whole number from 1 to 100, not 2'],
     [{ splitType: 'Lines' }, 'splitType: must be None or Line or RecordIO or TFRecord, not Lines'],
     [{ inputUri: 'data/input' }, 'inputUri: must be text such as s3://BUCKET/PREFIX/, not data'],
     [{ environment: 'A=1' }, 'environment: must be an object of texts, not A=1'],

@@ -1,3 +1,9 @@
+import {
+  ASSEMBLIES,
+  BATCH_STRATEGIES,
+  DEFAULT_SETTINGS,
+  SPLIT_TYPES,
+} from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
 import { CommandError, usageError } from '../errors.ts';
@@ -59,28 +65,23 @@ function addRuntimeOptions(local: Command): void {
 /** Options that a transform job of SageMaker has too, under its names. */
 function addRequestOptions(local: Command): void {
   local
-    .option('--content-type <type>', 'media type of the inputs', 'application/x-image')
+    .option('--content-type <type>', 'media type of the inputs', DEFAULT_SETTINGS.contentType)
     .option('--accept <type>', 'media type of the outputs')
     .option('--custom-attributes <text>', 'custom attributes of every request')
     .addOption(
-      new Option('--split-type <type>', 'how a file is cut into records').choices([
-        'None',
-        'Line',
-        'RecordIO',
-        'TFRecord',
-      ]),
+      new Option('--split-type <type>', 'how a file is cut into records').choices(SPLIT_TYPES),
     )
     .addOption(
       new Option(
         '--batch-strategy <strategy>',
         "records in a request: one, or as many as --max-payload takes (default: the container's choice)",
-      ).choices(['SingleRecord', 'MultiRecord']),
+      ).choices(BATCH_STRATEGIES),
     )
     .addOption(
       new Option(
         '--assemble-with <what>',
         'what follows the answer to each request of a split file',
-      ).choices(['None', 'Line']),
+      ).choices(ASSEMBLIES),
     )
     .option(
       '--max-concurrent-transforms <number>',

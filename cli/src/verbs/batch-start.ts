@@ -1,4 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { amiFor } from '@sagemaker-tfs/batch/ami';
+import {
+  ASSEMBLIES,
+  BATCH_STRATEGIES,
+  DATA_TYPES,
+  DEFAULT_SETTINGS,
+  SPLIT_TYPES,
+} from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
 import type { StartOptions } from '../batch/aws/start.ts';
 import { usageError } from '../errors.ts';
@@ -48,7 +56,7 @@ export function addBatchStart(batch: Command): void {
       new Option(
         '--data-type <type>',
         'what the input is (default: a manifest where it ends in .manifest)',
-      ).choices(['S3Prefix', 'ManifestFile']),
+      ).choices(DATA_TYPES),
     )
     .option('--missing-only', 'only the inputs that have no output yet')
     .option('--job-name <name>', 'default: the model and the time, or the time');
@@ -87,8 +95,8 @@ function addMachine(start: Command): void {
 
 function addResources(start: Command): void {
   start
-    .option('--instance-type <type>', 'instances of the job', 'ml.p3.2xlarge')
-    .option('--instance-count <number>', 'how many', wholeNumber(), 2)
+    .option('--instance-type <type>', 'instances of the job', DEFAULT_SETTINGS.instanceType)
+    .option('--instance-count <number>', 'how many', wholeNumber(), DEFAULT_SETTINGS.instanceCount)
     .option(
       '--transform-ami-version <version>',
       'host image (default for GPU instances: one whose driver suits current TensorFlow Serving)',
@@ -97,37 +105,47 @@ function addResources(start: Command): void {
 
 function addRequests(start: Command): void {
   start
-    .option('--content-type <type>', 'media type of the inputs', 'application/x-image')
-    .option('--accept <type>', 'media type of the outputs', 'application/json')
+    .option('--content-type <type>', 'media type of the inputs', DEFAULT_SETTINGS.contentType)
+    .option('--accept <type>', 'media type of the outputs', DEFAULT_SETTINGS.accept)
     .addOption(
       new Option('--split-type <type>', 'how an object is cut into records')
-        .choices(['None', 'Line', 'RecordIO', 'TFRecord'])
-        .default('None'),
+        .choices(SPLIT_TYPES)
+        .default(DEFAULT_SETTINGS.splitType),
     )
     .addOption(
       new Option('--batch-strategy <strategy>', 'records in a request')
-        .choices(['SingleRecord', 'MultiRecord'])
-        .default('SingleRecord'),
+        .choices(BATCH_STRATEGIES)
+        .default(DEFAULT_SETTINGS.batchStrategy),
     )
     .addOption(
       new Option('--assemble-with <what>', 'what follows the answer to each request')
-        .choices(['None', 'Line'])
-        .default('None'),
+        .choices(ASSEMBLIES)
+        .default(DEFAULT_SETTINGS.assembleWith),
     )
     .option(
       '--max-concurrent-transforms <number>',
       'requests at once to each instance',
       wholeNumber(),
-      64,
+      DEFAULT_SETTINGS.maxConcurrentTransforms,
     )
-    .option('--max-payload <MB>', 'largest request', wholeNumber(0), 1)
+    .option(
+      '--max-payload <MB>',
+      'largest request',
+      wholeNumber(0),
+      DEFAULT_SETTINGS.maxPayloadInMB,
+    )
     .option(
       '--invocations-timeout-in-seconds <seconds>',
       'time for one request',
       wholeNumber(),
-      600,
+      DEFAULT_SETTINGS.invocationsTimeoutInSeconds,
     )
-    .option('--invocations-max-retries <number>', 'tries after the first', wholeNumber(0), 3);
+    .option(
+      '--invocations-max-retries <number>',
+      'tries after the first',
+      wholeNumber(0),
+      DEFAULT_SETTINGS.invocationsMaxRetries,
+    );
 }
 
 async function batchStart(options: Options, command: Command): Promise<void> {
@@ -135,7 +153,7 @@ async function batchStart(options: Options, command: Command): Promise<void> {
   else await startMachine(options.stateMachine, options, command);
 }
 
-/** Settings of the state machine (`lib/batch/settings.ts`) that have another name than their option. */
+/** Settings of the state machine (`batch/src/settings.ts`) that have another name than their option. */
 const SETTING_NAMES: Readonly<Record<string, string>> = {
   maxPayload: 'maxPayloadInMB',
   env: 'environment',
@@ -228,11 +246,6 @@ function jobOf(options: Options): StartOptions {
     environment: env ?? {},
     tags: tag ?? {},
   };
-}
-
-/** Left unset, the host's driver is older than what TensorFlow Serving's GPU images need. */
-function amiFor(instanceType: string): string | undefined {
-  return /^ml\.[gp]\d/.test(instanceType) ? 'al2-ami-sagemaker-batch-gpu-535' : undefined;
 }
 
 /** A name that SageMaker takes: letters, digits and hyphens, 63 at most. */

@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { type Command, InvalidArgumentError } from 'commander';
 import { usageError } from '../errors.ts';
 import type { Estimate, Workload } from '../estimate/estimate.ts';
@@ -33,7 +34,11 @@ export function addEstimate(program: Command): void {
     .option('--output-size <size>', 'the answer to one image', byteSize, byteSize('15KB'))
     .option('--seconds-per-image <seconds>', 'of one fully loaded instance', positive)
     .option('--measured <file>', 'result of batch local --json or tune --json, instead')
-    .option('--instance-type <type>', 'repeatable (default: ml.p3.2xlarge)', list)
+    .option(
+      '--instance-type <type>',
+      `repeatable (default: ${DEFAULT_SETTINGS.instanceType})`,
+      list,
+    )
     .option('--instance-count <number>', 'instances at once', wholeNumber(), 2);
   command
     .option('--images-per-object <number>', 'images packed into one object', wholeNumber(), 1)
@@ -68,7 +73,7 @@ async function run(options: Options): Promise<void> {
     secondsPerImage: await secondsOf(options),
   };
   const estimates: Estimate[] = [];
-  for (const type of options.instanceType ?? ['ml.p3.2xlarge']) {
+  for (const type of options.instanceType ?? [DEFAULT_SETTINGS.instanceType]) {
     const live = options.livePrices
       ? await (await import('../estimate/live-prices.ts')).livePrices(type, region)
       : undefined;

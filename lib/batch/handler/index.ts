@@ -1,6 +1,6 @@
 /** The function behind a sharded batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
-import type { TransformSettings } from '../settings.ts';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { findPending, type PendingResult } from './pending.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
 import { type Summary, summarizeRun } from './summary.ts';

@@ -5,8 +5,8 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { parseS3Uri } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
-import { parseS3Uri } from './s3-uri.ts';
 import { openObject, readJson } from './storage.ts';
 
 /** What is read of an inventory. */

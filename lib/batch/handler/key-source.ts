@@ -1,11 +1,16 @@
 /** Where the keys of a run come from: a listing, an inventory or a manifest. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { TransformSettings } from '../settings.ts';
+import {
+  fromSortable,
+  inputsOf,
+  parseS3Uri,
+  type S3Location,
+  toSortable,
+} from '@sagemaker-tfs/batch';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type Inventory, inventoryKeys } from './inventory.ts';
-import { parseManifest } from './manifest-file.ts';
-import { directory, parseS3Uri, type S3Location } from './s3-uri.ts';
-import { fromSortable, mergeRuns, runWriter, toSortable } from './sorted-runs.ts';
-import { listPage, readJson } from './storage.ts';
+import { mergeRuns, runWriter } from './sorted-runs.ts';
+import { listPage, readManifest } from './storage.ts';
 
 /** Keys below a prefix. */
 export interface KeySource {
@@ -23,27 +28,17 @@ export interface SortPosition {
   readonly runs: number;
 }
 
-/** Input prefix in two: a manifest's prefix, and which keys below it are taken. */
-function inputOf(settings: TransformSettings) {
-  const { bucket, key } = parseS3Uri(settings.inputUri);
-  // A prefix may end inside a name; the keys of a manifest start at the last slash.
-  const root = key.slice(0, key.lastIndexOf('/') + 1);
-  const output = directory(parseS3Uri(settings.outputUri));
-  const holdsOutputs = output.bucket === bucket && output.key.startsWith(key);
-  const isInput = (name: string) =>
-    name.startsWith(key) &&
-    name.endsWith(settings.keySuffix) &&
-    // Keys that end in / are folders of the console, not objects to transform.
-    !name.endsWith('/') &&
-    !(holdsOutputs && name.startsWith(output.key));
+/** The inputs of a run, and their keys as a manifest has them. */
+function belowInput(settings: TransformSettings) {
+  const inputs = inputsOf(settings);
   const below = (names: readonly string[]) =>
-    names.filter(isInput).map((name) => name.slice(root.length));
-  return { bucket, key, root, prefix: `s3://${bucket}/${root}`, below };
+    names.filter(inputs.isInput).map((name) => name.slice(inputs.root.length));
+  return { ...inputs, below };
 }
 
 /** Every object below the input prefix. */
 export function listingSource(s3: S3Client, settings: TransformSettings): KeySource {
-  const { bucket, key, root, prefix, below } = inputOf(settings);
+  const { bucket, key, root, prefix, below } = belowInput(settings);
   return {
     prefix,
     async *pages(after) {
@@ -63,8 +58,8 @@ export async function manifestSource(
   s3: S3Client,
   settings: TransformSettings,
 ): Promise<KeySource> {
-  const { prefix, keys } = parseManifest(await readJson(s3, parseS3Uri(settings.inputUri)));
-  const taken = [...new Set(keys)].filter((key) => key.endsWith(settings.keySuffix));
+  const { prefix, keys } = await readManifest(s3, parseS3Uri(settings.inputUri));
+  const taken = keys.filter((key) => key.endsWith(settings.keySuffix));
   const sorted = taken.map(toSortable).sort();
   return {
     prefix,
@@ -86,7 +81,7 @@ export async function sortInventory(
   position: SortPosition,
   outOfTime: () => boolean,
 ): Promise<SortPosition> {
-  const { below } = inputOf(settings);
+  const { below } = belowInput(settings);
   const writer = runWriter(s3, runs, position.runs);
   let { files } = position;
   for (const file of inventory.files.slice(files)) {
@@ -104,6 +99,6 @@ export function inventorySource(
   place: S3Location,
   runs: number,
 ): KeySource {
-  const { prefix } = inputOf(settings);
+  const { prefix } = belowInput(settings);
   return { prefix, pages: (after) => mergeRuns(s3, place, runs, after) };
 }

@@ -1,10 +1,15 @@
 /** Which inputs of a shard have no output yet. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { TransformSettings } from '../settings.ts';
-import { formatManifest, parseManifest } from './manifest-file.ts';
+import {
+  asDirectory,
+  inputOfOutput,
+  outputKey,
+  parseS3Uri,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { runDirectory } from './plan.ts';
-import { directory, parseS3Uri, type S3Location } from './s3-uri.ts';
-import { listPage, readJson, writeJson } from './storage.ts';
+import { listPage, readManifest, writeJson, writeManifest } from './storage.ts';
 
 /** What the state machine gets. */
 export interface PendingResult {
@@ -23,9 +28,6 @@ export interface ShardReport {
   readonly reason?: string;
 }
 
-/** Keys that have an output are `<output prefix><key>.out`. */
-const SUFFIX = '.out';
-
 /** Reports of a run's shards. */
 export function reportsDirectory(settings: TransformSettings): S3Location {
   const { bucket, key } = runDirectory(settings);
@@ -40,8 +42,8 @@ export async function findPending(
   reason: string | undefined,
 ): Promise<PendingResult> {
   const run = runDirectory(settings);
-  const { prefix, keys } = parseManifest(await readJson(s3, { bucket: run.bucket, key: shard }));
-  const outputs = directory(parseS3Uri(settings.outputUri));
+  const { prefix, keys } = await readManifest(s3, { bucket: run.bucket, key: shard });
+  const outputs = asDirectory(parseS3Uri(settings.outputUri));
   const missing = await withoutOutput(s3, outputs, keys);
   const name = shard.slice(shard.lastIndexOf('/') + 1).replace('.manifest', '');
   const report: ShardReport = { inputs: keys.length, missing, prefix, ...(reason && { reason }) };
@@ -49,7 +51,7 @@ export async function findPending(
   await writeJson(s3, { bucket: reports.bucket, key: `${reports.key}${name}.json` }, report);
   if (missing.length === 0) return { missing: 0 };
   const key = `${run.key}pending/${name}.manifest`;
-  await writeJson(s3, { bucket: run.bucket, key }, formatManifest({ prefix, keys: missing }));
+  await writeManifest(s3, { bucket: run.bucket, key }, prefix, missing);
   return { missing: missing.length, manifestUri: `s3://${run.bucket}/${key}` };
 }
 
@@ -60,7 +62,7 @@ async function withoutOutput(
   keys: readonly string[],
 ): Promise<string[]> {
   const wanted = new Set(keys);
-  const sorted = keys.map((key) => Buffer.from(`${key}${SUFFIX}`)).sort(Buffer.compare);
+  const sorted = keys.map((key) => Buffer.from(outputKey(key))).sort(Buffer.compare);
   const last = sorted.at(-1) ?? Buffer.alloc(0);
   // Without its last character, the first output's key sorts just before it.
   const startAfter = `${outputs.key}${sorted[0]?.toString().slice(0, -1) ?? ''}`;
@@ -68,7 +70,8 @@ async function withoutOutput(
   do {
     const page = await listPage(s3, outputs, { token, startAfter });
     for (const key of page.keys) {
-      if (key.endsWith(SUFFIX)) wanted.delete(key.slice(outputs.key.length, -SUFFIX.length));
+      const input = inputOfOutput(key.slice(outputs.key.length));
+      if (input !== undefined) wanted.delete(input);
     }
     const reached = Buffer.from(page.keys.at(-1)?.slice(outputs.key.length) ?? '');
     token = Buffer.compare(reached, last) > 0 ? undefined : page.token;

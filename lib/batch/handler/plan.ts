@@ -1,6 +1,7 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { TransformSettings } from '../settings.ts';
+import { asDirectory, parseS3Uri, RUNS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { readInventory } from './inventory.ts';
 import {
   inventorySource,
@@ -10,9 +11,7 @@ import {
   type SortPosition,
   sortInventory,
 } from './key-source.ts';
-import { formatManifest } from './manifest-file.ts';
-import { directory, parseS3Uri, type S3Location } from './s3-uri.ts';
-import { listPage, writeJson } from './storage.ts';
+import { listPage, writeJson, writeManifest } from './storage.ts';
 
 /** Where the next call goes on. */
 export interface PlanPosition {
@@ -33,8 +32,8 @@ export interface PlanResult {
 
 /** Where a run keeps its shards, manifests and reports. */
 export function runDirectory({ outputUri, runId }: TransformSettings): S3Location {
-  const { bucket, key } = directory(parseS3Uri(outputUri));
-  return { bucket, key: `${key}_shards/${runId}/` };
+  const { bucket, key } = asDirectory(parseS3Uri(outputUri));
+  return { bucket, key: `${key}${RUNS_FOLDER}${runId}/` };
 }
 
 /** Where the planned manifests are. */
@@ -88,11 +87,7 @@ export async function planShards(
       const keys = waiting.slice(0, settings.objectsPerShard);
       waiting = waiting.slice(settings.objectsPerShard);
       const key = `${target.key}${shardName(written)}`;
-      await writeJson(
-        s3,
-        { bucket: target.bucket, key },
-        formatManifest({ prefix: source.prefix, keys }),
-      );
+      await writeManifest(s3, { bucket: target.bucket, key }, source.prefix, keys);
       written += 1;
       inputs += keys.length;
       after = keys.at(-1) ?? after;

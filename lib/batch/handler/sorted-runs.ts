@@ -6,38 +6,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { S3Location } from './s3-uri.ts';
+import { fromSortable, type S3Location, toSortable } from '@sagemaker-tfs/batch';
 import { readRanges, writeObject } from './storage.ts';
 
 /** Characters of the keys of one run: what is in memory at once. */
 const RUN_CHARACTERS = 16 * 1024 ** 2;
 /** Keys in a line of a run, and in a page of the merge. */
 const PAGE = 1_000;
-
-/**
- * A text whose UTF-16 order is the order of S3, that of code points: surrogates, which stand for the highest
- * ones, change places with U+E000 to U+FFFF.
- */
-export function toSortable(key: string): string {
-  return key.replace(HIGH_UNITS, (units) => shifted(units, (unit) => unit >= 0xe000));
-}
-
-/** The key again. */
-export function fromSortable(text: string): string {
-  return text.replace(HIGH_UNITS, (units) => shifted(units, (unit) => unit >= 0xf800, true));
-}
-
-const HIGH_UNITS = /[\ud800-\uffff]+/g;
-
-function shifted(units: string, isUpper: (unit: number) => boolean, back = false): string {
-  let text = '';
-  for (let at = 0; at < units.length; at++) {
-    const unit = units.charCodeAt(at);
-    const by = back ? (isUpper(unit) ? -0x2000 : 0x800) : isUpper(unit) ? -0x800 : 0x2000;
-    text += String.fromCharCode(unit + by);
-  }
-  return text;
-}
 
 /** Gathers keys and writes them as runs. */
 export interface RunWriter {

@@ -6,7 +6,13 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { S3Location } from './s3-uri.ts';
+import {
+  formatManifest,
+  formatS3Uri,
+  type InputList,
+  parseManifest,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
 
 /** A page of keys. */
 export interface KeyPage {
@@ -45,10 +51,31 @@ export async function* listKeys(s3: S3Client, place: S3Location): AsyncGenerator
   } while (token);
 }
 
-/** Reads a JSON object. */
-export async function readJson(s3: S3Client, { bucket, key }: S3Location): Promise<unknown> {
+/** Reads an object as text. */
+export async function readText(s3: S3Client, { bucket, key }: S3Location): Promise<string> {
   const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-  return JSON.parse((await Body?.transformToString()) ?? '');
+  return (await Body?.transformToString()) ?? '';
+}
+
+/** Reads a JSON object. */
+export async function readJson(s3: S3Client, place: S3Location): Promise<unknown> {
+  return JSON.parse(await readText(s3, place));
+}
+
+/** Reads SageMaker's manifest. @throws BatchError MANIFEST_INVALID */
+export async function readManifest(s3: S3Client, place: S3Location): Promise<InputList> {
+  return parseManifest(await readText(s3, place), formatS3Uri(place));
+}
+
+/** Writes SageMaker's manifest. */
+export function writeManifest(
+  s3: S3Client,
+  place: S3Location,
+  prefix: string,
+  keys: readonly string[],
+): Promise<void> {
+  const body = Buffer.from(formatManifest(prefix, keys));
+  return writeObject(s3, place, body, 'application/json');
 }
 
 /** Opens an object as a stream. */

@@ -1,11 +1,10 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
-import type { TransformSettings } from '../settings.ts';
-import { formatManifest } from './manifest-file.ts';
 import { reportsDirectory } from './pending.ts';
 import { runDirectory, shardsDirectory } from './plan.ts';
-import { listKeys, readJson, writeJson } from './storage.ts';
+import { listKeys, readJson, writeJson, writeManifest } from './storage.ts';
 
 /** What the state machine gets. */
 export interface Summary {
@@ -61,7 +60,7 @@ export async function summarizeRun(s3: S3Client, settings: TransformSettings): P
     return { inputs, missing: count, advice, outputUri };
   }
   const key = `${run.key}redrive.manifest`;
-  await writeJson(s3, { bucket: run.bucket, key }, formatManifest({ prefix, keys: missing }));
+  await writeManifest(s3, { bucket: run.bucket, key }, prefix, missing);
   const redriveUri = `s3://${run.bucket}/${key}`;
   const advice = `they are listed, with reasons, in ${redriveUri}`;
   return { inputs, missing: count, advice, redriveUri, outputUri };

@@ -12,10 +12,10 @@ import {
   GetExecutionHistoryCommand,
   type SFNClient,
 } from '@aws-sdk/client-sfn';
+import { asDirectory, parseS3Uri } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
-import { asDirectory, parseS3Uri } from './s3-uri.ts';
 import type { JobStatus, TransformJob } from './transform-job.ts';
 
 /** True for what `batch start --state-machine` prints. */

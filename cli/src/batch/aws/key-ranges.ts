@@ -1,7 +1,7 @@
 /** Cuts the keys below a prefix into ranges that are listed at the same time. */
 import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Location } from '@sagemaker-tfs/batch';
 import { listPage } from './listing.ts';
-import type { S3Location } from './s3-uri.ts';
 
 /** Keys that belong together with their outputs. */
 export interface KeyRange {

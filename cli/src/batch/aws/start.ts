@@ -9,11 +9,11 @@ import {
   type CreateTransformJobCommandInput,
   type TransformInstanceType,
 } from '@aws-sdk/client-sagemaker';
+import type { AssembleWith, BatchStrategy, SplitType } from '@sagemaker-tfs/batch';
+import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
-import type { AssembleWith, BatchStrategy, SplitType } from '../local/records.ts';
 import type { AwsClients } from './clients.ts';
 import { listPage } from './listing.ts';
-import { asDirectory, formatS3Uri, parseS3Uri } from './s3-uri.ts';
 import type { TransformPlaces } from './transform-places.ts';
 import { verifyOutputs } from './verify.ts';
 

@@ -1,11 +1,18 @@
 /** Where the inputs and outputs of a transform job are, and the ways to go through them. */
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { OUTPUT_SUFFIX } from '../local/outputs.ts';
-import { parseManifest } from '../manifest-file.ts';
-import { compareKeys } from './key-order.ts';
+import {
+  asDirectory,
+  compareKeys,
+  formatS3Uri,
+  inputOfOutput,
+  inputsOf,
+  outputKey,
+  parseManifest,
+  parseS3Uri,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
 import { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 import { listObjects, listPage, type S3Object } from './listing.ts';
-import { asDirectory, formatS3Uri, parseS3Uri, type S3Location } from './s3-uri.ts';
 
 /** What a job reads and writes. */
 export interface TransformPlaces {
@@ -47,7 +54,7 @@ export async function openKeys(s3: S3Client, places: TransformPlaces): Promise<T
   if (places.shards) return shardKeys(s3, places.shards, output);
   return places.dataType === 'ManifestFile'
     ? manifestKeys(s3, parseS3Uri(places.inputUri), output)
-    : prefixKeys(s3, parseS3Uri(places.inputUri), output);
+    : prefixKeys(s3, places, output);
 }
 
 async function manifestKeys(s3: S3Client, manifest: S3Location, output: S3Location) {
@@ -87,27 +94,24 @@ async function shardKeys(s3: S3Client, shards: S3Location, output: S3Location) {
   return { root: prefix, parts: [part] };
 }
 
-async function prefixKeys(s3: S3Client, input: S3Location, output: S3Location) {
-  // A prefix may end inside a name; what is below the last slash is the name of the output.
-  const root = input.key.slice(0, input.key.lastIndexOf('/') + 1);
-  const inside = output.bucket === input.bucket && output.key.startsWith(input.key);
-  const isInput = ({ key }: S3Object) =>
-    !key.endsWith('/') && !(inside && key.startsWith(output.key));
+async function prefixKeys(s3: S3Client, places: TransformPlaces, output: S3Location) {
+  const input = inputsOf(places);
+  const { root } = input;
   const part = ({ prefix, first }: KeyRange): KeyPart => ({
     async *inputs() {
       if (first !== undefined) yield first.slice(root.length);
       for await (const object of listObjects(s3, { bucket: input.bucket, key: prefix })) {
-        if (isInput(object)) yield object.key.slice(root.length);
+        if (input.isInput(object.key)) yield object.key.slice(root.length);
       }
     },
     outputs: () => outputsBelow(s3, output, prefix.slice(root.length)),
   });
   const ranges = await keyRanges(s3, input, LISTINGS);
-  const places = ranges.map(({ prefix }) => prefix.slice(root.length)).sort(compareKeys);
-  const outside = gaps(places).map(
+  const starts = ranges.map(({ prefix }) => prefix.slice(root.length)).sort(compareKeys);
+  const outside = gaps(starts).map(
     (gap) => () => outputsBetween(s3, output, input.key.slice(root.length), gap),
   );
-  return { root: `s3://${input.bucket}/${root}`, parts: ranges.map(part), outside };
+  return { root: input.prefix, parts: ranges.map(part), outside };
 }
 
 /** Names after all that start with one prefix, and before all that start with the next. */
@@ -133,7 +137,7 @@ async function* outputsBetween(
   { after, before }: Gap,
 ): AsyncGenerator<S3Object> {
   for await (const object of outputsBelow(s3, output, start, after)) {
-    if (before !== undefined && compareKeys(object.key + OUTPUT_SUFFIX, before) >= 0) return;
+    if (before !== undefined && compareKeys(outputKey(object.key), before) >= 0) return;
     yield object;
   }
 }
@@ -147,7 +151,7 @@ async function* outputsBelow(
 ): AsyncGenerator<S3Object> {
   const startAfter = after === undefined ? undefined : output.key + after;
   for await (const object of listObjects(s3, { ...output, key: output.key + start }, startAfter)) {
-    if (!object.key.endsWith(OUTPUT_SUFFIX)) continue;
-    yield { ...object, key: object.key.slice(output.key.length, -OUTPUT_SUFFIX.length) };
+    const input = inputOfOutput(object.key.slice(output.key.length));
+    if (input !== undefined) yield { ...object, key: input };
   }
 }

@@ -1,10 +1,16 @@
 /** Completeness of a job on S3: every input has an output, or is listed for another job. */
 import { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { openJsonArray } from '../manifest-file.ts';
-import { compareKeys, inOutputOrder, matchOutputs } from './key-order.ts';
+import {
+  asDirectory,
+  compareKeys,
+  inOutputOrder,
+  matchOutputs,
+  outputKey,
+  parseS3Uri,
+} from '@sagemaker-tfs/batch';
+import { openJsonArray } from '../json-array-file.ts';
 import type { S3Object } from './listing.ts';
-import { asDirectory, parseS3Uri } from './s3-uri.ts';
 import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
 
 /** One output that was looked into. */
@@ -136,7 +142,7 @@ async function look(
   const { Body } = await s3.send(
     new GetObjectCommand({
       Bucket: bucket,
-      Key: `${directory}${key}.out`,
+      Key: directory + outputKey(key),
       ...(!whole && { Range: `bytes=0-${START}` }),
     }),
   );

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Location } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
-import type { S3Location } from './s3-uri.ts';
 import { describe, hasEnded, type TransformJob } from './transform-job.ts';
 import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
 

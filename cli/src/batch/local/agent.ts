@@ -4,6 +4,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { AssembleWith, BatchStrategy, SplitType } from '@sagemaker-tfs/batch';
 import { TensorError } from '@sagemaker-tfs/tensors';
 import { explain, usageError } from '../../errors.ts';
 import { assemble, commit, overLimit } from './assembly.ts';
@@ -16,7 +17,7 @@ import {
 import { inGroups } from './groups.ts';
 import { type BatchInput, folderSource, type InputSource, manifestSource } from './inputs.ts';
 import { type OutputFolder, openOutputs } from './outputs.ts';
-import { type AssembleWith, type BatchStrategy, payloadsOf, type SplitType } from './records.ts';
+import { payloadsOf } from './records.ts';
 import {
   askExecutionParameters,
   type RequestFailure,

@@ -1,7 +1,7 @@
 /** The output of an object that was cut into several requests: the answers in the order of its records. */
-
+import type { AssembleWith } from '@sagemaker-tfs/batch';
 import { type OutputFile, type OutputFolder, OutputRefused } from './outputs.ts';
-import type { AssembleWith, Payload } from './records.ts';
+import type { Payload } from './records.ts';
 import type { RequestFailure, RuntimeClient } from './runtime-client.ts';
 
 /** Record numbers that a message names. */

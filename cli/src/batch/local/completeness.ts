@@ -1,7 +1,7 @@
 /** After a job: every input has an output, or is listed with its reason. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openJsonArray } from '../manifest-file.ts';
+import { openJsonArray } from '../json-array-file.ts';
 import { inGroups } from './groups.ts';
 import type { BatchInput, InputSource } from './inputs.ts';
 import { hasOutput } from './outputs.ts';

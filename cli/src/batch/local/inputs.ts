@@ -2,8 +2,8 @@
 import { opendir, readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseManifest } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
-import { parseManifest } from '../manifest-file.ts';
 
 /** One input, named as S3 would name it. */
 export interface BatchInput {

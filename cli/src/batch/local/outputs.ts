@@ -1,17 +1,15 @@
 /** Outputs of a local batch job: `<key>.out`, complete or absent. */
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { OUTPUT_SUFFIX, outputKey } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
-
-/** Suffix that SageMaker gives the output of each input object. */
-export const OUTPUT_SUFFIX = '.out';
 
 /** Folder below the outputs for what is not complete yet. */
 const PARTIAL = '.partial';
 
 /** Path of the output for an input key. */
 export function outputPath(directory: string, key: string): string {
-  return join(directory, `${key}${OUTPUT_SUFFIX}`);
+  return join(directory, outputKey(key));
 }
 
 /** True where an earlier run finished this input. */

@@ -1,5 +1,6 @@
 /** Cuts an object into the payloads of its requests, as SageMaker's SplitType and BatchStrategy say. */
 import { createReadStream } from 'node:fs';
+import type { BatchStrategy, SplitType } from '@sagemaker-tfs/batch';
 import {
   encodeRecordIo,
   encodeTfRecord,
@@ -7,18 +8,6 @@ import {
   streamTfRecords,
   TensorError,
 } from '@sagemaker-tfs/tensors';
-
-/** How an object is cut into records. */
-export const SPLIT_TYPES = ['None', 'Line', 'RecordIO', 'TFRecord'] as const;
-export type SplitType = (typeof SPLIT_TYPES)[number];
-
-/** How many records one request carries. */
-export const BATCH_STRATEGIES = ['SingleRecord', 'MultiRecord'] as const;
-export type BatchStrategy = (typeof BATCH_STRATEGIES)[number];
-
-/** What stands between the answers of one object's requests. */
-export const ASSEMBLIES = ['None', 'Line'] as const;
-export type AssembleWith = (typeof ASSEMBLIES)[number];
 
 /** One request's body. */
 export interface Payload {

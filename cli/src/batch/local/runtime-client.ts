@@ -1,9 +1,9 @@
 /** Requests of the local agent: when to send, what counts as an answer, what is worth another try. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchStrategy } from '@sagemaker-tfs/batch';
 import { errors, Pool } from 'undici';
 import * as z from 'zod';
 import { CommandError, explain } from '../../errors.ts';
-import type { BatchStrategy } from './records.ts';
 
 /** What the container answers to `GET /execution-parameters`. */
 export interface ExecutionParameters {

@@ -1,4 +1,4 @@
-import { fromSortable, toSortable } from './sorted-runs.ts';
+import { fromSortable, toSortable } from './key-order.ts';
 
 const KEYS = [
   'a',

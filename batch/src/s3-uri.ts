@@ -1,5 +1,5 @@
-/** `s3://bucket/key` in two. */
-import { usageError } from '../../errors.ts';
+/** `s3://bucket/key` in two, and back. */
+import { BatchError } from './errors.ts';
 
 /** A place in S3. */
 export interface S3Location {
@@ -7,10 +7,13 @@ export interface S3Location {
   readonly key: string;
 }
 
-/** @throws CommandError USAGE where the text is not an S3 URI */
+/**
+ * Reads an S3 URI; the key is empty for `s3://bucket` and `s3://bucket/`.
+ * @throws BatchError S3_URI_INVALID
+ */
 export function parseS3Uri(uri: string): S3Location {
   const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
-  if (!match) throw usageError(`${uri} is not s3://BUCKET/KEY`);
+  if (!match) throw new BatchError('S3_URI_INVALID', `'${uri}' is not s3://BUCKET/KEY`);
   return { bucket: match[1] ?? '', key: match[2] ?? '' };
 }
 
@@ -19,7 +22,7 @@ export function formatS3Uri({ bucket, key }: S3Location): string {
   return `s3://${bucket}/${key}`;
 }
 
-/** A prefix that ends in `/`, as SageMaker takes S3OutputPath. */
+/** A prefix that ends in `/`, as SageMaker reads S3OutputPath. */
 export function asDirectory({ bucket, key }: S3Location): S3Location {
   return { bucket, key: key === '' || key.endsWith('/') ? key : `${key}/` };
 }

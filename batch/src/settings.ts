@@ -1,14 +1,28 @@
 /** Settings of a transform job: defaults in the construct, overridden by an execution's input. */
+import { DEFAULT_TRANSFORM_AMI } from './ami.ts';
 
 /** How an object is cut into records. */
-export type SplitType = 'None' | 'Line' | 'RecordIO' | 'TFRecord';
+export const SPLIT_TYPES = ['None', 'Line', 'RecordIO', 'TFRecord'] as const;
+export type SplitType = (typeof SPLIT_TYPES)[number];
+
+/** How many records one request carries. */
+export const BATCH_STRATEGIES = ['SingleRecord', 'MultiRecord'] as const;
+export type BatchStrategy = (typeof BATCH_STRATEGIES)[number];
+
+/** What stands between the answers of one object's requests. */
+export const ASSEMBLIES = ['None', 'Line'] as const;
+export type AssembleWith = (typeof ASSEMBLIES)[number];
+
+/** What `inputUri` names. */
+export const DATA_TYPES = ['S3Prefix', 'ManifestFile'] as const;
+export type DataType = (typeof DATA_TYPES)[number];
 
 /** Everything that an execution's input may set; the names are those of SageMaker's CreateTransformJob. */
 export interface TransformSettings {
   /** S3 prefix, or S3 URI of a manifest. */
   readonly inputUri: string;
   /** What `inputUri` names. */
-  readonly dataType: 'S3Prefix' | 'ManifestFile';
+  readonly dataType: DataType;
   /**
    * S3 URI of an inventory's `manifest.json` (CSV), which a sharded run reads instead of listing the bucket;
    * `inputUri` is still the prefix whose objects are taken. Empty: the bucket is listed.
@@ -23,11 +37,11 @@ export interface TransformSettings {
   /** Requests at once to each instance. */
   readonly maxConcurrentTransforms: number;
   readonly maxPayloadInMB: number;
-  readonly batchStrategy: 'SingleRecord' | 'MultiRecord';
+  readonly batchStrategy: BatchStrategy;
   readonly contentType: string;
   readonly accept: string;
   readonly splitType: SplitType;
-  readonly assembleWith: 'None' | 'Line';
+  readonly assembleWith: AssembleWith;
   readonly compressionType: 'None' | 'Gzip';
   /** `Input` writes each record beside its prediction. */
   readonly joinSource: 'None' | 'Input';
@@ -52,6 +66,39 @@ export interface TransformSettings {
   readonly runId: string;
 }
 
+/** What a setting is where nobody says otherwise; places have none. */
+export const DEFAULT_SETTINGS = {
+  dataType: 'S3Prefix',
+  inventoryUri: '',
+  keySuffix: '',
+  instanceType: 'ml.p3.2xlarge',
+  instanceCount: 2,
+  maxConcurrentTransforms: 64,
+  maxPayloadInMB: 1,
+  batchStrategy: 'SingleRecord',
+  contentType: 'application/x-image',
+  accept: 'application/json',
+  splitType: 'None',
+  assembleWith: 'None',
+  compressionType: 'None',
+  joinSource: 'None',
+  inputFilter: '$',
+  outputFilter: '$',
+  invocationsTimeoutInSeconds: 600,
+  invocationsMaxRetries: 3,
+  transformAmiVersion: '',
+  environment: {},
+  objectsPerShard: 0,
+  maxConcurrentJobs: 2,
+  runId: '',
+} as const satisfies Omit<TransformSettings, 'inputUri' | 'outputUri'>;
+
+/**
+ * Instances of one job.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_TransformResources.html
+ */
+export const MAX_INSTANCES = 100;
+
 /** Name of a setting. */
 export type SettingName = keyof TransformSettings;
 
@@ -75,26 +122,26 @@ const integer = (min: number, max: number): SettingRule => ({ type: 'integer', m
 /** SageMaker's bounds (API reference of CreateTransformJob). */
 export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
   inputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
-  dataType: choice('S3Prefix', 'ManifestFile'),
+  dataType: choice(...DATA_TYPES),
   inventoryUri: text(`^(${BUCKET_URI}.*[.]json)?$`, 's3://BUCKET/PREFIX/manifest.json'),
   keySuffix: text('^.{0,200}$', '.jpg'),
   outputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
-  instanceType: text('^ml[.][a-z0-9-]+[.][a-z0-9]+$', 'ml.p3.2xlarge'),
-  instanceCount: integer(1, 1000),
+  instanceType: text('^ml[.][a-z0-9-]+[.][a-z0-9]+$', DEFAULT_SETTINGS.instanceType),
+  instanceCount: integer(1, MAX_INSTANCES),
   maxConcurrentTransforms: integer(0, 1000),
   maxPayloadInMB: integer(0, 100),
-  batchStrategy: choice('SingleRecord', 'MultiRecord'),
+  batchStrategy: choice(...BATCH_STRATEGIES),
   contentType: text('^[^/ ]+/[^/]+$', 'application/x-image'),
   accept: text('^[^/ ]+/[^/]+$', 'application/json'),
-  splitType: choice('None', 'Line', 'RecordIO', 'TFRecord'),
-  assembleWith: choice('None', 'Line'),
+  splitType: choice(...SPLIT_TYPES),
+  assembleWith: choice(...ASSEMBLIES),
   compressionType: choice('None', 'Gzip'),
   joinSource: choice('None', 'Input'),
   inputFilter: text('^[$]', '$'),
   outputFilter: text('^[$]', '$'),
   invocationsTimeoutInSeconds: integer(1, 3600),
   invocationsMaxRetries: integer(0, 3),
-  transformAmiVersion: text('^(al2[a-z0-9-]*)?$', 'al2-ami-sagemaker-batch-gpu-535'),
+  transformAmiVersion: text('^(al2[a-z0-9-]*)?$', DEFAULT_TRANSFORM_AMI),
   environment: { type: 'map' },
   objectsPerShard: integer(0, 1_000_000),
   maxConcurrentJobs: integer(1, 1000),

@@ -1,7 +1,5 @@
 /** The order of keys in listings, and of their outputs. */
-
-/** Suffix that SageMaker gives the output of each input object. */
-const SUFFIX = '.out';
+import { outputKey } from './outputs.ts';
 
 /** Compares as S3 sorts: by the bytes of UTF-8, which is the order of code points. */
 export function compareKeys(a: string, b: string): number {
@@ -17,9 +15,34 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x1_0000 : unit;
 }
 
+/**
+ * A text whose UTF-16 order is the order of S3, that of code points: surrogates, which stand for the highest
+ * ones, change places with U+E000 to U+FFFF.
+ */
+export function toSortable(key: string): string {
+  return key.replace(HIGH_UNITS, (units) => shifted(units, (unit) => unit >= 0xe000));
+}
+
+/** The key again. */
+export function fromSortable(text: string): string {
+  return text.replace(HIGH_UNITS, (units) => shifted(units, (unit) => unit >= 0xf800, true));
+}
+
+const HIGH_UNITS = /[\ud800-\uffff]+/g;
+
+function shifted(units: string, isUpper: (unit: number) => boolean, back = false): string {
+  let text = '';
+  for (let at = 0; at < units.length; at++) {
+    const unit = units.charCodeAt(at);
+    const by = back ? (isUpper(unit) ? -0x2000 : 0x800) : isUpper(unit) ? -0x800 : 0x2000;
+    text += String.fromCharCode(unit + by);
+  }
+  return text;
+}
+
 /** Compares keys as their outputs are sorted: `a-1` comes before `a`, because `a-1.out` does before `a.out`. */
 export function compareOutputs(a: string, b: string): number {
-  return compareKeys(a + SUFFIX, b + SUFFIX);
+  return compareKeys(outputKey(a), outputKey(b));
 }
 
 /**

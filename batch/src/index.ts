@@ -1,0 +1,9 @@
+/** What the command line and the constructs both know about batch transform. */
+export * from './ami.ts';
+export * from './errors.ts';
+export * from './inputs.ts';
+export * from './key-order.ts';
+export * from './manifest-file.ts';
+export * from './outputs.ts';
+export * from './s3-uri.ts';
+export * from './settings.ts';
