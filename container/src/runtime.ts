@@ -7,6 +7,7 @@ import { loadInvocations } from './http/lazy-invoke.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { type Routes, type RunningServer, startServer } from './http/server.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
+import { setMaxImagePixels } from './images/pixel-limit.ts';
 import { type ModelHost, startModelHost } from './model-host.ts';
 import { chooseModels } from './model-server/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
@@ -48,6 +49,7 @@ export interface RuntimeOptions {
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { environment } = options;
   setDecodeThreads(environment.decodeThreads);
+  setMaxImagePixels(environment.limits.maxImagePixels);
   const servers: RunningServer[] = [];
   const prepared = await (environment.multiModel
     ? prepareMultiModel({ ...options, servers })

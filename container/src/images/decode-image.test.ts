@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import { ServingError } from '../errors.ts';
 import { decodeImage } from './decode-image.ts';
 import { fitPicture } from './fit-picture.ts';
+import { maxImagePixels, setMaxImagePixels } from './pixel-limit.ts';
 import { gradient, largestDifference, pixelAt, plain } from './test-pictures.ts';
 
 async function failure(work: Promise<unknown>): Promise<ServingError> {
@@ -278,3 +279,32 @@ describe('bad input', () => {
     expect((await failure(decodeImage(bomb))).message).toContain('scans');
   });
 });
+
+test('who gives no limit gets that of the container', async () => {
+  const png = await plain(100, 100, 1, 2, 3).png().toBuffer();
+  const before = maxImagePixels();
+  setMaxImagePixels(9_999);
+  try {
+    expect(await failure(decodeImage(png))).toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+    await expect(decodeImage(png, { maxPixels: 10_000 })).resolves.toMatchObject({ width: 100 });
+  } finally {
+    setMaxImagePixels(before);
+  }
+});
+
+test.each(['gif', 'png', 'webp', 'tiff'] as const)(
+  'a damaged %s that claims too many pixels is the fault of who sent it',
+  async (format) => {
+    const bytes = await gradient(64, 64)[format]().toBuffer();
+    for (let at = 4; at < 60; at++) {
+      const claim = Buffer.from(bytes.subarray(0, 70));
+      claim.fill(0xff, at, at + 2);
+      const outcome = await decodeImage(claim, { maxPixels: 5_000 }).catch(
+        (error: unknown) => error,
+      );
+      if (outcome instanceof Error) {
+        expect(['BAD_IMAGE', 'REQUEST_TOO_LARGE']).toContain((outcome as ServingError).code);
+      }
+    }
+  },
+);

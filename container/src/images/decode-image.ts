@@ -16,6 +16,7 @@ import { fitPicture, isFastInterpolation } from './fit-picture.ts';
 import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
+import { maxImagePixels } from './pixel-limit.ts';
 import type { ResizeMode } from './placement.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
@@ -34,12 +35,9 @@ export interface DecodeImageOptions {
   readonly interpolation?: Preprocess['interpolation'];
   /** Color of the bars that `contain` adds, 0-255. Default: 0. */
   readonly padding?: number;
-  /** Width times height that the encoded picture may have. Default: {@link DEFAULT_MAX_IMAGE_PIXELS}. */
+  /** Width times height that the encoded picture may have. Default: the runtime's `SAGEMAKER_TFS_MAX_IMAGE_PIXELS`. */
   readonly maxPixels?: number;
 }
-
-/** Limit of {@link decodeImage} where the caller gives none: more than any camera's picture. */
-export const DEFAULT_MAX_IMAGE_PIXELS = 268_435_456;
 
 /** JPEGs up to this many pixels are decoded at once, which takes about a millisecond; larger ones in a thread. */
 export const INLINE_JPEG_PIXELS = 262_144;
@@ -77,13 +75,46 @@ export async function decodeImage(
 ): Promise<Pixels> {
   const format = imageFormat(bytes);
   if (!format) throw notAnImage(bytes);
+  const room = roomFor(options, out);
   if (format !== 'jpeg') {
-    return inTurn(async () => fitPicture(await decodeWithSharp(bytes, options), options, out));
+    return inTurn(async () => fit(await decodeWithSharp(bytes, options), options, room));
   }
   const header = readJpegHeader(bytes);
   checkJpeg(bytes, header, options);
-  const decode = (): Promise<Pixels> => decodeJpeg(bytes, header, options, out);
+  const decode = (): Promise<Pixels> => decodeJpeg(bytes, header, options, room);
   return header && isSmall(header) ? decode() : inTurn(decode);
+}
+
+/** @throws RangeError where the pixels would not fill `out`, or end beyond it */
+function roomFor(options: DecodeImageOptions, out?: Uint8Array): Uint8Array | undefined {
+  const { width, height, channels } = options;
+  if (!out || width === undefined || height === undefined) return undefined;
+  const size = width * height * (channels === 'gray' ? 1 : 3);
+  if (out.length === size) return out;
+  throw new RangeError(`out has ${out.length} bytes, the pixels take ${size}`);
+}
+
+/** What sharp decodes it may still refuse to resize, for its shape. */
+async function fit(
+  picture: Pixels,
+  options: DecodeImageOptions,
+  out: Uint8Array | undefined,
+): Promise<Pixels> {
+  try {
+    return await fitPicture(picture, options, out);
+  } catch (cause) {
+    const { width, height } = picture;
+    throw new ServingError(
+      'BAD_IMAGE',
+      `the image of ${width} x ${height} pixels cannot be resized: ${reasonOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.trim().split('\n')[0] ?? '';
 }
 
 async function decodeJpeg(
@@ -96,7 +127,7 @@ async function decodeJpeg(
     const decoded = await decodeWithTurbo(bytes, header, options, out);
     if (decoded) return decoded;
   }
-  return fitPicture(await decodeWithSharp(bytes, options, header), options, out);
+  return fit(await decodeWithSharp(bytes, options, header), options, out);
 }
 
 function isSmall({ width, height }: JpegHeader): boolean {
@@ -115,12 +146,12 @@ function notAnImage(bytes: Uint8Array): ServingError {
 function checkJpeg(
   bytes: Uint8Array,
   header: JpegHeader | undefined,
-  { maxPixels = DEFAULT_MAX_IMAGE_PIXELS }: DecodeImageOptions,
+  { maxPixels = maxImagePixels() }: DecodeImageOptions,
 ): void {
   if (header && header.width * header.height > maxPixels) {
     throw tooManyPixels(header.width, header.height, maxPixels);
   }
-  if (header && !header.progressive) return;
+  if (header && !header.severalScans) return;
   const scans = countScans(bytes);
   if (scans > MAX_SCANS) {
     throw new ServingError(
@@ -182,18 +213,37 @@ async function decodeWithTurbo(
     ? (out ?? new Uint8Array(size))
     : (resizesAtOnce(header, options) && sourceRows(size)) || takeBytes(size);
   const target = Buffer.from(data.buffer, data.byteOffset, size);
-  try {
-    if (isSmall(header)) jpegTurbo.decompressSync(source, target, format);
-    else await jpegTurbo.decompress(source, target, format);
-  } catch {
-    giveBytes(data);
+  // Small ones without a wait: their rows lie in memory that the next picture uses too.
+  const decoded = isSmall(header)
+    ? decompressNow(source, target, format)
+    : await jpegTurbo.decompress(source, target, format).catch(() => undefined);
+  // Pixels that the decoder did not write would be those of another picture: the memory is used again.
+  if (decoded?.width !== width || decoded.height !== height || decoded.size !== size) {
+    // The caller's `out` is not ours to give: another decoder may fill it yet.
+    if (!isFinal) giveBytes(data);
     return undefined;
   }
   const picture = { data, width, height, channels };
   if (isFinal) return picture;
-  const fitted = await fitPicture(picture, options, out);
+  const fitted = await fit(picture, options, out);
   giveBytes(data);
   return fitted;
+}
+
+/** What the decoder says that it has written: pixels, and bytes. */
+type Decoded = Pick<ReturnType<typeof jpegTurbo.decompressSync>, 'width' | 'height' | 'size'>;
+
+/** @returns undefined where the decoder finds fault with the file */
+function decompressNow(
+  source: Buffer,
+  target: Buffer,
+  format: { readonly format: number },
+): Decoded | undefined {
+  try {
+    return jpegTurbo.decompressSync(source, target, format);
+  } catch {
+    return undefined;
+  }
 }
 
 /** True where nothing is awaited between decoding and resizing. */
@@ -206,10 +256,11 @@ async function decodeWithSharp(
   options: DecodeImageOptions,
   header?: JpegHeader,
 ): Promise<Pixels> {
-  const { maxPixels = DEFAULT_MAX_IMAGE_PIXELS } = options;
+  const { maxPixels = maxImagePixels() } = options;
   const image = sharp(bytes, {
     failOn: 'error',
-    limitInputPixels: maxPixels,
+    // For sharp 0 is no limit.
+    limitInputPixels: Math.max(1, Math.floor(maxPixels)),
     autoOrient: true,
     ignoreIcc: true,
   });
@@ -225,6 +276,9 @@ async function decodeWithSharp(
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
     const { width, height, channels } = info;
+    if (channels !== 3 || data.length !== width * height * channels) {
+      throw new Error(`it has ${channels} channels that are no colors`);
+    }
     return orderChannels({ data, width, height, channels }, options.channels ?? 'rgb');
   } catch (error) {
     throw await sharpError(error, bytes, maxPixels);
@@ -234,11 +288,12 @@ async function decodeWithSharp(
 async function sharpError(error: unknown, bytes: Uint8Array, limit: number): Promise<ServingError> {
   const text = error instanceof Error ? error.message : String(error);
   if (/pixel limit/.test(text)) {
-    const { width, height } = await sharp(bytes, { limitInputPixels: false }).metadata();
-    return tooManyPixels(width, height, limit);
+    const size = await sharp(bytes, { limitInputPixels: false })
+      .metadata()
+      .catch(() => undefined);
+    if (size) return tooManyPixels(size.width, size.height, limit);
   }
-  const reason = text.trim().split('\n')[0];
-  return new ServingError('BAD_IMAGE', `the image is damaged or cut short: ${reason}`, {
+  return new ServingError('BAD_IMAGE', `the image is damaged or cut short: ${reasonOf(error)}`, {
     cause: error,
   });
 }

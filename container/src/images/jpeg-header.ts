@@ -12,25 +12,38 @@ export interface JpegHeader {
   readonly components: number;
   /** Bits of a sample: 8 for all but medical and scientific JPEGs. */
   readonly precision: number;
-  /** Sent in several scans, each of which costs a pass over all blocks. */
-  readonly progressive: boolean;
+  /** Sent in several scans (progressive, or a scan for each component), each of which costs a pass over all blocks. */
+  readonly severalScans: boolean;
   /** EXIF orientation, 1 to 8; 1 where there is none. */
   readonly orientation: number;
 }
 
 const SOI = 0xd8;
 const SOS = 0xda;
-const EOI = 0xd9;
 const APP1 = 0xe1;
 /** Start-of-frame markers; C4, C8 and CC are tables. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 const PROGRESSIVE_FRAMES = new Set([0xc2, 0xc6, 0xca, 0xce]);
+/** Tables (DHT, DAC, DQT), restart interval, APP0-APP15 and comments: a length and as many bytes, to all readers. */
+const isSkipped = (marker: number): boolean =>
+  marker === 0xc4 ||
+  marker === 0xcc ||
+  marker === 0xdb ||
+  marker === 0xdd ||
+  (marker >= 0xe0 && marker <= 0xef) ||
+  marker === 0xfe;
 
-/** The header, or undefined where the bytes end or break the format before the frame header. */
+/**
+ * The header of a JPEG that is written as all are: one frame header, then the first scan, before them nothing but
+ * segments that have a length. All readers agree on such a file, so what is said here is what the decoder finds.
+ * @returns undefined for anything else (markers without a length, unknown ones, bytes between segments, a second
+ *   frame, an end before the first scan), which is damaged or made to be read in two ways
+ */
 export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
   let orientation = 1;
+  let found: Frame | undefined;
   let at = 2;
   while (at + 4 <= bytes.length) {
     if (bytes[at] !== 0xff) return undefined;
@@ -40,30 +53,40 @@ export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
       at += 1;
       continue;
     }
-    if (marker === SOS || marker === EOI) return undefined;
-    const length = uint16(bytes, at + 2);
-    const end = at + 2 + length;
-    if (length < 2 || end > bytes.length) return undefined;
-    if (isFrame(marker)) return frame(bytes.subarray(at + 4, end), marker, orientation);
-    if (marker === APP1) orientation = exifOrientation(bytes.subarray(at + 4, end)) ?? orientation;
+    const end = at + 2 + uint16(bytes, at + 2);
+    if (end < at + 4 || end > bytes.length) return undefined;
+    const segment = bytes.subarray(at + 4, end);
+    if (marker === SOS) return found && headerOf(found, segment, orientation);
+    if (isFrame(marker)) {
+      if (found) return undefined;
+      found = frameOf(segment, marker);
+      if (!found) return undefined;
+    } else if (!isSkipped(marker)) return undefined;
+    if (marker === APP1) orientation = exifOrientation(segment) ?? orientation;
     at = end;
   }
   return undefined;
 }
 
-function frame(segment: Uint8Array, marker: number, orientation: number): JpegHeader | undefined {
+type Frame = Omit<JpegHeader, 'severalScans' | 'orientation'> & { readonly progressive: boolean };
+
+function frameOf(segment: Uint8Array, marker: number): Frame | undefined {
   if (segment.length < 6) return undefined;
   const height = uint16(segment, 1);
   const width = uint16(segment, 3);
-  if (width === 0 || height === 0) return undefined;
-  return {
-    width,
-    height,
-    components: segment[5] as number,
-    precision: segment[0] as number,
-    progressive: PROGRESSIVE_FRAMES.has(marker),
-    orientation,
-  };
+  const components = segment[5] as number;
+  if (width === 0 || height === 0 || segment.length !== 6 + 3 * components) return undefined;
+  const progressive = PROGRESSIVE_FRAMES.has(marker);
+  return { width, height, components, precision: segment[0] as number, progressive };
+}
+
+function headerOf(
+  { progressive, ...frame }: Frame,
+  scan: Uint8Array,
+  orientation: number,
+): JpegHeader {
+  const severalScans = progressive || (scan[0] ?? 0) < frame.components;
+  return { ...frame, severalScans, orientation };
 }
 
 function uint16(bytes: Uint8Array, at: number): number {
