@@ -20,6 +20,7 @@ describe('parseConfig', () => {
     [{ models: { m: { ...model, modle: 'x' } } }, /models\.m: Unrecognized key: "modle"/],
     [{ models: { 'a b': model } }, /models\.a b: .*/],
     [endpoint({ instanceCount: 0 }), /models\.m\.endpoint\.instanceCount: .*>0/],
+    [endpoint({ metrics: { frequencySeconds: 20 } }), /endpoint\.metrics\.frequencySeconds: /],
     [endpoint({ alarmEmail: 'me' }), /models\.m\.endpoint\.alarmEmail: Invalid email/],
     [
       endpoint({ scaling: { maxInstances: 2, target: { concurrentRequests: -1 } } }),

@@ -9,6 +9,7 @@ import {
 } from '@sagemaker-tfs/batch/settings';
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
+import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
 
 const positive = z.number().positive();
 const count = z.int().positive();
@@ -174,6 +175,25 @@ const endpoint = z.strictObject({
     .describe(
       "Share of the requests and answers kept, in a bucket of the stack's own. Default: none.",
     ),
+  metrics: z
+    .strictObject({
+      detailed: z
+        .boolean()
+        .optional()
+        .describe(
+          "What SageMaker scrapes from the container's `/metrics`, and metrics of each GPU and instance. Default: SageMaker's (on since June 2026).",
+        ),
+      enhanced: z
+        .boolean()
+        .optional()
+        .describe('Utilization and invocations for each instance and container. Default: off.'),
+      frequencySeconds: z
+        .literal([...METRIC_FREQUENCIES])
+        .optional()
+        .describe('Seconds between two publications. Default: 60.'),
+    })
+    .optional()
+    .describe("Metrics that SageMaker publishes. Default: SageMaker's."),
   deployment: deployment
     .optional()
     .describe('How updates are made, and undone: [Updating](updating-and-rolling-back.md).'),

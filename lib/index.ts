@@ -13,6 +13,7 @@ export type { ScalingProps, ScalingTarget } from './endpoint/autoscaling.ts';
 export type { DataCaptureProps } from './endpoint/data-capture.ts';
 export type { DeploymentProps, TrafficShift } from './endpoint/deployment.ts';
 export * from './endpoint/metrics.ts';
+export * from './endpoint/metrics-config.ts';
 export type { ServerlessProps } from './endpoint/serverless.ts';
 export type { BoundVariant, VariantProps } from './endpoint/variant.ts';
 export type { RuntimeEnvironment } from './environment.ts';

@@ -17,6 +17,7 @@ import { type DataCaptureProps, renderDataCapture } from './endpoint/data-captur
 import { checkDeployed } from './endpoint/deployed.ts';
 import { type DeploymentProps, renderDeployment } from './endpoint/deployment.ts';
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
+import { type MetricsConfigProps, renderMetricsConfig } from './endpoint/metrics-config.ts';
 import { type BoundVariant, bindVariant, type VariantProps } from './endpoint/variant.ts';
 import { invalidProp } from './validation.ts';
 
@@ -40,6 +41,11 @@ export interface RealtimeEndpointProps {
    * @default - nothing is kept
    */
   readonly dataCapture?: DataCaptureProps;
+  /**
+   * Metrics that SageMaker publishes for the endpoint.
+   * @default - SageMaker's defaults
+   */
+  readonly metricsConfig?: MetricsConfigProps;
   /**
    * How updates reach the instances and what rolls them back. Not for serverless variants.
    * @default - all at once, back on 5xx answers
@@ -167,7 +173,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
       model.allowLogging(`/aws/sagemaker/Endpoints/${this.endpointName}`);
       props.volumeKey?.grantEncryptDecrypt(model);
     }
-    const { asyncInference, dataCapture, volumeKey } = props;
+    const { asyncInference, dataCapture, metricsConfig, volumeKey } = props;
     return new CfnEndpointConfig(this, 'Config', {
       productionVariants: this.variants.map(({ rendered }) => rendered),
       ...(this.shadowVariant && { shadowProductionVariants: [this.shadowVariant.rendered] }),
@@ -175,6 +181,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
         asyncInferenceConfig: renderAsyncInference(this, asyncInference, models),
       }),
       ...(dataCapture && { dataCaptureConfig: renderDataCapture(this, dataCapture, models) }),
+      ...(metricsConfig && { metricsConfig: renderMetricsConfig(this, metricsConfig) }),
       ...(volumeKey && { kmsKeyId: volumeKey.keyArn }),
     });
   }

@@ -59,12 +59,13 @@ test('asynchronous, scaled to zero, with a bucket of its own and mail', () => {
   serving?.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
 });
 
-test('a canary deployment, data capture, variables of the runtime and of the handler', () => {
+test('a canary deployment, data capture, metrics, variables of the runtime and of the handler', () => {
   const { 'tensorflow-m': serving } = stacks({
     environment: { SAGEMAKER_TFS_ENABLE_BATCHING: true, THRESHOLD: 0.5 },
     endpoint: {
       instanceCount: 2,
       dataCapturePercent: 10,
+      metrics: { detailed: true, enhanced: true, frequencySeconds: 10 },
       deployment: { traffic: { type: 'canary', percent: 50, waitSeconds: 300 }, bakeSeconds: 60 },
     },
   });
@@ -73,6 +74,11 @@ test('a canary deployment, data capture, variables of the runtime and of the han
   });
   serving?.hasResourceProperties(CONFIG, {
     DataCaptureConfig: { InitialSamplingPercentage: 10 },
+    MetricsConfig: {
+      EnableDetailedObservability: true,
+      EnableEnhancedMetrics: true,
+      MetricPublishFrequencyInSeconds: 10,
+    },
   });
   serving?.hasResourceProperties('AWS::SageMaker::Endpoint', {
     DeploymentConfig: { BlueGreenUpdatePolicy: { TerminationWaitInSeconds: 60 } },

@@ -64,6 +64,12 @@ test('everything at once', () => {
   expect(masked(Template.fromStack(stack).toJSON())).toMatchSnapshot();
 });
 
+test('a frequency of metrics that SageMaker does not take is refused', () => {
+  expect(() => endpointWith({}, () => ({ metricsConfig: { frequencySeconds: 15 } }))).toThrow(
+    /metricsConfig\.frequencySeconds.*15.*10, 30, 60/s,
+  );
+});
+
 test('an update keeps the number of instances that autoscaling chose, and nothing else', () => {
   const scaling = { maxInstances: 4, target: { invocationsPerMinute: 600 } };
   const { template } = endpointWith({ scaling });
