@@ -99,6 +99,14 @@ const MODEL_SERVER = [
       'Processes of TensorFlow Serving. Each request goes to the one with the fewest in flight. With `in-process`: processes of the runtime.',
   },
   {
+    name: 'SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT',
+    type: 'integer',
+    minimum: 1,
+    maximum: 4096,
+    description:
+      'Requests that one process of TensorFlow Serving works on at a time; others wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. Unset: 4 for each CPU and at least 64; with batching, what fills every batch thread and the batch after it.',
+  },
+  {
     name: 'SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN',
     type: 'number',
     default: '0.2',
@@ -278,7 +286,7 @@ const PLATFORM = [
     type: 'integer',
     minimum: 1,
     description:
-      'MaxConcurrentTransforms that /execution-parameters answers. Unset: 4 for each CPU, at most 64.',
+      'MaxConcurrentTransforms that /execution-parameters answers. Unset: 4 for each CPU, at most 64 and what SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT lets through.',
   },
   {
     name: 'SAGEMAKER_TFS_BATCH_STRATEGY',

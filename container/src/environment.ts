@@ -67,6 +67,8 @@ export interface Environment {
   readonly decodeThreads: number;
   readonly modelServer: {
     readonly instances: number;
+    /** Calls that one instance works on at a time, from all processes of the runtime together. */
+    readonly inFlight: number;
     readonly ports: PortRange | undefined;
     readonly gpuMemoryMargin: number;
     readonly interOpThreads: number;
@@ -100,6 +102,11 @@ export interface Environment {
     readonly namespace: string;
   };
 }
+
+/** Batch transform has 64 requests in flight where it is tuned well. */
+const LEAST_IN_FLIGHT = 64;
+/** Each holds a thread of TensorFlow Serving. */
+const MOST_IN_FLIGHT = 1024;
 
 /** Thrown for values that make no sense; the message has a line for each. */
 export class EnvironmentError extends Error {
@@ -199,6 +206,7 @@ function environmentOf(values: Values): Environment {
     decodeThreads: values.SAGEMAKER_TFS_DECODE_THREADS ?? availableParallelism(),
     modelServer: {
       instances: values.SAGEMAKER_TFS_INSTANCE_COUNT,
+      inFlight: inFlightOf(values),
       ports: values.SAGEMAKER_SAFE_PORT_RANGE,
       gpuMemoryMargin: values.SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN,
       interOpThreads: values.SAGEMAKER_TFS_INTER_OP_PARALLELISM,
@@ -219,8 +227,7 @@ function environmentOf(values: Values): Environment {
     multiModel: values.SAGEMAKER_MULTI_MODEL,
     multiModelDir: values.SAGEMAKER_TFS_MULTI_MODEL_DIR,
     batchTransform: {
-      maxConcurrent:
-        values.SAGEMAKER_TFS_MAX_CONCURRENT_TRANSFORMS ?? Math.min(64, 4 * availableParallelism()),
+      maxConcurrent: values.SAGEMAKER_TFS_MAX_CONCURRENT_TRANSFORMS ?? defaultConcurrency(values),
       strategy: values.SAGEMAKER_TFS_BATCH_STRATEGY,
       maxPayloadMb: values.SAGEMAKER_TFS_MAX_PAYLOAD_MB,
     },
@@ -250,6 +257,21 @@ function versionLabelsOf(text: string | undefined): Record<string, string> | und
 function defaultProcesses(values: Values): number {
   const inProcess = values.SAGEMAKER_TFS_BACKEND === 'in-process';
   return inProcess && !values.SAGEMAKER_MULTI_MODEL ? values.SAGEMAKER_TFS_INSTANCE_COUNT : 1;
+}
+
+/** What keeps a GPU and every batch thread busy; how many more there are makes no difference to TensorFlow. */
+function inFlightOf(values: Values): number {
+  const { SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: given } = values;
+  if (given !== undefined) return given;
+  const batching = batchingOf(values);
+  const batches = batching ? batching.maxBatchSize * (batching.threads + 1) : 0;
+  return Math.min(MOST_IN_FLIGHT, Math.max(LEAST_IN_FLIGHT, 4 * availableParallelism(), batches));
+}
+
+function defaultConcurrency(values: Values): number {
+  const atATime = 4 * availableParallelism();
+  if (values.SAGEMAKER_TFS_BACKEND === 'in-process') return Math.min(64, atATime);
+  return Math.min(64, atATime, inFlightOf(values) * values.SAGEMAKER_TFS_INSTANCE_COUNT);
 }
 
 function graphOptionsOf(values: Values): GraphOptions {

@@ -9,7 +9,7 @@ import {
 import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
 import { giveBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
-import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
+import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
 import type {
   Backend,
   BackendReply,
@@ -42,12 +42,13 @@ export class GrpcBackend implements Backend {
     const { signal } = request;
     const message = encodePredictRequest(request);
     const bytes = await this.#use(
-      ({ channel }) =>
+      ({ channel }, onAbandoned) =>
         channel.call({
           path: GRPC_METHODS.predict,
           message,
           timeoutMs: this.#timeoutMs,
           signal,
+          onAbandoned,
         }),
       signal,
     );
@@ -61,12 +62,13 @@ export class GrpcBackend implements Backend {
     const messages = await import('./grpc/examples.ts');
     const message = [messages.encodeExamplesRequest(request)];
     const bytes = await this.#use(
-      ({ channel }) =>
+      ({ channel }, onAbandoned) =>
         channel.call({
           path: method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress,
           message,
           timeoutMs: this.#timeoutMs,
           signal,
+          onAbandoned,
         }),
       signal,
     );
@@ -90,7 +92,7 @@ export class GrpcBackend implements Backend {
 
   async close(): Promise<void> {}
 
-  async #use<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignalLike): Promise<T> {
+  async #use<T>(work: PoolWork<T>, signal?: AbortSignalLike): Promise<T> {
     try {
       return await this.#pool.use(work, signal);
     } catch (error) {

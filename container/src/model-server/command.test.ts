@@ -38,6 +38,20 @@ test('without configuration: the ports of the AWS container, no retries, tensors
   expect(batching).toBeUndefined();
 });
 
+test('gRPC may start a thread for every request that is sent, and some for probes', async () => {
+  const threads = async (variables: Record<string, string>) => {
+    const { flags } = await prepare(variables);
+    const flag = flags[0]?.find((text) => text.startsWith('--grpc_max_threads='));
+    return Number(flag?.split('=')[1]);
+  };
+  const atLeast = Math.max(64, 4 * availableParallelism());
+  expect(await threads({})).toBeGreaterThan(atLeast);
+  expect(await threads({ SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: '20' })).toBe(20 + 16);
+  // Every batch thread with a whole batch, and one more that gathers.
+  const batches = { SAGEMAKER_TFS_MAX_BATCH_SIZE: '100', SAGEMAKER_TFS_NUM_BATCH_THREADS: '2' };
+  expect(await threads({ SAGEMAKER_TFS_ENABLE_BATCHING: 'true', ...batches })).toBe(300 + 16);
+});
+
 test('instances alternate through the port range, threads and batching are handed on', async () => {
   const { flags, batching } = await prepare({
     SAGEMAKER_TFS_INSTANCE_COUNT: '2',

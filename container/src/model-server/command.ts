@@ -23,6 +23,9 @@ export interface ModelServerFiles {
   remove(): Promise<void>;
 }
 
+/** Threads of gRPC beyond those of the requests in flight. */
+const SPARE_THREADS = 12;
+
 /** For `--tensorflow_session_config_file`: `--mixed_precision` knows bfloat16 only. */
 const FLOAT16_SESSION = 'graph_options { rewrite_options { auto_mixed_precision: ON } }\n';
 
@@ -54,6 +57,7 @@ export function modelServerFlags(
   const flags: Record<string, string | number | undefined> = {
     port: endpoint.grpcPort,
     rest_api_port: endpoint.restPort,
+    grpc_max_threads: grpcThreads(environment),
     grpc_socket_path: fitsSocketAddress(endpoint.grpcSocket) ? endpoint.grpcSocket : undefined,
     model_config_file: files.modelConfig,
     // A model that does not load must say so at once instead of after five minutes.
@@ -77,6 +81,15 @@ export function modelServerFlags(
   return Object.entries(flags).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
   );
+}
+
+/**
+ * Threads that gRPC may start; it does so on demand. Calls that find none are refused (grpc's thread_manager.cc, and
+ * server.cc of TensorFlow Serving, whose default is 4 for each CPU), so there is one for every call that the runtime
+ * sends, and some for those that poll, for probes, metadata, reloads and calls of handlers of their own.
+ */
+export function grpcThreads({ modelServer, processes }: Environment): number {
+  return modelServer.inFlight + SPARE_THREADS + 4 * processes;
 }
 
 /** Longer paths have no place in a `sockaddr_un`, of 108 bytes on Linux and 104 on macOS. */

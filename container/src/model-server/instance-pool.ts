@@ -1,24 +1,26 @@
 /** The processes of TensorFlow Serving as the request path sees them: which are ready, which is least busy. */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
-import type { ModelVersionStatus } from '../backends/backend.ts';
 import { ConnectionLost } from '../backends/connection-lost.ts';
 import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import { UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import { ServingError } from '../errors.ts';
+import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { Readiness } from './readiness.ts';
+import { probeModels } from './model-probe.ts';
+import { type ProbeResult, Readiness } from './readiness.ts';
 
 /** One process of TensorFlow Serving. */
-export interface Instance {
+export interface Instance extends Place {
   readonly endpoint: ModelServerEndpoint;
   readonly channel: UnaryChannel;
   readonly readiness: Readiness;
-  /** Calls that it is working on. */
-  inFlight: number;
   /** Whether it was ever ready. */
   hasServed: boolean;
+  /** When it last gave an answer of any kind, in ms of `performance.now()`. */
+  lastAnswer: number;
 }
 
 /** What the pool is made of. */
@@ -27,14 +29,33 @@ export interface InstancePoolOptions {
   /** Models that must be AVAILABLE before an instance is ready; read anew by every probe. */
   readonly models: () => readonly string[];
   readonly maxReplyBytes: number;
+  /** Calls that one instance works on at a time; others wait here. */
+  readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
   readonly waitMs: number;
+  /** After so many ms without an answer to calls or probes an instance is stuck. */
+  readonly stuckMs: number;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
+  /** Called whenever an instance becomes ready. */
+  readonly onReady?: ((index: number) => void) | undefined;
+  /** Called for an instance that holds its connections open and answers nothing. */
+  readonly onStuck?: ((index: number) => void) | undefined;
 }
 
-/** Milliseconds after which a probe counts as failed. */
-const PROBE_TIMEOUT_MS = 5000;
+/**
+ * One call. Of a call that is given up while the server works on it, `onAbandoned` says when it has ended: it keeps
+ * its place until then.
+ */
+export type PoolWork<T> = (
+  instance: Instance,
+  onAbandoned: (ended: Promise<void>) => void,
+) => Promise<T>;
+
+/** Attempts at a call that never reached the server, or that it refused unseen; each after a longer pause. */
+const MOST_UNSEEN = 60;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
 
 /** Instances with their state; knows nothing of the processes behind the ports. */
 export class InstancePool {
@@ -43,10 +64,13 @@ export class InstancePool {
   readonly firstReady: Promise<void>;
   readonly #options: InstancePoolOptions;
   readonly #waiting = new Set<() => void>();
+  readonly #queue: CallQueue<Instance>;
+  #closed = false;
 
   constructor(options: InstancePoolOptions) {
     this.#options = options;
-    this.instances = options.endpoints.map((endpoint) => this.#instance(endpoint));
+    this.instances = options.endpoints.map((endpoint, index) => this.#instance(endpoint, index));
+    this.#queue = new CallQueue(options.maxInFlight, () => this.#ready());
     this.firstReady = new Promise((resolve) => {
       const check = () => {
         if (this.#ready().length === 0) return;
@@ -94,54 +118,60 @@ export class InstancePool {
   }
 
   /**
-   * Runs one call on the ready instance with the fewest in flight. Where the connection is lost the call
-   * is made once more, on another instance or after a restart: inference has no side effects.
-   * @throws ServingError MODEL_SERVER_GONE where it was lost twice
+   * Runs one call on the ready instance with the fewest in flight, in turn where all are busy. Where the model
+   * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so
+   * that a call that ends the server ends no other call with it.
+   * @throws ServingError MODEL_SERVER_GONE where the server ended twice
    */
-  async use<T>(work: (instance: Instance) => Promise<T>, signal?: AbortSignalLike): Promise<T> {
-    try {
-      return await this.#attempt(work, signal);
-    } catch (error) {
-      if (!(error instanceof ConnectionLost)) throw error;
-    }
-    try {
-      return await this.#attempt(work, signal);
-    } catch (error) {
-      if (!(error instanceof ConnectionLost)) throw error;
-      throw new ServingError(
-        'MODEL_SERVER_GONE',
-        'the model server ended while it worked on the request, twice; it is being restarted, see its last lines in the log',
-        { cause: error },
-      );
+  async use<T>(work: PoolWork<T>, signal?: AbortSignalLike): Promise<T> {
+    let alone = false;
+    for (let unseen = 0; ; ) {
+      try {
+        return await this.#attempt(work, { alone, first: unseen > 0, signal });
+      } catch (error) {
+        if (wasUnseen(error)) {
+          unseen += 1;
+          if (unseen >= MOST_UNSEEN || this.#closed) throw asServingError(error);
+          await pause(unseen, signal);
+        } else if (!(error instanceof ConnectionLost)) throw error;
+        else if (alone || this.#closed) throw endedTwice(error);
+        else alone = true;
+      }
     }
   }
 
   /** Stops asking and closes the connections. */
   close(): void {
+    this.#closed = true;
     for (const { readiness, channel } of this.instances) {
       readiness.stop();
       channel.close();
     }
   }
 
-  async #attempt<T>(
-    work: (instance: Instance) => Promise<T>,
-    signal?: AbortSignalLike,
-  ): Promise<T> {
-    await this.whenReady(signal);
-    const instance = this.#ready().reduce((best, candidate) =>
-      candidate.inFlight < best.inFlight ? candidate : best,
-    );
-    instance.inFlight += 1;
+  async #attempt<T>(work: PoolWork<T>, wait: WaitOptions): Promise<T> {
+    const instance = (wait.alone ? undefined : this.#queue.tryTake()) ?? (await this.#place(wait));
+    let ended: Promise<void> | undefined;
     try {
-      return await work(instance);
+      const answer = await work(instance, (promise) => {
+        ended = promise;
+      });
+      instance.lastAnswer = performance.now();
+      return answer;
     } catch (error) {
-      if (error instanceof ConnectionLost)
+      if (error instanceof ConnectionLost) {
         instance.readiness.lost('the model server is restarting');
+      } else if (error instanceof GrpcError) instance.lastAnswer = performance.now();
       throw error;
     } finally {
-      instance.inFlight -= 1;
+      if (ended) void ended.then(() => this.#queue.free(instance));
+      else this.#queue.free(instance);
     }
+  }
+
+  async #place(wait: WaitOptions): Promise<Instance> {
+    await this.whenReady(wait.signal);
+    return this.#queue.take(wait);
   }
 
   #ready(): Instance[] {
@@ -155,68 +185,86 @@ export class InstancePool {
     );
   }
 
-  #instance(endpoint: ModelServerEndpoint): Instance {
+  #instance(endpoint: ModelServerEndpoint, index: number): Instance {
     const channel = new UnaryChannel(
       { host: endpoint.host, port: endpoint.grpcPort, socket: endpoint.grpcSocket },
       { maxReplyBytes: this.#options.maxReplyBytes },
     );
-    const readiness: Readiness = new Readiness(() => this.#probe(instance), {
+    const readiness: Readiness = new Readiness(() => this.#probe(instance, index), {
       reason: 'the model server is starting',
       onChange: () => {
         if (readiness.reason === undefined) {
           instance.hasServed = true;
+          this.#options.onReady?.(index);
           // The first connection may be older than the socket.
           channel.reconnect();
         }
         for (const check of [...this.#waiting]) check();
+        this.#queue.dispatch();
       },
     });
-    const instance: Instance = { endpoint, channel, readiness, inFlight: 0, hasServed: false };
+    const instance: Instance = {
+      endpoint,
+      channel,
+      readiness,
+      inFlight: 0,
+      isAlone: false,
+      hasServed: false,
+      lastAnswer: 0,
+    };
     return instance;
   }
 
-  async #probe({ channel, hasServed }: Instance): Promise<string | undefined> {
-    const models = this.#options.models();
-    const states = await Promise.all(
-      (models.length === 0 ? [''] : models).map((model) => modelState(channel, model)),
+  async #probe(instance: Instance, index: number): Promise<ProbeResult> {
+    const asked = performance.now();
+    const { result, failure, isAnswered } = await probeModels(
+      instance.channel,
+      this.#options.models(),
     );
-    const failure = states.find((state) => state.failure !== undefined)?.failure;
-    if (failure !== undefined && !hasServed) this.#options.onLoadFailure(failure);
-    return states.find(({ reason }) => reason !== undefined)?.reason;
+    if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
+    if (isAnswered) instance.lastAnswer = performance.now();
+    if (result.state !== 'unknown' || isAnswered) return result;
+    return this.#unanswered(instance, index, asked);
+  }
+
+  /** A probe without an answer: load, unless nothing else is answered either. */
+  #unanswered(instance: Instance, index: number, asked: number): ProbeResult {
+    instance.lastAnswer ||= asked;
+    const silentMs = performance.now() - instance.lastAnswer;
+    if (silentMs < this.#options.stuckMs) return { state: 'unknown' };
+    instance.lastAnswer = 0;
+    instance.channel.close();
+    this.#options.onStuck?.(index);
+    const seconds = Math.round(silentMs / 1000);
+    return { state: 'not ready', reason: `the model server has answered nothing for ${seconds} s` };
   }
 }
 
-interface ModelState {
-  /** Why the model cannot serve; undefined where it can. */
-  readonly reason?: string;
-  /** Why a version of it will never load, with TensorFlow's own message. */
-  readonly failure?: string;
+/**
+ * Whether the server has not seen the call: it was not sent whole, or the server had no thread for it. gRPC's thread
+ * manager says so in these words, or in none; TensorFlow's own RESOURCE_EXHAUSTED names a tensor.
+ */
+function wasUnseen(error: unknown): error is ConnectionLost | GrpcError {
+  if (error instanceof ConnectionLost) return !error.wasSent;
+  if (!(error instanceof GrpcError) || error.status !== GrpcStatus.RESOURCE_EXHAUSTED) return false;
+  return error.message === '' || error.message.startsWith('Server Threadpool Exhausted');
 }
 
-/** The state of a model; for the empty name, whether the server itself answers. */
-async function modelState(channel: UnaryChannel, name: string): Promise<ModelState> {
-  try {
-    const { getModelStatus } = await import('./model-service.ts');
-    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-    return stateOf(name, await getModelStatus(channel, { name }, { signal }));
-  } catch (error) {
-    if (error instanceof GrpcError && error.status !== GrpcStatus.UNAVAILABLE) {
-      return name === '' ? {} : { reason: `model "${name}": ${error.message}` };
-    }
-    const reason =
-      error instanceof ConnectionLost
-        ? 'the model server does not accept connections yet'
-        : `the model server does not answer: ${(error as Error).message}`;
-    return { reason };
-  }
+async function pause(attempt: number, signal: AbortSignalLike | undefined): Promise<void> {
+  await delay(Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS));
+  signal?.throwIfAborted();
 }
 
-function stateOf(name: string, versions: readonly ModelVersionStatus[]): ModelState {
-  const waiting = versions.find(({ state }) => state === 'START' || state === 'LOADING');
-  if (waiting) return { reason: `model "${name}" version ${waiting.version} is ${waiting.state}` };
-  const broken = versions.find(({ state, errorMessage }) => state === 'END' && errorMessage !== '');
-  const available = versions.some(({ state }) => state === 'AVAILABLE');
-  const failure = broken && `model "${name}" version ${broken.version}: ${broken.errorMessage}`;
-  if (failure) return { failure, ...(available ? {} : { reason: failure }) };
-  return available ? {} : { reason: `model "${name}" is not available` };
+function asServingError(error: ConnectionLost | GrpcError): Error {
+  if (error instanceof GrpcError) return error;
+  const message = `the model server takes no request: ${error.message}`;
+  return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
+}
+
+function endedTwice(cause: ConnectionLost): ServingError {
+  return new ServingError(
+    'MODEL_SERVER_GONE',
+    'the model server ended while it worked on the request, twice, the second time on this request alone, so it is not tried again; see its last lines in the log',
+    { cause },
+  );
 }

@@ -11,7 +11,7 @@ export interface ProcessEnd {
   /** Exit status; null where a signal ended it or it did not start. */
   readonly status: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it wrote last, oldest first. */
+  /** Its errors, and what it wrote last but for the list of its flags, oldest first. */
   readonly lastLines: readonly string[];
   /** Why it could not be started. */
   readonly startError?: NodeJS.ErrnoException;
@@ -25,8 +25,11 @@ export interface ModelServerProcess {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Lines kept for the message about why it ended. */
+/** Lines kept for the message about why it ended, of errors and of all. */
+const KEPT_ERRORS = 10;
 const KEPT_LINES = 20;
+/** What it prints of its flags after a wrong one, 50 lines of tabs and help. */
+const USAGE = /^(usage: |Flags:$|\t--)/;
 
 /** Starts a program in a process group of its own, so that a Ctrl-C at the terminal reaches only us. */
 export function startProcess(
@@ -38,21 +41,26 @@ export function startProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  const lastLines: string[] = [];
+  const errors: string[] = [];
+  const last: string[] = [];
   const onLine = (line: string) => {
-    lastLines.push(line);
-    if (lastLines.length > KEPT_LINES) lastLines.shift();
-    options.log[severity(line)](line);
+    const level = severity(line);
+    if (level === 'error') keep(errors, line, KEPT_ERRORS);
+    if (!USAGE.test(line)) keep(last, line, KEPT_LINES);
+    options.log[level](line);
   };
   forEachLine(child.stdout, onLine);
   forEachLine(child.stderr, onLine);
   const watchdog = child.pid === undefined ? undefined : startWatchdog(`-${child.pid}`);
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', (startError) =>
-      resolve({ status: null, signal: null, lastLines, startError }),
+      resolve({ status: null, signal: null, lastLines: [], startError }),
     );
     // 'close' and not 'exit': by then the last lines have been read.
-    child.once('close', (status, signal) => resolve({ status, signal, lastLines }));
+    child.once('close', (status, signal) => {
+      const lastLines = [...errors.filter((line) => !last.includes(line)), ...last];
+      resolve({ status, signal, lastLines });
+    });
   });
   void ended.then(() => watchdog?.kill('SIGKILL'));
   return { pid: child.pid, ended, stop: (graceMs) => stop(child, ended, graceMs) };
@@ -80,8 +88,15 @@ function forEachLine(stream: Readable, onLine: (line: string) => void): void {
   createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine);
 }
 
-/** TensorFlow's lines carry I, W, E or F after the time. */
+function keep(lines: string[], line: string, most: number): void {
+  lines.push(line);
+  if (lines.length > most) lines.shift();
+}
+
+/** TensorFlow's lines carry I, W, E or F after the time; what the program prints itself carries nothing. */
 function severity(line: string): 'info' | 'warn' | 'error' {
+  if (/^(Failed to start server\.|Couldn't interpret value )/.test(line)) return 'error';
+  if (line.startsWith('unknown argument: ')) return 'warn';
   const letter = /^[\d: .-]*\b([IWEF])\d*\b/.exec(line)?.[1];
   if (letter === 'W') return 'warn';
   return letter === 'E' || letter === 'F' ? 'error' : 'info';

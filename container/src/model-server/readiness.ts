@@ -1,7 +1,15 @@
 /** Whether something can serve, asked again and again in the background so that asking costs nothing. */
 
-/** Gives why it cannot serve yet, or undefined where it can. Does not reject. */
-export type ReadinessProbe = () => Promise<string | undefined>;
+/** What a probe found out. */
+export type ProbeResult =
+  | { readonly state: 'ready' }
+  /** Why it cannot serve yet. */
+  | { readonly state: 'not ready'; readonly reason: string }
+  /** Too busy to say: what was known last stays. */
+  | { readonly state: 'unknown' };
+
+/** Asks once. Does not reject. */
+export type ReadinessProbe = () => Promise<ProbeResult>;
 
 /** Milliseconds between probes while not ready, and once ready. */
 const WAITING_INTERVAL_MS = 100;
@@ -48,8 +56,10 @@ export class Readiness {
 
   async #ask(): Promise<void> {
     const reports = this.#reports;
-    const reason = await this.#probe();
-    if (reports === this.#reports) this.#set(reason);
+    const result = await this.#probe();
+    if (reports === this.#reports && result.state !== 'unknown') {
+      this.#set(result.state === 'ready' ? undefined : result.reason);
+    }
     this.#schedule(this.#reason === undefined ? READY_INTERVAL_MS : WAITING_INTERVAL_MS);
   }
 

@@ -37,6 +37,8 @@ export interface ModelServer {
 
 /** No TensorFlow Serving answers sooner, so that asking it can wait until we listen ourselves. */
 const START_MS = 100;
+/** An instance that answers nothing for so long is replaced, unless a request may take longer. */
+const LEAST_STUCK_MS = 60_000;
 /** How long an instance may take to end by itself, in ms. */
 const GRACE_MS = 3000;
 
@@ -52,8 +54,12 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     endpoints,
     () => served,
     (message) => fail(new Error(message)),
+    {
+      onReady: (index) => supervisor.serves(index),
+      onStuck: (index) => supervisor.kill(index),
+    },
   );
-  const supervisor = new Supervisor({
+  const supervisor: Supervisor = new Supervisor({
     instances: endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint)),
     env: { ...variables, ...tensorFlowVariables(environment, variables) },
     log,
@@ -107,11 +113,16 @@ function poolOf(
   endpoints: readonly ModelServerEndpoint[],
   served: () => readonly ServedModel[],
   onLoadFailure: (message: string) => void,
+  watch?: { onReady: (index: number) => void; onStuck: (index: number) => void },
 ): InstancePool {
   return new InstancePool({
     endpoints,
     models: () => served().map(({ name }) => name),
     maxReplyBytes: environment.limits.maxResponseBytes,
+    maxInFlight: Math.max(1, Math.floor(environment.modelServer.inFlight / environment.processes)),
+    stuckMs: Math.max(LEAST_STUCK_MS, environment.limits.requestTimeoutMs),
+    onReady: watch?.onReady,
+    onStuck: watch?.onStuck,
     waitMs: environment.limits.waitMs,
     onLoadFailure,
   });

@@ -19,70 +19,100 @@ export interface SupervisorOptions {
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
-/** A process that ran this long starts over with the first delay. */
-const STABLE_MS = 60_000;
+/** Deaths by a signal, but for the SIGKILL of a host without memory, after which the start has failed. */
+const MOST_DEATHS = 3;
+
+/** One process and its restarts. */
+interface Slot {
+  child: ModelServerProcess | undefined;
+  /** Before the next start; grows with every end before it served. */
+  delayMs: number;
+  /** Ends by a signal before it ever served. */
+  deaths: number;
+}
 
 /** Supervises one process for each instance. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #processes: (ModelServerProcess | undefined)[];
+  readonly #slots: readonly Slot[];
   readonly #timers = new Set<NodeJS.Timeout>();
   #stopping = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#processes = options.instances.map(() => undefined);
+    this.#slots = options.instances.map(() => ({
+      child: undefined,
+      delayMs: FIRST_DELAY_MS,
+      deaths: 0,
+    }));
   }
 
   start(): void {
-    for (const index of this.#options.instances.keys()) this.#run(index, FIRST_DELAY_MS);
+    for (const [index, slot] of this.#slots.entries()) this.#run(index, slot);
   }
 
   /** Process ids of the instances that are running. */
   get pids(): number[] {
-    return this.#processes.flatMap((child) => (child?.pid === undefined ? [] : [child.pid]));
+    return this.#slots.flatMap(({ child }) => (child?.pid === undefined ? [] : [child.pid]));
   }
 
   /** Ends all of them, by SIGKILL after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all(this.#processes.map((child) => child?.stop(graceMs)));
+    await Promise.all(this.#slots.map(({ child }) => child?.stop(graceMs)));
   }
 
-  #run(index: number, delayMs: number): void {
+  /** Ends one that does nothing any more; it is restarted. */
+  kill(index: number): void {
+    void this.#slots[index]?.child?.stop(0);
+  }
+
+  /** Tells that one serves: where it ends after this, it ended at work, and is restarted soon. */
+  serves(index: number): void {
+    const slot = this.#slots[index];
+    if (slot) slot.delayMs = FIRST_DELAY_MS;
+  }
+
+  #run(index: number, slot: Slot): void {
     const { env, log } = this.#options;
-    const startedAt = Date.now();
     const child = startProcess(MODEL_SERVER_PROGRAM, {
       args: this.#options.instances[index] ?? [],
       env,
       log: log.child({ source: MODEL_SERVER_PROGRAM, instance: index }),
     });
-    this.#processes[index] = child;
+    slot.child = child;
     log.info({ source: MODEL_SERVER_PROGRAM, instance: index, pid: child.pid }, 'started');
     void child.ended.then((end) => {
-      this.#processes[index] = undefined;
-      if (this.#stopping) return;
-      const stable = Date.now() - startedAt > STABLE_MS;
-      this.#ended(index, end, stable ? FIRST_DELAY_MS : delayMs);
+      slot.child = undefined;
+      if (!this.#stopping) this.#ended(index, slot, end);
     });
   }
 
-  #ended(index: number, end: ProcessEnd, delayMs: number): void {
+  #ended(index: number, slot: Slot, end: ProcessEnd): void {
     const { log, hasServed, onEnd, onStartFailure } = this.#options;
+    const { delayMs } = slot;
+    slot.delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
+    if (end.signal !== null && end.signal !== 'SIGKILL') slot.deaths += 1;
     const reason = describeEnd(end);
-    if (!hasServed(index) && end.signal === null) {
-      onStartFailure([reason, ...end.lastLines].join('\n'));
+    if (!hasServed(index) && (end.signal === null || slot.deaths >= MOST_DEATHS)) {
+      const often = end.signal === null ? '' : `, ${slot.deaths} times before it served`;
+      onStartFailure([`${reason}${often}${adviceOn(end)}`, ...end.lastLines].join('\n'));
       return;
     }
     log.error({ instance: index, restartInMs: delayMs }, reason);
     onEnd(index, reason);
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#run(index, Math.min(2 * delayMs, LONGEST_DELAY_MS));
+      this.#run(index, slot);
     }, delayMs);
     this.#timers.add(timer);
   }
+}
+
+function adviceOn({ signal }: ProcessEnd): string {
+  if (signal !== 'SIGILL') return '';
+  return ': its build needs instructions that this processor lacks; take an instance with a newer one';
 }
 
 function describeEnd({ startError, status, signal }: ProcessEnd): string {

@@ -20,7 +20,7 @@ export const FrameType = {
 export const Flag = { ACK: 0x1, END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 };
 
 /** Codes of RST_STREAM and GOAWAY. */
-export const Http2Code = { NO_ERROR: 0, CANCEL: 8 } as const;
+export const Http2Code = { NO_ERROR: 0, REFUSED_STREAM: 7, CANCEL: 8 } as const;
 
 /** What every connection of a client begins with. */
 export const CONNECTION_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');

@@ -39,12 +39,18 @@ export interface StreamReader {
   filled(bytes: number): void;
   /** The server has said all. */
   end(): void;
-  /** No answer will come. */
-  failed(cause: Error): void;
+  /** No answer will come. `wasSent`: the server has all of the request, and may have worked on it. */
+  failed(cause: Error, wasSent: boolean): void;
 }
 
+/**
+ * Gives an answer up. With `onEnd`, a server that has all of the request is left to finish it, since it would
+ * anyway; its answer is dropped, and `onEnd` called when it or the connection has ended. Else the stream is reset.
+ */
+export type Cancel = (onEnd?: () => void) => void;
+
 interface Stream {
-  readonly reader: StreamReader;
+  reader: StreamReader;
   readonly headers: Buffer;
   readonly message: OutgoingMessage;
   /** Zero until it is opened. */
@@ -121,14 +127,19 @@ export class Http2Connection implements FrameHandler {
    * Sends a request: a block of {@link encodeHeaders} and a body of at least one byte. The function that is
    * returned gives the answer up.
    */
-  request(headers: Buffer, body: readonly Uint8Array[], reader: StreamReader): () => void {
+  request(headers: Buffer, body: readonly Uint8Array[], reader: StreamReader): Cancel {
     const message = new OutgoingMessage(body);
     const stream: Stream = { reader, headers, message, id: 0, window: 0 };
     this.#waiting.push(stream);
     this.#write(() => this.#openStreams());
-    return () => {
-      if (removeFrom(this.#waiting, stream) || !this.#streams.includes(stream)) return;
-      this.#write(() => this.#forget(stream, Http2Code.CANCEL));
+    return (onEnd) => {
+      const isOpen = !removeFrom(this.#waiting, stream) && this.#streams.includes(stream);
+      if (isOpen && onEnd && stream.message.left === 0) {
+        stream.reader = new DroppedAnswer(onEnd);
+        return;
+      }
+      if (isOpen) this.#write(() => this.#forget(stream, Http2Code.CANCEL));
+      onEnd?.();
     };
   }
 
@@ -300,7 +311,8 @@ export class Http2Connection implements FrameHandler {
     const stream = this.#stream(id);
     if (!stream) return;
     this.#forget(stream);
-    stream.reader.failed(new Error(`the server reset the stream with HTTP/2 code ${code}`));
+    const cause = new Error(`the server reset the stream with HTTP/2 code ${code}`);
+    stream.reader.failed(cause, code !== Http2Code.REFUSED_STREAM && stream.message.left === 0);
   }
 
   #goAway(last: number, code: number): void {
@@ -309,7 +321,7 @@ export class Http2Connection implements FrameHandler {
     const refused = this.#streams.filter(({ id }) => id > last);
     const unsent = this.#waiting.splice(0);
     for (const stream of refused) this.#forget(stream);
-    for (const { reader } of [...refused, ...unsent]) reader.failed(reason);
+    for (const { reader } of [...refused, ...unsent]) reader.failed(reason, false);
     this.retire();
   }
 
@@ -329,7 +341,34 @@ export class Http2Connection implements FrameHandler {
     const cause = this.#failure ?? new Error('the connection was closed');
     const failed = [...this.#streams.splice(0), ...this.#waiting.splice(0)];
     this.#sending.length = 0;
-    for (const { reader } of failed) reader.failed(cause);
+    for (const { reader, message } of failed) reader.failed(cause, message.left === 0);
+  }
+}
+
+/** Reads what nobody waits for any more. */
+class DroppedAnswer implements StreamReader {
+  readonly #onEnd: () => void;
+
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  headers(): void {}
+
+  data(): void {}
+
+  room(): undefined {
+    return undefined;
+  }
+
+  filled(): void {}
+
+  end(): void {
+    this.#onEnd();
+  }
+
+  failed(): void {
+    this.#onEnd();
   }
 }
 

@@ -23,8 +23,13 @@ export interface UnaryCall {
   readonly message: readonly Uint8Array[];
   /** Told to the server as `grpc-timeout`. */
   readonly timeoutMs?: number;
-  /** Resets the stream; the call rejects with the signal's reason. */
+  /** Gives the call up, which rejects with the signal's reason. */
   readonly signal?: AbortSignalLike | undefined;
+  /**
+   * Told of a call that was given up while the server works on it; `ended` resolves when that has come to an end.
+   * Absent: the stream is reset, and nobody knows how long the server goes on.
+   */
+  readonly onAbandoned?: ((ended: Promise<void>) => void) | undefined;
 }
 
 /**
@@ -57,7 +62,7 @@ export class UnaryChannel {
    * @throws ConnectionLost where no answer came
    * @throws ServingError RESPONSE_TOO_LARGE
    */
-  async call({ path, message, timeoutMs, signal }: UnaryCall): Promise<Buffer> {
+  async call({ path, message, timeoutMs, signal, onAbandoned }: UnaryCall): Promise<Buffer> {
     signal?.throwIfAborted();
     const length = message.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const reply = new UnaryReply(this.#maxReplyBytes);
@@ -67,7 +72,10 @@ export class UnaryChannel {
       reply,
     );
     reply.onCancel(cancel);
-    const onAbort = () => reply.cancel(signal?.reason);
+    const onAbort = () => {
+      if (!onAbandoned) return reply.cancel(signal?.reason);
+      onAbandoned(new Promise((resolve) => reply.cancel(signal?.reason, resolve)));
+    };
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       return await reply.message;
@@ -83,7 +91,7 @@ export class UnaryChannel {
     this.#forget();
   }
 
-  /** Ends the connections at once; calls in flight fail. */
+  /** Ends the connections at once: calls in flight fail, one to come would open them anew. */
   close(): void {
     this.#forget();
     for (const connection of this.#open) connection.destroy();

@@ -4,7 +4,7 @@ import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../connection-lost.ts';
 import { GrpcError } from './grpc-error.ts';
 import type { HeaderFields } from './hpack.ts';
-import type { StreamReader } from './http2-connection.ts';
+import type { Cancel, StreamReader } from './http2-connection.ts';
 import { MessageAssembler } from './message-assembler.ts';
 
 interface ReplyStatus {
@@ -20,7 +20,7 @@ export class UnaryReply implements StreamReader {
   #status: ReplyStatus | undefined;
   #resolve: (message: Buffer) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
-  #onCancel: () => void = () => {};
+  #onCancel: Cancel = () => {};
 
   constructor(maxBytes: number) {
     this.#assembler = new MessageAssembler(maxBytes);
@@ -31,14 +31,14 @@ export class UnaryReply implements StreamReader {
   }
 
   /** What gives the call up on the server. */
-  onCancel(onCancel: () => void): void {
+  onCancel(onCancel: Cancel): void {
     this.#onCancel = onCancel;
   }
 
-  /** Gives the call up. */
-  cancel(reason: unknown): void {
+  /** Gives the call up; see {@link Cancel} for `onEnd`. */
+  cancel(reason: unknown, onEnd?: () => void): void {
     this.#reject(reason);
-    this.#onCancel();
+    this.#onCancel(onEnd);
   }
 
   headers(fields: HeaderFields): void {
@@ -71,12 +71,12 @@ export class UnaryReply implements StreamReader {
     if (status && status.code !== GrpcStatus.OK) {
       this.#reject(new GrpcError(status.code, status.message));
     } else if (status && message) this.#resolve(message);
-    else this.failed(new Error('the server ended the stream without an answer'));
+    else this.failed(new Error('the server ended the stream without an answer'), true);
   }
 
-  failed(cause: Error): void {
+  failed(cause: Error, wasSent: boolean): void {
     this.#reject(
-      new ConnectionLost(`no answer from the model server: ${cause.message}`, { cause }),
+      new ConnectionLost(`no answer from the model server: ${cause.message}`, { cause, wasSent }),
     );
   }
 }

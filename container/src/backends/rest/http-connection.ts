@@ -122,8 +122,8 @@ export class HttpConnection {
     if (cause instanceof ServingError) return cause;
     const message = `no answer from the model server: ${cause.message}`;
     const isStale = this.#answered > 0 && !reader.begun;
-    return isStale
-      ? new StaleConnection(message, { cause })
-      : new ConnectionLost(message, { cause });
+    if (isStale) return new StaleConnection(message, { cause });
+    const { syscall } = cause as NodeJS.ErrnoException;
+    return new ConnectionLost(message, { cause, wasSent: syscall !== 'connect' });
   }
 }

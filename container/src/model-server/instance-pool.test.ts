@@ -1,0 +1,207 @@
+/** The pool: what waits for the model server, what is retried, and what is not. */
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import {
+  availableAnswer,
+  type GrpcStub,
+  STATUS_PATH,
+  type StubAnswer,
+  startGrpcStub,
+} from '../testing/grpc-stub.ts';
+import { until } from '../testing/runtime-process.ts';
+import { InstancePool, type InstancePoolOptions } from './instance-pool.ts';
+
+const PATH = '/test/Call';
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+/** Calls that the server works on, oldest first; each is answered by the test. */
+interface Calls {
+  readonly stub: GrpcStub;
+  readonly pool: InstancePool;
+  readonly open: { message: string; answer: (answer: StubAnswer) => void }[];
+  /** In the order of their arrival. */
+  readonly seen: string[];
+  status: StubAnswer | Promise<StubAnswer>;
+}
+
+async function poolOnStub(
+  options: Partial<InstancePoolOptions> = {},
+  onCall?: (message: string, calls: Calls) => StubAnswer | undefined,
+): Promise<Calls> {
+  const open: Calls['open'] = [];
+  const seen: string[] = [];
+  const stub = await startGrpcStub(async (path, message) => {
+    if (path === STATUS_PATH) return calls.status;
+    seen.push(message);
+    const answer = onCall?.(message, calls);
+    return answer ?? new Promise((resolve) => open.push({ message, answer: resolve }));
+  });
+  const endpoint = { host: '127.0.0.1', grpcPort: stub.port, restPort: 0, grpcSocket: '' };
+  const pool = new InstancePool({
+    endpoints: [endpoint],
+    models: () => ['m'],
+    maxReplyBytes: 1000,
+    maxInFlight: 2,
+    waitMs: 20_000,
+    stuckMs: 60_000,
+    onLoadFailure: () => undefined,
+    ...options,
+  });
+  const calls: Calls = { stub, pool, open, seen, status: availableAnswer() };
+  cleanups.push(() => {
+    pool.close();
+    stub.close();
+  });
+  pool.start(0);
+  await pool.whenReady();
+  return calls;
+}
+
+function call({ pool }: Calls, message: string, signal?: AbortSignal): Promise<string> {
+  return pool
+    .use(
+      ({ channel }, onAbandoned) =>
+        channel.call({ path: PATH, message: [Buffer.from(message)], signal, onAbandoned }),
+      signal,
+    )
+    .then((reply) => reply.toString());
+}
+
+const reply = (text: string) => Buffer.from(text);
+const EXHAUSTED = {
+  status: GrpcStatus.RESOURCE_EXHAUSTED,
+  message: 'Server Threadpool Exhausted',
+};
+
+test('no more calls are in flight than allowed, and those that wait go in turn', async () => {
+  const calls = await poolOnStub();
+  const answers = ['a', 'b', 'c', 'd', 'e'].map((message) => call(calls, message));
+  for (let answered = 0; answered < 5; answered += 1) {
+    await until(() => calls.open.length === Math.min(2, 5 - answered));
+    await until(() => calls.pool.instances[0]?.inFlight === calls.open.length);
+    const { message, answer } = calls.open.shift() as Calls['open'][0];
+    answer(reply(message));
+  }
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(calls.seen).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('a call that waits is dropped where its time is up, and never sent', async () => {
+  const calls = await poolOnStub({ maxInFlight: 1 });
+  const first = call(calls, 'first');
+  const timeUp = new AbortController();
+  const late = call(calls, 'late', timeUp.signal);
+  const last = call(calls, 'last');
+  await until(() => calls.open.length === 1);
+  timeUp.abort(new Error('time is up'));
+  await expect(late).rejects.toThrow('time is up');
+  calls.open.shift()?.answer(reply('1'));
+  await until(() => calls.open.length === 1);
+  calls.open.shift()?.answer(reply('2'));
+  expect(await Promise.all([first, last])).toEqual(['1', '2']);
+  expect(calls.seen).toEqual(['first', 'last']);
+});
+
+test('an abandoned call keeps its place until the server has ended it', async () => {
+  const calls = await poolOnStub({ maxInFlight: 1 });
+  const gone = new AbortController();
+  const abandoned = call(calls, 'abandoned', gone.signal);
+  await until(() => calls.open.length === 1);
+  gone.abort(new Error('the client has gone'));
+  await expect(abandoned).rejects.toThrow('the client has gone');
+  const next = call(calls, 'next');
+  expect(calls.pool.instances[0]?.inFlight).toBe(1);
+  expect(calls.seen).toEqual(['abandoned']);
+  calls.open.shift()?.answer(reply('nobody reads this'));
+  await until(() => calls.open.length === 1);
+  calls.open.shift()?.answer(reply('ok'));
+  expect(await next).toBe('ok');
+});
+
+test('an abandoned call gives its place back where the connection ends', async () => {
+  const calls = await poolOnStub({ maxInFlight: 1 });
+  const gone = new AbortController();
+  const abandoned = call(calls, 'abandoned', gone.signal);
+  await until(() => calls.open.length === 1);
+  gone.abort(new Error('the client has gone'));
+  await expect(abandoned).rejects.toThrow('the client has gone');
+  calls.stub.die();
+  await until(() => calls.pool.instances[0]?.inFlight === 0);
+  expect(calls.seen).toEqual(['abandoned']);
+});
+
+test('what the server has no thread for is sent again until it has', async () => {
+  let refusals = 3;
+  const calls = await poolOnStub({}, (message) => {
+    if (message !== 'x') return undefined;
+    refusals -= 1;
+    return refusals < 0
+      ? reply('ok')
+      : { ...EXHAUSTED, message: refusals === 1 ? '' : EXHAUSTED.message };
+  });
+  expect(await call(calls, 'x')).toBe('ok');
+  expect(calls.seen).toEqual(['x', 'x', 'x', 'x']);
+});
+
+test("TensorFlow's own lack of memory is an answer", async () => {
+  const message = 'OOM when allocating tensor with shape[1000000,1000000]';
+  const calls = await poolOnStub({}, () => ({ status: GrpcStatus.RESOURCE_EXHAUSTED, message }));
+  await expect(call(calls, 'x')).rejects.toThrow(message);
+  expect(calls.seen).toEqual(['x']);
+});
+
+test.each([
+  ['refused for lack of threads', EXHAUSTED],
+  ['not answered in time', { status: GrpcStatus.DEADLINE_EXCEEDED, message: 'Deadline Exceeded' }],
+])('a probe that is %s changes nothing', async (_how, status) => {
+  const calls = await poolOnStub();
+  let probes = 0;
+  Object.defineProperty(calls, 'status', {
+    get: () => {
+      probes += 1;
+      return status;
+    },
+  });
+  // A loss asks at once, and again every 100 ms.
+  await until(() => probes > 0);
+  expect(calls.pool.reason).toBeUndefined();
+});
+
+test('a call that ends the server twice is not sent a third time, and all others are answered', async () => {
+  const calls = await poolOnStub({ maxInFlight: 8 }, (message, { open, stub }) => {
+    if (message !== 'poison') return undefined;
+    // With the others in flight, at first.
+    const die = () => {
+      open.length = 0;
+      stub.die();
+    };
+    if (calls.seen.filter((seen) => seen === 'poison').length > 1) die();
+    else void until(() => open.length === 4).then(die);
+    return undefined;
+  });
+  const others = ['a', 'b', 'c', 'd'].map((message) => call(calls, message));
+  await until(() => calls.open.length === 4);
+  const poison = call(calls, 'poison').then(
+    () => 'answered',
+    (error) => error,
+  );
+  // Everything is answered but what ends the server.
+  const answering = setInterval(() => {
+    if (calls.seen.length < 6) return;
+    for (const { message, answer } of calls.open.splice(0))
+      if (message !== 'poison') answer(reply(message));
+  }, 10);
+  cleanups.push(() => clearInterval(answering));
+  expect(await Promise.all(others)).toEqual(['a', 'b', 'c', 'd']);
+  expect(await poison).toMatchObject({
+    code: 'MODEL_SERVER_GONE',
+    message: expect.stringContaining('twice'),
+  });
+  expect(calls.seen.filter((seen) => seen === 'poison')).toHaveLength(2);
+  for (const message of ['a', 'b', 'c', 'd']) {
+    expect(calls.seen.filter((seen) => seen === message)).toHaveLength(2);
+  }
+});

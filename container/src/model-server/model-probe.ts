@@ -1,0 +1,89 @@
+/** One look at a process of TensorFlow Serving: are its models there? */
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import type { ModelVersionStatus } from '../backends/backend.ts';
+import { ConnectionLost } from '../backends/connection-lost.ts';
+import { GrpcError } from '../backends/grpc/grpc-error.ts';
+import type { UnaryChannel } from '../backends/grpc/unary-channel.ts';
+import type { ProbeResult } from './readiness.ts';
+
+/** Milliseconds after which a probe has found out nothing. */
+const PROBE_TIMEOUT_MS = 5000;
+
+/** What was found. */
+export interface ModelProbe {
+  readonly result: ProbeResult;
+  /** Why a version of a model will never load, with TensorFlow's own message. */
+  readonly failure?: string;
+  /** Whether an answer of any kind came. */
+  readonly isAnswered: boolean;
+}
+
+/**
+ * Asks for the models one after another, so that a probe never takes more than one thread of the server; without
+ * models, whether the server itself answers. Does not reject.
+ */
+export async function probeModels(
+  channel: UnaryChannel,
+  models: readonly string[],
+): Promise<ModelProbe> {
+  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+  let failure: string | undefined;
+  for (const name of models.length === 0 ? [''] : models) {
+    const probe = await probeModel(channel, name, signal);
+    failure ??= probe.failure;
+    if (probe.result.state !== 'ready') return { ...probe, ...(failure && { failure }) };
+  }
+  return { result: { state: 'ready' }, isAnswered: true, ...(failure && { failure }) };
+}
+
+async function probeModel(
+  channel: UnaryChannel,
+  name: string,
+  signal: AbortSignal,
+): Promise<ModelProbe> {
+  try {
+    const { getModelStatus } = await import('./model-service.ts');
+    return stateOf(name, await getModelStatus(channel, { name }, { signal }));
+  } catch (error) {
+    return stateAfter(error as Error, name);
+  }
+}
+
+function stateAfter(error: Error, name: string): ModelProbe {
+  if (error instanceof ConnectionLost) {
+    return notReady('the model server does not accept connections yet', false);
+  }
+  if (!(error instanceof GrpcError)) {
+    // The time is up: it is busy, or gone in a way that the connection does not show.
+    if (error.name === 'TimeoutError') return { result: { state: 'unknown' }, isAnswered: false };
+    return notReady(`the model server does not answer: ${error.message}`, false);
+  }
+  // All threads are at work (`--grpc_max_threads`): that is load, not failure.
+  if (isBusy(error)) return { result: { state: 'unknown' }, isAnswered: true };
+  if (error.status === GrpcStatus.UNAVAILABLE) {
+    return notReady(`the model server does not answer: ${error.message}`, true);
+  }
+  if (name === '') return { result: { state: 'ready' }, isAnswered: true };
+  return notReady(`model "${name}": ${error.message}`, true);
+}
+
+function isBusy({ status }: GrpcError): boolean {
+  return status === GrpcStatus.RESOURCE_EXHAUSTED || status === GrpcStatus.DEADLINE_EXCEEDED;
+}
+
+function stateOf(name: string, versions: readonly ModelVersionStatus[]): ModelProbe {
+  const waiting = versions.find(({ state }) => state === 'START' || state === 'LOADING');
+  if (waiting)
+    return notReady(`model "${name}" version ${waiting.version} is ${waiting.state}`, true);
+  const broken = versions.find(({ state, errorMessage }) => state === 'END' && errorMessage !== '');
+  const isAvailable = versions.some(({ state }) => state === 'AVAILABLE');
+  const failure = broken && `model "${name}" version ${broken.version}: ${broken.errorMessage}`;
+  const result: ProbeResult = isAvailable
+    ? { state: 'ready' }
+    : { state: 'not ready', reason: failure ?? `model "${name}" is not available` };
+  return { result, isAnswered: true, ...(failure && { failure }) };
+}
+
+function notReady(reason: string, isAnswered: boolean): ModelProbe {
+  return { result: { state: 'not ready', reason }, isAnswered };
+}

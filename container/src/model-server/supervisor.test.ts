@@ -1,0 +1,86 @@
+/** Deaths of the model server: which are restarted, how soon, and which end the start. */
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { until } from '../testing/runtime-process.ts';
+import { MODEL_SERVER_PROGRAM } from './command.ts';
+import { Supervisor, type SupervisorOptions } from './supervisor.ts';
+
+let directory: string;
+let supervisor: Supervisor;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'supervisor-'));
+});
+afterEach(async () => {
+  await supervisor.stop(0);
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Starts a shell script as `tensorflow_model_server`, which notes every start. */
+async function supervise(
+  script: string,
+  options: Partial<SupervisorOptions> = {},
+): Promise<{ failure: Promise<string>; starts: () => Promise<number>; delays: number[] }> {
+  const program = join(directory, MODEL_SERVER_PROGRAM);
+  const starts = join(directory, 'starts');
+  await writeFile(program, `#!/bin/sh\necho start >>${starts}\n${script}\n`);
+  await chmod(program, 0o755);
+  const delays: number[] = [];
+  const stream = {
+    write: (line: string) => {
+      const { restartInMs } = JSON.parse(line) as { restartInMs?: number };
+      if (restartInMs !== undefined) delays.push(restartInMs);
+    },
+  };
+  const failure = new Promise<string>((resolve) => {
+    supervisor = new Supervisor({
+      instances: [[]],
+      env: { PATH: `${directory}:${process.env.PATH}` },
+      log: pino({}, stream),
+      hasServed: () => false,
+      onEnd: () => undefined,
+      onStartFailure: resolve,
+      ...options,
+    });
+  });
+  supervisor.start();
+  const count = async () =>
+    (await readFile(starts, 'utf8').catch(() => '')).split('\n').filter(Boolean).length;
+  return { failure, starts: count, delays };
+}
+
+test('an end with a status before it served is final, its errors apart from the usage text', async () => {
+  const flags = Array.from(
+    { length: 50 },
+    (_, index) => `printf -- '\\t--flag_${index}=0\\thelp\\n'`,
+  );
+  const { failure, starts } = await supervise(
+    [
+      'echo "usage: tensorflow_model_server"',
+      'echo "Failed to start server. Error: INVALID_ARGUMENT: no such file"',
+      ...flags,
+      'exit 255',
+    ].join('\n'),
+  );
+  const message = await failure;
+  expect(message).toContain('ended with status 255');
+  expect(message).toContain('Failed to start server. Error: INVALID_ARGUMENT: no such file');
+  expect(message).not.toContain('--flag_');
+  expect(await starts()).toBe(1);
+});
+
+test('a processor that lacks instructions ends the start after three deaths', async () => {
+  const { failure, starts, delays } = await supervise('kill -ILL $$');
+  expect(await failure).toMatch(/was killed by SIGILL, 3 times before it served: .*instructions/);
+  expect(await starts()).toBe(3);
+  expect(delays).toEqual([250, 500]);
+});
+
+test('the delay grows for deaths before it served, and starts over once it served', async () => {
+  const { delays } = await supervise('kill -KILL $$', { hasServed: () => true });
+  await until(() => delays.length === 2);
+  supervisor.serves(0);
+  await until(() => delays.length === 4);
+  expect(delays).toEqual([250, 500, 250, 500]);
+});
