@@ -2,6 +2,7 @@
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IGrantable, type IPrincipal, Policy, type Role } from 'aws-cdk-lib/aws-iam';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
+import { Aws, CfnDeletionPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
@@ -108,6 +109,25 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
   /** Lets containers of this model write to a log group of SageMaker's. */
   allowLogging(logGroup: string): void {
     allowLogging(this.role, logGroup);
+  }
+
+  /**
+   * Keeps models of earlier deployments, and their leave to read their archives: a job that was started
+   * before a deployment goes on, and so do the shards after it. They cost nothing; docs/batch.md tells how to
+   * delete them.
+   * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-updatereplacepolicy.html
+   */
+  keepReplaced(): void {
+    this.resource.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
+    this.resource.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
+    // By which they are found: SageMaker's names of models do not tell the stack.
+    this.resource.tags.setTag('sagemaker-tfs:stack', Aws.STACK_NAME);
+    const { grantReadAll } = this.data;
+    if (!grantReadAll || this.node.tryFindChild('ReadEarlierModels')) return;
+    // A policy of a revision would go with it, and one that is kept would keep the role from being deleted.
+    const policy = new Policy(this, 'ReadEarlierModels');
+    this.role.attachInlinePolicy(policy);
+    grantReadAll(policy);
   }
 
   /**

@@ -99,6 +99,12 @@ export const DEFAULT_SETTINGS = {
  */
 export const MAX_INSTANCES = 100;
 
+/**
+ * Requests at once times the largest request, MB, of one instance.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTransformJob.html (MaxPayloadInMB)
+ */
+export const MAX_MB_IN_FLIGHT = 100;
+
 /** Name of a setting. */
 export type SettingName = keyof TransformSettings;
 
@@ -158,6 +164,11 @@ export interface ConflictRule {
 
 /** Settings that do not go together. */
 export const CONFLICT_RULES: readonly ConflictRule[] = [
+  {
+    setting: 'maxPayloadInMB',
+    when: `$s.maxConcurrentTransforms * $s.maxPayloadInMB > ${MAX_MB_IN_FLIGHT}`,
+    problem: `maxConcurrentTransforms times maxPayloadInMB may be ${MAX_MB_IN_FLIGHT} at most; lower one of them`,
+  },
   {
     setting: 'inventoryUri',
     when: '$s.inventoryUri != "" and $s.objectsPerShard = 0',

@@ -1,10 +1,12 @@
 /** Refuses what a transform job cannot be. */
 
-import { SETTING_RULES } from '@sagemaker-tfs/batch/settings';
-import { Token } from 'aws-cdk-lib/core';
+import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
+import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { BatchTransformProps } from '../batch-transform.ts';
+import type { BatchTransformProps, S3Place } from '../batch-transform.ts';
+import type { AnyBucket } from '../cdk-types.ts';
 import { hasLocalStorage } from '../endpoint/variant.ts';
+import { definedOnly } from '../stacks/defined-only.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
 
 const MAX_ENVIRONMENT = 16;
@@ -41,7 +43,58 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
     const problem = 'batch transform takes only archives';
     invalidProp(scope, 'model', problem, `Give the model compression: 'gzip'`);
   }
+  checkInFlight(scope, props);
   checkRecords(scope, props);
+  checkManifestEvents(scope, props);
+}
+
+function checkInFlight(scope: Construct, props: BatchTransformProps): void {
+  const { maxConcurrentTransforms, maxPayloadInMB } = {
+    ...DEFAULT_SETTINGS,
+    ...definedOnly(props),
+  };
+  const product = maxConcurrentTransforms * maxPayloadInMB;
+  if (Token.isUnresolved(maxConcurrentTransforms) || Token.isUnresolved(maxPayloadInMB)) return;
+  if (product <= MAX_MB_IN_FLIGHT) return;
+  invalidProp(
+    scope,
+    'maxPayloadInMB',
+    `${maxConcurrentTransforms} requests at once of ${maxPayloadInMB} MB are ${product} MB, and SageMaker takes ${MAX_MB_IN_FLIGHT}`,
+    `Give maxConcurrentTransforms ${Math.max(1, Math.floor(MAX_MB_IN_FLIGHT / maxPayloadInMB))}, or a smaller maxPayloadInMB`,
+  );
+}
+
+/** Whether one place lies in the other, as far as synthesis can see it. */
+function liesBelow(scope: Construct, inner: S3Place, outer: S3Place): boolean {
+  const stack = Stack.of(scope);
+  const name = ({ bucket }: S3Place) => JSON.stringify(stack.resolve(bucket.bucketName));
+  return name(inner) === name(outer) && inner.prefix.startsWith(outer.prefix);
+}
+
+/** A run writes manifests of its shards below its output prefix: as uploads they would start runs for ever. */
+function checkManifestEvents(scope: Construct, props: BatchTransformProps): void {
+  const { startOnManifest, input, output } = props;
+  if (startOnManifest === undefined) return;
+  if (liesBelow(scope, output, input)) {
+    invalidProp(
+      scope,
+      'startOnManifest',
+      `the output prefix '${output.prefix}' lies below the input prefix '${input.prefix}', so the manifests that a run writes would start the next one, for ever`,
+      'Give input and output prefixes of which none lies in the other',
+    );
+  }
+  if (sendsEvents(input.bucket)) return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:noBucketEvents',
+    `startOnManifest: nothing here shows that the input bucket sends its events to EventBridge; without them no upload starts a run. Give the bucket eventBridgeEnabled: true, or call its enableEventBridgeNotification()`,
+  );
+}
+
+/** Whether a bucket of this app was told to send events. The CDK keeps it in a child of the bucket. */
+function sendsEvents(bucket: AnyBucket): boolean {
+  return bucket.node
+    .findAll()
+    .some((child) => 'eventBridgeEnabled' in child && child.eventBridgeEnabled === true);
 }
 
 function checkSetting(

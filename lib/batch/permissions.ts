@@ -12,6 +12,7 @@ import { SHARD_MAP_LABEL } from './shard-states.ts';
 /** The model's containers read inputs, and write outputs and logs. */
 export function grantModel({ model, input, output, outputKey, volumeKey }: BatchTransformProps) {
   model.allowLogging('/aws/sagemaker/TransformJobs');
+  model.keepReplaced();
   grantReadBelow(model, input.bucket, input.prefix);
   // Manifests of shards lie below the output prefix.
   grantReadBelow(model, output.bucket, output.prefix);

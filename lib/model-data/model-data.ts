@@ -39,6 +39,11 @@ export interface ModelDataConfig {
   readonly revision: string;
   /** Lets a policy's role read this data, and no other. */
   grantRead(policy: Policy): void;
+  /**
+   * Lets a policy's role read this data and what stood in its place before: models of earlier deployments,
+   * which jobs still name. Absent where the data's place does not change with a deployment.
+   */
+  grantReadAll?(policy: Policy): void;
   /** What must exist before the model is created. */
   readonly dependency?: IDependable;
 }
@@ -129,6 +134,7 @@ class DirectoryModelData extends ModelData {
       ...common,
       container: { modelDataUrl: `s3://${bucketName}/${objectKey}` },
       grantRead: (policy) => allowRead(policy, bucketArn, objectKey),
+      grantReadAll: (policy) => allowRead(policy, bucketArn, '*.tar.gz'),
     };
   }
 }
@@ -205,7 +211,13 @@ function allowRead(policy: Policy, bucketArn: string, pattern: string): void {
   const objects = `${bucketArn}/${pattern}`;
   const grantee = policy;
   Grant.addToPrincipal({ grantee, actions: ['s3:GetObject'], resourceArns: [objects] });
-  if (pattern.endsWith('*')) justifyWildcard(policy, objects, 'The files of one model');
+  if (pattern.includes('*')) {
+    const all = pattern.startsWith('*');
+    const reason = all
+      ? "The CDK's archives of models: those of earlier deployments run until their jobs end"
+      : 'The files of one model';
+    justifyWildcard(policy, objects, reason);
+  }
   Grant.addToPrincipal({
     grantee,
     actions: ['s3:ListBucket'],

@@ -161,7 +161,7 @@ test('several accounts and regions are stages with stacks of their own, and tags
     .filter(({ Type }) => Type === 'AWS::SageMaker::Model');
   expect(models).toHaveLength(4);
   for (const { Properties } of models) {
-    expect(Properties?.Tags).toEqual([{ Key: 'team', Value: 'vision' }]);
+    expect(Properties?.Tags).toContainEqual({ Key: 'team', Value: 'vision' });
   }
 });
 

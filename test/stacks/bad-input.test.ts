@@ -353,6 +353,24 @@ describe('a batch transform', () => {
       {},
       /joinSource: SageMaker joins only JSON and CSV, and contentType is 'application\/x-image'/,
     ],
+    [
+      'of more in flight than SageMaker takes',
+      { maxConcurrentTransforms: 64, maxPayloadInMB: 6 },
+      {},
+      /maxPayloadInMB: 64 requests at once of 6 MB are 384 MB, and SageMaker takes 100\. Give maxConcurrentTransforms 16/,
+    ],
+    [
+      'of more in flight, by the default of the other setting',
+      { maxPayloadInMB: 2 },
+      {},
+      /maxPayloadInMB: 64 requests at once of 2 MB are 128 MB/,
+    ],
+    [
+      'that its own manifests start',
+      { startOnManifest: '.json' },
+      {},
+      /startOnManifest: the output prefix 'x\/' lies below the input prefix 'x\/'.*for ever/,
+    ],
     ['of 101 MB', { maxPayloadInMB: 101 }, {}, /maxPayloadInMB: 101 is out of range/],
     [
       'of empty shards',

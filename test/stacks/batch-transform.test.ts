@@ -1,7 +1,7 @@
 /** The state machine of a batch transform, executed: AWS's answers come from the test, S3 from a stand-in. */
 import { gzipSync } from 'node:zlib';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -147,6 +147,10 @@ describe('one job', () => {
         dataType: 'ManifestFile',
       },
       'inventoryUri: an inventory takes the place of a listing; set dataType to S3Prefix',
+    ],
+    [
+      { maxPayloadInMB: 6 },
+      'maxPayloadInMB: maxConcurrentTransforms times maxPayloadInMB may be 100',
     ],
     [{ keySuffix: '.jpg' }, 'keySuffix: a single job takes every object'],
     [{ instances: 2 }, 'instances: is not a setting; known are inputUri, '],
@@ -526,6 +530,41 @@ test('schedule, deployment and upload start executions', () => {
       detail: { bucket: { name: ['data'] }, object: { key: [{ wildcard: 'input/*.manifest' }] } },
     },
   });
+});
+
+test.each<[string, boolean]>([
+  ['sends no events', false],
+  ['sends events', true],
+])('a bucket that %s to EventBridge is told apart', (_, eventBridgeEnabled) => {
+  const stack = testStack();
+  const bucket = new Bucket(stack, 'Own', { eventBridgeEnabled });
+  new BatchTransform(stack, 'Batch', {
+    model: testModel(stack),
+    input: { bucket, prefix: 'input/' },
+    output: { bucket, prefix: 'output/' },
+    startOnManifest: '.manifest',
+  });
+  const warnings = Annotations.fromStack(stack).findWarning(
+    '*',
+    Match.stringLikeRegexp('sends its events to EventBridge'),
+  );
+  expect(warnings).toHaveLength(eventBridgeEnabled ? 0 : 1);
+});
+
+test('a deployment keeps the model that runs still name, and their leave to read its archive', () => {
+  const template = batchTemplate();
+  template.hasResource('AWS::SageMaker::Model', {
+    UpdateReplacePolicy: 'Retain',
+    Properties: { Tags: [{ Key: 'sagemaker-tfs:stack', Value: { Ref: 'AWS::StackName' } }] },
+  });
+  const policies = template.findResources('AWS::IAM::Policy');
+  const ids = Object.keys(policies).filter((id) =>
+    JSON.stringify(policies[id]).includes('/*.tar.gz'),
+  );
+  expect(ids).toEqual([expect.stringMatching(/ReadEarlierModels[0-9A-F]{8}$/)]);
+  // Kept, it would keep the role from being deleted.
+  expect(policies[ids[0] ?? '']).not.toHaveProperty('UpdateReplacePolicy');
+  expect(policies[ids[0] ?? '']).not.toHaveProperty('DeletionPolicy');
 });
 
 test('template', () => {
