@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAGES, withFigures } from './pages.ts';
-import type { Result } from './report.ts';
+import type { Result } from './result.ts';
 
 const ROOT = join(__dirname, '..', '..');
 const folder = join(ROOT, 'bench', 'results');

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { withMarked } from '../../docs/marked.ts';
 import { table } from '../../docs/table.ts';
 import { figure, isMet, type Target } from './bench.ts';
-import type { Result } from './report.ts';
+import type { Result } from './result.ts';
 
 /** Pages with such figures, below the repository's folder. */
 export const PAGES = ['README.md', 'docs/performance.md'];

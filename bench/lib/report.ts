@@ -6,24 +6,9 @@ import { type Bench, type Findings, figure, type ResultTable, type Row } from '.
 import { barChart } from './charts.ts';
 import { targetTable, writeFigures } from './pages.ts';
 import { ROOT } from './programs.ts';
+import type { Result } from './result.ts';
 
 const RESULTS = join(ROOT, 'bench', 'results');
-
-/** One file of `bench/results/`. */
-export interface Result extends Findings {
-  readonly name: string;
-  readonly question: string;
-  /** ISO date. */
-  readonly date: string;
-  readonly quick: boolean;
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
-  /** How long it took to measure. */
-  readonly seconds: number;
-  /** What else the machine did: its load average before the first benchmark of the run. */
-  readonly loadBefore?: number;
-  /** Part of the processor time that the host of the virtual machine took for others meanwhile. */
-  readonly stolen?: number;
-}
 
 /** Writes one benchmark's findings and its charts. */
 export function writeResult(

@@ -6,3 +6,4 @@ export * from './parse.ts';
 export * from './postprocess.ts';
 export * from './preprocess.ts';
 export * from './preprocess-defaults.ts';
+export * from './resolved-preprocess.ts';

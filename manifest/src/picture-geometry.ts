@@ -2,7 +2,7 @@
 import type { TensorSpec } from '@sagemaker-tfs/tensors';
 import type { Problem } from './errors.ts';
 import type { Preprocess } from './image-declaration.ts';
-import type { PixelsInput } from './preprocess.ts';
+import type { PixelsInput } from './resolved-preprocess.ts';
 
 /** Where the pixels of a picture go in the tensor. */
 export type Geometry = Pick<

@@ -2,7 +2,7 @@
 import type { NumericDType } from '@sagemaker-tfs/tensors';
 import type { Problem } from './errors.ts';
 import type { Preprocess } from './image-declaration.ts';
-import type { PixelsInput } from './preprocess.ts';
+import type { PixelsInput } from './resolved-preprocess.ts';
 
 /** Smallest and largest value of the integer dtypes that a pixel is checked against. */
 const INTEGER_RANGE: Partial<Record<NumericDType, readonly [number, number]>> = {

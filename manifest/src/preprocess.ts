@@ -1,44 +1,11 @@
 /** Completes a `preprocess` declaration from the signature that it is for. */
-import type { NumericDType, Signature } from '@sagemaker-tfs/tensors';
+import type { Signature } from '@sagemaker-tfs/tensors';
 import { type Problem, throwProblems } from './errors.ts';
 import type { Preprocess } from './image-declaration.ts';
 import { resolveGeometry } from './picture-geometry.ts';
 import { checkRange, resolveScaling } from './pixel-scaling.ts';
 import { PREPROCESS_DEFAULTS } from './preprocess-defaults.ts';
-
-/** An input that takes the encoded picture (JPEG, PNG) as it is: a DT_STRING input. */
-export interface BytesInput {
-  readonly bytes: true;
-  /** Name of the input. */
-  readonly input: string;
-}
-
-/** An input that takes decoded pixels. */
-export interface PixelsInput {
-  readonly bytes: false;
-  /** Name of the input. */
-  readonly input: string;
-  readonly dtype: Exclude<NumericDType, 'bool'>;
-  /** Pixels; undefined where the model takes any and none is declared: the picture's own height. */
-  readonly height: number | undefined;
-  /** Pixels; undefined where the model takes any and none is declared: the picture's own width. */
-  readonly width: number | undefined;
-  readonly channels: 'rgb' | 'bgr' | 'gray';
-  /** Order of the dimensions of the tensor. */
-  readonly layout: 'NHWC' | 'NCHW';
-  /** False where the tensor is [N,H,W], gray without a dimension for the channels. */
-  readonly channelDimension: boolean;
-  readonly resize: Preprocess['resize'];
-  /** Color of the bars that `contain` adds, 0-255. */
-  readonly padding: number;
-  readonly interpolation: Preprocess['interpolation'];
-  /** value = pixel * scale + offset, pixel in 0-255: one for each channel, in the tensor's channel order. */
-  readonly scale: readonly number[];
-  readonly offset: readonly number[];
-}
-
-/** How pictures become the input tensor, everything decided. */
-export type ResolvedPreprocess = BytesInput | PixelsInput;
+import type { ResolvedPreprocess } from './resolved-preprocess.ts';
 
 /**
  * Decides input, size, layout, channels and scaling from the declaration and the signature.

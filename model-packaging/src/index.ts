@@ -19,7 +19,7 @@ export { type RequestExamples, requestExamples } from './render/request-examples
 export { renderVerify } from './render/verify-text.ts';
 export type { SampleRequest } from './samples/sample-file.ts';
 export type { ModelOption } from './source/model-source.ts';
-export type { OpenOptions } from './source/open-source.ts';
+export type { OpenOptions } from './source/open-options.ts';
 export { fetchFromS3, isS3Uri } from './source/s3.ts';
 export type * from './verify/report.ts';
 export {

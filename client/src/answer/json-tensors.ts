@@ -8,8 +8,8 @@ import {
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { inferDType } from './infer-dtype.ts';
-import { onlyName, type TensorAnswer } from './read-tensors.ts';
 import { unreadable } from './reading.ts';
+import { onlyName, type TensorAnswer } from './tensor-answer.ts';
 
 /** Several documents (batch transform joins answers by lines) are one batch. */
 export function jsonTensors(answer: TensorAnswer): TensorMap {

@@ -8,8 +8,8 @@ import {
   type Tensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import { onlyName, type TensorAnswer } from './read-tensors.ts';
 import { unreadable } from './reading.ts';
+import { onlyName, type TensorAnswer } from './tensor-answer.ts';
 
 const OUTPUT_SHAPES = 'tfs-output-shapes';
 

@@ -1,23 +1,11 @@
 /** Tensors of an answer by its media type. */
-import { type DType, decodeNpz, type TensorMap } from '@sagemaker-tfs/tensors';
+import { decodeNpz, type TensorMap } from '@sagemaker-tfs/tensors';
 import { type TypedTensor, toTypedTensor } from '../typed-tensor.ts';
 import { jsonTensors } from './json-tensors.ts';
 import { npyTensors } from './npy-tensors.ts';
 import { reading, unreadable } from './reading.ts';
+import type { TensorAnswer } from './tensor-answer.ts';
 import { tfRecordTensors } from './tfrecord-tensors.ts';
-
-/** An answer and what the request knows of it. */
-export interface TensorAnswer {
-  readonly contentType: string;
-  readonly customAttributes: Readonly<Record<string, string>>;
-  readonly bytes: Uint8Array;
-  /** Outputs asked for by name. */
-  readonly outputs: readonly string[] | undefined;
-  readonly dtypes: Readonly<Record<string, DType>>;
-}
-
-/** Where neither the answer nor the request names the only output. */
-const UNNAMED = 'output';
 
 const READERS: Readonly<Record<string, (answer: TensorAnswer) => TensorMap>> = {
   'application/x-npy': npyTensors,
@@ -41,9 +29,4 @@ export function readTensors(answer: TensorAnswer): Readonly<Record<string, Typed
   return Object.fromEntries(
     Object.entries(tensors).map(([name, tensor]) => [name, toTypedTensor(tensor)]),
   );
-}
-
-/** The name of an output that the answer does not name. */
-export function onlyName(outputs: readonly string[] | undefined): string {
-  return outputs?.length === 1 ? (outputs[0] as string) : UNNAMED;
 }

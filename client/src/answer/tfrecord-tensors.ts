@@ -10,8 +10,8 @@ import {
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
 import { ExampleSchema, type Feature } from '@sagemaker-tfs/tensors/protos';
-import type { TensorAnswer } from './read-tensors.ts';
 import { unreadable } from './reading.ts';
+import type { TensorAnswer } from './tensor-answer.ts';
 
 /**
  * Features joined along a new first axis: [instances, elements], since a tf.Example holds flat lists. Floats

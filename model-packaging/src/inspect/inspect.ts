@@ -20,7 +20,8 @@ import {
 import { type CheckpointSummary, checkShards, readCheckpoint } from '../saved-model/variables.ts';
 import { withWireFile } from '../saved-model/wire.ts';
 import type { ModelSource, VersionSource } from '../source/discover.ts';
-import { type OpenOptions, withSource } from '../source/open-source.ts';
+import type { OpenOptions } from '../source/open-options.ts';
+import { withSource } from '../source/open-source.ts';
 import { walk } from '../source/walk.ts';
 import { flatValues } from './flat-values.ts';
 import type {

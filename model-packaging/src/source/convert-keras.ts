@@ -1,6 +1,6 @@
 /** Converts Keras files to SavedModels with the user's Python TensorFlow. */
 import { runPython } from '../python/run-python.ts';
-import type { OpenOptions } from './open-source.ts';
+import type { OpenOptions } from './open-options.ts';
 
 /**
  * Writes the SavedModel of a `.keras` or `.h5` file to `directory`.

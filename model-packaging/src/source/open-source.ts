@@ -6,14 +6,9 @@ import { convertKeras } from './convert-keras.ts';
 import { discoverModels, type ModelSource } from './discover.ts';
 import { extractArchive } from './extract.ts';
 import { extractZip } from './extract-zip.ts';
+import type { OpenOptions } from './open-options.ts';
 import { fetchFromS3, isS3Uri } from './s3.ts';
 import { type Workspace, withWorkspace } from './workspace.ts';
-
-/** Options that every kind of source takes. */
-export interface OpenOptions {
-  /** Stops the work; nothing is left behind. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A source as a directory. */
 export interface OpenedSource {

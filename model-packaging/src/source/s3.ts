@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { messageOf, PackagingError } from '../errors.ts';
 import { throwIfAborted } from '../plan/files.ts';
-import type { OpenOptions } from './open-source.ts';
+import type { OpenOptions } from './open-options.ts';
 
 const URI = /^s3:\/\/([^/]+)\/?(.*)$/;
 

@@ -11,7 +11,7 @@ import { PackagingError } from '../errors.ts';
 import { runPython } from '../python/run-python.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from './discover.ts';
-import type { OpenOptions } from './open-source.ts';
+import type { OpenOptions } from './open-options.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The signature to wrap: the default one, or the only one. @throws PackagingError BAD_DECLARATION */
