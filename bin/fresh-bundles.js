@@ -9,7 +9,7 @@ function isFresh(room) {
   const inputs = join(ROOT, room, 'dist', 'inputs.json');
   try {
     const built = statSync(inputs).mtimeMs;
-    const sources = ['build.mjs', ...JSON.parse(readFileSync(inputs, 'utf8'))];
+    const sources = ['build.mjs', 'bundling.mjs', ...JSON.parse(readFileSync(inputs, 'utf8'))];
     return sources.every((file) => statSync(join(ROOT, file)).mtimeMs < built);
   } catch {
     return false;

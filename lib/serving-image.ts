@@ -6,8 +6,8 @@ import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { containerDirectory } from 'sagemaker-tfs/files';
 import type { ImagePlatform } from './inference-ami.ts';
-import { PACKAGE_ROOT } from './package-root.ts';
 import { invalidProp } from './validation.ts';
 
 /**
@@ -51,7 +51,7 @@ export interface ServingImageProps {
   readonly variant?: ServingImageVariant;
   /**
    * Build context with a `Dockerfile` and the bundled runtime in `dist/`.
-   * @default - this project's `container/`
+   * @default - the one inside the package `sagemaker-tfs`
    */
   readonly directory?: string;
   /**
@@ -71,7 +71,6 @@ export const TENSORFLOW_SERVING_CUDA = '12.5';
 
 /** Base of the `gpu` image. */
 const GPU_BASE = 'docker.io/tensorflow/serving:2.19.1-gpu';
-const DEFAULT_CONTEXT = join(PACKAGE_ROOT, '..', 'container');
 
 function platformOf(
   variant: ServingImageVariant,
@@ -134,7 +133,7 @@ export class ServingImage extends Construct implements IServingImage {
     super(scope, id);
     this.variant = props.variant ?? 'cpu';
     this.platform = platformOf(this.variant, props);
-    const directory = props.directory ?? DEFAULT_CONTEXT;
+    const directory = props.directory ?? containerDirectory();
     if (!existsSync(join(directory, 'dist', 'main.js'))) {
       const problem = `${resolve(directory)} holds no dist/main.js, the bundled runtime`;
       invalidProp(this, 'directory', problem, `Run 'npm run build' first`);

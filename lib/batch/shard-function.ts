@@ -6,10 +6,8 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { BatchTransformProps } from '../batch-transform.ts';
-import { bundledModule } from '../hashing/bundled-module.ts';
+import { bundledFunction } from '../hashing/bundled-function.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
-
-const ENTRY = 'batch/handler/index.ts';
 
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {
@@ -29,7 +27,7 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   grantWriteBelow(role, output.bucket, `${output.prefix}_shards/`);
   return new NodejsFunction(scope, 'ShardFunction', {
     description: 'Plans the shards of a batch transform and counts its outputs',
-    ...bundledModule(scope, ENTRY),
+    ...bundledFunction('shards'),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     memorySize: 1024,

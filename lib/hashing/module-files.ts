@@ -1,10 +1,9 @@
 /** The files that a bundled module is made of. */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { buildSync, version as esbuildVersion } from 'esbuild';
 import { invalidProp, type Where } from '../validation.ts';
-import { FileCache } from './file-cache.ts';
+import type { FileCache } from './file-cache.ts';
 
 /** A file with the name under which it enters a hash. */
 export interface InputFile {
@@ -93,15 +92,4 @@ function importsOf(
     const problem = `${entry} cannot be bundled: ${error instanceof Error ? error.message : error}`;
     return invalidProp(where, prop, problem, 'Correct the module, or install what it imports');
   }
-}
-
-/** SHA-256 (hex) over a module's files and the bundler's version. */
-export function hashModule(where: Where, module: string, external: readonly string[]): string {
-  const cache = new FileCache();
-  const hash = createHash('sha256').update(`esbuild ${esbuildVersion}\n`);
-  for (const { path, file } of moduleFiles(where, 'entry', module, external, cache)) {
-    hash.update(`${JSON.stringify([path, cache.sha256(file)])}\n`);
-  }
-  cache.save();
-  return hash.digest('hex');
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
-import packaging from '../../model-packaging/package.json';
+import { packageVersion } from 'sagemaker-tfs/files';
 import { FileCache } from '../hashing/file-cache.ts';
 import { type InputFile, moduleFiles } from '../hashing/module-files.ts';
 import { invalidProp, type Where } from '../validation.ts';
@@ -48,7 +48,7 @@ export function hashSources(where: Where, sources: ModelSources): string {
   const cache = new FileCache();
   const hash = createHash('sha256');
   const add = (...fields: string[]) => hash.update(`${JSON.stringify(fields)}\n`);
-  add('packager', packaging.name, packaging.version);
+  add('packager', 'sagemaker-tfs', packageVersion());
   add('declaration', JSON.stringify([sources.preprocess ?? null, sources.postprocess ?? null]));
   for (const { path, file } of modelFiles(where, sources.model)) {
     add('model', path, cache.sha256(file));

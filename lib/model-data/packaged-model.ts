@@ -5,8 +5,8 @@ import { basename, join, resolve } from 'node:path';
 import { MANIFEST_PATH, type Manifest, manifestSchema } from '@sagemaker-tfs/manifest';
 import { type AssetStaging, FileAssetPackaging, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { commandFile } from 'sagemaker-tfs/files';
 import { stagedDirectory } from '../hashing/staged-directory.ts';
-import { PACKAGE_ROOT } from '../package-root.ts';
 import { hashSources, type ModelSources } from './inputs.ts';
 
 const ARCHIVE = 'model.tar.gz';
@@ -14,7 +14,7 @@ const MANIFEST = basename(MANIFEST_PATH);
 const UNPACKED = 'unpacked';
 
 /** The command that packages, in a process of its own: packaging is asynchronous, constructs are not. */
-const COMMAND = resolve(PACKAGE_ROOT, '..', 'cli', 'bin', 'sagemaker-tfs.js');
+const COMMAND = commandFile();
 
 /** Props of {@link PackagedModel}. */
 export interface PackagedModelProps extends ModelSources {

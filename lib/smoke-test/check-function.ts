@@ -5,11 +5,10 @@ import { NodejsFunction, type NodejsFunctionProps } from 'aws-cdk-lib/aws-lambda
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Aws, Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { bundledModule } from '../hashing/bundled-module.ts';
+import { bundledFunction } from '../hashing/bundled-function.ts';
 
 /** Longest run of a Lambda function. */
 export const CHECK_TIMEOUT = Duration.minutes(15);
-const ENTRY = 'smoke-test/handler/index.ts';
 
 /** What differs between checks. */
 export interface CheckFunctionProps
@@ -44,7 +43,7 @@ export function createCheckFunction(scope: Construct, props: CheckFunctionProps)
     }),
   );
   const handler = new NodejsFunction(scope, 'Function', {
-    ...bundledModule(scope, ENTRY),
+    ...bundledFunction('smoke-test'),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     memorySize: 1024,

@@ -1,8 +1,8 @@
 /** Which model server a run on this machine uses: TensorFlow's own where installed, else ours. */
 import { accessSync, constants } from 'node:fs';
-import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { ensureLibrary, progressBar } from '@sagemaker-tfs/libtensorflow';
+import { roomDirectory } from '../files.ts';
 
 const PROGRAM = 'tensorflow_model_server';
 
@@ -46,7 +46,7 @@ export async function chooseModelServer(
     return { kind: 'tensorflow-serving', program: installed, path: searchPath, environment: {} };
   }
   const library = await fetchLibrary();
-  const directory = join(roomDirectory('@sagemaker-tfs/local-model-server'), 'bin');
+  const directory = join(roomDirectory('local-model-server'), 'bin');
   return {
     kind: 'local-model-server',
     program: join(directory, PROGRAM),
@@ -69,9 +69,4 @@ export function findOnPath(searchPath: string): string | undefined {
         return false;
       }
     });
-}
-
-/** Folder of one of this project's packages, from source and from the bundle alike. */
-export function roomDirectory(packageName: string): string {
-  return dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`));
 }

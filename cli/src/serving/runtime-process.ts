@@ -5,13 +5,9 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
+import { roomDirectory } from '../files.ts';
 import { freePort, freePortRange } from './free-port.ts';
-import {
-  chooseInProcess,
-  chooseModelServer,
-  type ModelServerChoice,
-  roomDirectory,
-} from './model-server.ts';
+import { chooseInProcess, chooseModelServer, type ModelServerChoice } from './model-server.ts';
 
 /** What to start. */
 export interface RuntimeOptions {
@@ -65,7 +61,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   const started = performance.now();
   const child = spawn(
     process.execPath,
-    ['--enable-source-maps', join(roomDirectory('@sagemaker-tfs/container'), 'dist', 'main.js')],
+    ['--enable-source-maps', join(roomDirectory('container'), 'dist', 'main.js')],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

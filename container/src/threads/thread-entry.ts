@@ -21,8 +21,12 @@ export function threadEntry(name: ThreadName): ThreadEntry | undefined {
     const isLoaderActive = process.execArgv.some((argument) => argument.includes('tsx'));
     return isLoaderActive ? sourceEntry(new URL(`../${programs[name]}`, here)) : undefined;
   }
-  // Beside the runtime's own bundle, or seen from the bundle of a neighboring program.
-  const program = [`./${name}.js`, `../../container/dist/${name}.js`]
+  // Beside the runtime's own bundle, or seen from another program of the package or the repository.
+  const program = [
+    `./${name}.js`,
+    `../container/dist/${name}.js`,
+    `../../container/dist/${name}.js`,
+  ]
     .map((path) => new URL(path, here))
     .find((url) => existsSync(fileURLToPath(url)));
   return program && { program, isCode: false };

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PackagingError } from '../errors.ts';
 
 /** The scripts in `python/`. */
@@ -30,9 +31,7 @@ const IMAGE = 'tensorflow/tensorflow:2.21.0';
  * @throws PackagingError PYTHON_TENSORFLOW, CONVERSION_FAILED, ABORTED
  */
 export async function runPython(script: PythonScript, work: PythonWork): Promise<void> {
-  const path = createRequire(import.meta.url).resolve(
-    `@sagemaker-tfs/model-packaging/python/${script}`,
-  );
+  const path = scriptFile(script);
   const settings = JSON.stringify(work.settings ?? {});
   const probe = await run('python3', ['-c', 'import tensorflow'], work.signal);
   if (probe.status === 0) {
@@ -44,6 +43,13 @@ export async function runPython(script: PythonScript, work: PythonWork): Promise
     throw new PackagingError('PYTHON_TENSORFLOW', missingMessage(work, probe));
   }
   check(work, await run(docker, containerArguments(path, work, settings), work.signal));
+}
+
+/** In the published package, and in this workspace. */
+function scriptFile(script: PythonScript): string {
+  const published = fileURLToPath(new URL(`../python/${script}`, import.meta.url));
+  if (existsSync(published)) return published;
+  return createRequire(import.meta.url).resolve(`@sagemaker-tfs/model-packaging/python/${script}`);
 }
 
 function containerArguments(script: string, work: PythonWork, settings: string): string[] {
