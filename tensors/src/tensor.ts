@@ -33,6 +33,7 @@ export type TensorMap = Readonly<Record<string, Tensor>>;
 /** The number of elements of a shape; 1 for a scalar. @throws TensorError SHAPE_MISMATCH */
 export function elementCount(shape: readonly number[]): number {
   let count = 1;
+  let isEmpty = false;
   for (const size of shape) {
     if (!Number.isInteger(size) || size < 0) {
       throw new TensorError(
@@ -40,12 +41,14 @@ export function elementCount(shape: readonly number[]): number {
         `shape [${shape.join(', ')}] has a size that is not a whole number >= 0`,
       );
     }
-    count *= size;
+    // TensorFlow multiplies them all, and an overflow is one even where a 0 follows.
+    if (size === 0) isEmpty = true;
+    else count *= size;
   }
   if (!Number.isSafeInteger(count)) {
     throw new TensorError('SHAPE_MISMATCH', `shape [${shape.join(', ')}] has too many elements`);
   }
-  return count;
+  return isEmpty ? 0 : count;
 }
 
 /**

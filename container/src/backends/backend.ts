@@ -78,6 +78,8 @@ export interface Backend {
   examples?(request: ExamplesRequest): Promise<ExamplesReply>;
   /** The signatures of a servable, cached by the implementation per version. */
   signatures(model: ModelSelector): Promise<SignatureMap>;
+  /** A request did not fit the signatures: where they may be those of an older version, they are asked for anew. */
+  doubt?(model: ModelSelector): void;
   status(model: ModelSelector): Promise<readonly ModelVersionStatus[]>;
   close(): Promise<void>;
 }

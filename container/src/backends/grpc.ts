@@ -85,6 +85,10 @@ export class GrpcBackend implements Backend {
     return this.#use(async ({ channel }) => (await modelService()).getModelStatus(channel, model));
   }
 
+  doubt(model: ModelSelector): void {
+    this.#signatures.doubt(model);
+  }
+
   /** Forgets the signatures of a model that was loaded anew. */
   forget(modelName: string): void {
     this.#signatures.forget(modelName);

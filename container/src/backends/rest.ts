@@ -21,7 +21,7 @@ import type {
 import { errorCodeOf } from './grpc/grpc-error.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
 import { HttpClient, type HttpReply } from './rest/http-client.ts';
-import { predictRequestBody, readPredictReply } from './rest/predict-json.ts';
+import { predictRequestBody, readPredictReply, rowsRequestBody } from './rest/predict-json.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** A body that is already what TensorFlow Serving's REST API takes. */
@@ -82,6 +82,21 @@ export class RestBackend implements Backend {
     };
   }
 
+  /**
+   * The body whose answer has the form that this request's has.
+   * @returns undefined for rows of several inputs, which TensorFlow Serving wants as an object each
+   */
+  async relayedBody(
+    { key, inputs: specs }: Signature,
+    inputs: TensorMap,
+    form: 'row' | 'columnar',
+  ): Promise<Uint8Array[] | undefined> {
+    if (form === 'columnar') return predictRequestBody(key, inputs);
+    const [rows] = Object.values(inputs);
+    if (!rows || rows.shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
+    return rowsRequestBody(key, rows);
+  }
+
   /** Sends a body as it is and gives TensorFlow Serving's answer as it is. */
   async relay({ model, method, body, signal }: RawRequest): Promise<Buffer> {
     return this.#call(
@@ -107,6 +122,10 @@ export class RestBackend implements Backend {
   async status(model: ModelSelector): Promise<readonly ModelVersionStatus[]> {
     const text = (await this.#get(model, '')).toString('utf8');
     return (await schemas()).parseStatus(JSON.parse(text));
+  }
+
+  doubt(model: ModelSelector): void {
+    this.#signatures.doubt(model);
   }
 
   /** Forgets the signatures of a model that was loaded anew. */

@@ -8,10 +8,14 @@ export interface VersionedSignatures {
   readonly version: string | undefined;
 }
 
+/** Doubted signatures younger than this are kept: bad requests must not turn into questions to the model server. */
+const TRUSTED_MS = 2_000;
+
 /** Remembers what a model server said of its models. */
 export class SignatureCache {
   readonly #fetch: (model: ModelSelector) => Promise<VersionedSignatures>;
   readonly #entries = new Map<string, Promise<VersionedSignatures>>();
+  readonly #asked = new Map<string, number>();
 
   constructor(fetch: (model: ModelSelector) => Promise<VersionedSignatures>) {
     this.#fetch = fetch;
@@ -24,6 +28,7 @@ export class SignatureCache {
     if (!entry) {
       entry = this.#fetch(model);
       this.#entries.set(key, entry);
+      this.#asked.set(key, performance.now());
       entry.catch(() => this.#entries.delete(key));
     }
     return entry;
@@ -35,6 +40,14 @@ export class SignatureCache {
     void this.#entries.get(key)?.then((entry) => {
       if (version !== undefined && entry.version !== version) this.#entries.delete(key);
     });
+  }
+
+  /** Asks anew for what has been known for a while, at the next request; a version's own signatures never change. */
+  doubt(model: ModelSelector): void {
+    const key = keyOf(model);
+    const asked = this.#asked.get(key) ?? 0;
+    if (model.version !== undefined || performance.now() - asked < TRUSTED_MS) return;
+    this.#entries.delete(key);
   }
 
   /** Forgets all versions of a model. */

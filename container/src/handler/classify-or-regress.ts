@@ -9,7 +9,7 @@ import type { ExamplesReply } from '../backends/backend.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { acceptableTypes } from '../codecs/media-type.ts';
 import { ServingError } from '../errors.ts';
-import type { Inference } from './inference.ts';
+import { checkFor, type Inference } from './inference.ts';
 
 /**
  * Calls Classify or Regress with the examples that a codec decoded.
@@ -32,6 +32,7 @@ export async function classifyOrRegress(
   if (!contentType) {
     throw new ServingError('NOT_ACCEPTABLE', `${method} answers application/json only`);
   }
+  checkFor(backend, { model, inputs }, signature);
   const call = backend.examples.bind(backend, {
     model,
     method,

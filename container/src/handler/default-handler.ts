@@ -7,7 +7,7 @@ import type { EncodedResponse } from '../codecs/codec.ts';
 import { decodeRequest, encodeResponse } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
 import { classifyOrRegress } from './classify-or-regress.ts';
-import type { Inference } from './inference.ts';
+import { checkFor, type Inference } from './inference.ts';
 import { isServingJson } from './serving-json.ts';
 
 /** Decodes the body by its media type, predicts, and encodes for the Accept header. */
@@ -15,19 +15,13 @@ export async function defaultHandler(
   body: Uint8Array,
   inference: Inference,
 ): Promise<EncodedResponse> {
-  const { backend } = inference;
-  if (backend instanceof RestBackend && isServingJson(body, inference)) {
-    try {
-      return await relay(backend, body, inference);
-    } catch (error) {
-      if (!isMoreThanServing(error)) throw error;
-    }
-  }
   if (inference.method !== 'predict') {
     const { inputs, signature } = await decodeExamples(body, inference);
     return classifyOrRegress(inputs, signature, inference);
   }
   const { inputs, form, signature } = await decodeBody(body, inference);
+  const relayed = await relay(body, { inputs, form, signature }, inference);
+  if (relayed) return relayed;
   const outputs = await inference.predict(inputs, { signature: signature.key });
   // The outputs of a model in this process may be views on its inputs.
   inference.hold(() => giveInputs(inputs));
@@ -39,34 +33,53 @@ function giveInputs(inputs: TensorMap): void {
   for (const tensor of Object.values(inputs)) if (isNumeric(tensor)) giveBytes(tensor.bytes);
 }
 
-/** What TensorFlow Serving reads as it is and answers as the client wants it needs no tensors in between. */
+/** A body as tensors. */
+interface Decoded {
+  readonly inputs: TensorMap;
+  readonly form: 'row' | 'columnar';
+  readonly signature: Signature;
+}
+
+/**
+ * What TensorFlow Serving answers over REST as the client wants it needs no tensors on the way back. The request is
+ * written anew from the tensors that were checked: two readers of the same JSON need not see the same in it.
+ * @returns undefined where this way is not open
+ */
 async function relay(
-  backend: RestBackend,
   body: Uint8Array,
-  { model, method, signal, timed }: Inference,
-): Promise<EncodedResponse> {
-  const { bytes } = await timed(async () => {
-    const [version, reply] = await Promise.all([
-      backend.version(model),
-      backend.relay({ model, method, body: [body], signal }),
-    ]);
-    return { bytes: reply, version };
-  });
-  return { contentType: 'application/json', body: [bytes] };
+  { inputs, form, signature }: Decoded,
+  inference: Inference,
+): Promise<EncodedResponse | undefined> {
+  const { backend, model, method, signal, timed } = inference;
+  if (!(backend instanceof RestBackend) || !isServingJson(body, inference)) return undefined;
+  if (checkFor(backend, { model, inputs }, signature).isFlat) return undefined;
+  const request = await backend.relayedBody(signature, inputs, form);
+  if (!request) return undefined;
+  try {
+    const { bytes } = await timed(async () => {
+      const [version, reply] = await Promise.all([
+        backend.version(model),
+        backend.relay({ model, method, body: request, signal }),
+      ]);
+      return { bytes: reply, version };
+    });
+    return { contentType: 'application/json', body: [bytes] };
+  } catch (error) {
+    if (isMoreThanServing(error)) return undefined;
+    throw error;
+  }
 }
 
 /**
  * TensorFlow Serving refuses over REST what is answered here over gRPC: the row format where the outputs have no
- * common first dimension, which get columns (see `jsonResponse`), `examples` for predict, and `instances` of
- * serialized tf.Examples for classify and regress. Over REST they are answered as well, read here.
+ * common first dimension, which get columns (see `jsonResponse`). Over REST it is answered as well, read here.
  */
 function isMoreThanServing(error: unknown): boolean {
   if (!(error instanceof ServingError) || error.status !== 400) return false;
   return MORE_THAN_SERVING.test(error.message);
 }
 
-const MORE_THAN_SERVING =
-  /has inconsistent batch size|has no shape information|Missing 'inputs' or 'instances' key|key 'examples' is expected/;
+const MORE_THAN_SERVING = /has inconsistent batch size|has no shape information/;
 
 /** A body for classify or regress. @throws ServingError that says what they take */
 async function decodeExamples(body: Uint8Array, inference: Inference) {
@@ -84,15 +97,22 @@ export async function decodeBody(
   body: Uint8Array,
   inference: Inference,
   contentType: string = inference.contentType,
-): Promise<{ inputs: TensorMap; form: 'row' | 'columnar'; signature: Signature }> {
-  const decode = (signature: Signature) =>
-    decodeRequest(body, {
-      signature,
-      contentType,
-      limits: inference.decodeLimits,
-      signal: inference.signal,
-      preprocess: inference.preprocess,
-    });
+): Promise<Decoded> {
+  const decode = async (signature: Signature) => {
+    try {
+      return await decodeRequest(body, {
+        signature,
+        contentType,
+        limits: inference.decodeLimits,
+        signal: inference.signal,
+        preprocess: inference.preprocess,
+      });
+    } catch (error) {
+      // Another version may be the newest by now, with another signature.
+      inference.backend.doubt?.(inference.model);
+      throw error;
+    }
+  };
   const { signature } = inference;
   const { inputs, form, signatureName = signature.key } = await decode(signature);
   if (signatureName === signature.key) return { inputs, form, signature };

@@ -174,7 +174,7 @@ describe('a handler', () => {
       { error: expect.stringContaining('the customAttributes {"n":1}'), code: 'HANDLER_FAILED' },
     ],
     ['rejects', 422, { error: 'no digit', code: 'NO_DIGIT' }],
-    ['badInput', 400, { error: expect.stringContaining('nope'), code: 'MODEL_FAILED' }],
+    ['badInput', 400, { error: expect.stringContaining('nope'), code: 'UNKNOWN_INPUT' }],
     ['hangs', 504, { error: expect.stringContaining('2 s'), code: 'REQUEST_TIMEOUT' }],
   ])('%s gives %i', async (name, status, body) => {
     const response = await call(name);

@@ -15,6 +15,7 @@ import type { Labels } from '../postprocess/labels.ts';
 import type { RequestSignal } from '../request-signal.ts';
 import type { Services } from '../services.ts';
 import type { PredictOptions } from './api.ts';
+import { type CheckedCall, checkCall, withoutLastOnes } from './check-call.ts';
 
 /** A request with its model resolved. */
 export interface Inference {
@@ -119,14 +120,16 @@ export async function createInference(
         predictOptions,
         { inputs, signal },
       );
-      const run = () => backend.predict(call);
+      const called = await calledSignature(backend, call, predictOptions, used);
+      const checked = called ? checkFor(backend, call, called) : { inputs, isFlat: false };
+      const run = () => backend.predict({ ...call, inputs: checked.inputs });
       // The version that the answer names is of the request's own model.
       const isOwn = call.model.name === model.name;
       const reply = await (isOwn ? timed(run) : stopwatch.predict(run));
       // A handler may keep what it got over gRPC; that memory is not used again.
       const reusable = archive.handler === undefined || backend.transport === 'in-process';
       if (reply.release && reusable) results.hold(() => reply.release?.());
-      return reply.outputs;
+      return called && checked.isFlat ? withoutLastOnes(reply.outputs, called) : reply.outputs;
     },
     timed,
     hold: (release) => results.hold(release),
@@ -166,6 +169,33 @@ function requireSignature(
     'UNKNOWN_SIGNATURE',
     `model "${model}" has no signature "${key}"; it has ${Object.keys(signatures).join(', ')}`,
   );
+}
+
+/** The signature that a call means, where the model has one of this name; else the backend says so. */
+async function calledSignature(
+  backend: Backend,
+  call: BackendRequest,
+  { model, version }: PredictOptions,
+  own: Signature,
+): Promise<Signature | undefined> {
+  if (model === undefined && version === undefined) return own;
+  const signatures = await backend.signatures(call.model);
+  return Object.hasOwn(signatures, call.signature) ? signatures[call.signature] : undefined;
+}
+
+/** @throws ServingError as {@link checkCall} */
+export function checkFor(
+  backend: Backend,
+  { model, inputs }: Pick<BackendRequest, 'model' | 'inputs'>,
+  signature: Signature,
+): CheckedCall {
+  try {
+    return checkCall(signature, inputs);
+  } catch (error) {
+    // Another version may be the newest by now, with another signature.
+    backend.doubt?.(model);
+    throw error;
+  }
 }
 
 interface CallDefaults {

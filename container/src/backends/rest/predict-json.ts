@@ -25,13 +25,27 @@ export async function predictRequestBody(
   ];
   for (const [index, [name, tensor]] of Object.entries(inputs).entries()) {
     pieces.push(Buffer.from(`${index > 0 ? ',' : ''}${JSON.stringify(name)}:`));
-    for (const piece of writeTensorJson(tensor)) {
-      pieces.push(piece);
-      if (piece.byteLength >= JSON_TURN_BYTES) await nextTurn();
-    }
+    await addJson(pieces, tensor);
   }
   pieces.push(Buffer.from('}}'));
   return pieces;
+}
+
+/** `{"signature_name", "instances": [...]}` for the only input, likewise. */
+export async function rowsRequestBody(signature: string, rows: Tensor): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [
+    Buffer.from(`{"signature_name":${JSON.stringify(signature)},"instances":`),
+  ];
+  await addJson(pieces, rows);
+  pieces.push(Buffer.from('}'));
+  return pieces;
+}
+
+async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
+  for (const piece of writeTensorJson(tensor)) {
+    pieces.push(piece);
+    if (piece.byteLength >= JSON_TURN_BYTES) await nextTurn();
+  }
 }
 
 /**

@@ -1,0 +1,151 @@
+import {
+  numericTensor,
+  type Signature,
+  stringTensor,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
+import { ServingError } from '../errors.ts';
+import { checkCall, withoutLastOnes } from './check-call.ts';
+
+const spec = (dtype: 'float32' | 'string', shape: readonly number[] | undefined, more = {}) => ({
+  tensorName: 't:0',
+  dtype,
+  dtypeEnum: dtype === 'string' ? 7 : 1,
+  shape,
+  ...more,
+});
+
+function signature(inputs: Signature['inputs'], outputs: Signature['outputs'] = {}): Signature {
+  return { key: 'serving_default', methodName: '', inputs, outputs };
+}
+
+function floats(...shape: number[]) {
+  const count = shape.reduce((product, size) => product * size, 1);
+  return numericTensor('float32', shape, new Float32Array(count));
+}
+
+function refusal(target: Signature, inputs: TensorMap): ServingError {
+  try {
+    checkCall(target, inputs);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ServingError);
+    expect((error as ServingError).status).toBe(400);
+    return error as ServingError;
+  }
+  throw new Error('it was taken');
+}
+
+const image = signature({ image: spec('float32', [-1, 28, 28, 1]) });
+
+describe('what TensorFlow would be handed', () => {
+  test('fits as it is, and is the same object', () => {
+    const inputs = { image: floats(2, 28, 28, 1) };
+    expect(checkCall(image, inputs)).toEqual({ inputs, isFlat: false });
+    expect(checkCall(image, inputs).inputs).toBe(inputs);
+  });
+
+  test.each([
+    ['another rank', floats(1)],
+    ['a scalar', floats()],
+    ['too many dimensions', floats(1, 1, 28, 28, 1)],
+    ['another size', floats(1, 28, 27, 1)],
+    ['other channels', floats(1, 28, 28, 3)],
+    ['no rows', floats(0, 28, 28, 1)],
+    ['an empty list', floats(0)],
+    ['empty rows', floats(1, 0)],
+    ['another type', stringTensor([1], ['text'])],
+  ])('%s is refused with what the input takes and what it got', (_what, tensor) => {
+    const { code, message } = refusal(image, { image: tensor });
+    expect(code).toBe('BAD_INPUT');
+    expect(message).toContain(
+      `input 'image' of signature 'serving_default' takes float32 [?, 28, 28, 1], got ${tensor.dtype} [${tensor.shape.join(', ')}]`,
+    );
+  });
+
+  test('an unknown name, a missing one, none at all', () => {
+    expect(refusal(image, { nope: floats(1) })).toMatchObject({ code: 'UNKNOWN_INPUT' });
+    expect(
+      refusal(image, { image: floats(1, 28, 28, 1), __proto__x: floats(1) }).message,
+    ).toContain('__proto__x');
+    const two = signature({ a: spec('float32', [-1]), b: spec('float32', [-1]) });
+    expect(refusal(two, { a: floats(1) }).message).toContain("takes 'b' (float32 [?])");
+    expect(refusal(two, {}).message).toContain('no inputs');
+    const odd = JSON.parse('{"toString": 1}') as Record<string, unknown>;
+    expect(refusal(image, { ...odd, image: floats(1, 28, 28, 1) } as never).code).toBe(
+      'UNKNOWN_INPUT',
+    );
+  });
+
+  test('an input with a default may be missing', () => {
+    const target = signature({
+      x: spec('float32', [-1]),
+      scale: spec('float32', [], { hasDefault: true }),
+    });
+    expect(checkCall(target, { x: floats(3) }).isFlat).toBe(false);
+  });
+
+  test('a tensor whose bytes do not fill its shape', () => {
+    const short = {
+      dtype: 'float32' as const,
+      shape: [2, 28, 28, 1],
+      bytes: new Uint8Array(28 * 28 * 4),
+    };
+    expect(refusal(image, { image: short }).message).toContain('needs 6272 bytes, got 3136');
+    const strings = signature({ s: spec('string', [-1]) });
+    const few = { dtype: 'string' as const, shape: [3], values: [new Uint8Array(1)] };
+    expect(refusal(strings, { s: few }).message).toContain('needs 3 values, got 1');
+  });
+
+  test('shapes that are none', () => {
+    const any = signature({ x: spec('float32', undefined) });
+    for (const shape of [[-1], [1.5], [2 ** 40, 2 ** 40, 0], [Number.NaN]]) {
+      refusal(any, { x: { dtype: 'float32', shape, bytes: new Uint8Array(0) } });
+    }
+    const deep = {
+      dtype: 'float32' as const,
+      shape: new Array(255).fill(1),
+      bytes: new Uint8Array(4),
+    };
+    expect(refusal(any, { x: deep }).message).toContain('255 dimensions');
+  });
+
+  test('an unknown rank takes any shape but no rows', () => {
+    const any = signature({ x: spec('float32', undefined) });
+    for (const tensor of [floats(), floats(1), floats(2, 3, 4, 5), floats(2, 0)]) {
+      expect(checkCall(any, { x: tensor }).isFlat).toBe(false);
+    }
+    expect(refusal(any, { x: floats(0, 3) }).message).toContain('no rows');
+  });
+
+  test('open dimensions behind the batch may be empty; a batch of 0 only where the signature says so', () => {
+    const words = signature({ words: spec('string', [-1, -1]) });
+    expect(checkCall(words, { words: stringTensor([2, 0], []) }).isFlat).toBe(false);
+    const none = signature({ x: spec('float32', [0, 3]) });
+    expect(checkCall(none, { x: floats(0, 3) }).isFlat).toBe(false);
+  });
+});
+
+describe('sizes of 1 at the end', () => {
+  const column = signature(
+    { x: spec('float32', [-1, 1]) },
+    { y: spec('float32', [-1, 1]), z: spec('float32', [-1, 3]) },
+  );
+
+  test('may be left out, and then are in the answer too', () => {
+    const { inputs, isFlat } = checkCall(column, { x: floats(5) });
+    expect(isFlat).toBe(true);
+    expect(inputs.x?.shape).toEqual([5, 1]);
+    const outputs = withoutLastOnes({ y: floats(5, 1), z: floats(5, 3) }, column);
+    expect([outputs.y?.shape, outputs.z?.shape]).toEqual([[5], [5, 3]]);
+  });
+
+  test('a scalar is no batch of one', () => {
+    expect(refusal(column, { x: floats() }).message).toContain('got float32 []');
+  });
+
+  test('pictures without their one channel', () => {
+    expect(checkCall(image, { image: floats(2, 28, 28) }).inputs.image?.shape).toEqual([
+      2, 28, 28, 1,
+    ]);
+  });
+});

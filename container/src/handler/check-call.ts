@@ -1,0 +1,149 @@
+/**
+ * The one check between whatever made the tensors (a codec, a handler) and whatever runs the model. TensorFlow
+ * trusts its caller in places: a tensor of another rank, or a batch of no rows, can end the whole server with
+ * `Check failed`, for everybody. So nothing goes to it that is not what the signature says.
+ */
+import {
+  DTYPES,
+  elementCount,
+  enumName,
+  isNumeric,
+  type Signature,
+  type Tensor,
+  TensorError,
+  type TensorMap,
+  type TensorSpec,
+} from '@sagemaker-tfs/tensors';
+import { unknownInput } from '../codecs/input-error.ts';
+import { ServingError } from '../errors.ts';
+
+/** TensorFlow's own limit (TensorShape::MaxDimensions). */
+const MAX_RANK = 254;
+
+/** Inputs as the signature has them. */
+export interface CheckedCall {
+  readonly inputs: TensorMap;
+  /** Sizes of 1 that the signature has at the end of an input were left out: see {@link withoutLastOnes}. */
+  readonly isFlat: boolean;
+}
+
+/**
+ * Checks names, number, dtypes, ranks, fixed sizes and emptiness of a call's inputs, and that each tensor has the
+ * bytes that its shape says. An input of unknown rank takes any shape. The first dimension is the batch, which
+ * must not be empty unless the signature itself says 0; other open dimensions may be. Sizes of 1 at the end may
+ * be left out: `[1.0, 2.0]` for `[?, 1]`, as in TensorFlow Serving's own first example.
+ * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT that says what the input takes and what it got
+ */
+export function checkCall(signature: Signature, inputs: TensorMap): CheckedCall {
+  const names = Object.keys(inputs);
+  let checked = inputs;
+  for (const name of names) {
+    const spec = Object.hasOwn(signature.inputs, name) ? signature.inputs[name] : undefined;
+    if (!spec) throw unknownInput(name, signature);
+    const given = inputs[name] as Tensor;
+    const tensor = withLastOnes(given, spec.shape);
+    checkTensor(name, given, tensor, spec, signature);
+    if (tensor !== given) checked = { ...checked, [name]: tensor };
+  }
+  if (names.length < Object.keys(signature.inputs).length) checkMissing(signature, inputs);
+  return { inputs: checked, isFlat: checked !== inputs };
+}
+
+/** The tensor with the sizes of 1 that the signature has beyond its own. */
+function withLastOnes(tensor: Tensor, accepted: readonly number[] | undefined): Tensor {
+  const rank = tensor.shape.length;
+  if (!accepted || rank === 0 || rank >= accepted.length) return tensor;
+  const rest = accepted.slice(rank);
+  return rest.every((size) => size === 1)
+    ? { ...tensor, shape: [...tensor.shape, ...rest] }
+    : tensor;
+}
+
+/**
+ * The outputs of a call whose inputs left out sizes of 1 at their end: what the signature has as `[?, 1]` comes back
+ * as `[?]`, as TensorFlow computes it for most graphs where it is asked so.
+ */
+export function withoutLastOnes(outputs: TensorMap, signature: Signature): TensorMap {
+  const entries = Object.entries(outputs).map(([name, tensor]) => {
+    const { shape } = tensor;
+    const accepted = signature.outputs[name]?.shape;
+    const isOne = accepted && accepted.length === shape.length && accepted.at(-1) === 1;
+    if (!isOne || shape.length < 2 || shape.at(-1) !== 1) return [name, tensor] as const;
+    return [name, { ...tensor, shape: shape.slice(0, -1) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** @throws ServingError where an input without a default is missing */
+function checkMissing({ key, inputs: specs }: Signature, inputs: TensorMap): void {
+  const missing = Object.keys(specs).filter(
+    (name) => !Object.hasOwn(inputs, name) && !specs[name]?.hasDefault,
+  );
+  if (missing.length === 0) return;
+  const takes = missing.map((name) => `'${name}' (${specified(specs[name] as TensorSpec)})`);
+  throw new ServingError(
+    'BAD_INPUT',
+    `signature '${key}' also takes ${takes.join(', ')}, which the request leaves out; it has ${Object.keys(inputs).join(', ') || 'no inputs'}`,
+  );
+}
+
+function checkTensor(
+  name: string,
+  given: Tensor,
+  tensor: Tensor,
+  spec: TensorSpec,
+  signature: Signature,
+): void {
+  const { dtype, shape } = tensor;
+  const isEmpty = shape[0] === 0 && spec.shape?.[0] !== 0;
+  if (dtype === spec.dtype && !isEmpty && fits(shape, spec.shape)) {
+    checkFilled(name, tensor);
+    return;
+  }
+  const what = isEmpty ? ', which has no rows: send at least one instance' : '';
+  throw new ServingError(
+    'BAD_INPUT',
+    `input '${name}' of signature '${signature.key}' takes ${specified(spec)}, got ${shown(given)}${what}`,
+  );
+}
+
+function fits(shape: readonly number[], accepted: readonly number[] | undefined): boolean {
+  if (accepted === undefined) return shape.length <= MAX_RANK;
+  if (shape.length !== accepted.length) return false;
+  for (let axis = 0; axis < shape.length; axis++) {
+    const size = accepted[axis] as number;
+    if (size >= 0 && size !== shape[axis]) return false;
+  }
+  return true;
+}
+
+/** A tensor made by hand can claim a shape that its elements do not fill. */
+function checkFilled(name: string, tensor: Tensor): void {
+  try {
+    const count = elementCount(tensor.shape);
+    const [expected, got, unit] = isNumeric(tensor)
+      ? [count * DTYPES[tensor.dtype].size, tensor.bytes.byteLength, 'bytes']
+      : [count, tensor.values.length, 'values'];
+    if (expected === got) return;
+    throw new ServingError(
+      'BAD_INPUT',
+      `input '${name}': ${shown(tensor)} needs ${expected} ${unit}, got ${got}`,
+    );
+  } catch (cause) {
+    if (!(cause instanceof TensorError)) throw cause;
+    throw new ServingError('BAD_INPUT', `input '${name}': ${cause.message}`, { cause });
+  }
+}
+
+/** What a signature takes: `float32 [?, 28, 28]`. */
+function specified({ dtype, dtypeEnum, shape }: TensorSpec): string {
+  const sizes = shape
+    ? `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]`
+    : 'of any shape';
+  return dtype ? `${dtype} ${sizes}` : `${enumName(dtypeEnum)} ${sizes}, which is not carried here`;
+}
+
+function shown({ dtype, shape }: Tensor): string {
+  if (shape.length > MAX_RANK) return `${dtype} of ${shape.length} dimensions`;
+  return `${dtype} [${shape.join(', ')}]`;
+}
