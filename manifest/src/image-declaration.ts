@@ -14,9 +14,14 @@ export const preprocessSchema = z.strictObject({
   size: z.tuple([z.int().positive(), z.int().positive()]).optional(),
   /** Color of the bars that `contain` adds, 0-255 for each channel. Default: 0. */
   padding: z.number().min(0).max(255).default(PREPROCESS_DEFAULTS.padding),
+  /** Method of `tf.image.resize`. Default: bilinear. */
   interpolation: z
-    .enum(['nearest', 'bilinear', 'bicubic', 'lanczos3'])
+    .enum(['nearest', 'bilinear', 'bicubic', 'lanczos3', 'area'])
     .default(PREPROCESS_DEFAULTS.interpolation),
+  /** Whether filters widen where the picture shrinks, as in `tf.image.resize` and Pillow. Default: false. */
+  antialias: z.boolean().default(PREPROCESS_DEFAULTS.antialias),
+  /** Lets the JPEG decoder shrink large pictures by 2, 4 or 8 first: faster, less exact. Default: false. */
+  shrink: z.boolean().default(PREPROCESS_DEFAULTS.shrink),
   /** Order of the color channels in the tensor. Default: rgb. */
   channels: z.enum(['rgb', 'bgr', 'gray']).optional(),
   /** Order of the dimensions. Default: from the signature's shape (a size of 1, 3 or 4 marks the channels). */

@@ -3,4 +3,6 @@ export const PREPROCESS_DEFAULTS = {
   resize: 'stretch',
   padding: 0,
   interpolation: 'bilinear',
+  antialias: false,
+  shrink: false,
 } as const;

@@ -32,6 +32,8 @@ describe('what is not declared comes from the signature', () => {
       resize: 'stretch',
       padding: 0,
       interpolation: 'bilinear',
+      antialias: false,
+      shrink: false,
       scale: [1, 1, 1],
       offset: [0, 0, 0],
     });

@@ -50,7 +50,7 @@ function resolve(
   const count = geometry.channels === 'gray' ? 1 : 3;
   const scaling = resolveScaling(declared, count, problems);
   checkRange(input, spec.dtype, scaling, problems);
-  const { resize, padding, interpolation } = declared;
+  const { resize, padding, interpolation, antialias, shrink } = declared;
   return {
     bytes: false,
     input,
@@ -59,6 +59,8 @@ function resolve(
     resize,
     padding,
     interpolation,
+    antialias,
+    shrink,
     ...scaling,
   };
 }

@@ -28,6 +28,10 @@ export interface PixelsInput {
   /** Color of the bars that `contain` adds, 0-255. */
   readonly padding: number;
   readonly interpolation: Preprocess['interpolation'];
+  /** Whether filters widen where the picture shrinks. */
+  readonly antialias: boolean;
+  /** Whether the JPEG decoder may shrink large pictures first. */
+  readonly shrink: boolean;
   /** value = pixel * scale + offset, pixel in 0-255: one for each channel, in the tensor's channel order. */
   readonly scale: readonly number[];
   readonly offset: readonly number[];

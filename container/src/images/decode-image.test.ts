@@ -87,14 +87,24 @@ describe('formats', () => {
 
 describe("TensorFlow's own decoder", () => {
   /** Made by fixtures/make_goldens.py. */
-  const { jpegs } = JSON.parse(
+  const { jpegs, cmyk } = JSON.parse(
     readFileSync(join(__dirname, 'fixtures', 'tensorflow-goldens.json'), 'utf8'),
-  ) as { jpegs: { base64: string; rgb: number[]; gray: number[] }[] };
+  ) as {
+    jpegs: { base64: string; rgb: number[]; gray: number[] }[];
+    cmyk: { base64: string; rgb: number[] }[];
+  };
 
   test.each(jpegs)('gives the same pixels', async ({ base64, rgb, gray }) => {
     const jpeg = Buffer.from(base64, 'base64');
     expect(Array.from((await decodeImage(jpeg)).data)).toEqual(rgb);
     expect(Array.from((await decodeImage(jpeg, { channels: 'gray' })).data)).toEqual(gray);
+  });
+
+  test.each(cmyk)('gives the same pixels of CMYK, within one level', async ({ base64, rgb }) => {
+    const jpeg = Buffer.from(base64, 'base64');
+    expect((await sharp(jpeg).metadata()).space).toBe('cmyk');
+    const decoded = await decodeImage(jpeg);
+    expect(largestDifference(decoded.data, Uint8Array.from(rgb))).toBeLessThanOrEqual(1);
   });
 });
 
@@ -120,6 +130,28 @@ describe('channels', () => {
   });
 });
 
+/** Where the stored pixel (x, y) is to be seen, by the table of EXIF 2.32. */
+function uprightPlace(
+  orientation: number,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+): readonly [number, number] {
+  const [right, down] = [width - 1 - x, height - 1 - y];
+  const places = [
+    [x, y],
+    [right, y],
+    [right, down],
+    [x, down],
+    [y, x],
+    [down, x],
+    [down, right],
+    [y, right],
+  ] as const;
+  return places[orientation - 1] ?? [x, y];
+}
+
 describe('orientation', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])('EXIF %i comes out upright', async (orientation) => {
     const jpeg = await gradient(64, 48)
@@ -131,12 +163,35 @@ describe('orientation', () => {
     expect(decoded).toMatchObject({ width: upright.info.width, height: upright.info.height });
     expect(largestDifference(decoded.data, upright.data)).toBeLessThanOrEqual(6);
   });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'EXIF %i has the pixels of the picture without it, in other places',
+    async (orientation) => {
+      for (const channels of ['rgb', 'bgr', 'gray'] as const) {
+        const noise = Buffer.from(Array.from({ length: 33 * 21 * 3 }, (_, at) => (at * 97) % 251));
+        const source = sharp(noise, { raw: { width: 33, height: 21, channels: 3 } });
+        const jpeg = await source.jpeg({ quality: 80 }).toBuffer();
+        const tagged = await source.jpeg({ quality: 80 }).withMetadata({ orientation }).toBuffer();
+        const stored = await decodeImage(jpeg, { channels });
+        const decoded = await decodeImage(tagged, { channels });
+        for (const [x, y] of [
+          [0, 0],
+          [32, 0],
+          [0, 20],
+          [7, 13],
+        ] as const) {
+          const [toX, toY] = uprightPlace(orientation, x, y, 33, 21);
+          expect(pixelAt(decoded, toX, toY)).toEqual(pixelAt(stored, x, y));
+        }
+      }
+    },
+  );
 });
 
 describe('size', () => {
   const size = { width: 20, height: 20 };
 
-  test.each(['nearest', 'bilinear', 'bicubic', 'lanczos3'] as const)(
+  test.each(['nearest', 'bilinear', 'bicubic', 'lanczos3', 'area'] as const)(
     '%s keeps a plain color and the place of things',
     async (interpolation) => {
       for (const resize of ['stretch', 'cover', 'contain'] as const) {
@@ -155,7 +210,7 @@ describe('size', () => {
 
   test('gray pictures go through every interpolation with one channel', async () => {
     const jpeg = await plain(30, 30, 90, 90, 90).jpeg().toBuffer();
-    for (const interpolation of ['nearest', 'bilinear', 'bicubic', 'lanczos3'] as const) {
+    for (const interpolation of ['nearest', 'bilinear', 'bicubic', 'lanczos3', 'area'] as const) {
       const decoded = await decodeImage(jpeg, { ...size, interpolation, channels: 'gray' });
       expect(decoded.channels).toBe(1);
       expect(decoded.data).toEqual(new Uint8Array(400).fill(decoded.data[0] as number));
@@ -166,10 +221,31 @@ describe('size', () => {
     const small = await gradient(240, 180).png().toBuffer();
     const large = sharp(small).resize(3600, 2400);
     const jpeg = await large.jpeg().withMetadata({ orientation: 6 }).toBuffer();
-    const decoded = await decodeImage(jpeg, { width: 90, height: 120 });
+    const decoded = await decodeImage(jpeg, { width: 90, height: 120, shrink: true });
     const whole = await decodeImage(jpeg, { width: 90, height: 120, interpolation: 'nearest' });
     expect(decoded).toMatchObject({ width: 90, height: 120 });
     expect(largestDifference(decoded.data, whole.data)).toBeLessThanOrEqual(8);
+  });
+
+  test.each([1, 6])('a large JPEG is resized as a small one (EXIF %i)', async (orientation) => {
+    // A checkerboard of three pixels: whatever shrinks it on the way gives gray.
+    const side = 2829;
+    const data = Buffer.alloc(side * side);
+    for (let y = 0, at = 0; y < side; y++) {
+      const row = Math.floor(y / 3);
+      for (let x = 0; x < side; x++, at++) data[at] = ((Math.floor(x / 3) + row) % 2) * 255;
+    }
+    const raw = { width: side, height: side, channels: 1 } as const;
+    const jpeg = await sharp(data, { raw })
+      .jpeg({ quality: 95 })
+      .withMetadata({ orientation })
+      .toBuffer();
+    const whole = await decodeImage(jpeg);
+    for (const antialias of [false, true]) {
+      const options = { width: 224, height: 224, antialias };
+      const { data: resized } = await decodeImage(jpeg, options);
+      expect(Buffer.compare(resized, fitPicture(whole, options).data)).toBe(0);
+    }
   });
 
   test.each([

@@ -2,8 +2,8 @@
  * Decodes one picture to 8-bit pixels of the wanted size and channels.
  *
  * JPEGs go through libjpeg-turbo, whose pixels equal those of `tf.io.decode_jpeg`; what it cannot read (CMYK,
- * EXIF orientation, damage that other decoders forgive) and all other formats go through sharp. As in
- * `tf.io.decode_image`, color profiles are not applied and transparency is dropped. 16-bit samples become 8.
+ * damage that other decoders forgive) and all other formats go through sharp. As in `tf.io.decode_image`, color
+ * profiles are not applied, CMYK becomes RGB by arithmetic alone, and transparency is dropped. 16-bit samples become 8.
  */
 import { availableParallelism } from 'node:os';
 import jpegTurbo from '@julusian/jpeg-turbo';
@@ -12,7 +12,8 @@ import pLimit from 'p-limit';
 import sharp from 'sharp';
 import { giveBytes, takeBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
-import { fitPicture, isFastInterpolation } from './fit-picture.ts';
+import { cmykToRgb } from './cmyk.ts';
+import { fitPicture } from './fit-picture.ts';
 import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
@@ -20,6 +21,7 @@ import { maxImagePixels } from './pixel-limit.ts';
 import type { ResizeMode } from './placement.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
+import { turnUpright } from './turn-upright.ts';
 
 /** What the pixels should be. */
 export interface DecodeImageOptions {
@@ -33,6 +35,13 @@ export interface DecodeImageOptions {
   readonly resize?: ResizeMode;
   /** Default: `bilinear`, computed as `tf.image.resize` does. */
   readonly interpolation?: Preprocess['interpolation'];
+  /** As `tf.image.resize(..., antialias=True)`, and Pillow. Default: false, TensorFlow's own default. */
+  readonly antialias?: boolean;
+  /**
+   * JPEGs of 8,000,000 pixels and more that become much smaller are first shrunk by 2, 4 or 8 in the decoder:
+   * faster, but then neither resize of TensorFlow. Default: false.
+   */
+  readonly shrink?: boolean;
   /** Color of the bars that `contain` adds, 0-255. Default: 0. */
   readonly padding?: number;
   /** Width times height that the encoded picture may have. Default: the runtime's `SAGEMAKER_TFS_MAX_IMAGE_PIXELS`. */
@@ -45,7 +54,7 @@ export const INLINE_JPEG_PIXELS = 262_144;
 /** Cameras write a dozen scans; a file of thousands is made to burn time (libjpeg-turbo limits them alike). */
 const MAX_SCANS = 100;
 
-/** From here on shrinking while decoding (by sharp) is faster than decoding everything. */
+/** From here on shrinking while decoding (by sharp), where asked for, is faster than decoding everything. */
 const SHRINK_PIXELS = 8_000_000;
 
 /** The decoder counts bytes in 32 bits. */
@@ -62,8 +71,8 @@ sharp.cache(false);
  * Decodes, resizes and orders the channels of one picture (JPEG, PNG, WebP, TIFF, or the first frame of a
  * GIF), upright by its EXIF orientation.
  *
- * JPEGs over {@link SHRINK_PIXELS} pixels that are to become much smaller are shrunk by 2, 4 or 8 in the
- * decoder first, to no less than the wanted size (not with `nearest`).
+ * With `shrink`, JPEGs from {@link SHRINK_PIXELS} pixels on that are to become much smaller are shrunk by 2, 4 or 8
+ * in the decoder first, to no less than the wanted size (not with `nearest`).
  * @param out where the pixels go if the size is given: exactly height * width * channels bytes
  * @returns rows of pixels, channels innermost: 1 channel for `gray`, else 3
  * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels`
@@ -95,13 +104,9 @@ function roomFor(options: DecodeImageOptions, out?: Uint8Array): Uint8Array | un
 }
 
 /** What sharp decodes it may still refuse to resize, for its shape. */
-async function fit(
-  picture: Pixels,
-  options: DecodeImageOptions,
-  out: Uint8Array | undefined,
-): Promise<Pixels> {
+function fit(picture: Pixels, options: DecodeImageOptions, out: Uint8Array | undefined): Pixels {
   try {
-    return await fitPicture(picture, options, out);
+    return fitPicture(picture, options, out);
   } catch (cause) {
     const { width, height } = picture;
     throw new ServingError(
@@ -169,15 +174,16 @@ function tooManyPixels(width: number, height: number, limit: number): ServingErr
 }
 
 function turboDecodes(header: JpegHeader, options: DecodeImageOptions): boolean {
-  const { width, height, components, precision, orientation } = header;
-  const isPlain = precision === 8 && (components === 1 || components === 3) && orientation === 1;
+  const { width, height, components, precision } = header;
+  const isPlain = precision === 8 && (components === 1 || components === 3);
   return isPlain && shrinkFactor(header, options) === 1 && width * height * 3 <= MAX_TURBO_BYTES;
 }
 
 /** By how much the decoder may shrink the JPEG and still give no less than the wanted size: 1, 2, 4 or 8. */
 function shrinkFactor(header: JpegHeader, options: DecodeImageOptions): number {
   const { width, height } = uprightSize(header);
-  if (width * height < SHRINK_PIXELS || options.interpolation === 'nearest') return 1;
+  if (!options.shrink || width * height < SHRINK_PIXELS) return 1;
+  if (options.interpolation === 'nearest') return 1;
   const spare = Math.min(width / (options.width ?? width), height / (options.height ?? height));
   return [8, 4, 2].find((factor) => spare >= factor) ?? 1;
 }
@@ -207,11 +213,13 @@ async function decodeWithTurbo(
   const channels = order === 'gray' ? 1 : 3;
   const format = { format: TURBO_FORMATS[order] };
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const isFinal = (options.width ?? width) === width && (options.height ?? height) === height;
+  const isUpright = header.orientation === 1;
+  const isSized = (options.width ?? width) === width && (options.height ?? height) === height;
+  const isFinal = isUpright && isSized;
   const size = width * height * channels;
   const data = isFinal
     ? (out ?? new Uint8Array(size))
-    : (resizesAtOnce(header, options) && sourceRows(size)) || takeBytes(size);
+    : (isUpright && isSmall(header) && sourceRows(size)) || takeBytes(size);
   const target = Buffer.from(data.buffer, data.byteOffset, size);
   // Small ones without a wait: their rows lie in memory that the next picture uses too.
   const decoded = isSmall(header)
@@ -225,7 +233,8 @@ async function decodeWithTurbo(
   }
   const picture = { data, width, height, channels };
   if (isFinal) return picture;
-  const fitted = await fit(picture, options, out);
+  const upright = isUpright ? picture : await turnUpright(picture, header.orientation);
+  const fitted = fit(upright, options, out);
   giveBytes(data);
   return fitted;
 }
@@ -244,11 +253,6 @@ function decompressNow(
   } catch {
     return undefined;
   }
-}
-
-/** True where nothing is awaited between decoding and resizing. */
-function resizesAtOnce(header: JpegHeader, { interpolation }: DecodeImageOptions): boolean {
-  return isSmall(header) && isFastInterpolation(interpolation);
 }
 
 async function decodeWithSharp(
@@ -270,16 +274,19 @@ async function decodeWithSharp(
     image.resize(Math.ceil(width / factor), Math.ceil(height / factor), { fit: 'fill' });
   }
   try {
-    const { data, info } = await image
-      .removeAlpha()
-      .toColourspace('srgb')
+    const isCmyk = header?.components === 4;
+    const wanted = isCmyk
+      ? image.pipelineColourspace('cmyk').toColourspace('cmyk')
+      : image.removeAlpha().toColourspace('srgb');
+    const { data, info } = await wanted
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
     const { width, height, channels } = info;
-    if (channels !== 3 || data.length !== width * height * channels) {
+    if (channels !== (isCmyk ? 4 : 3) || data.length !== width * height * channels) {
       throw new Error(`it has ${channels} channels that are no colors`);
     }
-    return orderChannels({ data, width, height, channels }, options.channels ?? 'rgb');
+    const decoded = { data, width, height, channels };
+    return orderChannels(isCmyk ? cmykToRgb(decoded) : decoded, options.channels ?? 'rgb');
   } catch (error) {
     throw await sharpError(error, bytes, maxPixels);
   }

@@ -19,6 +19,8 @@ const input: PixelsInput = {
   resize: 'stretch',
   padding: 0,
   interpolation: 'bilinear',
+  antialias: false,
+  shrink: false,
   scale: [1, 1, 1],
   offset: [0, 0, 0],
 };

@@ -39,8 +39,18 @@ function encoderFor(input: PixelsInput): PixelEncoder {
 export async function runImageTask(task: ImageTask): Promise<ImageElements> {
   const { bytes, input, maxPixels, row } = task;
   const encoder = encoderFor(input);
-  const { width, height, channels, resize, interpolation, padding } = input;
-  const options = { width, height, channels, resize, interpolation, padding, maxPixels };
+  const { width, height, channels, resize, interpolation, antialias, shrink, padding } = input;
+  const options = {
+    width,
+    height,
+    channels,
+    resize,
+    interpolation,
+    antialias,
+    shrink,
+    padding,
+    maxPixels,
+  };
   const pixels = await decodeImage(bytes, options, encoder.isIdentity ? row : undefined);
   const size = { width: pixels.width, height: pixels.height };
   if (encoder.isIdentity) return { bytes: pixels.data, ...size };

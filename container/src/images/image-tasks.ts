@@ -8,7 +8,7 @@ import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
 
 /** Rough estimates of what an element of the tensor and a byte of JPEG cost the thread that does them. */
-const NANOSECONDS = { element: 1.5, jpegByte: 20 };
+const NANOSECONDS = { element: 1.5, jpegByte: 20, filteredByte: 15 };
 /** Handing a picture to a thread and taking it back costs some tenths of a millisecond in all. */
 const POOL_PAYS_FROM_MS = 3;
 
@@ -101,7 +101,10 @@ function blockingMilliseconds(tasks: readonly ImageTask[]): number {
     const elements = (input.width ?? 0) * (input.height ?? 0) * channels;
     // One picture alone is decoded in a thread of its own if it is large: only a batch adds up.
     const decode = tasks.length > 1 ? bytes.length * NANOSECONDS.jpegByte : 0;
-    return sum + elements * NANOSECONDS.element + decode;
+    // These read every pixel of the picture; the others only some for each of the tensor's.
+    const readsAll = input.antialias || input.interpolation === 'area';
+    const filter = readsAll ? bytes.length * NANOSECONDS.filteredByte : 0;
+    return sum + elements * NANOSECONDS.element + decode + filter;
   }, 0);
   return total / 1e6;
 }

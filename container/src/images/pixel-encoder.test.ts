@@ -26,6 +26,8 @@ function inputOf(changes: Partial<PixelsInput>): PixelsInput {
     resize: 'stretch',
     padding: 0,
     interpolation: 'bilinear',
+    antialias: false,
+    shrink: false,
     scale: [1, 1, 1],
     offset: [0, 0, 0],
     ...changes,

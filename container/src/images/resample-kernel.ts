@@ -1,4 +1,4 @@
-/** The WebAssembly loops of bilinear resizing (resample.wat) and the layout of their memory. */
+/** The WebAssembly loops of resizing (resample.wat) and the layout of their memory. */
 import { RESAMPLE_WASM } from './gen/resample-wasm.ts';
 import { type WasmMemory, wasmModule } from './wasm-instance.ts';
 
@@ -18,20 +18,33 @@ export interface Rows {
   readonly weight: Float32Array;
 }
 
-/** A resize of some rows, laid out once for all pictures of a size. */
-export interface Band {
-  readonly columns: Columns;
-  readonly rows: Rows;
-  readonly at: Layout;
+/** Target rows that are weighted sums of source rows, packed one after another, and columns of those sums. */
+export interface Filtering {
+  /** For each target row the byte offset of its first source row. */
+  readonly top: Uint32Array;
+  /** `rowTaps` for each target row. */
+  readonly rowWeights: Float32Array;
+  readonly rowTaps: number;
+  readonly rowBytes: number;
+  /** For each target column its first source pixel, as a byte offset into a row of float32. */
+  readonly left: Uint32Array;
+  /** `columnTaps` for each target column. */
+  readonly columnWeights: Float32Array;
+  readonly columnTaps: number;
+  readonly channels: number;
 }
 
-/** Where things are in the memory, in bytes; the source rows come first. */
-type Layout = Readonly<
-  Record<'left' | 'weight' | 'low' | 'high' | 'mix' | 'upper' | 'lower', number>
-> & {
+/** A resize of some rows, laid out once for all pictures of a size. */
+export interface Band {
+  /** What is written to the memory once, and where. */
+  readonly tables: readonly (readonly [at: number, table: Uint32Array | Float32Array])[];
+  /** Where the target rows come, and their bytes. */
   readonly out: number;
+  readonly length: number;
+  /** Bytes of memory in all. */
   readonly end: number;
-};
+  run(wasm: Exports): void;
+}
 
 interface Exports {
   readonly memory: WasmMemory;
@@ -47,6 +60,22 @@ interface Exports {
     channels: number,
     upper: number,
     lower: number,
+    length: number,
+    out: number,
+  ): void;
+  filter(
+    rows: number,
+    top: number,
+    rowWeights: number,
+    rowTaps: number,
+    rowBytes: number,
+    left: number,
+    columnWeights: number,
+    columnTaps: number,
+    columns: number,
+    channels: number,
+    sums: number,
+    wide: number,
     length: number,
     out: number,
   ): void;
@@ -73,28 +102,98 @@ export function sourceRows(bytes: number): Uint8Array | undefined {
   return new Uint8Array(keptInstance().memory.buffer, 0, bytes);
 }
 
-/** Lays out a band whose source rows take so many bytes. */
-export function layOut(columns: Columns, rows: Rows, sourceBytes: number): Band {
-  const length = columns.left.length * columns.channels;
+/** Places regions one after another behind the source rows, which come first. */
+function layout(sourceBytes: number) {
   let end = 0;
   const place = (size: number): number => {
     const start = end;
     end += Math.ceil(size / 16) * 16;
     return start;
   };
-  // A pixel is read as four bytes, and the next one too; a row is mixed in blocks of 16 values.
+  // Pixels are read as four bytes or sixteen, past the last one too.
   place(Math.max(sourceBytes, SOURCE_BYTES) + 16);
-  const at = {
-    left: place(columns.left.byteLength),
-    weight: place(columns.weight.byteLength),
-    low: place(rows.low.byteLength),
-    high: place(rows.high.byteLength),
-    mix: place(rows.weight.byteLength),
-    upper: place(length * 4 + 64),
-    lower: place(length * 4 + 64),
-    out: place(rows.low.length * length + 16),
+  const tables: [number, Uint32Array | Float32Array][] = [];
+  const placeTable = (table: Uint32Array | Float32Array): number => {
+    const at = place(table.byteLength);
+    tables.push([at, table]);
+    return at;
   };
-  return { columns, rows, at: { ...at, end } };
+  return { place, placeTable, tables, end: () => end };
+}
+
+/** Lays out a band between rows and pixels whose source rows take so many bytes. */
+export function layOut(columns: Columns, rows: Rows, sourceBytes: number): Band {
+  const { place, placeTable, tables, end } = layout(sourceBytes);
+  const { channels } = columns;
+  const count = rows.low.length;
+  const length = columns.left.length * channels;
+  const [left, weight] = [placeTable(columns.left), placeTable(columns.weight)];
+  const [low, high, mix] = [placeTable(rows.low), placeTable(rows.high), placeTable(rows.weight)];
+  // A row is mixed in blocks of 16 values.
+  const [upper, lower] = [place(length * 4 + 64), place(length * 4 + 64)];
+  const out = place(count * length + 16);
+  return {
+    tables,
+    out,
+    length: count * length,
+    end: end(),
+    run(wasm) {
+      const across = columns.left.length;
+      wasm.resize(
+        count,
+        low,
+        high,
+        mix,
+        0,
+        left,
+        weight,
+        across,
+        channels,
+        upper,
+        lower,
+        length,
+        out,
+      );
+    },
+  };
+}
+
+/** Lays out a band of weighted sums whose source rows take so many bytes. */
+export function layOutFilter(filtering: Filtering, sourceBytes: number): Band {
+  const { place, placeTable, tables, end } = layout(sourceBytes);
+  const { rowTaps, rowBytes, columnTaps, channels } = filtering;
+  const count = filtering.top.length;
+  const across = filtering.left.length;
+  const length = across * channels;
+  const [top, rowWeights] = [placeTable(filtering.top), placeTable(filtering.rowWeights)];
+  const [left, columnWeights] = [placeTable(filtering.left), placeTable(filtering.columnWeights)];
+  // Rows are summed and rounded in blocks of 16 values.
+  const [sums, wide] = [place(rowBytes * 4 + 80), place(length * 4 + 64)];
+  const out = place(count * length + 16);
+  return {
+    tables,
+    out,
+    length: count * length,
+    end: end(),
+    run(wasm) {
+      wasm.filter(
+        count,
+        top,
+        rowWeights,
+        rowTaps,
+        rowBytes,
+        left,
+        columnWeights,
+        columnTaps,
+        across,
+        channels,
+        sums,
+        wide,
+        length,
+        out,
+      );
+    },
+  };
 }
 
 /**
@@ -103,7 +202,6 @@ export function layOut(columns: Columns, rows: Rows, sourceBytes: number): Band 
  * @returns the target rows, one after another: a view that is valid until the next call
  */
 export function resizeBand(band: Band, source: readonly Uint8Array[]): Uint8Array {
-  const { columns, rows, at } = band;
   const wasm = instanceFor(band);
   const bytes = new Uint8Array(wasm.memory.buffer);
   let end = 0;
@@ -111,28 +209,13 @@ export function resizeBand(band: Band, source: readonly Uint8Array[]): Uint8Arra
     if (run.buffer !== bytes.buffer || run.byteOffset !== end) bytes.set(run, end);
     end += run.length;
   }
-  const length = columns.left.length * columns.channels;
-  wasm.resize(
-    rows.low.length,
-    at.low,
-    at.high,
-    at.mix,
-    0,
-    at.left,
-    at.weight,
-    columns.left.length,
-    columns.channels,
-    at.upper,
-    at.lower,
-    length,
-    at.out,
-  );
-  return bytes.subarray(at.out, at.out + rows.low.length * length);
+  band.run(wasm);
+  return bytes.subarray(band.out, band.out + band.length);
 }
 
 /** An instance that holds the band's tables and has room for the rest. */
 function instanceFor(band: Band): Exports {
-  const pages = Math.ceil(band.at.end / PAGE_BYTES);
+  const pages = Math.ceil(band.end / PAGE_BYTES);
   if (pages > KEPT_PAGES) {
     const wasm = withPages(pages);
     writeTables(wasm, band);
@@ -144,12 +227,11 @@ function instanceFor(band: Band): Exports {
   return wasm;
 }
 
-function writeTables({ memory: { buffer } }: Exports, { columns, rows, at }: Band): void {
-  new Uint32Array(buffer, at.left).set(columns.left);
-  new Float32Array(buffer, at.weight).set(columns.weight);
-  new Uint32Array(buffer, at.low).set(rows.low);
-  new Uint32Array(buffer, at.high).set(rows.high);
-  new Float32Array(buffer, at.mix).set(rows.weight);
+function writeTables({ memory: { buffer } }: Exports, { tables }: Band): void {
+  for (const [at, table] of tables) {
+    const view = table instanceof Float32Array ? new Float32Array(buffer) : new Uint32Array(buffer);
+    view.set(table, at / 4);
+  }
 }
 
 /** Never grown, so that views of its memory stay valid; pages that nothing was written to take no memory. */

@@ -6,7 +6,7 @@ import jpegTurbo from '@julusian/jpeg-turbo';
 import sharp from 'sharp';
 import { decodeImage } from './decode-image.ts';
 import { placePicture } from './placement.ts';
-import { resample } from './resample.ts';
+import { type Interpolation, resample } from './resample.ts';
 import { gradient } from './test-pictures.ts';
 
 const ROUNDS = 60;
@@ -23,7 +23,10 @@ async function compare(from: number, to: number): Promise<void> {
   const { data } = await gradient(from, from).raw().toBuffer({ resolveWithObject: true });
   const picture = { data, width: from, height: from, channels: 3 };
   const frame = { data: new Uint8Array(to * to * 3), width: to, height: to, channels: 3 };
-  const own = () => resample(picture, frame, placePicture(picture, frame, 'stretch'), 'bilinear');
+  const placement = placePicture(picture, frame, 'stretch');
+  const by = (interpolation: Interpolation['interpolation'], antialias: boolean) => () =>
+    resample(picture, frame, placement, { interpolation, antialias });
+  const own = by('bilinear', false);
   const raw = { width: from, height: from, channels: 3 } as const;
   const others = () =>
     sharp(data, { raw }).resize(to, to, { fit: 'fill', kernel: 'linear' }).raw().toBuffer();
@@ -31,6 +34,18 @@ async function compare(from: number, to: number): Promise<void> {
   console.log(
     `resize ${name} own ${await milliseconds(own)}   sharp ${await milliseconds(others)}`,
   );
+  for (const [interpolation, kernel] of [
+    ['bilinear', 'linear'],
+    ['bicubic', 'cubic'],
+    ['lanczos3', 'lanczos3'],
+  ] as const) {
+    const sharps = () =>
+      sharp(data, { raw }).resize(to, to, { fit: 'fill', kernel }).raw().toBuffer();
+    console.log(
+      `  ${interpolation.padEnd(19)} own ${await milliseconds(by(interpolation, false))}   antialias ${await milliseconds(by(interpolation, true))}   sharp ${await milliseconds(sharps)}`,
+    );
+  }
+  console.log(`  area                own ${await milliseconds(by('area', false))}`);
   const jpeg = await gradient(from, from).jpeg({ quality: 85 }).toBuffer();
   const size = { width: to, height: to };
   const whole = () => decodeImage(jpeg, size);
