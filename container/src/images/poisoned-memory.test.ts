@@ -109,6 +109,8 @@ test('nor do those of a batch, whole or damaged', async () => {
     resize: 'stretch' as const,
     padding: 0,
     interpolation: 'bilinear' as const,
+    antialias: false,
+    shrink: false,
     scale: [1, 1, 1] as const,
     offset: [0, 0, 0] as const,
   };
