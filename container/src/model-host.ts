@@ -1,10 +1,9 @@
 /** Whatever runs the models, as the rest of the runtime sees it. */
 import type { Logger } from 'pino';
-import { type Backends, modelServerBackends } from './backends/backends.ts';
+import type { Backends } from './backends/backends.ts';
 import type { Environment } from './environment.ts';
 import type { ServedModel } from './model-server/config-file.ts';
 import type { ModelServerEndpoint } from './model-server/endpoint.ts';
-import { connectModelServer, startModelServer } from './model-server/start.ts';
 import type { BatchSample } from './observability/metrics.ts';
 import type { ModelReadiness } from './services.ts';
 
@@ -33,25 +32,4 @@ export interface ModelHost {
   /** Serves exactly these models from now on. @throws GrpcError where one does not load */
   serve(models: readonly ServedModel[]): Promise<void>;
   stop(): Promise<void>;
-}
-
-/** Starts what `SAGEMAKER_TFS_BACKEND` names; returns before the models are loaded. */
-export async function startModelHost(options: ModelHostOptions): Promise<ModelHost> {
-  const { environment } = options;
-  if (environment.backend === 'in-process') {
-    // Only then, because the images with TensorFlow Serving hold no library of TensorFlow.
-    const { startInProcessHost } = await import('./backends/in-process/host.ts');
-    return startInProcessHost(options);
-  }
-  const modelServer = options.sharesModelServer
-    ? connectModelServer(options)
-    : await startModelServer(options);
-  return {
-    readiness: modelServer.pool,
-    backends: modelServerBackends(environment, modelServer.pool),
-    endpoint: modelServer.pool.instances[0]?.endpoint,
-    failed: modelServer.failed,
-    serve: (models) => modelServer.serve(models),
-    stop: () => modelServer.stop(),
-  };
 }

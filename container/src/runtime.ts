@@ -8,7 +8,7 @@ import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes
 import { type Routes, type RunningServer, startServer } from './http/server.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
 import { setMaxImagePixels } from './images/pixel-limit.ts';
-import { type ModelHost, startModelHost } from './model-host.ts';
+import type { ModelHost } from './model-host.ts';
 import { chooseModels } from './model-server/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
@@ -16,6 +16,7 @@ import type { Metrics } from './observability/metrics.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
 import type { Services } from './services.ts';
+import { startModelHost } from './start-model-host.ts';
 
 /** A started runtime. */
 export interface Runtime {

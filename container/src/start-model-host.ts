@@ -1,0 +1,25 @@
+/** Starts whatever runs the models: TensorFlow Serving, or TensorFlow in this process. */
+import { modelServerBackends } from './backends/backends.ts';
+import type { ModelHost, ModelHostOptions } from './model-host.ts';
+import { connectModelServer, startModelServer } from './model-server/start.ts';
+
+/** Starts what `SAGEMAKER_TFS_BACKEND` names; returns before the models are loaded. */
+export async function startModelHost(options: ModelHostOptions): Promise<ModelHost> {
+  const { environment } = options;
+  if (environment.backend === 'in-process') {
+    // Only then, because the images with TensorFlow Serving hold no library of TensorFlow.
+    const { startInProcessHost } = await import('./backends/in-process/host.ts');
+    return startInProcessHost(options);
+  }
+  const modelServer = options.sharesModelServer
+    ? connectModelServer(options)
+    : await startModelServer(options);
+  return {
+    readiness: modelServer.pool,
+    backends: modelServerBackends(environment, modelServer.pool),
+    endpoint: modelServer.pool.instances[0]?.endpoint,
+    failed: modelServer.failed,
+    serve: (models) => modelServer.serve(models),
+    stop: () => modelServer.stop(),
+  };
+}
