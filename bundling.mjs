@@ -15,7 +15,11 @@ export const NATIVE = [
 ];
 
 /** Lambda functions of the constructs: name in `dist/functions` and entry below `lib/`. */
-const FUNCTIONS = { shards: 'batch/handler/index.ts', 'smoke-test': 'smoke-test/handler/index.ts' };
+const FUNCTIONS = {
+  shards: 'batch/handler/index.ts',
+  'smoke-test': 'smoke-test/handler/index.ts',
+  'stop-jobs': 'batch/stop-handler/index.ts',
+};
 
 /** In Lambda's runtime already. */
 const LAMBDA_MODULES = ['@aws-sdk/*', '@smithy/*'];

@@ -1,8 +1,10 @@
 /** Batch transform: a state machine that runs SageMaker transform jobs to completion, sharded if asked. */
+import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
   type AssembleWith,
   type BatchStrategy,
   DEFAULT_SETTINGS,
+  type FallbackType,
   type SplitType,
   type TransformSettings,
 } from '@sagemaker-tfs/batch/settings';
@@ -12,12 +14,13 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Aws, type Duration, Names, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Annotations, Aws, type Duration, Names, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { checkBatch } from './batch/check-props.ts';
 import { definition } from './batch/definition.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
 import { createShardFunction } from './batch/shard-function.ts';
+import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
 import type { AnyBucket } from './cdk-types.ts';
 import { chooseAmi } from './inference-ami.ts';
 import type { TensorFlowModel } from './tensorflow-model.ts';
@@ -54,6 +57,12 @@ export interface BatchTransformProps {
   readonly output: S3Place;
   /** @default 'ml.p3.2xlarge' */
   readonly instanceType?: string;
+  /**
+   * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity; each
+   * with the host image that suits it.
+   * @default - for `ml.p3`, which AWS is taking away: `ml.g5.2xlarge`, then `ml.g4dn.xlarge`; none for others
+   */
+  readonly fallbackInstanceTypes?: readonly string[];
   /** @default 2 */
   readonly instanceCount?: number;
   /**
@@ -225,12 +234,14 @@ export class BatchTransform extends Construct {
     props.topic?.grantPublish(this.stateMachine);
     grantJobs(this.stateMachine, jobNamePrefix, shardFunction, props);
     grantShards(this, this.stateMachine, props.output);
+    stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix);
     this.addStarts(props);
   }
 
   private defaultSettings(props: BatchTransformProps): TransformSettings {
     const instanceType = props.instanceType ?? DEFAULT_SETTINGS.instanceType;
     const { sharding } = props;
+    const fallbacks = this.fallbacks(props, instanceType);
     return {
       ...DEFAULT_SETTINGS,
       ...given(props),
@@ -239,6 +250,7 @@ export class BatchTransform extends Construct {
       }),
       ...(sharding && given(sharding)),
       inputUri: props.input.bucket.s3UrlForObject(props.input.prefix),
+      fallbacks,
       outputUri: props.output.bucket.s3UrlForObject(props.output.prefix),
       transformAmiVersion:
         chooseAmi(
@@ -250,6 +262,21 @@ export class BatchTransform extends Construct {
           props.transformAmiVersion,
         ) ?? '',
     };
+  }
+
+  private fallbacks(props: BatchTransformProps, instanceType: string): FallbackType[] {
+    const { platform } = props.model.image;
+    const types = props.fallbackInstanceTypes ?? fallbackTypes(instanceType);
+    if (props.fallbackInstanceTypes === undefined && types.length > 0) {
+      Annotations.of(this).addInfo(
+        `${instanceType}: AWS is taking P3 instances away. Where it is refused or has no capacity, jobs run on ${types.join(', then ')}; choose with fallbackInstanceTypes`,
+      );
+    }
+    return types.map((type, i) => {
+      const prop = `fallbackInstanceTypes[${i}]`;
+      const transformAmiVersion = chooseAmi(this, prop, 'transform', type, platform) ?? '';
+      return { instanceType: type, transformAmiVersion };
+    });
   }
 
   private addStarts(props: BatchTransformProps): void {

@@ -241,6 +241,12 @@ const batch = z.strictObject({
     .string()
     .optional()
     .describe(`SageMaker's name. ${otherwise('instanceType')}`),
+  fallbackInstanceTypes: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Types to go on with, in turn, where `instanceType` is refused or has no capacity. Default: for `ml.p3`, which AWS is taking away, `ml.g5.2xlarge`, then `ml.g4dn.xlarge`.',
+    ),
   instanceCount: count
     .max(MAX_INSTANCES)
     .optional()

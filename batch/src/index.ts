@@ -2,6 +2,7 @@
 export * from './ami.ts';
 export * from './errors.ts';
 export * from './inputs.ts';
+export * from './instance-types.ts';
 export * from './key-order.ts';
 export * from './manifest-file.ts';
 export * from './outputs.ts';

@@ -1,5 +1,6 @@
 /** Settings of a transform job: defaults in the construct, overridden by an execution's input. */
 import { DEFAULT_TRANSFORM_AMI } from './ami.ts';
+import { FIRST_TRANSFORM_TYPE } from './instance-types.ts';
 
 /** How an object is cut into records. */
 export const SPLIT_TYPES = ['None', 'Line', 'RecordIO', 'TFRecord'] as const;
@@ -17,6 +18,12 @@ export type AssembleWith = (typeof ASSEMBLIES)[number];
 export const DATA_TYPES = ['S3Prefix', 'ManifestFile'] as const;
 export type DataType = (typeof DATA_TYPES)[number];
 
+/** An instance type and its host image; an empty one is SageMaker's default. */
+export interface FallbackType {
+  readonly instanceType: string;
+  readonly transformAmiVersion: string;
+}
+
 /** Everything that an execution's input may set; the names are those of SageMaker's CreateTransformJob. */
 export interface TransformSettings {
   /** S3 prefix, or S3 URI of a manifest. */
@@ -33,6 +40,11 @@ export interface TransformSettings {
   /** S3 prefix that `<name>.out` is written below. */
   readonly outputUri: string;
   readonly instanceType: string;
+  /**
+   * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity. An input
+   * that gives `instanceType` alone has none.
+   */
+  readonly fallbacks: readonly FallbackType[];
   readonly instanceCount: number;
   /** Requests at once to each instance. */
   readonly maxConcurrentTransforms: number;
@@ -71,7 +83,8 @@ export const DEFAULT_SETTINGS = {
   dataType: 'S3Prefix',
   inventoryUri: '',
   keySuffix: '',
-  instanceType: 'ml.p3.2xlarge',
+  instanceType: FIRST_TRANSFORM_TYPE,
+  fallbacks: [],
   instanceCount: 2,
   maxConcurrentTransforms: 64,
   maxPayloadInMB: 1,
@@ -113,7 +126,8 @@ export type SettingRule =
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly choices: readonly string[] }
   | { readonly type: 'text'; readonly pattern: string; readonly example: string }
-  | { readonly type: 'map' };
+  | { readonly type: 'map' }
+  | { readonly type: 'types' };
 
 const BUCKET_URI = 's3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/';
 const S3_URI = `^${BUCKET_URI}.*$`;
@@ -133,6 +147,7 @@ export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
   keySuffix: text('^.{0,200}$', '.jpg'),
   outputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
   instanceType: text('^ml[.][a-z0-9-]+[.][a-z0-9]+$', DEFAULT_SETTINGS.instanceType),
+  fallbacks: { type: 'types' },
   instanceCount: integer(1, MAX_INSTANCES),
   maxConcurrentTransforms: integer(0, 1000),
   maxPayloadInMB: integer(0, 100),

@@ -1,7 +1,12 @@
 /** The state machine of a batch transform, in Amazon States Language with JSONata. */
 import { jsonata } from './jsonata.ts';
 import { shardStates } from './shard-states.ts';
-import { FAILURE_REASON, type FixedJobProps, transformState } from './transform-state.ts';
+import {
+  FAILURE_REASON,
+  type FixedJobProps,
+  JOB_NAME,
+  transformStates,
+} from './transform-state.ts';
 import { validateStates } from './validate-state.ts';
 
 /** What the definition is made from; texts may hold CloudFormation tokens. */
@@ -42,14 +47,13 @@ export function definition(props: DefinitionProps) {
         Choices: [{ Condition: jsonata('$states.input.objectsPerShard > 0'), Next: 'Plan shards' }],
         Default: 'Transform',
       },
-      Transform: transformState(
+      ...transformStates(
+        'Transform',
         props,
         '$states.input',
         '{ "S3DataType": $s.dataType, "S3Uri": $s.inputUri }',
         {
-          Output: jsonata(
-            '{ "jobs": [$states.result.TransformJobName], "outputUri": $states.input.outputUri }',
-          ),
+          Output: jsonata(`{ "jobs": [${JOB_NAME}], "outputUri": $states.input.outputUri }`),
           Next: ends.success,
           onError: {
             Output: jsonata(`{ "error": "TransformFailed", "reason": ${FAILURE_REASON} }`),

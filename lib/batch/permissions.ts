@@ -21,7 +21,7 @@ export function grantModel({ model, input, output, outputKey, volumeKey }: Batch
   volumeKey?.grantEncryptDecrypt(model);
 }
 
-/** The state machine starts, watches and stops jobs of its own name. */
+/** The state machine starts and watches jobs of its own name. */
 export function grantJobs(
   machine: StateMachine,
   jobNamePrefix: string,
@@ -46,8 +46,6 @@ export function grantJobs(
         'sagemaker:AddTags',
         'sagemaker:CreateTransformJob',
         'sagemaker:DescribeTransformJob',
-        'sagemaker:ListTags',
-        'sagemaker:StopTransformJob',
       ],
       resources: [jobs],
     }),
@@ -56,19 +54,6 @@ export function grantJobs(
     new PolicyStatement({
       actions: ['lambda:InvokeFunction'],
       resources: [shardFunction.functionArn],
-    }),
-  );
-  // The rule by which Step Functions itself learns that a job has ended.
-  machine.addToRolePolicy(
-    new PolicyStatement({
-      actions: ['events:DescribeRule', 'events:PutRule', 'events:PutTargets'],
-      resources: [
-        stack.formatArn({
-          service: 'events',
-          resource: 'rule',
-          resourceName: 'StepFunctionsGetEventsForSageMakerTransformJobsRule',
-        }),
-      ],
     }),
   );
   volumeKey?.grant(machine, 'kms:CreateGrant', 'kms:DescribeKey');

@@ -5,7 +5,7 @@
  */
 import type { DefinitionProps, Ends } from './definition.ts';
 import { jsonata } from './jsonata.ts';
-import { FAILURE_REASON, transformState } from './transform-state.ts';
+import { FAILURE_REASON, transformStates } from './transform-state.ts';
 
 /** Names the map's executions, `MACHINE/Shards:...`. */
 export const SHARD_MAP_LABEL = 'Shards';
@@ -155,7 +155,8 @@ function oneShard(props: DefinitionProps) {
       ],
       Default: 'Transform shard',
     },
-    'Transform shard': transformState(
+    ...transformStates(
+      'Transform shard',
       props,
       '$states.input.settings',
       '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.manifestUri }',
@@ -170,5 +171,5 @@ function oneShard(props: DefinitionProps) {
 }
 
 function nextAttempt(reason: string): string {
-  return `$merge([$states.input, { "attempt": ($exists($states.input.attempt) ? $states.input.attempt : 0) + 1, "reason": ${reason} }])`;
+  return `$merge([$sift($states.input, function($v, $k) { $k != "job" }), { "attempt": ($exists($states.input.attempt) ? $states.input.attempt : 0) + 1, "reason": ${reason} }])`;
 }

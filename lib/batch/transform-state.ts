@@ -1,5 +1,13 @@
-/** The state that runs one transform job to its end. */
-import { jsonata } from './jsonata.ts';
+/**
+ * The states that run one transform job to its end: create, look, and go on with the next instance type where
+ * one cannot be had. Calls of the API itself, not Step Functions' own `createTransformJob.sync`: that one
+ * refuses fields that it does not know ('The field ... is not supported by Step Functions'), nothing says that
+ * it knows TransformAmiVersion, and GPU jobs rest on it.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
+ */
+import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
+import { jsonata, literal } from './jsonata.ts';
+import { nextTry } from './refused.ts';
 
 /** What is not a setting: the same for every job of a construct. */
 export interface FixedJobProps {
@@ -11,27 +19,28 @@ export interface FixedJobProps {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Errors that pass with time: too many calls, and quotas that other jobs fill for now. */
-const PASSING_ERRORS = [
-  'SageMaker.ThrottlingException',
-  'SageMaker.ResourceLimitExceededException',
-  'SageMaker.AmazonSageMakerException.Throttling',
-];
+const CREATE = 'arn:aws:states:::aws-sdk:sagemaker:createTransformJob';
+const DESCRIBE = 'arn:aws:states:::aws-sdk:sagemaker:describeTransformJob';
 
-const UUID_LENGTH = 36;
-const MAX_NAME = 63;
+/** Longest start of a job's name: a run's mark of 8 and 23 of a UUID, with hyphens, stay below 63. */
+export const MAX_JOB_PREFIX = 26;
 
 /** Arguments of CreateTransformJob; `$s` are the settings, `$input` the S3 data source. */
 function jobArguments(fixed: FixedJobProps, settings: string, source: string): string {
-  const prefix = fixed.jobNamePrefix.slice(0, MAX_NAME - UUID_LENGTH - 1);
+  const prefix = fixed.jobNamePrefix.slice(0, MAX_JOB_PREFIX);
   const tags = Object.entries(fixed.tags).map(([Key, Value]) => ({ Key, Value }));
-  const key = (name: string, arn: string | undefined) =>
-    arn ? `, "${name}": ${JSON.stringify(arn)}` : '';
+  const outputKey = fixed.outputKeyArn ? `, "KmsKeyId": ${literal(fixed.outputKeyArn)}` : '';
+  // SageMaker takes no key for disks that come with the instance.
+  const volumeKey = fixed.volumeKeyArn
+    ? `, "VolumeKmsKeyId": $split($type.instanceType, ".")[1] in ${literal([...LOCAL_STORAGE_FAMILIES])} ? "" : ${literal(fixed.volumeKeyArn)}`
+    : '';
   return `(
     $s := ${settings};
     $filled := function($object) { $sift($object, function($value) { $value != "" }) };
+    $at := $exists($states.input.job) ? $states.input.job.type : 0;
+    $type := $at = 0 ? $s : $s.fallbacks[$at - 1];
     {
-      "TransformJobName": ${JSON.stringify(`${prefix}-`)} & $uuid(),
+      "TransformJobName": ${JSON.stringify(`${prefix}-`)} & $substring($hash($s.runId, "SHA-256"), 0, 8) & "-" & $substring($uuid(), 0, 23),
       "ModelName": ${JSON.stringify(fixed.modelName)},
       "BatchStrategy": $s.batchStrategy,
       "MaxConcurrentTransforms": $s.maxConcurrentTransforms,
@@ -50,12 +59,12 @@ function jobArguments(fixed: FixedJobProps, settings: string, source: string): s
       "TransformOutput": {
         "S3OutputPath": $s.outputUri,
         "Accept": $s.accept,
-        "AssembleWith": $s.assembleWith${key('KmsKeyId', fixed.outputKeyArn)}
+        "AssembleWith": $s.assembleWith${outputKey}
       },
       "TransformResources": $filled({
-        "InstanceType": $s.instanceType,
+        "InstanceType": $type.instanceType,
         "InstanceCount": $s.instanceCount,
-        "TransformAmiVersion": $s.transformAmiVersion${key('VolumeKmsKeyId', fixed.volumeKeyArn)}
+        "TransformAmiVersion": $type.transformAmiVersion${volumeKey}
       }),
       "DataProcessing": {
         "InputFilter": $s.inputFilter,
@@ -67,41 +76,125 @@ function jobArguments(fixed: FixedJobProps, settings: string, source: string): s
   )`;
 }
 
-/** JSONata of why a job failed: SageMaker's FailureReason, which the error's cause holds as JSON. */
-export const FAILURE_REASON = `(
-  $cause := $states.errorOutput.Cause;
-  $job := $substring($trim($cause), 0, 1) = "{" ? $parse($cause) : {};
-  $exists($job.FailureReason) ? $job.FailureReason : $cause
-)`;
+/** JSONata of the input with `fields` merged into what is known of the job. */
+function withJob(fields: string): string {
+  return jsonata(`(
+    $fresh := { "type": 0, "round": 0, "pauses": 0, "full": false, "looks": 0, "reasons": [] };
+    $job := $exists($states.input.job) ? $states.input.job : $fresh;
+    $merge([$states.input, { "job": $merge([$job, ${fields}]) }])
+  )`);
+}
+
+/**
+ * Seconds to the next look: soon at the start, and rarely in a job of days, whose execution may have 25,000
+ * events.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+ */
+const NEXT_LOOK =
+  '($n := $states.input.job.looks; $n < 10 ? 30 : $n < 100 ? 60 : $n < 500 ? 300 : 600)';
+
+/** JSONata of why the job failed, for `transitions`. */
+export const FAILURE_REASON = '$join($states.input.job.reasons, "; ")';
+/** JSONata of the job's name. */
+export const JOB_NAME = '$states.input.job.name';
+
+/** Where the states go at the end; the outputs are JSONata over the input, with `job` in it. */
+export interface TransformTransitions {
+  readonly Output: string;
+  readonly Next: string;
+  readonly onError: { readonly Output: string; readonly Next: string };
+}
 
 /**
  * Runs a job over a data source and waits for it.
+ * @param name of the first state, and start of the others' names
  * @param settings JSONata of the settings
  * @param source JSONata of `{S3DataType, S3Uri}`
  */
-export function transformState(
+export function transformStates(
+  name: string,
   fixed: FixedJobProps,
   settings: string,
   source: string,
-  transitions: { Output: string; Next: string; onError: { Output: string; Next: string } },
+  transitions: TransformTransitions,
 ) {
+  const look = `${name}: look`;
+  const wait = `${name}: wait`;
+  const ended = `${name}: ended?`;
+  const refused = `${name}: refused`;
+  const again = `${name}: again?`;
+  const pause = `${name}: pause`;
+  const caught = [
+    {
+      ErrorEquals: ['States.ALL'],
+      Output: withJob(
+        '{ "error": $states.errorOutput.Error, "reason": $states.errorOutput.Cause }',
+      ),
+      Next: refused,
+    },
+  ];
+  const status = '$states.input.job.status';
   return {
-    Type: 'Task',
-    // Not the CDK's SageMakerCreateTransformJob: it has no TransformAmiVersion.
-    Resource: 'arn:aws:states:::sagemaker:createTransformJob.sync',
-    Arguments: jsonata(jobArguments(fixed, settings, source)),
-    Retry: [
-      {
-        ErrorEquals: PASSING_ERRORS,
-        IntervalSeconds: 30,
-        BackoffRate: 2,
-        MaxDelaySeconds: 900,
-        MaxAttempts: 20,
-        JitterStrategy: 'FULL',
-      },
-    ],
-    Catch: [{ ErrorEquals: ['States.ALL'], ...transitions.onError }],
-    Output: transitions.Output,
-    Next: transitions.Next,
+    [name]: {
+      Type: 'Task',
+      Resource: CREATE,
+      Arguments: jsonata(jobArguments(fixed, settings, source)),
+      Catch: caught,
+      Output: withJob(
+        '{ "name": $substringAfter($states.result.TransformJobArn, "transform-job/"), "looks": 0 }',
+      ),
+      Next: wait,
+    },
+    [wait]: { Type: 'Wait', Seconds: jsonata(NEXT_LOOK), Next: look },
+    [look]: {
+      Type: 'Task',
+      Resource: DESCRIBE,
+      Arguments: { TransformJobName: jsonata(JOB_NAME) },
+      Retry: [
+        {
+          ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
+          IntervalSeconds: 10,
+          BackoffRate: 2,
+          MaxDelaySeconds: 300,
+          MaxAttempts: 20,
+          JitterStrategy: 'FULL',
+        },
+      ],
+      Catch: caught,
+      Output: withJob(`{
+        "looks": $states.input.job.looks + 1,
+        "status": $states.result.TransformJobStatus,
+        "error": "TransformJobFailed",
+        "reason": $exists($states.result.FailureReason) ? $states.result.FailureReason : "the job is " & $states.result.TransformJobStatus
+      }`),
+      Next: ended,
+    },
+    [ended]: {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata(`${status} = "Completed"`),
+          Output: transitions.Output,
+          Next: transitions.Next,
+        },
+        { Condition: jsonata(`${status} in ["InProgress", "Stopping"]`), Next: wait },
+      ],
+      Default: refused,
+    },
+    [refused]: { Type: 'Pass', Output: withJob(nextTry(settings)), Next: again },
+    [again]: {
+      Type: 'Choice',
+      Choices: [
+        { Condition: jsonata('$states.input.job.next = "now"'), Next: name },
+        { Condition: jsonata('$states.input.job.next = "later"'), Next: pause },
+        { Condition: jsonata('true'), ...transitions.onError },
+      ],
+    },
+    [pause]: {
+      Type: 'Wait',
+      // Spread, so that many shards do not ask at once.
+      Seconds: jsonata('$floor((1 + $random()) * $states.input.job.seconds)'),
+      Next: name,
+    },
   };
 }

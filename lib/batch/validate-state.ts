@@ -23,6 +23,11 @@ function condition(name: string, rule: SettingRule): { holds: string; wanted: st
         holds: `${value} in ${literal(rule.choices)}`,
         wanted: rule.choices.join(' or '),
       };
+    case 'types':
+      return {
+        holds: `$type(${value}) = "array" ? $count($filter(${value}, function($t) { $not($type($t.instanceType) = "string" and $type($t.transformAmiVersion) = "string") })) = 0 : false`,
+        wanted: 'an array of {instanceType, transformAmiVersion}',
+      };
     case 'map':
       return { holds: `$type(${value}) = "object"`, wanted: 'an object of texts' };
     case 'text':
@@ -54,7 +59,8 @@ export function validation(defaults: string): string {
   ];
   return `(
     $given := $type($states.input) = "object" ? $states.input : {};
-    $s := $merge([${defaults}, $given]);
+    $alone := $exists($given.instanceType) and $not($exists($given.fallbacks));
+    $s := $merge([${defaults}, $alone ? { "fallbacks": [] } : {}, $given]);
     $known := ${literal(names)};
     $unknown := $filter($keys($given), function($key) { $not($key in $known) });
     $errors := $append(

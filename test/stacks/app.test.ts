@@ -73,6 +73,7 @@ test('no statement allows every action, and a * resource only where the action h
     'logs:ListLogDeliveries',
     'logs:PutResourcePolicy',
     'logs:UpdateLogDelivery',
+    'sagemaker:ListTransformJobs',
     'xray:GetSamplingRules',
     'xray:GetSamplingTargets',
     'xray:PutTelemetryRecords',

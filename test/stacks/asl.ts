@@ -1,9 +1,10 @@
 /**
- * Executes a state machine of JSONata states: Pass, Choice, Task, Map, Succeed and Fail, with Retry and Catch.
+ * Executes a state machine of JSONata states: Pass, Wait (which takes no time), Choice, Task, Map, Succeed and Fail,
+ * with Retry and Catch.
  * What AWS would do is answered by the test.
  * @see https://states-language.net/spec.html
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import jsonata from 'jsonata';
 
 /** Thrown by a {@link Service} for a task that fails, and by {@link execute} for an execution that fails. */
@@ -18,7 +19,10 @@ export class StateError extends Error {
   }
 }
 
-/** A call to AWS by its resource, `arn:aws:states:::lambda:invoke`, with its arguments. */
+/**
+ * A call to AWS by its resource, `arn:aws:states:::lambda:invoke`, with its arguments; or `wait`, with the seconds
+ * that pass.
+ */
 export type Service = (resource: string, args: unknown) => unknown;
 
 interface Machine {
@@ -44,6 +48,7 @@ interface State {
   readonly Default?: string;
   readonly Retry?: readonly Rule[];
   readonly Catch?: readonly Rule[];
+  readonly Seconds?: unknown;
   readonly Error?: unknown;
   readonly Cause?: unknown;
   readonly ItemReader?: { Resource: string; Arguments: unknown };
@@ -91,6 +96,12 @@ async function step(
       );
     case 'Choice':
       return choose(state, scope);
+    case 'Wait': {
+      const seconds = await fill(state.Seconds, scope);
+      if (typeof seconds !== 'number' || !(seconds > 0)) throw new Error(`waits ${seconds} s`);
+      await service('wait', seconds);
+      return { name: state.Next, value: await output(state.Output, scope, scope.input) };
+    }
     case 'Pass':
       return { name: state.Next, value: await output(state.Output, scope, scope.input) };
     case 'Task':
@@ -119,7 +130,7 @@ async function attempt(state: State, scope: Scope, work: () => Promise<unknown>)
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
       const handles = ({ ErrorEquals }: Rule) =>
-        ErrorEquals.includes(error.error) || ErrorEquals.includes('States.ALL');
+        [error.error, 'States.ALL', 'States.TaskFailed'].some((name) => ErrorEquals.includes(name));
       if (attempts < (state.Retry?.find(handles)?.MaxAttempts ?? 0)) continue;
       const rule = state.Catch?.find(handles);
       if (!rule) throw error;
@@ -174,6 +185,9 @@ async function fill(template: unknown, scope: Scope): Promise<unknown> {
 async function evaluate(expression: string, scope: Scope): Promise<unknown> {
   const compiled = jsonata(expression);
   compiled.registerFunction('uuid', () => randomUUID());
+  compiled.registerFunction('hash', (text: string) =>
+    createHash('sha256').update(text).digest('hex'),
+  );
   compiled.registerFunction('parse', (text: string): unknown => JSON.parse(text));
   const result: unknown = await compiled.evaluate(undefined, { states: scope });
   // JSONata's sequences are arrays with hidden marks; what passes between states is JSON.

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
@@ -46,26 +47,65 @@ interface Job {
   readonly [field: string]: unknown;
 }
 
-const TRANSFORM = 'arn:aws:states:::sagemaker:createTransformJob.sync';
+const CREATE = 'arn:aws:states:::aws-sdk:sagemaker:createTransformJob';
+const DESCRIBE = 'arn:aws:states:::aws-sdk:sagemaker:describeTransformJob';
+
+/** Thrown by a test's `transform` for a job that was accepted and failed. */
+const failed = (FailureReason: string) =>
+  new StateError('States.TaskFailed', JSON.stringify({ FailureReason }));
+/** Thrown for a job that SageMaker refused. */
+const refused = (message: string, error = 'SageMakerException') =>
+  new StateError(`SageMaker.${error}`, message);
 
 /** Runs the machine; every transform job is kept, and answered by `transform`. */
 async function run(
   machine: object,
   input: unknown,
-  transform: (job: Job) => unknown = (job) => ({ TransformJobName: job.TransformJobName }),
+  transform: (job: Job) => void = () => {},
   other: Service = () => ({}),
 ) {
   const jobs: Job[] = [];
+  const waits: number[] = [];
+  const failures = new Map<string, unknown>();
   const service: Service = (resource, args) => {
-    if (resource !== TRANSFORM) return other(resource, args);
-    jobs.push(args as Job);
-    return transform(args as Job);
+    if (resource === 'wait') return waits.push(args as number);
+    if (resource === DESCRIBE) {
+      const answer = other(resource, args) as object;
+      const { TransformJobName } = args as Job;
+      if ('TransformJobStatus' in answer) return answer;
+      const failure = failures.get(TransformJobName);
+      return failure
+        ? { TransformJobName, TransformJobStatus: 'Failed', ...failure }
+        : { TransformJobName, TransformJobStatus: 'Completed' };
+    }
+    if (resource !== CREATE) return other(resource, args);
+    const job = args as Job;
+    jobs.push(job);
+    try {
+      transform(job);
+    } catch (error) {
+      if (!(error instanceof StateError) || error.error !== 'States.TaskFailed') throw error;
+      failures.set(job.TransformJobName, JSON.parse(error.cause));
+    }
+    return { TransformJobArn: `arn:aws:sagemaker:x:1:transform-job/${job.TransformJobName}` };
   };
   const output = await execute(machine, input, service).catch((error: unknown) => {
     if (error instanceof StateError) return error;
     throw error;
   });
-  return { jobs, output };
+  return { jobs, output, waits };
+}
+
+const QUOTA_IN_USE =
+  "The account-level service limit 'ml.p3.2xlarge for transform job usage' is 4 Instances, with current utilization of 4 Instances and a request delta of 2 Instances.";
+const NO_QUOTA =
+  "The account-level service limit 'ml.p3.2xlarge for transform job usage' is 0 Instances, with current utilization of 0 Instances and a request delta of 2 Instances.";
+
+/** Seconds until a look, as docs/batch.md tells them. */
+function waitsSoFar(looks: number): number {
+  let seconds = 0;
+  for (let n = 0; n < looks; n++) seconds += n < 10 ? 30 : n < 100 ? 60 : n < 500 ? 300 : 600;
+  return seconds;
 }
 
 describe('one job', () => {
@@ -169,28 +209,155 @@ describe('one job', () => {
   });
 
   test('a failed job fails with the reason that SageMaker gave', async () => {
-    const job = JSON.stringify({ TransformJobStatus: 'Failed', FailureReason: 'Bad HTTP 500' });
-    const { output } = await run(machine, {}, () => {
-      throw new StateError('States.TaskFailed', job);
+    const { jobs, output } = await run(machine, {}, () => {
+      throw failed('Bad HTTP 500 for an instance type that could not read it');
     });
-    expect(output).toMatchObject({ error: 'TransformFailed', cause: 'Bad HTTP 500' });
+    expect(output).toMatchObject({
+      error: 'TransformFailed',
+      cause: 'Bad HTTP 500 for an instance type that could not read it',
+    });
+    expect(jobs).toHaveLength(1);
   });
 
   test('a quota that is used up for now is waited for', async () => {
-    let refused = 3;
-    const { jobs, output } = await run(machine, {}, () => {
-      if (refused-- > 0) throw new StateError('SageMaker.ResourceLimitExceededException', 'quota');
-      return { TransformJobName: 'done' };
+    let left = 6;
+    const { jobs, output, waits } = await run(machine, {}, () => {
+      if (left-- > 0) throw refused(QUOTA_IN_USE, 'ResourceLimitExceededException');
     });
-    expect(jobs).toHaveLength(4);
-    expect(new Set(jobs.map(({ TransformJobName }) => TransformJobName)).size).toBe(4);
-    expect(output).toMatchObject({ jobs: ['done'] });
+    // Twice round the three types, a pause after each round, then the first look.
+    expect(jobs).toHaveLength(7);
+    expect(waits).toHaveLength(3);
+    expect(Math.min(waits[0] ?? 0, waits[1] ?? 0)).toBeGreaterThanOrEqual(300);
+    expect(new Set(jobs.map(({ TransformJobName }) => TransformJobName)).size).toBe(7);
+    expect(output).toMatchObject({ jobs: [jobs[6]?.TransformJobName] });
+  });
+
+  const typesOf = (jobs: readonly Job[]) =>
+    jobs.map(({ TransformResources }) => TransformResources as Record<string, unknown>);
+
+  test('a type that cannot be had is followed by the next, with a host image of its own', async () => {
+    const answers = [
+      refused(NO_QUOTA, 'ResourceLimitExceededException'),
+      failed('CapacityError: Unable to provision requested ML compute capacity.'),
+    ];
+    const { jobs, output } = await run(machine, {}, () => {
+      const answer = answers.shift();
+      if (answer) throw answer;
+    });
+    const TransformAmiVersion = 'al2-ami-sagemaker-batch-gpu-535';
+    expect(typesOf(jobs)).toEqual(
+      ['ml.p3.2xlarge', 'ml.g5.2xlarge', 'ml.g4dn.xlarge'].map((InstanceType) => ({
+        InstanceType,
+        InstanceCount: 2,
+        TransformAmiVersion,
+      })),
+    );
+    expect(output).toMatchObject({ jobs: [jobs[2]?.TransformJobName] });
+  });
+
+  test('where no type can be had, the failure names each with its reason', async () => {
+    const { jobs, output } = await run(machine, {}, () => {
+      throw refused('ml.x is not a supported instance type in this region');
+    });
+    expect(jobs).toHaveLength(3);
+    expect((output as StateError).cause).toMatch(
+      /ml\.p3\.2xlarge: .*; ml\.g5\.2xlarge: .*; ml\.g4dn\.xlarge: /,
+    );
+  });
+
+  test('quotas that stay full end the run after a day at the latest', async () => {
+    const { jobs, waits, output } = await run(machine, { instanceType: 'ml.g5.xlarge' }, () => {
+      throw refused(QUOTA_IN_USE, 'ResourceLimitExceededException');
+    });
+    expect(jobs).toHaveLength(21);
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThan(86_400);
+    expect(output).toMatchObject({ error: 'TransformFailed', cause: QUOTA_IN_USE });
+  });
+
+  test('an input with a type of its own has no others, unless it names them', async () => {
+    const fail = () => {
+      throw refused(NO_QUOTA, 'ResourceLimitExceededException');
+    };
+    const alone = await run(machine, { instanceType: 'ml.g5.xlarge' }, fail);
+    expect(typesOf(alone.jobs)).toMatchObject([{ InstanceType: 'ml.g5.xlarge' }]);
+    const fallbacks = [{ instanceType: 'ml.g6.xlarge', transformAmiVersion: '' }];
+    const named = await run(machine, { instanceType: 'ml.g5.xlarge', fallbacks }, fail);
+    expect(typesOf(named.jobs)).toMatchObject([
+      { InstanceType: 'ml.g5.xlarge' },
+      { InstanceType: 'ml.g6.xlarge' },
+    ]);
+    const wrong = await run(machine, { fallbacks: ['ml.g6.xlarge'] });
+    expect((wrong.output as StateError).cause).toContain('fallbacks: must be an array of');
+  });
+
+  test.each([
+    'Rate exceeded (Service: SageMaker, Status Code: 400, Request ID: 1)',
+    'ThrottlingException: slow down',
+    'Service Unavailable (Service: SageMaker, Status Code: 503)',
+  ])('%s passes, and uses up neither types nor quota tries', async (message) => {
+    let left = 60;
+    const { jobs, output } = await run(machine, {}, () => {
+      if (left-- > 0) throw refused(message);
+    });
+    expect(new Set(typesOf(jobs).map(({ InstanceType }) => InstanceType))).toEqual(
+      new Set(['ml.p3.2xlarge']),
+    );
+    expect(output).toMatchObject({ jobs: [jobs[60]?.TransformJobName] });
+  });
+
+  test('a request that SageMaker does not understand fails at once', async () => {
+    const { jobs, output } = await run(machine, {}, () => {
+      throw refused('Could not find model "digits"');
+    });
+    expect(jobs).toHaveLength(1);
+    expect(output).toMatchObject({ cause: expect.stringContaining('Could not find model') });
+  });
+
+  test('a job of five days stays within the history of one execution', async () => {
+    let seconds = 0;
+    let looks = 0;
+    const { waits, output } = await run(machine, {}, undefined, (resource) => {
+      if (resource !== DESCRIBE) return {};
+      looks += 1;
+      seconds = waitsSoFar(looks);
+      return { TransformJobStatus: seconds < 5 * 86_400 ? 'InProgress' : 'Completed' };
+    });
+    expect(output).toMatchObject({ outputUri: 's3://data/output/' });
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThanOrEqual(5 * 86_400);
+    // Two events for a wait and a choice each, five for a task; twice, for the second try of a shard.
+    expect(2 * 9 * looks).toBeLessThan(25_000);
+  });
+
+  test('an answer that cannot be had is asked for again', async () => {
+    let left = 10;
+    const { output } = await run(machine, {}, undefined, (resource) => {
+      if (resource === DESCRIBE && left-- > 0) throw refused('Rate exceeded');
+      return {};
+    });
+    expect(output).toMatchObject({ outputUri: 's3://data/output/' });
+  });
+
+  test('a job that was stopped fails the run', async () => {
+    const { output } = await run(machine, {}, undefined, (resource) =>
+      resource === DESCRIBE ? { TransformJobStatus: 'Stopped' } : {},
+    );
+    expect(output).toMatchObject({ cause: 'the job is Stopped' });
+  });
+
+  test('a key for volumes goes only to types whose disks take one', async () => {
+    const withKey = machineOf(batchTemplate((stack) => ({ volumeKey: new Key(stack, 'Key') })));
+    const answers = [refused(NO_QUOTA, 'ResourceLimitExceededException')];
+    const { jobs } = await run(withKey, {}, () => {
+      const answer = answers.shift();
+      if (answer) throw answer;
+    });
+    expect(typesOf(jobs).map((resources) => 'VolumeKmsKeyId' in resources)).toEqual([true, false]);
   });
 
   test('the topic is told of both ends', async () => {
     const told: unknown[] = [];
-    const publish: Service = (_, args) => {
-      told.push(args);
+    const publish: Service = (resource, args) => {
+      if (resource !== DESCRIBE) told.push(args);
       return {};
     };
     const withTopic = machineOf(batchTemplate((stack) => ({ topic: new Topic(stack, 'Topic') })));
@@ -199,7 +366,7 @@ describe('one job', () => {
       withTopic,
       {},
       () => {
-        throw new StateError('States.TaskFailed', 'no capacity');
+        throw failed('no capacity');
       },
       publish,
     );
@@ -243,12 +410,11 @@ describe('in shards', () => {
       for (const key of keys) {
         if (!refused.includes(key)) s3.objects.set(`data/output/${key}.out`, Buffer.from('{}'));
       }
-      const failed = keys.filter((key) => refused.includes(key));
-      if (failed.length > 0) {
-        const FailureReason = `cannot decode ${failed.join()}`;
-        throw new StateError('States.TaskFailed', JSON.stringify({ FailureReason }));
+      const wrong = keys.filter((key) => refused.includes(key));
+      if (wrong.length > 0) {
+        const FailureReason = `cannot decode ${wrong.join()}`;
+        throw failed(FailureReason);
       }
-      return { TransformJobName: job.TransformJobName };
     };
   }
 
@@ -523,7 +689,8 @@ test('schedule, deployment and upload start executions', () => {
     runOnDeploy: true,
     startOnManifest: '.manifest',
   }));
-  template.resourceCountIs('AWS::Events::Rule', 3);
+  // With the one that stops jobs.
+  template.resourceCountIs('AWS::Events::Rule', 4);
   template.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: {
       source: ['aws.s3'],

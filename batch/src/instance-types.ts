@@ -1,0 +1,16 @@
+/**
+ * Instance types to try in turn. AWS asked EC2's users of P3 to leave by 20 December 2025 and told no date for
+ * SageMaker, so ml.p3 may be refused, or without capacity, at any time.
+ * @see https://aws.amazon.com/ec2/instance-types/p3/
+ */
+
+/** The first choice of transform jobs. */
+export const FIRST_TRANSFORM_TYPE = 'ml.p3.2xlarge';
+
+/** What runs the same GPU images where there is no ml.p3: larger first. */
+const IN_PLACE_OF_P3 = ['ml.g5.2xlarge', 'ml.g4dn.xlarge'] as const;
+
+/** Types to go on with where `instanceType` cannot be had; none for types that are not on their way out. */
+export function fallbackTypes(instanceType: string): readonly string[] {
+  return instanceType.startsWith('ml.p3.') ? IN_PLACE_OF_P3 : [];
+}

@@ -1,0 +1,64 @@
+/** Stops the transform jobs of an execution that has ended. */
+import { createHash } from 'node:crypto';
+import {
+  ListTransformJobsCommand,
+  type ListTransformJobsCommandOutput,
+  SageMakerClient,
+  StopTransformJobCommand,
+} from '@aws-sdk/client-sagemaker';
+
+/** What of EventBridge's event is used. */
+export interface ExecutionEnded {
+  readonly detail: { readonly name: string; readonly input?: string | null };
+}
+
+/** Lambda's entry. */
+export async function handler({ detail }: ExecutionEnded): Promise<void> {
+  const client = new SageMakerClient({});
+  try {
+    for (const name of await runningJobs(client, `${prefix()}-${markOf(runIdOf(detail))}-`)) {
+      console.log(`stopping ${name}`);
+      await client.send(new StopTransformJobCommand({ TransformJobName: name }));
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+function prefix(): string {
+  const value = process.env.JOB_NAME_PREFIX;
+  if (!value) throw new Error('JOB_NAME_PREFIX is not set');
+  return value;
+}
+
+/** As the machine's first state has it (`validate-state.ts`). */
+function runIdOf({ name, input }: ExecutionEnded['detail']): string {
+  const given: unknown = input ? JSON.parse(input) : {};
+  const runId = typeof given === 'object' && given && 'runId' in given ? given.runId : '';
+  return typeof runId === 'string' && runId ? runId : name.replace(/[^A-Za-z0-9-]/g, '-');
+}
+
+/** As in the jobs' names (`transform-state.ts`). */
+function markOf(runId: string): string {
+  return createHash('sha256').update(runId).digest('hex').slice(0, 8);
+}
+
+async function runningJobs(client: SageMakerClient, start: string): Promise<string[]> {
+  const names: string[] = [];
+  let NextToken: string | undefined;
+  do {
+    const page: ListTransformJobsCommandOutput = await client.send(
+      new ListTransformJobsCommand({
+        NameContains: start,
+        StatusEquals: 'InProgress',
+        MaxResults: 100,
+        ...(NextToken && { NextToken }),
+      }),
+    );
+    for (const { TransformJobName } of page.TransformJobSummaries ?? []) {
+      if (TransformJobName?.startsWith(start)) names.push(TransformJobName);
+    }
+    ({ NextToken } = page);
+  } while (NextToken);
+  return names;
+}
