@@ -127,12 +127,13 @@ export async function bundleProgram(room, outdir) {
 /**
  * The constructs as one CommonJS module, which CommonJS and ES module apps import alike and which loads in a
  * fraction of the time of its sources, and the code of their Lambda functions.
+ * @param options of esbuild, for the constructs
  */
-export async function bundleConstructs(outdir) {
+export async function bundleConstructs(outdir, options = {}) {
   // Constructs must be those of the app itself.
   const external = ['aws-cdk-lib', 'constructs', 'tar', 'sagemaker-tfs'];
   const metafiles = [
-    await bundleCommonJs('lib/index.ts', `${outdir}/index.cjs`, { external }),
+    await bundleCommonJs('lib/index.ts', `${outdir}/index.cjs`, { ...options, external }),
     ...(await Promise.all(
       Object.entries(FUNCTIONS).map(([name, entry]) =>
         bundleCommonJs(`lib/${entry}`, `${outdir}/functions/${name}.js`, {

@@ -1,6 +1,21 @@
 /** The types of the handler API. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
-import type { Logger } from 'pino';
+
+/** Writes one line: a message, or fields with a message. */
+export interface LogLine {
+  (message: string): void;
+  (fields: object, message?: string): void;
+}
+
+/** The log of the container, as a handler sees it. */
+export interface HandlerLog {
+  readonly trace: LogLine;
+  readonly debug: LogLine;
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
+  readonly fatal: LogLine;
+}
 
 /** What a handler knows of its request. */
 export interface Context {
@@ -28,7 +43,7 @@ export interface Context {
   /** Aborted when the client has gone or the request timed out. */
   readonly signal: AbortSignal;
   /** Writes into the container's log, with the request's id. */
-  readonly log: Logger;
+  readonly log: HandlerLog;
   /**
    * Runs the model, or another one of this container. May be called several times, also at once.
    * @returns the outputs, views on the reply's bytes or on TensorFlow's memory: read only, and valid until the

@@ -1,0 +1,23 @@
+/** `sagemaker-tfs`: what the command does, for programs. */
+export {
+  type BakedImageOptions,
+  type BakedImageResult,
+  type ContentOptions,
+  inspectModel,
+  type LayOutResult,
+  layOut,
+  type ModelOption,
+  type PackageOptions,
+  type PackageResult,
+  PackagingError,
+  type PackagingErrorCode,
+  type PackagingProgress,
+  packageModel,
+  renderInspect,
+  type VerifyReport,
+  writeBakedImage,
+} from '@sagemaker-tfs/model-packaging';
+export { CommandError } from './errors.ts';
+export { commandFile, containerDirectory, packageVersion } from './files.ts';
+export { type ServedModel, type ServeModelOptions, serveModel } from './serving/serve-model.ts';
+export { verifyWithRuntime } from './serving/verify.ts';

@@ -1,0 +1,88 @@
+/** Answers compared with golden ones, numbers within a tolerance. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** How near numbers must be. */
+export interface Tolerance {
+  /** Share of the golden number, or of 1 where that is smaller. Default: 1e-5. */
+  readonly tolerance?: number;
+}
+
+/** How a golden file is used. */
+export interface GoldenOptions extends Tolerance {
+  /** Writes the file anew. Default: true where the environment variable `UPDATE_GOLDENS` is set. */
+  readonly update?: boolean;
+}
+
+const TOLERANCE = 1e-5;
+
+/**
+ * Where an answer first differs from the golden one, as `$.predictions[0].score is 0.2, not 0.9`; undefined
+ * where it does not.
+ */
+export function closeTo(
+  actual: unknown,
+  golden: unknown,
+  { tolerance = TOLERANCE }: Tolerance = {},
+): string | undefined {
+  return difference(actual, golden, '$', tolerance);
+}
+
+/**
+ * Compares an answer with the JSON of a golden file. Where the file is not there, and not in CI, it is written.
+ * @throws Error that says where they differ first
+ */
+export function matchesGolden(file: string, actual: unknown, options: GoldenOptions = {}): void {
+  const update = options.update ?? Boolean(process.env.UPDATE_GOLDENS);
+  if (update || (!existsSync(file) && !process.env.CI)) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify(actual, null, 2)}\n`);
+    return;
+  }
+  const found = closeTo(plain(actual), JSON.parse(readFileSync(file, 'utf8')), options);
+  if (found) throw new Error(`${file}: ${found}. Where that is right, run with UPDATE_GOLDENS=1.`);
+}
+
+/** As it would be read from a file. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function difference(
+  actual: unknown,
+  golden: unknown,
+  path: string,
+  tolerance: number,
+): string | undefined {
+  if (typeof actual === 'number' && typeof golden === 'number') {
+    const isNear = Math.abs(actual - golden) <= tolerance * Math.max(1, Math.abs(golden));
+    return isNear || Object.is(actual, golden) ? undefined : `${path} is ${actual}, not ${golden}`;
+  }
+  if (isObject(actual) && isObject(golden) && Array.isArray(actual) === Array.isArray(golden)) {
+    return partsDiffer(actual, golden, path, tolerance);
+  }
+  if (Object.is(actual, golden)) return undefined;
+  return `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(golden)}`;
+}
+
+type Parts = Readonly<Record<string, unknown>>;
+
+function partsDiffer(
+  actual: Parts,
+  golden: Parts,
+  path: string,
+  tolerance: number,
+): string | undefined {
+  const at = (key: string) => (Array.isArray(golden) ? `${path}[${key}]` : `${path}.${key}`);
+  for (const key of new Set([...Object.keys(golden), ...Object.keys(actual)])) {
+    if (!(key in actual)) return `${at(key)} is missing`;
+    if (!(key in golden)) return `${at(key)} is new`;
+    const found = difference(actual[key], golden[key], at(key), tolerance);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function isObject(value: unknown): value is Parts {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,113 @@
+/** The real model behind the real runtime, started once for a file of tests. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, type PredictOptions, predict, type RequestBody } from '@sagemaker-tfs/client';
+import { commandFile } from '../files.ts';
+import { freePort } from '../serving/free-port.ts';
+
+/** What to start. */
+export interface StartModelOptions {
+  /** A model directory, `model.tar.gz`, `.zip`, `.keras`, `.h5` or `s3://` URI. */
+  readonly model: string;
+  /** TypeScript or JavaScript handler. Default: the model's own, if it has one. */
+  readonly handler?: string;
+  /** How the runtime reaches the model. Default: `grpc`. */
+  readonly backend?: 'grpc' | 'rest' | 'in-process';
+  /** The runtime's settings, for example `SAGEMAKER_TFS_ENABLE_BATCHING`. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Seconds until it must answer; a first start fetches the TensorFlow library. Default: 300. */
+  readonly timeoutSeconds?: number;
+}
+
+/** How a body is posted: as `predict` of `sagemaker-tfs/client` takes it. */
+export type PostOptions = PredictOptions;
+
+/** A model that answers. */
+export interface ModelUnderTest {
+  /** For example `http://127.0.0.1:40123`. */
+  readonly url: string;
+  /**
+   * Posts a body to `/invocations`.
+   * @param body bytes, text, a body of `sagemaker-tfs/client`, or any other object, which is sent as JSON
+   * @throws PredictionError with status, code and the handler's own message where the answer is an error
+   */
+  post(body: Uint8Array | string | RequestBody | object, options?: PostOptions): Promise<Answer>;
+  /** What the runtime has logged. */
+  log(): string;
+  /** Ends it; call this after the last test. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds between two looks at `/ping`. */
+const PING_EVERY = 50;
+
+/**
+ * Starts `sagemaker-tfs serve` on a free port and waits until it is healthy.
+ * @throws Error with the command's own last words where it does not start
+ */
+export async function startModel(options: StartModelOptions): Promise<ModelUnderTest> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [commandFile(), 'serve', ...argumentsOf(options, port)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // As under npm: it ends when this process does, however that comes.
+    env: { ...process.env, npm_lifecycle_event: 'test' },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  }
+  const closed = once(child, 'close');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await closed;
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + (options.timeoutSeconds ?? 300) * 1_000;
+  while (!(await isHealthy(url))) {
+    if (child.exitCode !== null) throw new Error(`the model did not start:\n${said}`);
+    if (Date.now() > deadline) {
+      await stop();
+      throw new Error(`the model was not ready in time:\n${said}`);
+    }
+    await sleep(PING_EVERY);
+  }
+  return {
+    url,
+    post: (body, postOptions) => predict({ url }, bodyOf(body), postOptions),
+    log: () => said,
+    stop,
+  };
+}
+
+function argumentsOf(options: StartModelOptions, port: number): string[] {
+  const { model, handler, backend, environment = {} } = options;
+  return [
+    model.startsWith('s3://') ? model : resolve(model),
+    ...['--port', String(port)],
+    ...(handler ? ['--handler', resolve(handler)] : []),
+    ...(backend ? ['--backend', backend] : []),
+    ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+  ];
+}
+
+function bodyOf(body: Uint8Array | string | RequestBody | object) {
+  if (typeof body === 'string' || body instanceof Uint8Array || isRequestBody(body)) return body;
+  return JSON.stringify(body);
+}
+
+function isRequestBody(body: object): body is RequestBody {
+  return 'contentType' in body && 'bytes' in body;
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    const { ok } = await fetch(`${url}/ping`, { signal: AbortSignal.timeout(2_000) });
+    return ok;
+  } catch {
+    return false;
+  }
+}
