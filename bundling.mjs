@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { writeThirdParty } from './third-party.mjs';
 
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -122,6 +123,7 @@ export async function bundleProgram(room, outdir) {
     metafiles.push(await bundleCommonJs('cli/src/files.ts', `${outdir}/files.cjs`));
   }
   await writeInputs(outdir, ...metafiles);
+  await writeThirdParty(outdir, ...metafiles);
 }
 
 /**
@@ -144,4 +146,5 @@ export async function bundleConstructs(outdir, options = {}) {
     )),
   ];
   await writeInputs(outdir, ...metafiles);
+  await writeThirdParty(outdir, ...metafiles);
 }

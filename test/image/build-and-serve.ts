@@ -12,7 +12,7 @@ import { layOut, packageModel } from '@sagemaker-tfs/model-packaging';
 import { execa } from 'execa';
 import { freePort, freePortRange } from '../../cli/src/serving/free-port.ts';
 import { buildah, type Run, runIn } from './buildah.ts';
-import { ensureStandInBase, STAND_IN_BASE } from './stand-in-base.ts';
+import { makeStandInBase, STAND_IN_BASE } from './stand-in-base.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const IMAGE = 'localhost/sagemaker-tfs-serving';
@@ -32,12 +32,13 @@ async function main(): Promise<void> {
       throw new Error(`${tool} is not here; on Debian: apt-get install ${tool}`);
   }
   console.log('Base image');
-  await ensureStandInBase(root);
+  await makeStandInBase(root);
   console.log('Build container/Dockerfile');
   await build();
   const config = await inspect();
   assert.notEqual(config.User.split(':')[0], '0', 'the image must not run as root');
   assert.equal(config.Labels['com.amazonaws.sagemaker.capabilities.multi-models'], 'true');
+  await checkBillOfMaterials();
   console.log('Serve examples/digits from the image');
   await serve(config);
   console.log('The image builds, starts without root, and answers /ping and /invocations.');
@@ -70,6 +71,37 @@ async function inspect(): Promise<ImageConfig> {
   const { stdout } = await buildah(['inspect', '--type', 'image', IMAGE]);
   const image = JSON.parse(String(stdout)) as { OCIv1: { config: ImageConfig } };
   return image.OCIv1.config;
+}
+
+/** The image names what it holds: bundled, with native code, of the distribution, and TensorFlow Serving. */
+async function checkBillOfMaterials(): Promise<void> {
+  const container = String((await buildah(['from', '--pull-never', IMAGE])).stdout).trim();
+  try {
+    const print = runIn(container, { volumes: {}, variables: {} });
+    const { stdout } = await print(['cat', '/opt/sagemaker-tfs/sbom.cdx.json']);
+    const bom = JSON.parse(String(stdout)) as Record<string, unknown> & {
+      components: { purl: string; 'bom-ref': string }[];
+    };
+    assert.equal(bom.bomFormat, 'CycloneDX');
+    const purls = bom.components.map(({ purl }) => purl);
+    assert.equal(new Set(purls).size, purls.length, 'each component once');
+    for (const start of [
+      'pkg:generic/node@24',
+      'pkg:generic/tensorflow-serving@',
+      'pkg:npm/pino@',
+      'pkg:npm/sharp@',
+      'pkg:npm/%40julusian/jpeg-turbo@',
+      'pkg:deb/debian/libc6@',
+    ]) {
+      assert.ok(
+        purls.some((purl) => purl.startsWith(start)),
+        `${start} in the bill of materials`,
+      );
+    }
+    await print(['test', '-s', '/opt/sagemaker-tfs/dist/THIRD-PARTY-LICENSES.txt']);
+  } finally {
+    await buildah(['rm', container]);
+  }
 }
 
 async function serve(config: ImageConfig): Promise<void> {

@@ -11,13 +11,26 @@ import { buildah } from './buildah.ts';
 /** Name of the base among the local images. */
 export const STAND_IN_BASE = 'localhost/sagemaker-tfs-stand-in-base';
 
+/** The part of it that does not come from this repository, which is made once. */
+const SYSTEM = 'localhost/sagemaker-tfs-stand-in-system';
+
 const MODEL_SERVER = `#!/bin/sh
 exec node /opt/local-model-server/dist/main.js "$@"
 `;
 
-/** Makes the base once; later calls find it. */
-export async function ensureStandInBase(root: string): Promise<void> {
-  const known = await buildah(['inspect', '--type', 'image', STAND_IN_BASE], { reject: false });
+/** Makes the base, with the local model server as it is bundled now. */
+export async function makeStandInBase(root: string): Promise<void> {
+  await ensureSystem(root);
+  const work = join(root, '.cache', 'image-model-server');
+  await rm(work, { recursive: true, force: true });
+  await addModelServer(root, work);
+  await buildah(['rmi', '--force', STAND_IN_BASE], { reject: false });
+  await commit(SYSTEM, work, STAND_IN_BASE);
+}
+
+/** Later calls find it. */
+async function ensureSystem(root: string): Promise<void> {
+  const known = await buildah(['inspect', '--type', 'image', SYSTEM], { reject: false });
   if (known.exitCode === 0) return;
   const work = join(root, '.cache', 'image');
   const rootfs = join(work, 'rootfs');
@@ -31,19 +44,18 @@ export async function ensureStandInBase(root: string): Promise<void> {
     },
   );
   await addNode(work, rootfs);
-  await addModelServer(root, rootfs);
   await trustWhatThisMachineTrusts(rootfs);
-  const container = String((await buildah(['from', 'scratch'])).stdout).trim();
-  await buildah(['add', '--quiet', container, rootfs, '/']);
-  await buildah([
-    'config',
-    '--env',
-    'NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt',
-    container,
-  ]);
-  await buildah(['commit', '--quiet', container, STAND_IN_BASE]);
-  await buildah(['rm', container]);
+  await commit('scratch', rootfs, SYSTEM, 'NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt');
   await rm(work, { recursive: true, force: true });
+}
+
+/** An image with a folder's files over another image's, and a variable more. */
+async function commit(from: string, files: string, to: string, variable?: string): Promise<void> {
+  const container = String((await buildah(['from', '--pull-never', from])).stdout).trim();
+  await buildah(['add', '--quiet', container, files, '/']);
+  if (variable) await buildah(['config', '--env', variable, container]);
+  await buildah(['commit', '--quiet', container, to]);
+  await buildah(['rm', container]);
 }
 
 /** Node 24 from its npm package, npm from this machine. */
@@ -63,6 +75,7 @@ async function addNode(work: string, rootfs: string): Promise<void> {
 }
 
 async function addModelServer(root: string, rootfs: string): Promise<void> {
+  await mkdir(join(rootfs, 'usr/local/bin'), { recursive: true });
   await cp(join(root, 'local-model-server', 'dist'), join(rootfs, 'opt/local-model-server/dist'), {
     recursive: true,
   });

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { buildah } from '../image/buildah.ts';
-import { ensureStandInBase, STAND_IN_BASE } from '../image/stand-in-base.ts';
+import { makeStandInBase, STAND_IN_BASE } from '../image/stand-in-base.ts';
 import { type Registry, startRegistry } from './registry.ts';
 
 /** What builds images on this machine. */
@@ -30,7 +30,7 @@ export async function startImageBuilder(): Promise<ImageBuilder> {
     );
     return { program, buildArgs: {}, registry: undefined, stop: async () => undefined };
   }
-  if (program === 'buildah') await ensureStandInBase(resolve('.'));
+  if (program === 'buildah') await makeStandInBase(resolve('.'));
   const registry = await startRegistry();
   if (!registry) console.log('The image is built but not pushed: no docker-registry is here.');
   process.env.REHEARSE_REGISTRY = registry?.address ?? '';
