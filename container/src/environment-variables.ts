@@ -244,6 +244,45 @@ const LIMITS = [
       'Greatest size of the tensors that one request decodes to; stops decompression bombs.',
   },
   {
+    name: 'SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT',
+    type: 'integer',
+    default: '1024',
+    minimum: 1,
+    description:
+      'Inferences at once, shared out among the processes. One more gets 503 with Retry-After before its body is read.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_HELD_BYTES',
+    type: 'integer',
+    minimum: 1,
+    description:
+      "Bytes of bodies, tensors and answers that all requests hold together, shared out among the processes; a request beyond gets 503 with Retry-After. A larger body is taken while there is little else. Unset: an eighth of the container's memory, at most 256 MiB for each CPU; a quarter in batch transform.",
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_CONNECTIONS',
+    type: 'integer',
+    default: '4096',
+    minimum: 1,
+    description:
+      'Connections at once, shared out among the processes, and fewer where the process may open fewer files. Requests of further ones get 503 and their connection is closed.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND',
+    type: 'integer',
+    default: '1024',
+    description:
+      'Least rate at which a client must send its body (else 408) and read its answer (else its connection is closed). 0: any.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS',
+    type: 'number',
+    default: '30',
+    minimum: 0.1,
+    maximum: 3600,
+    description:
+      'How long a client may be slower than SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, and may take to send the headers of a request.',
+  },
+  {
     name: 'SAGEMAKER_TFS_DECODE_THREADS',
     type: 'integer',
     minimum: 1,

@@ -1,5 +1,5 @@
 /** The environment, read once: every variable becomes one checked, typed value here and nowhere else. */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { distance } from 'fastest-levenshtein';
 import {
   ENVIRONMENT_VARIABLES,
@@ -86,6 +86,13 @@ export interface Environment {
     readonly maxResponseBytes: number;
     readonly maxDecodedBytes: number;
     readonly maxImagePixels: number;
+    /** Of the whole container, as those that follow. */
+    readonly maxRequestsInFlight: number;
+    readonly maxHeldBytes: number;
+    readonly maxConnections: number;
+    /** 0: a client may be as slow as it likes. */
+    readonly minClientBytesPerSecond: number;
+    readonly clientPatienceMs: number;
   };
   readonly multiModel: boolean;
   readonly multiModelDir: string;
@@ -223,6 +230,11 @@ function environmentOf(values: Values): Environment {
       maxResponseBytes: values.SAGEMAKER_TFS_MAX_RESPONSE_BYTES,
       maxDecodedBytes: values.SAGEMAKER_TFS_MAX_DECODED_BYTES,
       maxImagePixels: values.SAGEMAKER_TFS_MAX_IMAGE_PIXELS,
+      maxRequestsInFlight: values.SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT,
+      maxHeldBytes: values.SAGEMAKER_TFS_MAX_HELD_BYTES ?? defaultHeldBytes(values.SAGEMAKER_BATCH),
+      maxConnections: values.SAGEMAKER_TFS_MAX_CONNECTIONS,
+      minClientBytesPerSecond: values.SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND,
+      clientPatienceMs: values.SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS * 1000,
     },
     multiModel: values.SAGEMAKER_MULTI_MODEL,
     multiModelDir: values.SAGEMAKER_TFS_MULTI_MODEL_DIR,
@@ -238,6 +250,24 @@ function environmentOf(values: Values): Environment {
       namespace: values.SAGEMAKER_TFS_METRICS_NAMESPACE,
     },
   };
+}
+
+/** Text takes some times its size while it is read, and the model needs memory of its own. */
+const HELD_PART_OF_MEMORY = 1 / 8;
+/** Some seconds of reading text: more could only wait. */
+const HELD_BYTES_PER_CPU = 256 * 1024 * 1024;
+
+/** A transform job waits for its answers however long they take, and SageMaker bounds how many it sends. */
+function defaultHeldBytes(isBatch: boolean): number {
+  const ofMemory = Math.floor(memoryLimit() * HELD_PART_OF_MEMORY);
+  return isBatch ? 2 * ofMemory : Math.min(ofMemory, HELD_BYTES_PER_CPU * availableParallelism());
+}
+
+/** Memory of this container in bytes: that of its control group, else that of the machine. */
+function memoryLimit(): number {
+  const constrained = process.constrainedMemory();
+  const total = totalmem();
+  return constrained > 0 && constrained < total ? constrained : total;
 }
 
 function versionLabelsOf(text: string | undefined): Record<string, string> | undefined {

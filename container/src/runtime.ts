@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Archive, loadArchive } from './archive.ts';
 import type { Environment } from './environment.ts';
 import { loadHandler } from './handler/loader.ts';
+import { Admission } from './http/admission.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { type Routes, type RunningServer, startServer } from './http/server.ts';
@@ -98,6 +99,22 @@ function listeners({ routes, services }: Prepared, { environment, worker }: Runt
   return [own, { port, portVariable, routes: metricsRoute(services.metricsPage) }];
 }
 
+/** This process's part of what the container takes on. */
+function serverLimits({ limits, processes }: Environment) {
+  const share = (all: number) => Math.max(1, Math.floor(all / processes));
+  return {
+    admission: new Admission({
+      maxRequests: share(limits.maxRequestsInFlight),
+      maxHeldBytes: share(limits.maxHeldBytes),
+    }),
+    maxConnections: share(limits.maxConnections),
+    pace: {
+      minBytesPerSecond: limits.minClientBytesPerSecond,
+      patienceMs: limits.clientPatienceMs,
+    },
+  };
+}
+
 async function listen(
   { environment, log }: RuntimeOptions,
   { port, portVariable, routes }: { port: number; portVariable: string; routes: Routes },
@@ -108,6 +125,7 @@ async function listen(
     address: environment.address,
     timeoutMs: environment.limits.requestTimeoutMs,
     log,
+    ...serverLimits(environment),
   });
   log.info({ port: server.port, paths: Object.keys(routes) }, 'listening');
   return server;

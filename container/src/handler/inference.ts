@@ -7,6 +7,7 @@ import type { Archive } from '../archive.ts';
 import type { Backend, BackendRequest, ModelSelector } from '../backends/backend.ts';
 import type { DecodeLimits } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
+import type { Ticket } from '../http/admission.ts';
 import type { Method, RequestAttributes } from '../http/custom-attributes.ts';
 import type { HeldResults } from '../http/held-results.ts';
 import type { Stopwatch } from '../observability/timings.ts';
@@ -64,6 +65,8 @@ export interface InferenceOptions {
   readonly stopwatch: Stopwatch;
   /** Keeps the results of the model until the response is done. */
   readonly results: HeldResults;
+  /** Counts the bytes of tensors. */
+  readonly ticket: Pick<Ticket, 'hold'>;
 }
 
 /** Resolves model, signature and backend of a request. @throws ServingError where one is unknown */
@@ -71,7 +74,8 @@ export async function createInference(
   services: Services,
   options: InferenceOptions,
 ): Promise<Inference> {
-  const { request, attributes, signal, requestId, log, stopwatch, modelName, results } = options;
+  const { request, attributes, signal, requestId, log, stopwatch, modelName, results, ticket } =
+    options;
   const { limits } = services.environment;
   const backend = await services.backends.choose(attributes.transport);
   const model = selectorOf(modelName, attributes);
@@ -122,12 +126,15 @@ export async function createInference(
       );
       const called = await calledSignature(backend, call, predictOptions, used);
       const checked = called ? checkFor(backend, call, called) : { inputs, isFlat: false };
+      signal.throwIfAborted();
+      ticket.hold(bytesOf(checked.inputs));
       const run = () => backend.predict({ ...call, inputs: checked.inputs });
       // The version that the answer names is of the request's own model.
       const isOwn = call.model.name === model.name;
       const reply = await (isOwn ? timed(run) : stopwatch.predict(run));
       // A handler may keep what it got over gRPC; that memory is not used again.
       const reusable = archive.handler === undefined || backend.transport === 'in-process';
+      ticket.hold(bytesOf(reply.outputs));
       if (reply.release && reusable) results.hold(() => reply.release?.());
       return called && checked.isFlat ? withoutLastOnes(reply.outputs, called) : reply.outputs;
     },
@@ -136,6 +143,15 @@ export async function createInference(
     answeredVersion: undefined,
   };
   return inference;
+}
+
+/** Elements of strings are not looked at: their bytes are those of the body or of the answer, more or less. */
+function bytesOf(tensors: TensorMap): number {
+  let bytes = 0;
+  for (const tensor of Object.values(tensors)) {
+    if ('bytes' in tensor) bytes += tensor.bytes?.byteLength ?? 0;
+  }
+  return bytes;
 }
 
 function selectorOf(name: string, { modelVersion, modelLabel }: RequestAttributes): ModelSelector {

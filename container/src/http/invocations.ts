@@ -7,6 +7,7 @@ import { type HandlerAnswer, runHandler } from '../handler/run.ts';
 import { recordRequest } from '../observability/request-log.ts';
 import { Stopwatch } from '../observability/timings.ts';
 import type { Services } from '../services.ts';
+import type { Ticket } from './admission.ts';
 import {
   CUSTOM_ATTRIBUTES_HEADER,
   formatAttributes,
@@ -49,10 +50,11 @@ async function infer(
   const maxBytes = services.environment.limits.maxRequestBytes;
   checkLength(request, maxBytes);
   refuseEncoded(request.headers['content-encoding']);
-
   const { handler } = services.archiveOf(name);
   const streams = handler?.streaming === true;
-  const body = streams ? undefined : await receive(exchange, maxBytes);
+  const ticket = exchange.admit(streams ? 0 : (contentLengthOf(request) ?? 0));
+
+  const body = streams ? undefined : await receive(exchange, maxBytes, ticket);
   stopwatch.received();
   await services.readiness.whenReady(signal);
   if (handler) await services.watched;
@@ -67,6 +69,7 @@ async function infer(
     log: services.log,
     stopwatch,
     results,
+    ticket,
   });
   record.inference = inference;
   record.requestBytes = body?.byteLength ?? contentLengthOf(request);
@@ -101,11 +104,13 @@ async function answerOf(
   return runHandler(handler, body ?? chunks(services, exchange), inference, services.endpoint);
 }
 
-function receive(exchange: Exchange, maxBytes: number): Promise<Buffer> {
+function receive(exchange: Exchange, maxBytes: number, ticket: Ticket): Promise<Buffer> {
   exchange.acceptBody();
-  return readBody(exchange.request, { maxBytes, signal: exchange.signal });
+  const { request, signal } = exchange;
+  return readBody(request, { maxBytes, signal, onBytes: ticket.received });
 }
 
+/** What of it is kept is the handler's; only what the connection buffers is ours, and that is little. */
 function chunks(services: Services, exchange: Exchange): AsyncIterable<Uint8Array> {
   exchange.acceptBody();
   const { maxRequestBytes } = services.environment.limits;

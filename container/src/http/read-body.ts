@@ -16,15 +16,22 @@ export function checkLength(request: IncomingMessage, maxBytes: number): void {
   if (length !== undefined && length > maxBytes) throw tooLarge(`${length} bytes`, maxBytes);
 }
 
+/** How a body is read. */
+export interface BodyOptions {
+  readonly maxBytes: number;
+  /** Told of the bytes that have come so far; what it throws refuses the rest. */
+  readonly onBytes?: (received: number) => void;
+}
+
 /**
- * The whole body. With an announced length every byte is copied once, into a buffer of that length.
+ * The whole body. With an announced length it is gathered in one buffer, which grows as the bytes come.
  * @throws ServingError REQUEST_TOO_LARGE, CLIENT_CLOSED_REQUEST, or the signal's reason
  */
 export function readBody(
   request: IncomingMessage,
-  options: { maxBytes: number; signal: AbortSignalLike },
+  options: BodyOptions & { readonly signal: AbortSignalLike },
 ): Promise<Buffer> {
-  const { maxBytes, signal } = options;
+  const { maxBytes, signal, onBytes } = options;
   checkLength(request, maxBytes);
   const length = contentLengthOf(request);
   const collector = length === undefined ? chunkCollector(maxBytes) : sizedCollector(length);
@@ -36,8 +43,11 @@ export function readBody(
       request.on('error', () => undefined);
       finish();
     };
+    let received = 0;
     const onData = (chunk: Buffer) => {
+      received += chunk.length;
       try {
+        onBytes?.(received);
         collector.push(chunk);
       } catch (error) {
         settle(() => reject(error));
@@ -58,7 +68,7 @@ export function readBody(
 /** The body's chunks as they arrive. @throws ServingError as {@link readBody} */
 export async function* streamBody(
   request: IncomingMessage,
-  options: { maxBytes: number },
+  options: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   checkLength(request, options.maxBytes);
   let received = 0;
@@ -67,6 +77,7 @@ export async function* streamBody(
       received += chunk.length;
       if (received > options.maxBytes)
         throw tooLarge(`more than ${received} bytes`, options.maxBytes);
+      options.onBytes?.(received);
       yield chunk;
     }
   } catch (error) {
@@ -85,6 +96,11 @@ interface Collector {
   finish(): Buffer;
 }
 
+/** A buffer of an announced length is made at once up to this size; a larger one begins with it. */
+const FIRST_BYTES = 4 * 1024 * 1024;
+/** An announced length alone costs no memory, and one more copy of a part of the body. */
+const GROWTH = 4;
+
 /** Node's parser guarantees that no more than the announced length arrives. */
 function sizedCollector(length: number): Collector {
   let whole: Buffer | undefined;
@@ -95,13 +111,20 @@ function sizedCollector(length: number): Collector {
         whole = chunk;
         return;
       }
-      // Only now, so that an announced length alone costs no memory.
-      whole ??= Buffer.allocUnsafeSlow(length);
+      const end = filled + chunk.length;
+      whole ??= Buffer.allocUnsafeSlow(Math.min(length, FIRST_BYTES));
+      if (end > whole.length) whole = grown(whole, filled, Math.min(length, whole.length * GROWTH));
       whole.set(chunk, filled);
-      filled += chunk.length;
+      filled = end;
     },
     finish: () => whole ?? Buffer.alloc(0),
   };
+}
+
+function grown(buffer: Buffer, filled: number, size: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(size);
+  larger.set(buffer.subarray(0, filled));
+  return larger;
 }
 
 function chunkCollector(maxBytes: number): Collector {

@@ -15,6 +15,9 @@ export interface Reply {
   readonly body: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 }
 
+/** What a 503 asks its client to wait. */
+const RETRY_AFTER_SECONDS = '1';
+
 /** A JSON answer. */
 export function jsonReply(value: unknown, status = 200): Reply {
   return {
@@ -27,7 +30,9 @@ export function jsonReply(value: unknown, status = 200): Reply {
 /** The answer for an error: `{"error", "code"}`. What is not one of ours tells the client nothing. */
 export function errorReply(error: unknown): Reply {
   if (error instanceof ServingError || isHttpError(error)) {
-    return jsonReply({ error: error.message, code: error.code }, error.status);
+    const reply = jsonReply({ error: error.message, code: error.code }, error.status);
+    if (error.status !== 503) return reply;
+    return { ...reply, headers: { ...reply.headers, 'Retry-After': RETRY_AFTER_SECONDS } };
   }
   return jsonReply(
     { error: 'internal error; see the log of the container', code: 'INTERNAL' },

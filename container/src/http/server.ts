@@ -1,11 +1,27 @@
 /** The HTTP server: routes, time limits, disconnects and the way down; what is answered is the routes'. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import { removeFrom } from '../remove-from.ts';
 import { RequestSignal } from '../request-signal.ts';
+import { Admission, type Ticket } from './admission.ts';
+import {
+  type Look,
+  type Paced,
+  type PaceLimits,
+  pacer,
+  startPaceWatch,
+  type Waiting,
+} from './client-pace.ts';
+import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import { clientClosed } from './read-body.ts';
 import { errorReply, type Reply, writeReply } from './reply.ts';
 
@@ -14,8 +30,16 @@ export interface Exchange {
   readonly request: IncomingMessage;
   /** Aborted when the client goes, the time limit passes, or the server must end. */
   readonly signal: RequestSignal;
-  /** SageMaker's inference id, or one of our own. */
+  /** SageMaker's inference id, cut where it is long, or one of our own. */
   readonly id: string;
+  /**
+   * Counts this request among those in flight until its connection is done with it.
+   * @param expected bytes that its body is announced to have; 0 where that is not known
+   * @throws ServingError OVERLOADED
+   */
+  admit(expected: number): Ticket;
+  /** Counts bytes that the request holds until its connection is done with it; not before it is admitted. */
+  hold(bytes: number): void;
   /** Tells a client that waits (`Expect: 100-continue`) to send the body. */
   acceptBody(): void;
   /** False while the client still waits for that. */
@@ -52,6 +76,12 @@ export interface ServerOptions {
   /** How long a request may take, in ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
+  /** What is taken on at once. Default: anything. */
+  readonly admission?: Admission;
+  /** Default: clients may be as slow as they like. */
+  readonly pace?: PaceLimits;
+  /** Connections at once. Default: any number. */
+  readonly maxConnections?: number;
 }
 
 /** A listening server. */
@@ -81,31 +111,46 @@ const KEEP_ALIVE_MS = 620_000;
  * and start the socket, two system calls a request.
  */
 const BUFFERED_BYTES = 131_072;
-/** How long a refused body is still read, so that the client gets to see the answer. */
-const DRAIN_MS = 2000;
+/** A refused body of which nothing comes for so long is not waited for. */
+const DRAIN_PAUSE_MS = 2000;
+/** No limit of a client's pace. */
+const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };
+/** Characters of a request's id that are kept; SageMaker's own are shorter. */
+const MAX_ID_LENGTH = 128;
 
 /** Starts to listen. @throws where the port is taken */
 export async function startServer(routes: Routes, options: ServerOptions): Promise<RunningServer> {
-  const state: ServerState = {
-    routes: compileRoutes(routes),
-    options,
-    closing: false,
-    inFlight: [],
-    served: 0,
-  };
+  const pace = options.pace ?? ANY_PACE;
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     noDelay: true,
     highWaterMark: BUFFERED_BYTES,
+    headersTimeout: pace.patienceMs,
+    connectionsCheckingInterval: pace.patienceMs / 4,
+    // A body may take as long as the request itself, as long as it comes; see `client-pace.ts`.
+    requestTimeout: 0,
   });
-  // A body may take as long as the request itself; a time limit of its own would cut slow uploads.
-  server.requestTimeout = 0;
+  const state: ServerState = {
+    routes: compileRoutes(routes),
+    options,
+    pace,
+    admission: options.admission ?? new Admission(),
+    connections: limitConnections(server, options),
+    closing: false,
+    inFlight: [],
+    served: 0,
+  };
   server.on('request', (request, response) => void serve(state, request, response, false));
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
+  server.on('clientError', (error, socket) => refuseMalformed(state, error, socket as Socket));
   await listen(server, options);
+  const watch = startPaceWatch(pace, () => state.inFlight);
   return {
     port: (server.address() as AddressInfo).port,
-    close: (timeoutMs) => close(server, state, timeoutMs),
+    async close(timeoutMs) {
+      await close(server, state, timeoutMs);
+      watch.stop();
+    },
     cut: (error) => [...state.inFlight].map(({ cut }) => cut(error)),
   };
 }
@@ -113,13 +158,19 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
 interface ServerState {
   readonly routes: CompiledRoutes;
   readonly options: ServerOptions;
+  readonly pace: PaceLimits;
+  readonly admission: Admission;
+  readonly connections: ConnectionLimit;
   closing: boolean;
+  /** Until the connection is done with the answer. */
   readonly inFlight: InFlight[];
   served: number;
 }
 
 interface InFlight {
   readonly signal: RequestSignal;
+  readonly response: ServerResponse;
+  readonly look: Look;
   readonly cut: (error: ServingError) => RequestInFlight;
 }
 
@@ -132,22 +183,85 @@ async function serve(
   const signal = new RequestSignal();
   const { timeoutMs, log } = state.options;
   const timer = setTimeout(() => signal.abort(timedOut(timeoutMs)), timeoutMs);
+  const { exchange, finish, ticket } = createExchange(state, request, response, {
+    signal,
+    expectsContinue,
+  });
+  const inFlight: InFlight = {
+    signal,
+    response,
+    look: pacer(pacedOf(state, exchange, response, ticket), state.pace),
+    cut: cutter(exchange, response),
+  };
+  state.inFlight.push(inFlight);
   response.once('close', () => {
     if (!response.writableFinished) signal.abort(clientClosed());
+    ticket()?.release();
+    removeFrom(state.inFlight, inFlight);
   });
-  if (state.closing) response.setHeader('Connection', 'close');
-  const { exchange, finish } = createExchange(state, request, response, signal, expectsContinue);
-  const inFlight: InFlight = { signal, cut: cutter(exchange, response) };
-  state.inFlight.push(inFlight);
+  const isOneTooMany = state.connections.isOver(request.socket);
+  if (state.closing || isOneTooMany) response.setHeader('Connection', 'close');
   const outcome = await answer(state, exchange, response);
   clearTimeout(timer);
   finish(outcome);
   if (outcome.error && !(outcome.error instanceof ServingError) && !isHttpError(outcome.error)) {
     log.error({ requestId: exchange.id, err: outcome.error }, 'request failed');
   }
-  if (!request.complete && exchange.bodyAccepted) await drain(request);
+  if (!request.complete && exchange.bodyAccepted) await drain(request, state.pace.patienceMs);
   response.end();
-  removeFrom(state.inFlight, inFlight);
+}
+
+/** A request as its client's pace is watched. */
+function pacedOf(
+  { options, pace }: ServerState,
+  exchange: Exchange,
+  response: ServerResponse,
+  ticket: () => Ticket | undefined,
+): Paced {
+  return {
+    request: exchange.request,
+    response,
+    isBodyWanted: () => exchange.bodyAccepted,
+    onSlow: () => ticket()?.expectNothing(),
+    onTooSlow(waiting) {
+      exchange.signal.abort(tooSlow(waiting, pace));
+      if (waiting === 'body') return;
+      options.log.warn({ requestId: exchange.id }, 'the client does not read its answer: cut');
+      response.destroy();
+    },
+  };
+}
+
+/** Answers what is no HTTP, or comes too slowly to become a request. */
+function refuseMalformed(state: ServerState, error: Error & { code?: string }, socket: Socket) {
+  const begun = state.inFlight.some(
+    ({ response }) => response.socket === socket && response.headersSent,
+  );
+  if (begun || !socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, body } = errorReply(malformed(error, state.pace));
+  const bytes = Buffer.concat(body as readonly Uint8Array[]);
+  const fields = { ...headers, 'Content-Length': bytes.length, Connection: 'close' };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head), bytes]));
+  // What else comes is not read as HTTP any more.
+  setTimeout(() => socket.destroy(), DRAIN_PAUSE_MS).unref();
+}
+
+function malformed({ code, message }: Error & { code?: string }, pace: PaceLimits): ServingError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    const seconds = pace.patienceMs / 1000;
+    return new ServingError(
+      'CLIENT_TOO_SLOW',
+      `the headers did not come within ${seconds} s (SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
+    );
+  }
+  const text = `this is not a request of HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`;
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  return new ServingError('BAD_REQUEST', text, { status });
 }
 
 /** What answers a request at once: the kernel takes so few bytes without waiting. */
@@ -183,10 +297,13 @@ async function answer(
     reply = errorReply(failure);
   }
   if (response.destroyed) return { status: reply.status, bytes: 0, error };
+  if (Array.isArray(reply.body)) exchange.hold(byteLengthOf(reply.body));
   // The rest of a body that nobody read cannot be told from the next request.
   if (!exchange.request.complete) response.setHeader('Connection', 'close');
   try {
     const bytes = await writing(response, reply, exchange.signal);
+    // Cut while it was written.
+    if (response.destroyed) error ??= exchange.signal.reason;
     return { status: reply.status, bytes, error };
   } catch (failure) {
     if (response.headersSent) {
@@ -221,6 +338,9 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
   const { method = '', url = '' } = exchange.request;
   const path = url.split('?', 1)[0] ?? '';
+  if (state.connections.isOver(exchange.request.socket) && path !== '/ping') {
+    throw state.connections.refusal();
+  }
   const plain = state.routes.plain.get(path);
   if (plain) return plain[method]?.(exchange, {}) ?? methodRefused(path, method, plain);
   for (const { pattern, methods } of state.routes.patterns) {
@@ -260,16 +380,26 @@ function createExchange(
   state: ServerState,
   request: IncomingMessage,
   response: ServerResponse,
-  signal: RequestSignal,
-  expectsContinue: boolean,
-): { exchange: Exchange; finish: (outcome: Outcome) => void } {
+  { signal, expectsContinue }: { signal: RequestSignal; expectsContinue: boolean },
+): {
+  exchange: Exchange;
+  finish: (outcome: Outcome) => void;
+  ticket: () => Ticket | undefined;
+} {
   const callbacks: ((outcome: Outcome) => void)[] = [];
   const given = request.headers['x-amzn-sagemaker-inference-id'];
+  let ticket: Ticket | undefined;
   state.served += 1;
   const exchange: Exchange = {
     request,
     signal,
-    id: typeof given === 'string' ? given : `${process.pid}-${state.served}`,
+    id:
+      typeof given === 'string' ? given.slice(0, MAX_ID_LENGTH) : `${process.pid}-${state.served}`,
+    admit(expected) {
+      ticket = state.admission.admit(expected);
+      return ticket;
+    },
+    hold: (bytes) => ticket?.hold(bytes),
     acceptBody() {
       if (!exchange.bodyAccepted) response.writeContinue();
       exchange.bodyAccepted = true;
@@ -280,6 +410,7 @@ function createExchange(
   };
   return {
     exchange,
+    ticket: () => ticket,
     finish: (outcome) => {
       for (const callback of callbacks) callback(outcome);
     },
@@ -306,20 +437,24 @@ function compileRoutes(routes: Routes): CompiledRoutes {
   };
 }
 
-/** Reads and forgets what is left of a body, for a moment. */
-async function drain(request: IncomingMessage): Promise<void> {
+/**
+ * Reads and forgets what is left of a body while it comes, for as long as `mostMs`: many clients look at the answer
+ * only after they have sent everything, and would find their connection reset.
+ */
+async function drain(request: IncomingMessage, mostMs: number): Promise<void> {
   if (request.destroyed) return;
-  request.resume();
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, DRAIN_MS);
-    request.once('close', () => {
-      clearTimeout(timer);
+    const finish = () => {
+      clearTimeout(pause);
+      clearTimeout(end);
+      request.off('data', onData).off('end', finish).off('close', finish);
       resolve();
-    });
-    request.once('end', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+    };
+    const pause = setTimeout(finish, Math.min(DRAIN_PAUSE_MS, mostMs));
+    const end = setTimeout(finish, mostMs);
+    const onData = () => pause.refresh();
+    request.on('data', onData).on('end', finish).on('close', finish);
+    request.resume();
   });
 }
 
@@ -367,6 +502,18 @@ function timedOut(timeoutMs: number): ServingError {
     'REQUEST_TIMEOUT',
     `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS)`,
   );
+}
+
+function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits): ServingError {
+  const what = waiting === 'body' ? 'the body came' : 'the answer was read';
+  return new ServingError(
+    'CLIENT_TOO_SLOW',
+    `${what} at less than ${minBytesPerSecond} bytes a second for ${patienceMs / 1000} s (SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
+  );
+}
+
+function byteLengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
 }
 
 function shuttingDown(): ServingError {

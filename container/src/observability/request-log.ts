@@ -1,9 +1,13 @@
 /** What is told of each request when it is over: one line of the log, and the metrics. */
+import { ServingError } from '../errors.ts';
 import type { Inference } from '../handler/inference.ts';
 import type { Exchange, Outcome } from '../http/server.ts';
 import type { Services } from '../services.ts';
 import type { RequestSample } from './metrics.ts';
 import type { Stopwatch, Timings } from './timings.ts';
+
+/** Characters of one text of the client's in a line. */
+const MAX_TEXT_LENGTH = 1024;
 
 /** What is found out on the way. */
 export interface RequestRecord {
@@ -24,7 +28,7 @@ export function recordRequest(
     const sample: RequestSample = {
       model: record.inference?.model.name,
       version: record.inference?.answeredVersion ?? record.inference?.model.version,
-      contentType: exchange.request.headers['content-type'],
+      contentType: cut(exchange.request.headers['content-type']),
       transport: record.inference?.backend.transport,
       status: outcome.status,
       requestBytes: record.requestBytes,
@@ -47,8 +51,19 @@ function writeLine(
   const line = { requestId: exchange.id, ...sample, ms: rounded(timings) };
   const { error } = outcome;
   if (error === undefined) log.info(line, 'invocation');
-  else if (outcome.status >= 500) log.error({ ...line, err: error }, 'invocation failed');
-  else log.warn({ ...line, error: (error as Error).message }, 'invocation refused');
+  else if (outcome.status >= 500 && !isRefusal(error))
+    log.error({ ...line, err: error }, 'invocation failed');
+  else log.warn({ ...line, error: cut((error as Error).message) }, 'invocation refused');
+}
+
+/** Nothing failed, and under overload there are many: no stack for each. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServingError && error.code === 'OVERLOADED';
+}
+
+/** Headers are the client's, and may be as long as Node lets them. */
+function cut(text: string | undefined): string | undefined {
+  return text?.slice(0, MAX_TEXT_LENGTH);
 }
 
 function rounded({ receive, queue, decode, predict, encode }: Timings): Timings {

@@ -4,10 +4,12 @@ import { availableParallelism } from 'node:os';
 import { isMainThread, Worker } from 'node:worker_threads';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { type ErrorCode, ServingError } from '../errors.ts';
+import { removeFrom } from '../remove-from.ts';
 import { type ThreadEntry, type ThreadName, threadEntry } from './thread-entry.ts';
 
-/** Whether a task is still wanted. */
-export type StopSign = Pick<AbortSignalLike, 'aborted' | 'reason'>;
+/** Whether a task is still wanted. One that tells of its end ends the wait for a thread at once. */
+export type StopSign = Pick<AbortSignalLike, 'aborted' | 'reason'> &
+  Partial<Pick<AbortSignalLike, 'addEventListener' | 'removeEventListener'>>;
 
 /** What a thread answers: a result, or the error's parts. */
 export type ThreadReply<Result> =
@@ -18,6 +20,8 @@ interface Job<Task, Result> {
   readonly task: Task;
   readonly moved: readonly ArrayBuffer[];
   readonly signal: StopSign | undefined;
+  /** It waits no longer. */
+  readonly begun: () => void;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -44,8 +48,17 @@ export class ThreadPool<Task, Result> {
    */
   run(task: Task, moved: readonly ArrayBuffer[], signal?: StopSign): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ task, moved, signal, resolve, reject });
+      const onAbort = () => {
+        // With it goes the memory of the task.
+        if (removeFrom(this.#queue, job)) reject(signal?.reason);
+      };
+      const begun = () => signal?.removeEventListener?.('abort', onAbort);
+      const job: Job<Task, Result> = { task, moved, signal, begun, resolve, reject };
+      this.#queue.push(job);
       this.#dispatch();
+      if (this.#queue.includes(job)) {
+        signal?.addEventListener?.('abort', onAbort, { once: true });
+      }
     });
   }
 
@@ -66,6 +79,7 @@ export class ThreadPool<Task, Result> {
       const worker = this.#idle.pop() ?? this.#start();
       if (!worker) return;
       this.#queue.shift();
+      job.begun();
       this.#running.set(worker, job);
       worker.ref();
       worker.postMessage(job.task, job.moved);

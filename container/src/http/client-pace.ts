@@ -1,0 +1,96 @@
+/** Cuts off clients that neither send nor read: they would keep a connection and the memory of a request for ever. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How slow a client may be. */
+export interface PaceLimits {
+  /** Least rate at which a body must come and an answer must be read. 0: any. */
+  readonly minBytesPerSecond: number;
+  /** How long a client may be slower, and may take for the headers, in ms. */
+  readonly patienceMs: number;
+}
+
+/** What the client is waited for. */
+export type Waiting = 'body' | 'reader';
+
+/** One request as it is watched. */
+export interface Paced {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** False while the client was not told to send its body. */
+  readonly isBodyWanted: () => boolean;
+  /** The client has been slow for a moment: what it announced is not counted on. */
+  readonly onSlow: () => void;
+  /** The client's patience is used up. */
+  readonly onTooSlow: (waiting: Waiting) => void;
+}
+
+/** Least number of times that a client is looked at while its patience lasts. */
+const LOOKS = 4;
+/** Time between two looks, in ms, at most: what is kept for a body that does not come is kept no longer. */
+const LONGEST_STEP_MS = 1000;
+
+/** Looks at one client now and then; given the time in ms. */
+export type Look = (now: number) => void;
+
+/** Looks at every client that `all` gives, until it is stopped. */
+export function startPaceWatch(
+  { patienceMs, minBytesPerSecond }: PaceLimits,
+  all: () => readonly { readonly look: Look }[],
+): { stop(): void } {
+  if (minBytesPerSecond === 0) return { stop: () => undefined };
+  const timer = setInterval(
+    () => {
+      const now = performance.now();
+      // A copy, because those that are cut leave the list.
+      for (const { look } of [...all()]) look(now);
+    },
+    Math.min(patienceMs / LOOKS, LONGEST_STEP_MS),
+  ).unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** What looks at one client: compares what moved since it was first found waiting with what should have. */
+export function pacer(paced: Paced, { minBytesPerSecond, patienceMs }: PaceLimits): Look {
+  let waiting: Waiting | undefined;
+  let since = 0;
+  let movedThen = 0;
+  return (now) => {
+    const found = waitingFor(paced);
+    const moved = found && bytesMoved(paced.request.socket, found);
+    if (found === undefined || moved === undefined || found !== waiting) {
+      waiting = found;
+      since = now;
+      movedThen = moved ?? 0;
+      return;
+    }
+    const isSlow = moved - movedThen < (minBytesPerSecond * (now - since)) / 1000;
+    if (isSlow) paced.onSlow();
+    if (now - since < patienceMs * (1 - 1 / (2 * LOOKS))) return;
+    if (isSlow) paced.onTooSlow(found);
+    since = now;
+    movedThen = moved;
+  };
+}
+
+/** Undefined where it is not the client that is waited for. */
+function waitingFor({ request, response, isBodyWanted }: Paced): Waiting | undefined {
+  if (response.headersSent) return request.socket.writableLength > 0 ? 'reader' : undefined;
+  const isBodyDue = !request.complete && request.readableLength === 0;
+  return isBodyDue && isBodyWanted() ? 'body' : undefined;
+}
+
+/** Parts of a socket that Node keeps to itself, and its own time limit is made of. */
+interface SocketInternals {
+  readonly _bytesDispatched?: number;
+  readonly _handle?: { readonly writeQueueSize?: number } | null;
+}
+
+/** Bytes received, or bytes that the kernel has taken: of one large write that is known only inside of Node. */
+function bytesMoved(socket: Socket, waiting: Waiting): number {
+  if (waiting === 'body') return socket.bytesRead;
+  const { _bytesDispatched: dispatched, _handle: handle } = socket as SocketInternals;
+  const queued = handle?.writeQueueSize;
+  if (dispatched !== undefined && queued !== undefined) return dispatched - queued;
+  return socket.bytesWritten - socket.writableLength;
+}

@@ -1,0 +1,81 @@
+/**
+ * How many connections a process keeps. A connection beyond the limit is still taken, so that its client gets an
+ * answer and `/ping` can be asked; far beyond it, and long before the process may open no more files, the kernel is
+ * left to close them.
+ */
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { ServingError } from '../errors.ts';
+
+/** Which connections are one too many. */
+export interface ConnectionLimit {
+  isOver(socket: Socket): boolean;
+  /** For requests on a connection that is one too many. */
+  refusal(): ServingError;
+}
+
+/** Connections beyond the limit whose requests are answered with a refusal. */
+const ANSWERED_BEYOND = 128;
+/** Files that the process itself needs: libraries, pipes, connections to the model server. */
+const FILES_KEPT = 64;
+/** Between two lines of the log about the same. */
+const QUIET_MS = 10_000;
+
+/** Holds a server to so many connections. */
+export function limitConnections(
+  server: Server,
+  { maxConnections = Infinity, log }: { readonly maxConnections?: number; readonly log: Logger },
+): ConnectionLimit {
+  const files = Math.max(2, openFilesLimit() - FILES_KEPT);
+  const beyond = Math.min(ANSWERED_BEYOND, Math.floor(files / 4));
+  const limit = Math.min(maxConnections, files - beyond);
+  const over = new WeakSet<Socket>();
+  let overNow = 0;
+  let connections = 0;
+  let toldAt = -Infinity;
+  const tell = (message: string) => {
+    if (performance.now() - toldAt < QUIET_MS) return;
+    toldAt = performance.now();
+    log.warn({ connections, limit }, message);
+  };
+  if (Number.isFinite(limit)) server.maxConnections = limit + beyond;
+  server.on('drop', () => tell('far too many connections: new ones are closed'));
+  server.on('connection', (socket) => {
+    connections += 1;
+    const isOver = connections > limit;
+    if (isOver) {
+      over.add(socket);
+      overNow += 1;
+      tell(
+        'too many connections: requests on further ones get 503 (SAGEMAKER_TFS_MAX_CONNECTIONS)',
+      );
+      // Whoever asks nothing makes room for whoever does.
+      server.closeIdleConnections();
+    }
+    socket.once('close', () => {
+      connections -= 1;
+      if (isOver) overNow -= 1;
+    });
+  });
+  return {
+    isOver: (socket) => overNow > 0 && over.has(socket),
+    refusal: () =>
+      new ServingError(
+        'OVERLOADED',
+        `there are more than ${limit} connections, the limit of this process (SAGEMAKER_TFS_MAX_CONNECTIONS, or the files that it may open); send the request again later`,
+      ),
+  };
+}
+
+/** Files and sockets that this process may have open; Node raises the limit as far as it may. */
+function openFilesLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
+}

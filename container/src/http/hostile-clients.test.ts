@@ -1,0 +1,297 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import pino from 'pino';
+import { until } from '../testing/runtime-process.ts';
+import { Admission, type AdmissionLimits } from './admission.ts';
+import { readBody } from './read-body.ts';
+import { jsonReply } from './reply.ts';
+import { type Routes, type RunningServer, type ServerOptions, startServer } from './server.ts';
+
+const log = pino({ level: 'silent' });
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Started {
+  readonly server: RunningServer;
+  readonly admission: Admission;
+  /** A connection that collects what it is sent. */
+  client(text?: string): Client;
+}
+
+interface Client {
+  readonly socket: Socket;
+  received(): string;
+  /** Everything, once the server has closed. */
+  readonly whole: Promise<string>;
+  /** Resolves when this much text has come. */
+  sees(text: string | RegExp): Promise<void>;
+}
+
+async function start(
+  routes: Routes,
+  options: Partial<ServerOptions> & { limits?: Partial<AdmissionLimits> } = {},
+): Promise<Started> {
+  const { limits, ...rest } = options;
+  const admission = new Admission({ maxRequests: 1000, maxHeldBytes: 1e9, ...limits });
+  const server = await startServer(routes, {
+    port: 0,
+    address: '127.0.0.1',
+    timeoutMs: 60_000,
+    log,
+    admission,
+    ...rest,
+  });
+  cleanups.push(() => server.close(0));
+  return { server, admission, client: (text) => clientOf(server.port, text) };
+}
+
+function clientOf(port: number, text?: string): Client {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.on('error', () => undefined);
+  if (text) socket.write(text);
+  cleanups.push(() => socket.destroy());
+  return {
+    socket,
+    received: () => received,
+    whole: once(socket, 'close').then(() => received),
+    sees: (wanted) => until(() => received.search(wanted) >= 0),
+  };
+}
+
+/** Answers the length of the body, once it is let go. */
+function holding() {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let begun = 0;
+  const routes: Routes = {
+    '/ping': { GET: () => jsonReply('pong') },
+    '/': {
+      POST: async (exchange) => {
+        const { request, signal } = exchange;
+        const ticket = exchange.admit(Number(request.headers['content-length'] ?? 0));
+        begun += 1;
+        exchange.acceptBody();
+        const body = await readBody(request, { maxBytes: 1e9, signal, onBytes: ticket.received });
+        await held;
+        return jsonReply(body.length);
+      },
+    },
+  };
+  return { routes, begun: () => begun, letGo: () => letGo() };
+}
+
+const post = (fields: string, body = '') =>
+  `POST / HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n${body}`;
+const ofLength = (length: number, body = 'a'.repeat(length)) =>
+  post(`Content-Length: ${length}`, body);
+const PING = 'GET /ping HTTP/1.1\r\nHost: x\r\n\r\n';
+const REFUSED = /^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*OVERLOADED/;
+
+describe('more than is taken on', () => {
+  test('a request too many gets 503 before its body is asked for; /ping is answered', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes, { limits: { maxRequests: 2 } });
+    const first = [client(ofLength(3)), client(ofLength(3))];
+    await until(() => begun() === 2);
+    const third = client(post('Content-Length: 3\r\nExpect: 100-continue'));
+    await third.sees('OVERLOADED');
+    expect(third.received()).toMatch(REFUSED);
+    await client(PING).sees('pong');
+    letGo();
+    for (const { sees } of first) await sees(/200 OK[\s\S]*\r\n\r\n3$/);
+    await client(ofLength(4)).sees(/\r\n\r\n4$/);
+  });
+
+  test('announced bytes count until the connection is done with the answer', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client, admission } = await start(routes, { limits: { maxHeldBytes: 100 } });
+    const first = client(ofLength(60));
+    await until(() => begun() === 1);
+    const second = client(ofLength(60));
+    await second.sees('OVERLOADED');
+    expect(second.received()).toMatch(REFUSED);
+    letGo();
+    await first.sees(/\r\n\r\n60$/);
+    await until(() => admission.heldBytes === 0 && admission.requests === 0);
+    await client(ofLength(60)).sees(/\r\n\r\n60$/);
+  });
+
+  test('a body in chunks is refused once there is no room for what comes', async () => {
+    const { routes, begun } = holding();
+    const { client, admission } = await start(routes, { limits: { maxHeldBytes: 100 } });
+    client(ofLength(60));
+    await until(() => begun() === 1);
+    const chunked = client(post('Transfer-Encoding: chunked', `14\r\n${'a'.repeat(20)}\r\n`));
+    await until(() => admission.heldBytes === 80);
+    chunked.socket.write(`28\r\n${'a'.repeat(40)}\r\n`);
+    await chunked.sees('OVERLOADED');
+    await until(() => admission.heldBytes === 60);
+  });
+
+  test('a body larger than the limit is taken where there is little else, and only one', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes, { limits: { maxHeldBytes: 100 } });
+    const small = client(ofLength(20));
+    const large = client(ofLength(500));
+    await until(() => begun() === 2);
+    await client(ofLength(500)).sees('OVERLOADED');
+    letGo();
+    await large.sees(/\r\n\r\n500$/);
+    await small.sees(/\r\n\r\n20$/);
+  });
+
+  test('requests on a connection too many get 503, but /ping is answered; then there is room again', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client, server } = await start(routes, { maxConnections: 2 });
+    const first = [client(ofLength(3)), client()];
+    await first[0]?.sees(/\r\n\r\n3$/);
+    const busy = client(post('Content-Length: 10', 'a'));
+    await client(PING).sees('pong');
+    const third = client(ofLength(3));
+    const [answer] = await Promise.all([third.whole]);
+    expect(answer).toMatch(REFUSED);
+    expect(answer).toMatch(/Connection: close/);
+    for (const { socket } of [...first, busy]) socket.destroy();
+    await until(async () => {
+      const next = clientOf(server.port, ofLength(3));
+      await next.sees(/\r\n\r\n/);
+      next.socket.destroy();
+      return next.received().startsWith('HTTP/1.1 200');
+    });
+  });
+});
+
+describe('slow clients', () => {
+  const pace = { minBytesPerSecond: 1000, patienceMs: 600 };
+
+  test('one that sends a byte now and then gets 408; one that sends steadily does not', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes, { pace });
+    const slow = client(post('Content-Length: 1000', 'a'));
+    const steady = client(post('Content-Length: 40000'));
+    const dribble = setInterval(() => {
+      if (slow.socket.writable) slow.socket.write('a');
+    }, 50);
+    cleanups.push(() => clearInterval(dribble));
+    void (async () => {
+      // Ten times as fast as it must be.
+      for (let i = 0; i < 40; i++) {
+        steady.socket.write('a'.repeat(1000));
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    })();
+    expect(await slow.whole).toMatch(/^HTTP\/1.1 408 [\s\S]*CLIENT_TOO_SLOW/);
+    await steady.sees(/^HTTP\/1.1 200 [\s\S]*\r\n\r\n40000$/);
+  });
+
+  test('bytes that were announced and do not come stop to count before that', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const slow = { ...pace, patienceMs: 4000 };
+    const { client, admission } = await start(routes, {
+      pace: slow,
+      limits: { maxHeldBytes: 16e9 },
+    });
+    client(post('Content-Length: 1000000000', 'a'));
+    await until(() => admission.heldBytes === 1e9);
+    await until(() => admission.heldBytes === 1);
+  });
+
+  test('one that never reads loses its connection, and its memory is free', async () => {
+    const large = Buffer.alloc(50_000_000);
+    let closed = 0;
+    const { client, admission } = await start(
+      {
+        '/': {
+          GET: (exchange) => {
+            exchange.admit(0);
+            exchange.onClosed(() => {
+              closed += 1;
+            });
+            return { status: 200, headers: {}, body: [large] };
+          },
+        },
+      },
+      { pace },
+    );
+    const deaf = client();
+    deaf.socket.pause();
+    deaf.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => admission.heldBytes === large.length);
+    await until(() => closed === 1 && admission.heldBytes === 0);
+    const honest = client('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect((await honest.whole).length).toBeGreaterThan(large.length);
+  });
+
+  test('one that waits for a slow answer is not a slow client', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes, { pace });
+    const waiting = client(ofLength(3));
+    await until(() => begun() === 1);
+    await new Promise((resolve) => setTimeout(resolve, 3 * pace.patienceMs));
+    letGo();
+    await waiting.sees(/^HTTP\/1.1 200 [\s\S]*\r\n\r\n3$/);
+  });
+
+  test('one that does not send its headers gets 408', async () => {
+    const { client } = await start({}, { pace });
+    const answer = await client('POST / HTTP/1.1\r\nHost: x\r\nContent-').whole;
+    expect(answer).toMatch(/^HTTP\/1.1 408 [\s\S]*CLIENT_TOO_SLOW/);
+  });
+});
+
+describe('what is no HTTP', () => {
+  const chunked = 'Transfer-Encoding: chunked';
+  test.each([
+    ['a length and chunks', post(`Content-Length: 3\r\n${chunked}`, '0\r\n\r\n')],
+    ['chunks and a length', post(`${chunked}\r\nContent-Length: 3`, '0\r\n\r\n')],
+    ['two lengths', post('Content-Length: 3\r\nContent-Length: 4', 'abcd')],
+    ['a length with a sign', post('Content-Length: +3', 'abc')],
+    ['a length that is a list', post('Content-Length: 3, 3', 'abc')],
+    ['a coding beside chunked', post('Transfer-Encoding: chunked, identity', '0\r\n\r\n')],
+    ['a folded header', post('X-A: b\r\n c: d\r\nContent-Length: 3', 'abc')],
+    ['a space before the colon', post('Content-Length : 3', 'abc')],
+    ['a chunk size that is none', post(chunked, 'xyz\r\nabc\r\n0\r\n\r\n')],
+    ['a chunk longer than its size', post(chunked, '3\r\nabcdef\r\n0\r\n\r\n')],
+    ['lines ended by \\n', 'POST / HTTP/1.1\nHost: x\nContent-Length: 3\n\nabc'],
+    ['a NUL in a header', post('X-A: \0b\r\nContent-Length: 3', 'abc')],
+    ['no Host', 'POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc'],
+    ['no method', ' / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ])('%s gets 400, and nothing behind it is a request', async (_name, text) => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const answer = await client(text + PING).whole;
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
+  });
+
+  test('headers without end get 431', async () => {
+    const { client } = await start({});
+    const answer = await client(post(`X-A: ${'a'.repeat(100_000)}`)).whole;
+    expect(answer).toMatch(/^HTTP\/1.1 431 /);
+  });
+
+  test('requests sent in one go are answered in order', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const piped = client(ofLength(1) + ofLength(2) + PING + ofLength(3));
+    await piped.sees(/\r\n\r\n3$/);
+    const bodies = [...piped.received().matchAll(/\r\n\r\n("pong"|\d)/g)].map(([, body]) => body);
+    expect(bodies).toEqual(['1', '2', '"pong"', '3']);
+  });
+});
