@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { bundlePlayground } from './playground/bundle.mjs';
 import { writeThirdParty } from './third-party.mjs';
 
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
@@ -121,6 +122,7 @@ export async function bundleProgram(room, outdir) {
   const metafiles = [await bundleModules(Object.fromEntries(entries), outdir)];
   if (room === 'cli') {
     metafiles.push(await bundleCommonJs('cli/src/files.ts', `${outdir}/files.cjs`));
+    metafiles.push(await bundlePlayground(outdir));
   }
   await writeInputs(outdir, ...metafiles);
   await writeThirdParty(outdir, ...metafiles);

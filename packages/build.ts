@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleCommonJs, bundleConstructs, bundleModules, bundleProgram } from '../bundling.mjs';
+import { bundlePlayground } from '../playground/bundle.mjs';
 import { copyDeclarations, emitDeclarations } from './declarations.ts';
 import { cdkManifest, commandManifest, type Manifest } from './manifests.ts';
 import { shortenSourceMaps } from './source-maps.ts';
@@ -36,6 +37,7 @@ const TYPED = ['@aws-sdk/client-sagemaker-runtime', '@bufbuild/protobuf', 'zod']
 async function buildCommand(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   await bundleModules({ bin: 'cli/src/bin.ts', ...MODULES }, dist, { external: TYPED });
+  await bundlePlayground(dist);
   for (const [name, entry] of Object.entries(COMMON_JS)) {
     await bundleCommonJs(entry, join(dist, `${name}.cjs`), {
       external: TYPED,

@@ -1,17 +1,21 @@
 import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
-import type { RunningRuntime } from '../serving/runtime-process.ts';
+import type { ServeSession } from '../serving/serve-session.ts';
 import { keyValue, port } from './options.ts';
 
 interface ServeOptions {
   readonly handler?: string;
   readonly port: number;
   readonly backend: string;
+  readonly playground: boolean;
   readonly env?: Record<string, string>;
 }
 
-/** `serve`: the serving runtime on this machine, for any SavedModel. */
+/** Where the runtime's own port is bound unless the environment says otherwise: nobody else's machine. */
+const LOOPBACK = '127.0.0.1';
+
+/** `serve`: the serving runtime on this machine, for any SavedModel, with a page to try it. */
 export function addServe(program: Command): void {
   program
     .command('serve')
@@ -20,7 +24,7 @@ export function addServe(program: Command): void {
     )
     .argument('<source>', 'model directory, version directory or model.tar.gz')
     .option('--handler <file>', 'TypeScript or JavaScript pre/post-processing handler')
-    .option('--port <number>', 'port of /ping and /invocations', port, 8080)
+    .option('--port <number>', 'port of the playground, /ping and /invocations', port, 8080)
     .addOption(
       new Option('--backend <kind>', 'how the runtime reaches the model')
         .choices(['grpc', 'rest', 'in-process'])
@@ -31,46 +35,52 @@ export function addServe(program: Command): void {
       'a runtime variable, for example SAGEMAKER_TFS_ENABLE_BATCHING=true (repeatable)',
       keyValue,
     )
+    .option('--no-playground', 'the runtime alone on the port, without the page at /')
     .action(serve);
 }
 
 async function serve(source: string, options: ServeOptions): Promise<void> {
-  const { prepareModelRoot } = await import('../serving/model-root.ts');
-  const { startRuntime } = await import('../serving/runtime-process.ts');
+  const { startSession } = await import('../serving/serve-session.ts');
   const { describeModels } = await import('../serving/describe-models.ts');
   const { requireFreePort } = await import('../serving/free-port.ts');
   const signal = interruptSignal();
 
   await requireFreePort(options.port);
-  const root = await prepareModelRoot(source, options.handler, signal);
+  const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };
+  const host = options.env?.SAGEMAKER_TFS_BIND_ADDRESS ?? process.env.SAGEMAKER_TFS_BIND_ADDRESS;
   try {
-    process.stdout.write(`${await describeModels(root.directory, options.port)}\n`);
-    const runtime = await startRuntime({
-      modelDirectory: root.directory,
+    const session = await startSession({
+      source,
+      handler: options.handler,
       port: options.port,
-      environment: { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env },
+      host: host ?? LOOPBACK,
+      environment,
+      playground: options.playground,
       log: 'inherit',
       signal,
+      onLaidOut: async (directory) => {
+        process.stdout.write(`${await describeModels(directory, options.port)}\n`);
+      },
     });
+    const { kind, program } = session.runtime().modelServer;
+    const playground = options.playground ? `, playground at ${session.url}/` : '';
     process.stdout.write(
-      `Serving on ${runtime.url} with ${runtime.modelServer.kind} (${runtime.modelServer.program}); end with Ctrl-C.\n`,
+      `Serving on ${session.url} with ${kind} (${program})${playground}; end with Ctrl-C.\n`,
     );
-    await untilStopped(runtime, signal);
+    await untilStopped(session, signal);
   } catch (error) {
     // An interrupt during the start is how people end it: not a failure.
     if (!signal.aborted) throw error;
-  } finally {
-    await root.cleanUp();
   }
 }
 
-async function untilStopped(runtime: RunningRuntime, signal: AbortSignal): Promise<void> {
+async function untilStopped(session: ServeSession, signal: AbortSignal): Promise<void> {
   const interrupted = new Promise<'interrupted'>((resolve) => {
     signal.addEventListener('abort', () => resolve('interrupted'), { once: true });
     if (signal.aborted) resolve('interrupted');
   });
-  const ending = await Promise.race([interrupted, runtime.exited]);
-  await runtime.stop();
+  const ending = await Promise.race([interrupted, session.ended]);
+  await session.close();
   if (ending !== 'interrupted' && ending !== 0) {
     throw new CommandError(
       'RUNTIME_FAILED',

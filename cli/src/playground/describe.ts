@@ -1,0 +1,119 @@
+/** Reads from a laid-out model what the playground's page shows of it. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Manifest, ManifestError, resolvePreprocess } from '@sagemaker-tfs/manifest';
+import {
+  inspectModel,
+  type MetaGraphReport,
+  readManifest,
+  type SignatureReport,
+} from '@sagemaker-tfs/model-packaging';
+import { DTYPES, type DType, type Signature } from '@sagemaker-tfs/tensors';
+import type {
+  PictureInput,
+  PlaygroundDescription,
+  SignatureDescription,
+  TensorDescription,
+} from '../../../playground/src/description.ts';
+import type { Sample } from './samples.ts';
+
+/** Describes the model that is laid out in `directory` as SageMaker does. */
+export async function describePlayground(
+  directory: string,
+  samples: readonly Sample[],
+): Promise<PlaygroundDescription> {
+  const { models } = await inspectModel(directory);
+  const manifest = await readManifest(directory);
+  return {
+    models: models.map(({ name, versions }) => ({
+      name,
+      versions: versions.map(({ version }) => version),
+      signatures: signaturesOf(versions.at(-1)?.metaGraphs ?? [], manifest),
+    })),
+    hasHandler: manifest?.handler !== undefined,
+    hasPostprocess: manifest?.postprocess !== undefined,
+    hasBoxes: manifest?.postprocess?.boxes !== undefined,
+    labels: await labelsOf(directory, manifest),
+    samples: samples.map(({ name, mediaType }, index) => ({
+      name,
+      mediaType,
+      path: `/playground/samples/${index}`,
+    })),
+  };
+}
+
+function signaturesOf(
+  graphs: readonly MetaGraphReport[],
+  manifest: Manifest | undefined,
+): Record<string, SignatureDescription> {
+  const graph = graphs.find(({ tags }) => tags.includes('serve')) ?? graphs[0];
+  return Object.fromEntries(
+    Object.entries(graph?.signatures ?? {})
+      .filter(([key]) => !key.startsWith('__'))
+      .map(([key, report]) => [
+        key,
+        {
+          inputs: tensorsOf(report.inputs),
+          outputs: tensorsOf(report.outputs),
+          picture: pictureOf(key, report, manifest),
+        },
+      ]),
+  );
+}
+
+function tensorsOf(reports: SignatureReport['inputs']): Record<string, TensorDescription> {
+  return Object.fromEntries(
+    Object.entries(reports).map(([name, { dtype, shape }]) => [name, { dtype, shape }]),
+  );
+}
+
+/** How the runtime would feed a picture to the signature; null where it refuses pictures. */
+function pictureOf(
+  key: string,
+  report: SignatureReport,
+  manifest: Manifest | undefined,
+): PictureInput | null {
+  try {
+    const input = resolvePreprocess(manifest?.preprocess, signatureOf(key, report));
+    if (input.bytes) return { input: input.input, resize: 'stretch' };
+    const { resize, width, height } = input;
+    return { input: input.input, resize, width, height };
+  } catch (error) {
+    if (error instanceof ManifestError) return null;
+    throw error;
+  }
+}
+
+function signatureOf(key: string, { methodName, inputs, outputs }: SignatureReport): Signature {
+  return { key, methodName, inputs: specsOf(inputs), outputs: specsOf(outputs) };
+}
+
+function specsOf(reports: SignatureReport['inputs']): Signature['inputs'] {
+  return Object.fromEntries(
+    Object.entries(reports).map(([name, { dtype, shape, tensorName }]) => [
+      name,
+      {
+        tensorName,
+        dtype: isDType(dtype) ? dtype : undefined,
+        dtypeEnum: isDType(dtype) ? DTYPES[dtype].enumValue : 0,
+        shape: shape ?? undefined,
+      },
+    ]),
+  );
+}
+
+function isDType(name: string): name is DType {
+  return Object.hasOwn(DTYPES, name);
+}
+
+async function labelsOf(directory: string, manifest: Manifest | undefined): Promise<string[]> {
+  const { topK, boxes } = manifest?.postprocess ?? {};
+  const file = topK?.labels ?? boxes?.labels;
+  if (file === undefined) return [];
+  const text = await readFile(join(directory, 'code', file), 'utf8').catch(() => '');
+  return text
+    .replace(/^\uFEFF/, '')
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => line.trim());
+}

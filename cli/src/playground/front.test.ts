@@ -1,0 +1,164 @@
+/** The front of `serve`: what it lets through, what it refuses, and that the image knows nothing of it. */
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { refusal } from './admission.ts';
+import type { Exchange } from './exchange.ts';
+import { type Front, startFront } from './front.ts';
+import { readPage } from './page.ts';
+
+const ROOT = join(__dirname, '..', '..', '..');
+const DESCRIPTION = {
+  models: [],
+  hasHandler: false,
+  hasPostprocess: false,
+  hasBoxes: false,
+  labels: [],
+  samples: [],
+};
+
+let runtime: Server;
+let front: Front;
+let url: string | undefined;
+const told: Exchange[] = [];
+let onTold: () => void = () => undefined;
+
+beforeAll(async () => {
+  // Tells what it got; /fail answers as the runtime fails.
+  runtime = createServer(async (request, response) => {
+    let bytes = 0;
+    for await (const part of request) bytes += (part as Buffer).length;
+    if (request.url === '/fail') {
+      response.writeHead(400, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ error: 'not an image', code: 'BAD_IMAGE' }));
+      return;
+    }
+    response.writeHead(200, { 'X-Amzn-SageMaker-Custom-Attributes': 'tfs-model-version=1' });
+    response.end(JSON.stringify({ method: request.method, url: request.url, bytes }));
+  }).listen(0, '127.0.0.1');
+  await once(runtime, 'listening');
+  url = `http://127.0.0.1:${(runtime.address() as AddressInfo).port}`;
+  front = await startFront({
+    port: 0,
+    host: '127.0.0.1',
+    page: await readPage(),
+    behind: () => ({ url, description: DESCRIPTION, samples: [] }),
+    onExchange: (exchange) => {
+      told.push(exchange);
+      onTold();
+    },
+  });
+});
+afterAll(async () => {
+  await front?.close();
+  runtime?.close();
+});
+
+/** With headers that fetch does not let through. */
+async function ask(path: string, headers: Record<string, string>, method = 'GET') {
+  const sent = sendRequest(`${front.url}${path}`, { method, headers });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) text += part;
+  return { status: response.statusCode, headers: response.headers, text };
+}
+
+test('the page is one file that loads nothing and runs by its hashes alone', async () => {
+  const { status, headers, text } = await ask('/', {});
+  expect(status).toBe(200);
+  expect(Buffer.byteLength(text)).toBeLessThan(80_000);
+  expect(headers['content-security-policy']).toMatch(
+    /^default-src 'none'; script-src 'sha256-\S+' 'sha256-\S+'; style-src 'sha256-\S+'; img-src/,
+  );
+  expect(headers['content-security-policy']).not.toContain('unsafe');
+  expect(text).not.toMatch(/(src|href)="?(https?:)?\/\//);
+});
+
+test('a body goes through in both directions, and the exchange is told', async () => {
+  const next = new Promise<void>((resolve) => {
+    onTold = resolve;
+  });
+  const body = new Uint8Array(3_000_000);
+  const response = await fetch(`${front.url}/invocations?x=1`, {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/x-npy' },
+  });
+  expect(await response.json()).toEqual({
+    method: 'POST',
+    url: '/invocations?x=1',
+    bytes: body.length,
+  });
+  expect(response.headers.get('X-Amzn-SageMaker-Custom-Attributes')).toBe('tfs-model-version=1');
+  await next;
+  expect(told.at(-1)).toMatchObject({
+    method: 'POST',
+    status: 200,
+    contentType: 'application/x-npy',
+    requestBytes: body.length,
+    error: undefined,
+  });
+});
+
+test('an error is told with its code and message', async () => {
+  const next = new Promise<void>((resolve) => {
+    onTold = resolve;
+  });
+  expect((await fetch(`${front.url}/fail`)).status).toBe(400);
+  await next;
+  expect(told.at(-1)?.error).toEqual({ code: 'BAD_IMAGE', message: 'not an image' });
+});
+
+test('while the runtime starts again the front says so', async () => {
+  const before = url;
+  url = undefined;
+  const { status, text } = await ask('/ping', {});
+  url = before;
+  expect([status, JSON.parse(text).code]).toEqual([503, 'MODEL_NOT_READY']);
+});
+
+test.each([
+  ['a name that resolves to this machine', { Host: 'evil.example' }, 'HOST_REFUSED'],
+  ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 'CROSS_SITE_REFUSED'],
+  ['another port of this machine', { 'Sec-Fetch-Site': 'same-site' }, 'CROSS_SITE_REFUSED'],
+  ['an old browser on another site', { Origin: 'http://evil.example' }, 'CROSS_SITE_REFUSED'],
+  ['a page without an origin', { Origin: 'null' }, 'CROSS_SITE_REFUSED'],
+] as [string, Record<string, string>, string][])('%s is refused', async (_who, headers, code) => {
+  for (const path of ['/invocations', '/playground/model.json', '/']) {
+    const { status, text } = await ask(path, headers, 'POST');
+    expect([status, JSON.parse(text).code]).toEqual([403, code]);
+  }
+});
+
+test.each([
+  ['a program', {}],
+  ['its own page', { 'Sec-Fetch-Site': 'same-origin' }],
+  ['its own page in an old browser', { Host: 'localhost:80', Origin: 'http://localhost:80' }],
+  ['a typed address', { 'Sec-Fetch-Site': 'none' }],
+  ['a link on another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }],
+  ['IPv6', { Host: '[::1]:8080' }],
+] as [string, Record<string, string>][])('%s is let in', async (_who, headers) => {
+  expect((await ask('/', headers)).status).toBe(200);
+});
+
+test('bound beyond loopback, addresses are allowed and names are not', () => {
+  const code = (host: string, boundTo: string) => refusal('GET', { host }, boundTo)?.code;
+  expect(code('192.0.2.7:8080', '0.0.0.0')).toBeUndefined();
+  expect(code('192.0.2.7:8080', '127.0.0.1')).toBe('HOST_REFUSED');
+  expect(code('evil.example', '0.0.0.0')).toBe('HOST_REFUSED');
+});
+
+test('nothing of it is in the serving image', () => {
+  const dist = join(ROOT, 'container', 'dist');
+  const inputs = JSON.parse(readFileSync(join(dist, 'inputs.json'), 'utf8')) as string[];
+  expect(inputs.filter((path) => /playground|preact|^cli\/|^client\//.test(path))).toEqual([]);
+  for (const name of readdirSync(dist)) {
+    expect([name, /preact|playground/i.test(readFileSync(join(dist, name), 'utf8'))]).toEqual([
+      name,
+      false,
+    ]);
+  }
+});

@@ -1,0 +1,180 @@
+/** What `serve` puts before the runtime: the page at `/`, and everything else handed on as it is. */
+
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PlaygroundDescription } from '../../../playground/src/description.ts';
+import { refusal } from './admission.ts';
+import { type Exchange, watchExchange } from './exchange.ts';
+import type { Page } from './page.ts';
+import type { Sample } from './samples.ts';
+
+/** What stands behind the front at the moment. */
+export interface Behind {
+  /** The runtime's address; undefined while it starts again. */
+  readonly url: string | undefined;
+  readonly description: PlaygroundDescription;
+  readonly samples: readonly Sample[];
+}
+
+/** Settings of the front. */
+export interface FrontOptions {
+  readonly port: number;
+  /** Address to listen on. */
+  readonly host: string;
+  readonly page: Page;
+  readonly behind: () => Behind;
+  /** Called after each request that went to the runtime. */
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+/** A listening front. */
+export interface Front {
+  /** For people: loopback's own address where it listens on all. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and `expect`, which Node answers. */
+const OF_ONE_CONNECTION = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'upgrade',
+  'expect',
+];
+
+/** Starts to listen. @throws where the port is taken */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer({ noDelay: true, keepAliveTimeout: 620_000 }, (request, response) =>
+    serve(options, agent, request, response),
+  );
+  server.requestTimeout = 0;
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${shownHost(options.host)}:${port}`, close: () => close(server, agent) };
+}
+
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function close(server: Server, agent: Agent): Promise<void> {
+  agent.destroy();
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+function serve(
+  options: FrontOptions,
+  agent: Agent,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { method = 'GET', headers } = request;
+  const refused = refusal(method, headers, options.host);
+  if (refused) {
+    refuse(request, response, 403, refused.code, refused.message);
+    return;
+  }
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  const behind = options.behind();
+  if (path === '/' && (method === 'GET' || method === 'HEAD')) {
+    response.writeHead(200, options.page.headers).end(method === 'GET' ? options.page.html : '');
+  } else if (path.startsWith('/playground/')) serveData(path, behind, request, response);
+  else handOn(options, agent, behind, request, response);
+}
+
+/** The page's own data. */
+function serveData(
+  path: string,
+  { description, samples }: Behind,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  if (path === '/playground/model.json') {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+    response.end(JSON.stringify(description));
+    return;
+  }
+  const index = /^\/playground\/samples\/(\d{1,3})$/.exec(path)?.[1];
+  const sample = index === undefined ? undefined : samples[Number(index)];
+  if (!sample) {
+    refuse(request, response, 404, 'ROUTE_NOT_FOUND', `there is no ${path} here`);
+    return;
+  }
+  response.writeHead(200, {
+    'Content-Type': 'application/octet-stream',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  });
+  createReadStream(sample.file)
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+/** Sends the request to the runtime and its answer back, both as streams. */
+function handOn(
+  { onExchange }: FrontOptions,
+  agent: Agent,
+  { url }: Behind,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  if (url === undefined) {
+    refuse(request, response, 503, 'MODEL_NOT_READY', 'the runtime is starting; try again');
+    return;
+  }
+  const watch = watchExchange(request, onExchange);
+  const onward = sendRequest(`${url}${request.url ?? '/'}`, {
+    agent,
+    method: request.method,
+    headers: without(request.headers),
+  });
+  onward.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, without(answer.headers));
+    watch(answer);
+    answer.on('error', () => response.destroy()).pipe(response);
+  });
+  onward.on('error', (error) => {
+    if (response.headersSent) return;
+    refuse(request, response, 502, 'RUNTIME_GONE', `the runtime did not answer: ${error.message}`);
+  });
+  response.once('close', () => {
+    if (!response.writableFinished) onward.destroy();
+  });
+  request.on('error', () => onward.destroy()).pipe(onward);
+}
+
+function without(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.includes(name)),
+  );
+}
+
+/** An error in the runtime's form. */
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+): void {
+  request.resume();
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.end(JSON.stringify({ error: message, code }));
+}

@@ -1,0 +1,133 @@
+/** What `serve` keeps running: the runtime, the page before it, and how both are replaced by newer ones. */
+import type { Exchange } from '../playground/exchange.ts';
+import type { Behind, Front } from '../playground/front.ts';
+import { type ModelRoot, prepareModelRoot } from './model-root.ts';
+import { type RunningRuntime, type RuntimeOptions, startRuntime } from './runtime-process.ts';
+
+/** What to serve, and how. */
+export interface SessionOptions {
+  /** Model directory, archive or URI. */
+  readonly source: string;
+  readonly handler: string | undefined;
+  readonly port: number;
+  /** Address to listen on. */
+  readonly host: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** False gives the runtime the port itself: no page, and no requests told. */
+  readonly playground: boolean;
+  readonly log: RuntimeOptions['log'];
+  readonly signal: AbortSignal;
+  /** Called once the model is laid out, before TensorFlow starts. */
+  readonly onLaidOut?: (directory: string) => Promise<void>;
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+/** A model that is being served. */
+export interface ServeSession {
+  readonly url: string;
+  /** The one that answers at the moment. */
+  runtime(): RunningRuntime;
+  /**
+   * Lays the source out again and puts a new runtime in place of the old one, which answers until then and stays
+   * where that fails.
+   * @throws what packaging or the start of the runtime throw
+   */
+  reload(): Promise<void>;
+  /** Resolves with the exit status of a runtime that ended by itself. */
+  readonly ended: Promise<number>;
+  /** Ends everything and removes what was made. */
+  close(): Promise<void>;
+}
+
+/** One runtime with the files that it serves. */
+interface Serving {
+  readonly root: ModelRoot;
+  readonly runtime: RunningRuntime;
+  readonly behind: Behind | undefined;
+}
+
+/** Starts to serve. @throws what packaging, the start of the runtime and listening throw */
+export async function startSession(options: SessionOptions): Promise<ServeSession> {
+  let current = await startServing(options);
+  let closing = false;
+  let front: Front | undefined;
+  let onEnded: (status: number) => void = () => undefined;
+  const ended = new Promise<number>((resolve) => {
+    onEnded = resolve;
+  });
+  const follow = (serving: Serving) => {
+    serving.runtime.exited.then((status) => {
+      if (!closing && current === serving) onEnded(status);
+    });
+  };
+  const end = async ({ runtime, root }: Serving) => {
+    await runtime.stop();
+    await root.cleanUp();
+  };
+  follow(current);
+  try {
+    front = options.playground ? await listen(options, () => current.behind as Behind) : undefined;
+  } catch (error) {
+    await end(current);
+    throw error;
+  }
+  return {
+    url: front?.url ?? current.runtime.url,
+    runtime: () => current.runtime,
+    ended,
+    async reload() {
+      const old = current;
+      const next = await startServing(options);
+      current = next;
+      follow(next);
+      await end(old);
+    },
+    async close() {
+      closing = true;
+      await front?.close();
+      await end(current);
+    },
+  };
+}
+
+async function listen(options: SessionOptions, behind: () => Behind): Promise<Front> {
+  const { startFront } = await import('../playground/front.ts');
+  const { readPage } = await import('../playground/page.ts');
+  const { port, host, onExchange } = options;
+  const page = await readPage();
+  return startFront({ port, host, page, behind, ...(onExchange && { onExchange }) });
+}
+
+async function startServing(options: SessionOptions): Promise<Serving> {
+  const { source, handler, signal, playground } = options;
+  const root = await prepareModelRoot(source, handler, signal);
+  try {
+    await options.onLaidOut?.(root.directory);
+    const runtime = await startRuntime({
+      modelDirectory: root.directory,
+      environment: {
+        ...options.environment,
+        SAGEMAKER_TFS_BIND_ADDRESS: playground ? '127.0.0.1' : options.host,
+      },
+      log: options.log,
+      signal,
+      ...(!playground && { port: options.port }),
+    });
+    const behind = playground ? await describe(options, root.directory, runtime.url) : undefined;
+    return { root, runtime, behind };
+  } catch (error) {
+    await root.cleanUp();
+    throw error;
+  }
+}
+
+async function describe(
+  { source, handler }: SessionOptions,
+  directory: string,
+  url: string,
+): Promise<Behind> {
+  const { describePlayground } = await import('../playground/describe.ts');
+  const { findSamples } = await import('../playground/samples.ts');
+  const samples = await findSamples(source, handler);
+  return { url, samples, description: await describePlayground(directory, samples) };
+}

@@ -1,0 +1,122 @@
+/** An answer in every form that suits it. */
+import type { TypedTensor } from '@sagemaker-tfs/client';
+import { useMemo } from 'preact/hooks';
+import type { PlaygroundDescription, SignatureDescription } from '../description.ts';
+import { adviceFor } from '../request/advice.ts';
+import type { Outcome } from '../request/ask.ts';
+import { Bars } from './bars-view.tsx';
+import { type Box, boxesOfJson, boxesOfTensors } from './boxes.ts';
+import { BoxesView } from './boxes-view.tsx';
+import { classesOf } from './classes.ts';
+import { TableView } from './table-view.tsx';
+import { Tensors } from './tensor-view.tsx';
+
+/** Characters of a text answer that are shown. */
+const SHOWN = 20_000;
+
+interface Props {
+  readonly outcome: Outcome;
+  readonly signature: SignatureDescription | undefined;
+  readonly description: PlaygroundDescription;
+}
+
+/** An answer, or the error with what to do. */
+export function AnswerView({ outcome, signature, description }: Props) {
+  const { error, answer, request } = outcome;
+  const read = useMemo(() => readAnswer(outcome, signature), [outcome]);
+  if (error) return <ErrorView outcome={outcome} />;
+  if (!answer) return null;
+  const { tensors, json } = read;
+  const { labels } = description;
+  const ownBoxes = boxesOfJson(json);
+  const boxes: Box[] | undefined = ownBoxes ?? boxesOfTensors(tensors, labels);
+  const classes = boxes ? undefined : classesOf(tensors, labels);
+  const isText = /json|csv|text/.test(answer.contentType);
+  return (
+    <>
+      <Facts outcome={outcome} />
+      {request.table ? <TableView rows={request.table} tensors={tensors} /> : null}
+      {boxes ? (
+        <BoxesView
+          boxes={boxes}
+          picture={request.picture}
+          frame={ownBoxes ? null : (signature?.picture ?? null)}
+        />
+      ) : null}
+      {classes && !request.table ? <Bars {...classes} /> : null}
+      <Tensors tensors={tensors} />
+      {isText ? (
+        <details open={!boxes && !classes && Object.keys(tensors).length === 0}>
+          <summary>Raw answer</summary>
+          <pre>{answer.text().slice(0, SHOWN)}</pre>
+        </details>
+      ) : null}
+    </>
+  );
+}
+
+function Facts({ outcome: { answer, milliseconds } }: { readonly outcome: Outcome }) {
+  const version = answer?.customAttributes['tfs-model-version'];
+  return (
+    <p class="facts" data-testid="facts">
+      <b>{answer?.status}</b> · {answer?.contentType} · {bytes(answer?.bytes.length ?? 0)} ·{' '}
+      {milliseconds.toFixed(1)} ms{version ? ` · version ${version}` : ''}
+    </p>
+  );
+}
+
+function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  return count < 1e6 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
+}
+
+/** The error with its code, its message and what to do. */
+function ErrorView({ outcome: { error } }: { readonly outcome: Outcome }) {
+  if (!error) return null;
+  return (
+    <div class="error" role="alert">
+      <p>
+        <b>{error.code}</b>
+        {error.status ? <span class="quiet"> · HTTP {error.status}</span> : null}
+      </p>
+      <p class="message">{error.message}</p>
+      <p class="advice">→ {adviceFor(error.code)}</p>
+    </div>
+  );
+}
+
+interface ReadAnswer {
+  readonly tensors: Readonly<Record<string, TypedTensor>>;
+  readonly json: unknown;
+}
+
+/** What can be read of it; a handler may answer anything. */
+function readAnswer({ answer }: Outcome, signature: SignatureDescription | undefined): ReadAnswer {
+  if (!answer) return { tensors: {}, json: undefined };
+  const json = /json/.test(answer.contentType) ? attempt(() => answer.json()) : undefined;
+  const dtypes = Object.fromEntries(
+    Object.entries(signature?.outputs ?? {}).map(([name, { dtype }]) => [name, dtype]),
+  ) as Parameters<typeof answer.tensors>[0];
+  const tensors =
+    attempt(() => answer.tensors(withOnly(dtypes, signature))) ??
+    attempt(() => answer.tensors()) ??
+    {};
+  return { json, tensors: boxesOfJson(json) ? {} : tensors };
+}
+
+/** JSON does not name an only output. */
+function withOnly<T extends object | undefined>(
+  dtypes: T,
+  signature: SignatureDescription | undefined,
+) {
+  const [only, ...more] = Object.values(signature?.outputs ?? {});
+  return only && more.length === 0 ? ({ ...dtypes, output: only.dtype } as T) : dtypes;
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

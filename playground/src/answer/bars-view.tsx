@@ -1,0 +1,46 @@
+/** Classes as bars, the best K. */
+import { useState } from 'preact/hooks';
+import { areShares, type Classes } from './classes.ts';
+import { figure } from './statistics.ts';
+
+/** Bars that are shown at first. */
+const FIRST = 5;
+
+/** The best classes with their scores. */
+export function Bars({ output, classes }: Classes) {
+  const [count, setCount] = useState(FIRST);
+  const shares = areShares(classes);
+  const largest = shares ? 1 : Math.max(...classes.map(({ score }) => Math.abs(score)), 1e-12);
+  const shown = classes.slice(0, count);
+  return (
+    <section aria-label="Classes">
+      <div class="row">
+        <h3>Classes</h3>
+        <label class="slider">
+          top {Math.min(count, classes.length)} of {classes.length}
+          <input
+            type="range"
+            min={1}
+            max={Math.min(classes.length, 50)}
+            value={count}
+            onInput={(event) => setCount(Number(event.currentTarget.value))}
+          />
+        </label>
+      </div>
+      <ol class="bars" aria-label={`Best classes by ${output}`}>
+        {shown.map(({ name, score }, at) => (
+          <li key={`${at} ${name}`}>
+            <span class="name">{name}</span>
+            <span class="track" aria-hidden="true">
+              <span
+                class="fill"
+                style={{ width: `${Math.max(0, Math.min(1, Math.abs(score) / largest)) * 100}%` }}
+              />
+            </span>
+            <span class="score">{shares ? `${(score * 100).toFixed(1)} %` : figure(score)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

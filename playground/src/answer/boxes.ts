@@ -1,0 +1,109 @@
+/** Detections, wherever an answer holds some, in the picture's own coordinates. */
+import type { TypedTensor } from '@sagemaker-tfs/client';
+import { place } from '../../../client/src/images/placement.ts';
+import type { PictureInput } from '../description.ts';
+
+/** One detection. */
+export interface Box {
+  /** Shares of the picture's height and width: 0 is its top or left edge, 1 its bottom or right edge. */
+  readonly top: number;
+  readonly left: number;
+  readonly bottom: number;
+  readonly right: number;
+  readonly score: number;
+  readonly name: string;
+}
+
+/** Pixels. */
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Boxes as `postprocess` answers them: `{"predictions": [[{"box", "score", "class", "label"}]]}`. */
+export function boxesOfJson(answer: unknown): Box[] | undefined {
+  const rows = (answer as { predictions?: unknown } | null)?.predictions;
+  const first = Array.isArray(rows) ? rows[0] : undefined;
+  if (!Array.isArray(first)) return undefined;
+  const found = first.flatMap((entry) => boxOf(entry as JsonBox | null));
+  return found.length === first.length ? found : undefined;
+}
+
+interface JsonBox {
+  readonly box?: unknown;
+  readonly score?: unknown;
+  readonly class?: unknown;
+  readonly label?: unknown;
+}
+
+function boxOf(entry: JsonBox | null): Box[] {
+  if (!entry || !Array.isArray(entry.box) || entry.box.length !== 4) return [];
+  const [top, left, bottom, right] = entry.box.map(Number) as [number, number, number, number];
+  const name = typeof entry.label === 'string' ? entry.label : `class ${String(entry.class)}`;
+  return [{ top, left, bottom, right, score: Number(entry.score), name }];
+}
+
+/** Boxes among a model's own outputs, which are those of the picture as the model saw it. */
+export function boxesOfTensors(
+  tensors: Readonly<Record<string, TypedTensor>>,
+  labels: readonly string[],
+): Box[] | undefined {
+  const boxes = named(tensors, /box/i, 3);
+  const scores = named(tensors, /score/i, 2);
+  const classes = named(tensors, /class/i, 2);
+  const count = boxes?.shape[1] ?? 0;
+  if (boxes?.shape[2] !== 4 || scores?.shape[1] !== count) return undefined;
+  const number = ({ data }: TypedTensor, at: number) => Number(data[at]);
+  return Array.from({ length: count }, (_, at) => {
+    const index = classes?.shape[1] === count ? number(classes, at) : 0;
+    return {
+      top: number(boxes, at * 4),
+      left: number(boxes, at * 4 + 1),
+      bottom: number(boxes, at * 4 + 2),
+      right: number(boxes, at * 4 + 3),
+      score: number(scores, at),
+      name: labels[index] || `class ${index}`,
+    };
+  }).sort((a, b) => b.score - a.score);
+}
+
+/** `detection_boxes` before `raw_detection_boxes`: the shortest name. */
+function named(
+  tensors: Readonly<Record<string, TypedTensor>>,
+  pattern: RegExp,
+  rank: number,
+): TypedTensor | undefined {
+  return Object.entries(tensors)
+    .filter(
+      ([name, { shape, dtype }]) =>
+        pattern.test(name) && shape.length === rank && dtype !== 'string',
+    )
+    .sort(([a], [b]) => a.length - b.length)[0]?.[1];
+}
+
+/** A box of the model's frame as a box of the picture: bars that `contain` added are taken off again. */
+export function inPicture(box: Box, picture: Size, frame: PictureInput): Box {
+  const { width, height, resize } = frame;
+  if (resize === 'stretch' || !width || !height) return box;
+  const seen =
+    resize === 'contain'
+      ? place(picture, { width, height }, 'letterbox')
+      : covered(picture, { width, height });
+  const across = (x: number) => (x * width - seen.x) / seen.width;
+  const down = (y: number) => (y * height - seen.y) / seen.height;
+  return {
+    ...box,
+    top: down(box.top),
+    bottom: down(box.bottom),
+    left: across(box.left),
+    right: across(box.right),
+  };
+}
+
+/** Where the whole picture lies around a frame that it covers. */
+function covered(picture: Size, frame: Size) {
+  const scale = Math.max(frame.width / picture.width, frame.height / picture.height);
+  const width = picture.width * scale;
+  const height = picture.height * scale;
+  return { x: (frame.width - width) / 2, y: (frame.height - height) / 2, width, height };
+}

@@ -1,0 +1,72 @@
+/** Classes with their scores, wherever an answer holds some. */
+import type { TypedTensor } from '@sagemaker-tfs/client';
+
+/** One class. */
+export interface ScoredClass {
+  readonly name: string;
+  readonly score: number;
+}
+
+/** Classes of the first row, best first. */
+export interface Classes {
+  /** The output that holds the scores. */
+  readonly output: string;
+  readonly classes: readonly ScoredClass[];
+}
+
+const MIN_CLASSES = 2;
+const MAX_CLASSES = 50_000;
+const NAMED = /prob|score|softmax|logit|class|predict|dense|output/i;
+
+/**
+ * The classes of an answer: `classes` beside `scores` as `topK` makes them, else the one output of scores, which has
+ * the shape [N, classes].
+ */
+export function classesOf(
+  tensors: Readonly<Record<string, TypedTensor>>,
+  labels: readonly string[],
+): Classes | undefined {
+  return bestClasses(tensors) ?? rowOfScores(tensors, labels);
+}
+
+function bestClasses(tensors: Readonly<Record<string, TypedTensor>>): Classes | undefined {
+  const { classes, scores } = tensors;
+  if (!classes || !scores || scores.dtype === 'string') return undefined;
+  if (scores.shape.length !== 2 || classes.data.length !== scores.data.length) return undefined;
+  const decoder = new TextDecoder();
+  const found = Array.from({ length: scores.shape[1] as number }, (_, at) => {
+    const name = classes.data[at];
+    return {
+      name: name instanceof Uint8Array ? decoder.decode(name) : `class ${name}`,
+      score: Number(scores.data[at]),
+    };
+  });
+  return { output: 'scores', classes: found };
+}
+
+function rowOfScores(
+  tensors: Readonly<Record<string, TypedTensor>>,
+  labels: readonly string[],
+): Classes | undefined {
+  const rows = Object.entries(tensors).filter(([, tensor]) => isScores(tensor));
+  const named = rows.filter(([name]) => NAMED.test(name));
+  const [output, tensor] = (named.length > 0 ? named : rows)[0] ?? [];
+  if (output === undefined || !tensor || (rows.length > 1 && named.length !== 1)) return undefined;
+  const width = tensor.shape[1] as number;
+  const classes = Array.from({ length: width }, (_, at) => ({
+    name: labels[at] || `class ${at}`,
+    score: Number(tensor.data[at]),
+  }));
+  return { output, classes: classes.sort((a, b) => b.score - a.score) };
+}
+
+function isScores({ dtype, shape }: TypedTensor): boolean {
+  const [rows = 0, width = 0] = shape;
+  const fits = shape.length === 2 && rows >= 1 && width >= MIN_CLASSES && width <= MAX_CLASSES;
+  return fits && /float/.test(dtype);
+}
+
+/** True where scores can be shown as shares: none below 0 or above 1. */
+export function areShares(classes: readonly ScoredClass[]): boolean {
+  return classes.every(({ score }) => score >= 0 && score <= 1.000001);
+}

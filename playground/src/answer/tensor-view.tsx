@@ -1,0 +1,192 @@
+/** Any tensor: dtype, shape, figures, histogram, heat map, first values, and all of them as npz. */
+import { type TypedTensor, tensorsBody, texts } from '@sagemaker-tfs/client';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { figure, planeOf, statisticsOf } from './statistics.ts';
+
+/** Values that are written out. */
+const WRITTEN = 48;
+/** Elements of a plane beyond which no heat map is drawn. */
+const MAX_PLANE = 4_000_000;
+
+/** All tensors of an answer. */
+export function Tensors({ tensors }: { readonly tensors: Readonly<Record<string, TypedTensor>> }) {
+  const entries = Object.entries(tensors);
+  if (entries.length === 0) return null;
+  return (
+    <section aria-label="Tensors">
+      <div class="row">
+        <h3>Tensors</h3>
+        <button type="button" onClick={() => download(tensors)}>
+          Download npz
+        </button>
+      </div>
+      {entries.map(([name, tensor]) => (
+        <TensorView key={name} name={name} tensor={tensor} open={entries.length === 1} />
+      ))}
+    </section>
+  );
+}
+
+function download(tensors: Readonly<Record<string, TypedTensor>>): void {
+  const { bytes } = tensorsBody({ ...tensors });
+  const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = 'answer.npz';
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+interface Props {
+  readonly name: string;
+  readonly tensor: TypedTensor;
+  readonly open: boolean;
+}
+
+function TensorView({ name, tensor, open }: Props) {
+  const [isOpen, setOpen] = useState(open);
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <b>{name}</b>{' '}
+        <code>
+          {tensor.dtype} [{tensor.shape.join(', ')}]
+        </code>
+      </summary>
+      {isOpen ? <Inside tensor={tensor} /> : null}
+    </details>
+  );
+}
+
+function Inside({ tensor }: { readonly tensor: TypedTensor }) {
+  const statistics = useMemo(() => statisticsOf(tensor), [tensor]);
+  return (
+    <>
+      {statistics ? (
+        <div class="figures">
+          <span>
+            min <b>{figure(statistics.min)}</b>
+          </span>
+          <span>
+            max <b>{figure(statistics.max)}</b>
+          </span>
+          <span>
+            mean <b>{figure(statistics.mean)}</b>
+          </span>
+          {statistics.notFinite > 0 ? (
+            <span class="warn">
+              not finite <b>{statistics.notFinite}</b>
+            </span>
+          ) : null}
+          {tensor.data.length > 2 ? <Histogram bins={statistics.histogram} /> : null}
+        </div>
+      ) : null}
+      {statistics && tensor.data.length > 2 ? (
+        <HeatMap tensor={tensor} min={statistics.min} max={statistics.max} />
+      ) : null}
+      <p class="values">{firstValues(tensor)}</p>
+    </>
+  );
+}
+
+function firstValues(tensor: TypedTensor): string {
+  const { dtype, data } = tensor;
+  const first =
+    dtype === 'string'
+      ? texts({ ...tensor, data: data.slice(0, WRITTEN) }).map((text) =>
+          JSON.stringify(text.slice(0, 200)),
+        )
+      : Array.from({ length: Math.min(data.length, WRITTEN) }, (_, at) =>
+          typeof data[at] === 'bigint' ? String(data[at]) : figure(Number(data[at])),
+        );
+  return first.join(', ') + (data.length > WRITTEN ? `, … ${data.length} in all` : '');
+}
+
+function Histogram({ bins }: { readonly bins: readonly number[] }) {
+  const tallest = Math.max(...bins, 1);
+  return (
+    <svg class="histogram" viewBox={`0 0 ${bins.length} 10`} preserveAspectRatio="none" role="img">
+      <title>
+        Histogram from min to max, the tallest of {bins.length} bars being {tallest}
+      </title>
+      {bins.map((count, at) => {
+        const height = count === 0 ? 0 : Math.max(0.4, (10 * count) / tallest);
+        return <rect key={at} x={at + 0.08} width={0.84} y={10 - height} height={height} />;
+      })}
+    </svg>
+  );
+}
+
+interface HeatMapProps {
+  readonly tensor: TypedTensor;
+  readonly min: number;
+  readonly max: number;
+}
+
+function HeatMap({ tensor, min, max }: HeatMapProps) {
+  const [index, setIndex] = useState(0);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { count, plane } = planeOf(tensor.shape, index);
+  const drawable = plane.rows * plane.columns <= MAX_PLANE;
+  useEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext('2d');
+    if (!element || !context || !drawable) return;
+    element.width = plane.columns;
+    element.height = plane.rows;
+    const image = context.createImageData(plane.columns, plane.rows);
+    const range = max - min || 1;
+    for (let at = 0; at < plane.rows * plane.columns; at++) {
+      const value = Number(tensor.data[plane.start + at * plane.step]);
+      paint(image.data, at * 4, (value - min) / range);
+    }
+    context.putImageData(image, 0, 0);
+  }, [tensor, index]);
+  if (!drawable || plane.rows * plane.columns < 2) return null;
+  return (
+    <figure>
+      <canvas
+        ref={canvas}
+        class="heat"
+        role="img"
+        aria-label={`Heat map of ${plane.rows} rows and ${plane.columns} columns, dark is ${figure(min)}, bright is ${figure(max)}`}
+        style={{ aspectRatio: `${plane.columns} / ${Math.max(plane.rows, plane.columns / 24)}` }}
+      />
+      {count > 1 ? (
+        <label class="slider">
+          plane {index + 1} of {count}
+          <input
+            type="range"
+            min={0}
+            max={count - 1}
+            value={index}
+            onInput={(event) => setIndex(Number(event.currentTarget.value))}
+          />
+        </label>
+      ) : null}
+    </figure>
+  );
+}
+
+/** Stops of viridis, whose brightness grows evenly. */
+const STOPS = [
+  [68, 1, 84],
+  [59, 82, 139],
+  [33, 145, 140],
+  [94, 201, 98],
+  [253, 231, 37],
+] as const;
+
+/** Writes the color of a share in 0-1; NaN is transparent. */
+function paint(pixels: Uint8ClampedArray, at: number, share: number): void {
+  if (Number.isNaN(share)) return;
+  const place = Math.max(0, Math.min(1, share)) * (STOPS.length - 1);
+  const from = Math.min(STOPS.length - 2, Math.floor(place));
+  const a = STOPS[from] ?? STOPS[0];
+  const b = STOPS[from + 1] ?? STOPS[0];
+  for (let channel = 0; channel < 3; channel++) {
+    const [start, end] = [a[channel] ?? 0, b[channel] ?? 0];
+    pixels[at + channel] = start + (end - start) * (place - from);
+  }
+  pixels[at + 3] = 255;
+}

@@ -1,0 +1,102 @@
+/** The page: what is sent on the left, what came back on the right. */
+import { useState } from 'preact/hooks';
+import { AnswerView } from './answer/answer-view.tsx';
+import type { PlaygroundDescription } from './description.ts';
+import { History } from './history.tsx';
+import { Latency } from './latency.tsx';
+import { acceptOf, attributesOf, type Choices, firstChoices, Options } from './options.tsx';
+import { ask, type Outcome, type PageRequest } from './request/ask.ts';
+import { SendView } from './send-view.tsx';
+import { SignatureView } from './signature-view.tsx';
+import { Snippets } from './snippets-view.tsx';
+
+/** What an input gives; the rest of a request are the options. */
+export type Payload = Pick<PageRequest, 'body' | 'contentType' | 'title' | 'picture' | 'table'>;
+
+/** Outcomes that the history keeps. */
+const KEPT = 20;
+
+/** Everything on the page. */
+export function App({ description }: { readonly description: PlaygroundDescription }) {
+  const [choices, setChoices] = useState<Choices>(() => firstChoices(description));
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const [shown, setShown] = useState<Outcome>();
+  const [busy, setBusy] = useState(false);
+  const model = description.models.find(({ name }) => name === choices.model);
+  const signature = model?.signatures[choices.signature];
+
+  const send = async (payload: Payload) => {
+    if (busy) return;
+    setBusy(true);
+    const outcome = await ask({
+      ...payload,
+      accept: acceptOf(choices, description),
+      attributes: attributesOf(choices, description),
+    });
+    setOutcomes((before) => [outcome, ...before].slice(0, KEPT));
+    setShown(outcome);
+    setBusy(false);
+  };
+
+  return (
+    <>
+      <header>
+        <h1>{choices.model}</h1>
+        <span class="quiet">
+          version {choices.version || model?.versions.at(-1)}
+          {description.hasHandler ? ' · with a handler' : ''} · on this machine
+        </span>
+      </header>
+      <main>
+        <div class="column">
+          <section class="card" aria-label="Request">
+            <SendView
+              key={`${choices.model} ${choices.signature}`}
+              description={description}
+              signature={signature}
+              busy={busy}
+              error={shown?.error?.message}
+              onSend={send}
+            />
+          </section>
+          <section class="card about" aria-label="Model">
+            <SignatureView signature={signature} />
+            <Options description={description} choices={choices} onChange={setChoices} />
+          </section>
+        </div>
+        <div class="column">
+          <section class="card answer" aria-label="Answer" aria-live="polite" aria-busy={busy}>
+            <h2>Answer</h2>
+            {shown ? (
+              <AnswerView
+                key={shown.id}
+                outcome={shown}
+                signature={signatureOf(description, shown)}
+                description={description}
+              />
+            ) : (
+              <p class="quiet">Send something: the answer appears here.</p>
+            )}
+          </section>
+          {shown ? (
+            <section class="card" aria-label="This request elsewhere">
+              <Snippets request={shown.request} />
+              {shown.answer ? <Latency key={shown.id} request={shown.request} /> : null}
+            </section>
+          ) : null}
+          {outcomes.length > 1 ? (
+            <section class="card" aria-label="History">
+              <History outcomes={outcomes} shown={shown} onShow={setShown} />
+            </section>
+          ) : null}
+        </div>
+      </main>
+    </>
+  );
+}
+
+/** The signature that a request was for, whatever is chosen now. */
+function signatureOf({ models }: PlaygroundDescription, { request: { attributes } }: Outcome) {
+  const model = models.find(({ name }) => name === attributes.modelName) ?? models[0];
+  return model?.signatures[attributes.signature ?? 'serving_default'];
+}

@@ -1,0 +1,143 @@
+/** A picture or another file: dropped, pasted, chosen, from the camera, or a sample. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SampleDescription } from './description.ts';
+import { mediaTypeOf } from './request/media-type.ts';
+import type { InputProps } from './send-view.tsx';
+
+interface Props extends InputProps {
+  readonly samples: readonly SampleDescription[];
+  readonly takesPictures: boolean;
+}
+
+/** A file that can be sent. */
+interface Chosen {
+  readonly name: string;
+  readonly blob: Blob;
+  readonly contentType: string;
+}
+
+/** The drop zone, the samples and the preview. A file is sent as soon as it is there. */
+export function FileInput({ samples, takesPictures, busy, onSend }: Props) {
+  const [chosen, setChosen] = useState<Chosen>();
+  const [over, setOver] = useState(false);
+  const file = useRef<HTMLInputElement>(null);
+  const camera = useRef<HTMLInputElement>(null);
+  const send = async (next: Chosen) => {
+    setChosen(next);
+    const { name, blob, contentType } = next;
+    const body = new Uint8Array(await blob.arrayBuffer());
+    const picture = contentType === 'application/x-image' ? blob : undefined;
+    onSend({ body, contentType, title: name, picture });
+  };
+  const take = (files: FileList | null | undefined) => {
+    const [first] = files ?? [];
+    if (first) {
+      const name = first.name || 'pasted picture';
+      send({ name, blob: first, contentType: mediaTypeOf(name) });
+    }
+  };
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files);
+    const onDragOver = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(true);
+    };
+    const onDragLeave = () => setOver(false);
+    const onDrop = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(false);
+      take(event.dataTransfer?.files);
+    };
+    // Anywhere on the page: what misses the frame must not replace the page.
+    return listening({
+      paste: onPaste,
+      dragover: onDragOver,
+      dragleave: onDragLeave,
+      drop: onDrop,
+    });
+  });
+  const trySample = async ({ name, path, mediaType }: SampleDescription) => {
+    const response = await fetch(path);
+    if (response.ok) send({ name, blob: await response.blob(), contentType: mediaType });
+  };
+  return (
+    <>
+      <div class={over ? 'drop over' : 'drop'}>
+        {chosen?.contentType === 'application/x-image' ? <Preview {...chosen} /> : null}
+        <p>
+          {chosen ? chosen.name : `Drop or paste ${takesPictures ? 'a picture' : 'a file'} here`}
+        </p>
+        <div class="buttons">
+          <button type="button" onClick={() => file.current?.click()}>
+            Choose a file
+          </button>
+          {takesPictures ? (
+            <button type="button" class="camera" onClick={() => camera.current?.click()}>
+              Camera
+            </button>
+          ) : null}
+          {chosen ? (
+            <button type="button" class="main" disabled={busy} onClick={() => send(chosen)}>
+              {busy ? 'Sending …' : 'Send again'}
+            </button>
+          ) : null}
+        </div>
+        <input
+          ref={file}
+          type="file"
+          hidden
+          aria-label="File to send"
+          onChange={(event) => take(event.currentTarget.files)}
+        />
+        <input
+          ref={camera}
+          type="file"
+          accept="image/*"
+          capture="environment"
+          hidden
+          aria-label="Picture from the camera"
+          onChange={(event) => take(event.currentTarget.files)}
+        />
+      </div>
+      {samples.length > 0 ? (
+        <ul class="samples" aria-label="Samples">
+          {samples.map((sample) => (
+            <li key={sample.path}>
+              <button type="button" title={sample.name} onClick={() => trySample(sample)}>
+                {sample.mediaType === 'application/x-image' ? (
+                  <img src={sample.path} alt={`sample ${sample.name}`} />
+                ) : (
+                  sample.name
+                )}
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </>
+  );
+}
+
+/** Listens on the whole page. @returns what ends it */
+function listening(
+  handlers: {
+    readonly [K in keyof DocumentEventMap]?: (event: DocumentEventMap[K]) => void;
+  },
+): () => void {
+  const all = Object.entries(handlers) as [string, EventListener][];
+  for (const [type, handler] of all) document.addEventListener(type, handler);
+  return () => {
+    for (const [type, handler] of all) document.removeEventListener(type, handler);
+  };
+}
+
+/** The picture itself, as its address stays valid while it is seen. */
+export function Preview({ blob, name }: { readonly blob: Blob; readonly name: string }) {
+  const [url, setUrl] = useState('');
+  useEffect(() => {
+    const made = URL.createObjectURL(blob);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [blob]);
+  return url ? <img class="preview" src={url} alt={name} /> : null;
+}

@@ -1,0 +1,164 @@
+/** Options of a request: model, version, signature, transport, outputs, format of the answer. */
+import type { RequestAttributes } from '@sagemaker-tfs/client';
+import type { PlaygroundDescription } from './description.ts';
+
+/** What is chosen; an empty text leaves it to the runtime. */
+export interface Choices {
+  readonly model: string;
+  readonly version: string;
+  readonly signature: string;
+  readonly transport: '' | 'grpc' | 'rest';
+  /** Outputs that are not wanted. */
+  readonly left: readonly string[];
+  /** Media type of the answer. */
+  readonly accept: string;
+}
+
+const JSON_TYPE = 'application/json';
+const NPZ_TYPE = 'application/x-npz';
+const DEFAULT_SIGNATURE = 'serving_default';
+
+/** What the runtime itself would take. */
+export function firstChoices({ models }: PlaygroundDescription): Choices {
+  const [model] = models;
+  const keys = Object.keys(model?.signatures ?? {});
+  const signature = keys.includes(DEFAULT_SIGNATURE) ? DEFAULT_SIGNATURE : (keys[0] ?? '');
+  return { model: model?.name ?? '', version: '', signature, transport: '', left: [], accept: '' };
+}
+
+/** Chosen, or npz, which keeps dtypes; JSON where a handler or `postprocess` makes the answer. */
+export function acceptOf({ accept }: Choices, description: PlaygroundDescription): string {
+  if (accept) return accept;
+  const madeToBeRead = description.hasHandler || description.hasPostprocess;
+  return madeToBeRead ? JSON_TYPE : `${NPZ_TYPE}, ${JSON_TYPE};q=0.5`;
+}
+
+/** Only what differs from the runtime's own choice is sent. */
+export function attributesOf(
+  choices: Choices,
+  { models }: PlaygroundDescription,
+): RequestAttributes {
+  const model = models.find(({ name }) => name === choices.model);
+  const all = Object.keys(model?.signatures[choices.signature]?.outputs ?? {});
+  const outputs = all.filter((name) => !choices.left.includes(name));
+  return {
+    ...(models.length > 1 && { modelName: choices.model }),
+    ...(choices.version && { modelVersion: choices.version }),
+    ...(choices.signature !== DEFAULT_SIGNATURE && { signature: choices.signature }),
+    ...(choices.transport && { transport: choices.transport }),
+    ...(outputs.length < all.length && outputs.length > 0 && { outputs }),
+  };
+}
+
+interface Props {
+  readonly description: PlaygroundDescription;
+  readonly choices: Choices;
+  readonly onChange: (choices: Choices) => void;
+}
+
+/** The form. */
+export function Options({ description, choices, onChange }: Props) {
+  const model = description.models.find(({ name }) => name === choices.model);
+  const signatures = Object.keys(model?.signatures ?? {});
+  const outputs = Object.keys(model?.signatures[choices.signature]?.outputs ?? {});
+  const change = (part: Partial<Choices>) => onChange({ ...choices, ...part });
+  const choose = (name: string) => {
+    const next = firstChoices({
+      ...description,
+      models: description.models.filter((other) => other.name === name),
+    });
+    onChange({ ...next, transport: choices.transport, accept: choices.accept });
+  };
+  return (
+    <details>
+      <summary>Options</summary>
+      <div class="options">
+        {description.models.length > 1 ? (
+          <Select
+            label="Model"
+            value={choices.model}
+            onChange={choose}
+            values={description.models.map(({ name }) => [name, name])}
+          />
+        ) : null}
+        <Select
+          label="Version"
+          value={choices.version}
+          onChange={(version) => change({ version })}
+          values={[['', 'newest'], ...(model?.versions ?? []).map((v): [string, string] => [v, v])]}
+        />
+        <Select
+          label="Signature"
+          value={choices.signature}
+          onChange={(signature) => change({ signature, left: [] })}
+          values={signatures.map((key) => [key, key])}
+        />
+        <Select
+          label="Transport"
+          value={choices.transport}
+          onChange={(transport) => change({ transport: transport as Choices['transport'] })}
+          values={[
+            ['', 'as served'],
+            ['grpc', 'gRPC'],
+            ['rest', 'REST'],
+          ]}
+        />
+        <Select
+          label="Answer as"
+          value={choices.accept}
+          onChange={(accept) => change({ accept })}
+          values={[
+            ['', 'automatic'],
+            [JSON_TYPE, 'JSON'],
+            [NPZ_TYPE, 'npz'],
+            ['text/csv', 'CSV'],
+          ]}
+        />
+        {outputs.length > 1 ? (
+          <fieldset>
+            <legend>Outputs</legend>
+            {outputs.map((name) => (
+              <label key={name}>
+                <input
+                  type="checkbox"
+                  checked={!choices.left.includes(name)}
+                  onChange={(event) =>
+                    change({
+                      left: event.currentTarget.checked
+                        ? choices.left.filter((other) => other !== name)
+                        : [...choices.left, name],
+                    })
+                  }
+                />
+                {name}
+              </label>
+            ))}
+          </fieldset>
+        ) : null}
+      </div>
+    </details>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  /** Value and text of each. */
+  readonly values: readonly (readonly [string, string])[];
+  readonly onChange: (value: string) => void;
+}
+
+function Select({ label, value, values, onChange }: SelectProps) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {values.map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

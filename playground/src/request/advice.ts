@@ -1,0 +1,25 @@
+/** What to do about an error, by its code. The message itself says what was wrong and where. */
+
+const ADVICE: Readonly<Record<string, string>> = {
+  BAD_IMAGE: 'Send a JPEG, PNG, WebP, GIF or TIFF that opens elsewhere.',
+  BAD_INPUT: 'Compare the names, dtypes and shapes with the signature on the left.',
+  BAD_REQUEST: 'Check that the body is what its media type says.',
+  BAD_CUSTOM_ATTRIBUTE: 'Check the options: signature, version, outputs, transport.',
+  HANDLER_FAILED: 'The log of serve has the stack of the handler. Mend it: serve loads it again.',
+  HOST_REFUSED: 'Open the page by the address that serve prints.',
+  MODEL_FAILED: 'TensorFlow refused the tensors. Compare them with the signature.',
+  MODEL_NOT_READY: 'The model is loading. Try again in a moment.',
+  NETWORK_FAILED: 'Is serve still running? Its terminal says so.',
+  NOT_ACCEPTABLE: 'Choose another format of the answer in the options.',
+  REQUEST_TOO_LARGE: 'Send fewer or smaller records.',
+  RUNTIME_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
+  UNKNOWN_INPUT: 'Use the names of the signature on the left.',
+  UNKNOWN_OUTPUT: 'Choose outputs of this signature in the options.',
+  UNKNOWN_SIGNATURE: 'Choose a signature of this version in the options.',
+  UNSUPPORTED_MEDIA_TYPE: 'Send tensors instead, or declare preprocess when you package the model.',
+};
+
+/** Advice for a code; a general one where the code is not known here. */
+export function adviceFor(code: string): string {
+  return ADVICE[code] ?? 'The terminal of serve has the log: press l there.';
+}

@@ -1,0 +1,77 @@
+/** A request of the page, and what came of it. */
+import {
+  type Answer,
+  PredictionError,
+  type PredictOptions,
+  predict,
+  type RequestAttributes,
+} from '@sagemaker-tfs/client';
+
+/** A request as the page holds it. */
+export interface PageRequest {
+  readonly body: Uint8Array;
+  readonly contentType: string;
+  readonly accept: string;
+  readonly attributes: RequestAttributes;
+  /** For people: the file's name or the kind of input. */
+  readonly title: string;
+  /** The picture that was sent. */
+  readonly picture?: Blob | undefined;
+  /** The table that was pasted, a list of cells for each row. */
+  readonly table?: readonly (readonly string[])[] | undefined;
+}
+
+/** What came of a request. */
+export interface Outcome {
+  readonly id: number;
+  readonly at: Date;
+  readonly request: PageRequest;
+  readonly milliseconds: number;
+  readonly answer?: Answer;
+  readonly error?: { readonly code: string; readonly message: string; readonly status: number };
+}
+
+let asked = 0;
+
+/** Sends the request once. Never rejects: an error is an outcome too. */
+export async function ask(request: PageRequest): Promise<Outcome> {
+  asked += 1;
+  const about = { id: asked, at: new Date(), request };
+  const from = performance.now();
+  try {
+    const answer = await send(request);
+    return { ...about, answer, milliseconds: performance.now() - from };
+  } catch (error) {
+    return { ...about, error: errorOf(error), milliseconds: performance.now() - from };
+  }
+}
+
+function send({ body, contentType, accept, attributes }: PageRequest): Promise<Answer> {
+  const options: PredictOptions = { contentType, accept, customAttributes: attributes, retries: 0 };
+  return predict({ url: location.origin }, body, options);
+}
+
+function errorOf(error: unknown): NonNullable<Outcome['error']> {
+  if (!(error instanceof PredictionError)) {
+    return { code: 'PAGE_ERROR', message: String(error), status: 0 };
+  }
+  // The address is this page's own.
+  const message = error.message.replace(/^\S+ answered \d+: /, '');
+  return { code: error.code, message, status: error.status ?? 0 };
+}
+
+/** Sends the request `count` times, one after another. @returns milliseconds of each */
+export async function measure(
+  request: PageRequest,
+  count: number,
+  onDone: (done: number) => void,
+): Promise<number[]> {
+  const times: number[] = [];
+  while (times.length < count) {
+    const from = performance.now();
+    await send(request);
+    times.push(performance.now() - from);
+    onDone(times.length);
+  }
+  return times;
+}

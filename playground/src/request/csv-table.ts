@@ -1,0 +1,32 @@
+/** A pasted table as cells, for showing answers beside it; what is sent is the text itself. */
+
+/** Rows of cells; a quoted cell may hold commas, quotes ("") and line ends. Empty lines are left out. */
+export function cellsOf(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = '';
+  let quoted = false;
+  const endRow = () => {
+    row.push(cell);
+    if (row.length > 1 || cell !== '') rows.push(row);
+    row = [];
+    cell = '';
+  };
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (quoted) {
+      if (character !== '"') cell += character;
+      else if (text[at + 1] === '"') {
+        cell += '"';
+        at += 1;
+      } else quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === ',') {
+      row.push(cell);
+      cell = '';
+    } else if (character === '\n') endRow();
+    else if (character !== '\r') cell += character;
+  }
+  endRow();
+  return rows;
+}

@@ -1,0 +1,126 @@
+/** The request of the page as code that others can run. */
+import type { PageRequest } from './ask.ts';
+
+/** Bytes of a body that are written into the code; longer ones come from a file. */
+const INLINE = 2_000;
+/** Where deployed models answer; people put their own name. */
+const ENDPOINT = 'my-endpoint';
+
+/** Languages in the order of their tabs. */
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'aws CLI'] as const;
+
+/** One of them. */
+export type Language = (typeof LANGUAGES)[number];
+
+/** The request in a language. `url` is this server's. */
+export function snippet(language: Language, request: PageRequest, url: string): string {
+  const text = inlineText(request);
+  const parts = {
+    request,
+    accept: acceptOf(request),
+    text,
+    file: request.title,
+    header: attributesHeader(request),
+    url,
+  };
+  if (language === 'curl') return curl(parts);
+  if (language === 'TypeScript') return typeScript(parts);
+  return language === 'Python' ? python(parts) : awsCli(parts);
+}
+
+interface Parts {
+  readonly request: PageRequest;
+  /** Undefined leaves the choice to the runtime. */
+  readonly accept: string | undefined;
+  readonly text: string | undefined;
+  readonly file: string;
+  readonly header: string;
+  readonly url: string;
+}
+
+/** A list of types is the page's own preference, nobody's wish. */
+function acceptOf({ accept }: PageRequest): string | undefined {
+  return accept.includes(',') ? undefined : accept;
+}
+
+function inlineText({ body, contentType }: PageRequest): string | undefined {
+  const isText = /json|csv/.test(contentType);
+  return isText && body.length <= INLINE ? new TextDecoder().decode(body) : undefined;
+}
+
+function attributesHeader({ attributes }: PageRequest): string {
+  const { transport, modelName, modelVersion, signature, outputs } = attributes;
+  const pairs: [string, string | undefined][] = [
+    ['tfs-transport', transport],
+    ['tfs-model-name', modelName],
+    ['tfs-model-version', modelVersion?.toString()],
+    ['tfs-signature', signature],
+    ['tfs-outputs', outputs?.join('%2C')],
+  ];
+  return pairs.flatMap(([name, value]) => (value ? [`${name}=${value}`] : [])).join(',');
+}
+
+/** For a POSIX shell. */
+function shell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function curl({ request, accept, text, file, header, url }: Parts): string {
+  return [
+    `curl -s ${url}/invocations`,
+    `-H ${shell(`Content-Type: ${request.contentType}`)}`,
+    ...(accept ? [`-H ${shell(`Accept: ${accept}`)}`] : []),
+    ...(header ? [`-H ${shell(`X-Amzn-SageMaker-Custom-Attributes: ${header}`)}`] : []),
+    `--data-binary ${text === undefined ? shell(`@${file}`) : shell(text)}`,
+    ...(/npz|npy/.test(accept ?? '') ? ['-o answer.npz'] : []),
+  ].join(' \\\n  ');
+}
+
+function typeScript({ request, accept, text, file, header, url }: Parts): string {
+  const body = text === undefined ? `readFileSync(${JSON.stringify(file)})` : JSON.stringify(text);
+  return [
+    ...(text === undefined ? ["import { readFileSync } from 'node:fs';"] : []),
+    "import { predict } from 'sagemaker-tfs/client';",
+    '',
+    `// On SageMaker: { endpointName: '${ENDPOINT}' }`,
+    `const answer = await predict({ url: '${url}' }, ${body}, {`,
+    `  contentType: ${JSON.stringify(request.contentType)},`,
+    ...(accept ? [`  accept: ${JSON.stringify(accept)},`] : []),
+    ...(header ? [`  customAttributes: ${JSON.stringify(header)},`] : []),
+    '});',
+    /npz|npy/.test(accept ?? '') ? 'console.log(answer.tensors());' : 'console.log(answer.text());',
+  ].join('\n');
+}
+
+function python({ request, accept, text, file, header }: Parts): string {
+  const body =
+    text === undefined
+      ? `open(${JSON.stringify(file)}, "rb").read()`
+      : `${JSON.stringify(text)}.encode()`;
+  return [
+    'import boto3',
+    '',
+    'reply = boto3.client("sagemaker-runtime").invoke_endpoint(',
+    `    EndpointName="${ENDPOINT}",`,
+    `    ContentType=${JSON.stringify(request.contentType)},`,
+    ...(accept ? [`    Accept=${JSON.stringify(accept)},`] : []),
+    ...(header ? [`    CustomAttributes=${JSON.stringify(header)},`] : []),
+    `    Body=${body},`,
+    ')',
+    'print(reply["Body"].read())',
+  ].join('\n');
+}
+
+function awsCli({ request, accept, text, file, header }: Parts): string {
+  return [
+    'aws sagemaker-runtime invoke-endpoint',
+    `--endpoint-name ${ENDPOINT}`,
+    `--content-type ${shell(request.contentType)}`,
+    ...(accept ? [`--accept ${shell(accept)}`] : []),
+    ...(header ? [`--custom-attributes ${shell(header)}`] : []),
+    text === undefined
+      ? `--body ${shell(`fileb://${file}`)}`
+      : `--cli-binary-format raw-in-base64-out --body ${shell(text)}`,
+    'answer',
+  ].join(' \\\n  ');
+}

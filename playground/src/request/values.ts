@@ -1,0 +1,54 @@
+/** Tensors as people write them in a form: JSON, or a word that fills the shape. */
+import type { TensorDescription } from '../description.ts';
+
+/** Elements beyond which a form shows a word instead of the values. */
+const WRITTEN = 64;
+
+/** Words that stand for a whole tensor. */
+export const FILLS = ['zeros', 'ones', 'random'] as const;
+
+/** What a field holds at first: a value of the right form. */
+export function firstText({ dtype, shape }: TensorDescription): string {
+  const sizes = (shape ?? []).map((size) => (size < 0 ? 1 : size));
+  const count = sizes.reduce((product, size) => product * size, 1);
+  if (count > WRITTEN) return 'random';
+  return JSON.stringify(filled(sizes, () => (dtype === 'string' ? 'text' : zeroOf(dtype))));
+}
+
+function zeroOf(dtype: string): number | boolean {
+  return dtype === 'bool' ? false : /^(b?float)/.test(dtype) ? 1.5 : 1;
+}
+
+/**
+ * The field's text as JSON text.
+ * @throws Error in words, for the field
+ */
+export function jsonOf(text: string, { dtype, shape }: TensorDescription): string {
+  const word = text.trim();
+  if ((FILLS as readonly string[]).includes(word)) {
+    if (dtype === 'string') throw new Error('strings need a JSON array, for example ["text"]');
+    const sizes = (shape ?? []).map((size) => (size < 0 ? 1 : size));
+    return JSON.stringify(filled(sizes, () => elementOf(word, dtype)));
+  }
+  try {
+    JSON.parse(word);
+  } catch (error) {
+    throw new Error(`not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  // As written: numbers beyond 2^53 keep their digits.
+  return word;
+}
+
+function elementOf(word: string, dtype: string): number | boolean {
+  const value = word === 'zeros' ? 0 : word === 'ones' ? 1 : Math.random();
+  if (dtype === 'bool') return value >= 0.5;
+  if (/float/.test(dtype)) return Math.fround(Number(value.toFixed(4)));
+  return word === 'random' ? Math.floor(value * 100) : value;
+}
+
+type Nested = number | boolean | string | Nested[];
+
+function filled(sizes: readonly number[], element: () => number | boolean | string): Nested {
+  const [size, ...rest] = sizes;
+  return size === undefined ? element() : Array.from({ length: size }, () => filled(rest, element));
+}

@@ -1,0 +1,73 @@
+/** What is sent: a file or picture, tensors in a form, or a table. */
+import { useState } from 'preact/hooks';
+import type { Payload } from './app.tsx';
+import { CsvInput } from './csv-input.tsx';
+import type { PlaygroundDescription, SignatureDescription } from './description.ts';
+import { FileInput } from './file-input.tsx';
+import { TensorForm } from './tensor-form.tsx';
+
+const TABS = ['File', 'Tensors', 'CSV'] as const;
+type Tab = (typeof TABS)[number];
+
+/** What the inputs have in common. */
+export interface InputProps {
+  readonly busy: boolean;
+  readonly onSend: (payload: Payload) => void;
+}
+
+interface Props extends InputProps {
+  readonly description: PlaygroundDescription;
+  readonly signature: SignatureDescription | undefined;
+  /** Message of the last answer, if it was an error. */
+  readonly error: string | undefined;
+}
+
+/** The inputs as tabs; the arrow keys go from one to the next. */
+export function SendView({ description, signature, busy, error, onSend }: Props) {
+  const takesPictures = Boolean(signature?.picture) || description.hasHandler;
+  const [tab, setTab] = useState<Tab>(
+    takesPictures || description.samples.length > 0 ? 'File' : 'Tensors',
+  );
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: TABS.length - 1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = TABS[(TABS.indexOf(tab) + step) % TABS.length] as Tab;
+    setTab(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label="What to send" onKeyDown={onKeyDown}>
+        {TABS.map((name) => (
+          <button
+            key={name}
+            id={`tab-${name}`}
+            type="button"
+            role="tab"
+            aria-selected={name === tab}
+            aria-controls="panel"
+            tabIndex={name === tab ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {name === 'File' && takesPictures ? 'Picture' : name}
+          </button>
+        ))}
+      </div>
+      <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === 'File' ? (
+          <FileInput
+            samples={description.samples}
+            takesPictures={takesPictures}
+            busy={busy}
+            onSend={onSend}
+          />
+        ) : null}
+        {tab === 'Tensors' ? (
+          <TensorForm signature={signature} error={error} busy={busy} onSend={onSend} />
+        ) : null}
+        {tab === 'CSV' ? <CsvInput signature={signature} busy={busy} onSend={onSend} /> : null}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+/** The request as code, to take along. */
+import { useState } from 'preact/hooks';
+import type { PageRequest } from './request/ask.ts';
+import { LANGUAGES, type Language, snippet } from './request/snippets.ts';
+
+/** One language at a time, with a button that copies. */
+export function Snippets({ request }: { readonly request: PageRequest }) {
+  const [language, setLanguage] = useState<Language>('curl');
+  const [copied, setCopied] = useState(false);
+  const code = snippet(language, request, location.origin);
+  const copy = async () => {
+    await navigator.clipboard.writeText(code).catch(() => undefined);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <details open>
+      <summary>As code</summary>
+      <div class="row">
+        <label>
+          Language
+          <select
+            value={language}
+            onChange={(event) => setLanguage(event.currentTarget.value as Language)}
+          >
+            {LANGUAGES.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={copy}>
+          {copied ? 'Copied' : 'Copy'}
+        </button>
+      </div>
+      <pre data-testid="code">{code}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,67 @@
+/** Chromium for tests, where this machine has it. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The first of its usual names on PATH. */
+export function findChromium(): string | undefined {
+  const candidates = (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((directory) => NAMES.map((name) => join(directory, name)));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Starts it. */
+export function launch(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    timeout: 90_000,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+}
+
+/** How a page is seen. */
+export interface View {
+  readonly width: number;
+  readonly colorScheme: 'light' | 'dark';
+}
+
+/** What went wrong on a context's pages, and what they asked of other machines; both must stay empty. */
+export interface Observed {
+  readonly problems: string[];
+  readonly elsewhere: string[];
+}
+
+/** A context whose requests beyond loopback are aborted. */
+export async function openContext(
+  browser: Browser,
+  { width, colorScheme }: View,
+): Promise<{ context: BrowserContext; observed: Observed }> {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  context.setDefaultTimeout(45_000);
+  const observed: Observed = { problems: [], elsewhere: [] };
+  await context.route('**', (route) => {
+    const url = new URL(route.request().url());
+    if (url.hostname === '127.0.0.1' || url.protocol === 'blob:') return route.continue();
+    observed.elsewhere.push(url.href);
+    return route.abort();
+  });
+  context.on('page', (page) => {
+    page.on('pageerror', (error) => observed.problems.push(String(error)));
+    page.on('console', (message) => {
+      // An answer with an error status is part of what is tested.
+      const isAnswer = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isAnswer) observed.problems.push(message.text());
+    });
+  });
+  return { context, observed };
+}

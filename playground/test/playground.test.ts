@@ -1,0 +1,265 @@
+/** The page at `/` of `serve` as people use it: real models behind it, in Chromium. */
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
+import { decodeNpz } from '@sagemaker-tfs/tensors';
+import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { startFront } from '../../cli/src/playground/front.ts';
+import { readPage } from '../../cli/src/playground/page.ts';
+import { freePort } from '../../cli/src/serving/free-port.ts';
+import { type ServeSession, startSession } from '../../cli/src/serving/serve-session.ts';
+import { fixtureModel } from '../../test/fixtures/index.ts';
+import { accessibilityProblems } from './accessibility.ts';
+import { findChromium, launch, type Observed, openContext, type View } from './browser.ts';
+
+const chromium = findChromium();
+const suite = chromium ? describe : describe.skip;
+const name = chromium
+  ? 'the playground in Chromium'
+  : 'the playground in Chromium (skipped: no chromium on PATH; apt-get install chromium)';
+
+jest.setTimeout(240_000);
+
+const VIEWS: readonly View[] = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 375, colorScheme: 'dark' },
+];
+
+let work: string;
+let browser: Browser;
+const sessions: ServeSession[] = [];
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'playground-test-'));
+});
+afterAll(async () => {
+  await browser?.close();
+  for (const session of sessions) await session.close();
+  await rm(work, { recursive: true, force: true });
+});
+
+/** Serves a source until the end of the suite. */
+async function serving(source: string, handler?: string): Promise<ServeSession> {
+  const session = await startSession({
+    source,
+    handler,
+    port: await freePort(),
+    host: '127.0.0.1',
+    environment: {},
+    playground: true,
+    log: join(work, 'runtime.log'),
+    signal: new AbortController().signal,
+  });
+  sessions.push(session);
+  return session;
+}
+
+/** Opens the page in each view and makes sure that it stays sound whatever is done there. */
+async function inEachView(url: string, use: (page: Page, view: View) => Promise<void>) {
+  browser ??= await launch(chromium ?? '');
+  for (const view of VIEWS) {
+    const { context, observed } = await openContext(browser, view);
+    try {
+      const page = await context.newPage();
+      await page.goto(`${url}/`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await use(page, view);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      expect(observed).toEqual<Observed>({ problems: [], elsewhere: [] });
+    } finally {
+      await context.close();
+    }
+  }
+}
+
+async function packaged(model: string, options: Partial<ContentOptions>): Promise<string> {
+  const out = join(work, `${model}.tar.gz`);
+  await packageModel({ source: fixtureModel(model).basePath, out, ...options });
+  return out;
+}
+
+const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
+
+suite(name, () => {
+  test('a classifier with a handler: a sample becomes bars, code, a distribution and history', async () => {
+    const digits = join(__dirname, '..', '..', 'examples', 'digits');
+    const { url } = await serving(join(digits, 'model'), join(digits, 'inference.ts'));
+    await inEachView(url, async (page) => {
+      await page.getByRole('button', { name: 'sample 00000-7.jpg' }).click();
+      const bars = answer(page)
+        .getByRole('list', { name: /Best classes/ })
+        .getByRole('listitem');
+      await expect(bars.first().textContent()).resolves.toMatch(/^class 7\d+\.\d %$/);
+      expect(await bars.count()).toBe(5);
+      await page.getByLabel(/^top 5 of 10/).fill('10');
+      expect(await bars.count()).toBe(10);
+      const code = page.getByTestId('code');
+      await expect(code.textContent()).resolves.toContain("--data-binary '@00000-7.jpg'");
+      for (const [language, text] of [
+        ['TypeScript', 'await predict('],
+        ['Python', 'boto3.client("sagemaker-runtime")'],
+        ['aws CLI', 'aws sagemaker-runtime invoke-endpoint'],
+      ] as const) {
+        await page.getByLabel('Language').selectOption(language);
+        expect(await code.textContent()).toContain(text);
+      }
+      await page.getByRole('button', { name: 'Send ×100' }).click();
+      await expect(page.getByTestId('latency').textContent()).resolves.toMatch(/median .* P95/);
+      await page.getByRole('button', { name: 'sample 00100-6.png' }).click();
+      await answer(page).getByText('class 6').first().waitFor();
+      const history = page.getByRole('region', { name: 'History' }).getByRole('button');
+      await history.last().click();
+      await answer(page).getByText('class 7').first().waitFor();
+    });
+  });
+
+  test('what is no picture: code, message, what to do', async () => {
+    const { url } = await serving(await packaged('image_nchw', {}));
+    const bad = join(work, 'notes.jpg');
+    await writeFile(bad, '<img src=x onerror="document.title=1">');
+    const good = join(work, 'green.png');
+    const background = '#00ff00';
+    await sharp({ create: { width: 64, height: 48, channels: 3, background } }).toFile(good);
+    await inEachView(url, async (page) => {
+      await page.getByLabel('File to send').setInputFiles(bad);
+      const alert = answer(page).getByRole('alert');
+      await expect(alert.textContent()).resolves.toMatch(/BAD_IMAGE.*HTTP 400.*→ Send a JPEG/s);
+      expect(await page.title()).toBe('Playground');
+      // Channels first: the picture's green is the second of three.
+      await page.getByLabel('File to send').setInputFiles(good);
+      await answer(page).getByText('mean_color').first().click();
+      await answer(page).getByText('0, 255, 0').first().waitFor();
+      await expect(answer(page).getByText('float32 [1, 4, 3]').count()).resolves.toBe(1);
+    });
+  });
+
+  test('half_plus_two: a form from the signature, a table, and tensors as npz', async () => {
+    const { url } = await serving(fixtureModel('half_plus_two').basePath);
+    await inEachView(url, async (page) => {
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      const field = page.getByRole('textbox', { name: /^x / });
+      await field.fill('[1, 2, nonsense]');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      await field.fill('[[1], [2], [5]]');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await answer(page).getByText('3.5, 4, 5.5').waitFor();
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download npz' }).click();
+      const file = await (await downloading).path();
+      const npz = decodeNpz(await readFile(file), { maxBytes: 1e6 });
+      expect(Object.values(npz)[0]?.shape).toEqual([3, 1]);
+
+      await page.getByRole('tab', { name: 'Tensors' }).press('ArrowRight');
+      await page.getByRole('textbox', { name: 'Rows, one a line' }).fill('10\n20\n');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      const row = answer(page).getByRole('row', { name: /^20/ });
+      await expect(row.textContent()).resolves.toBe('2013');
+    });
+  });
+
+  test('strings: text goes in and comes back as text', async () => {
+    const { url } = await serving(fixtureModel('strings').basePath);
+    await inEachView(url, async (page) => {
+      await page.getByText('Options').click();
+      await page.getByLabel(/^Signature/).selectOption('bytes');
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      await page.getByRole('textbox', { name: /^data_bytes/ }).fill('["<b>Grüße</b>"]');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await answer(page).getByText('echo_bytes').first().click();
+      await answer(page).getByText('"<b>Grüße</b>"').first().waitFor();
+    });
+  });
+
+  test('detections: a list, a threshold and boxes on the picture', async () => {
+    const source = await packaged('detection', { postprocess: { boxes: { threshold: 0.1 } } });
+    const { url } = await serving(source);
+    const picture = join(work, 'red.png');
+    const background = '#ff0040';
+    await sharp({ create: { width: 96, height: 96, channels: 3, background } }).toFile(picture);
+    await inEachView(url, async (page) => {
+      await page.getByLabel('File to send').setInputFiles(picture);
+      const detections = (count: string) =>
+        answer(page).getByRole('list', { name: `${count} detections` });
+      await page.getByLabel(/^score/).fill('1');
+      await detections('0 of 100').waitFor({ state: 'attached' });
+      await page.getByLabel(/^score/).fill('0');
+      await detections('100 of 100').getByRole('button').first().hover();
+      await answer(page).locator('canvas[data-ready=yes]').waitFor();
+    });
+  });
+
+  test('a model that sees a letterbox: its box lies where the thing is in the picture', async () => {
+    // The model's frame is 100 x 100; the picture fills its rows 25 to 75. The box: the picture's left half.
+    const outputs = {
+      detection_boxes: [[[0.25, 0, 0.75, 0.5]]],
+      detection_scores: [[0.9]],
+      detection_classes: [[1]],
+    };
+    const tensor = (shape: number[]) => ({ dtype: 'float32', shape });
+    const signature = {
+      inputs: { image: { dtype: 'uint8', shape: [1, 100, 100, 3] } },
+      outputs: {
+        detection_boxes: tensor([1, 1, 4]),
+        detection_scores: tensor([1, 1]),
+        detection_classes: tensor([1, 1]),
+      },
+      picture: { input: 'image', resize: 'contain', width: 100, height: 100 } as const,
+    };
+    const model = createServer((request, response) => {
+      request.resume().once('end', () => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify({ outputs }));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(model, 'listening');
+    const front = await startFront({
+      port: 0,
+      host: '127.0.0.1',
+      page: await readPage(),
+      behind: () => ({
+        url: `http://127.0.0.1:${(model.address() as AddressInfo).port}`,
+        samples: [],
+        description: {
+          models: [{ name: 'boxes', versions: ['1'], signatures: { serving_default: signature } }],
+          hasHandler: false,
+          hasPostprocess: false,
+          hasBoxes: false,
+          labels: ['nothing', 'thing'],
+          samples: [],
+        },
+      }),
+    });
+    const picture = join(work, 'wide.png');
+    await sharp({ create: { width: 400, height: 200, channels: 3, background: '#000000' } }).toFile(
+      picture,
+    );
+    try {
+      await inEachView(front.url, async (page) => {
+        await page.getByLabel('File to send').setInputFiles(picture);
+        await answer(page).locator('canvas[data-ready=yes]').waitFor();
+        await answer(page).getByText('0.000, 0.000, 1.000, 0.500').waitFor();
+        const edges = await page.evaluate(`new Promise((done) => {
+          const canvas = document.querySelector('canvas[data-ready=yes]');
+          const look = () => {
+            const lit = (x, y) => canvas.getContext('2d').getImageData(x, y, 1, 1).data[0] > 100;
+            // Right edge of the box, left and right of it, and the frame's own middle line.
+            const found = [lit(200, 100), lit(190, 100), lit(215, 100), lit(100, 50)];
+            if (canvas.width === 400 && found[0]) done(found);
+            else requestAnimationFrame(look);
+          };
+          look();
+        })`);
+        expect(edges).toEqual([true, false, false, false]);
+      });
+    } finally {
+      await front.close();
+      model.close();
+    }
+  });
+});
