@@ -13,10 +13,10 @@ import {
 import { LibTensorFlowError } from './errors.ts';
 
 /**
- * Checks names, dtypes and, unless `shapes` is false, shapes of the inputs of one call.
+ * Checks names and, unless `declared` is false, dtypes and shapes of the inputs of one call.
  * @throws LibTensorFlowError UNKNOWN_INPUT, MISSING_INPUT, WRONG_DTYPE or WRONG_SHAPE
  */
-export function checkInputs(signature: Signature, inputs: TensorMap, shapes = true): void {
+export function checkInputs(signature: Signature, inputs: TensorMap, declared = true): void {
   for (const name of Object.keys(inputs)) {
     if (Object.hasOwn(signature.inputs, name)) continue;
     throw new LibTensorFlowError(
@@ -32,7 +32,7 @@ export function checkInputs(signature: Signature, inputs: TensorMap, shapes = tr
         `input "${name}" of signature "${signature.key}" is missing; it takes ${listed(signature.inputs)}`,
       );
     }
-    checkInput(`input "${name}" of signature "${signature.key}"`, spec, tensor, shapes);
+    checkInput(`input "${name}" of signature "${signature.key}"`, spec, tensor, declared);
   }
 }
 
@@ -58,15 +58,15 @@ export function checkOutputs(
   return names;
 }
 
-function checkInput(what: string, spec: TensorSpec, tensor: Tensor, shapes: boolean): void {
+function checkInput(what: string, spec: TensorSpec, tensor: Tensor, declared: boolean): void {
   checkSupported(what, spec);
-  if (tensor.dtype !== spec.dtype) {
+  if (declared && tensor.dtype !== spec.dtype) {
     throw new LibTensorFlowError(
       'WRONG_DTYPE',
       `${what} takes ${specified(spec)}, got ${describe(tensor)}`,
     );
   }
-  if (shapes && !fits(tensor.shape, spec.shape)) {
+  if (declared && !fits(tensor.shape, spec.shape)) {
     throw new LibTensorFlowError(
       'WRONG_SHAPE',
       `${what} takes ${specified(spec)}, got ${describe(tensor)}`,

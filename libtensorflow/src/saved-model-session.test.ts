@@ -210,7 +210,9 @@ describe('a call that does not fit the signature', () => {
     const inputs = Object.fromEntries(
       Object.keys(signature?.inputs ?? {}).map((name) => [name, floats(1, 2)]),
     );
-    const error = await failure(session.run(signature?.key ?? '', inputs, { checkShapes: false }));
+    const error = await failure(
+      session.run(signature?.key ?? '', inputs, { checkDeclared: false }),
+    );
     expect([error.code, error.message]).toEqual([
       'WRONG_DTYPE',
       expect.stringContaining('DT_COMPLEX64, which is not supported'),

@@ -33,10 +33,10 @@ export interface RunOptions {
   /** Names of the outputs to compute, in order. Default: all of the signature's. */
   readonly outputs?: readonly string[];
   /**
-   * False leaves shapes to TensorFlow, which accepts what the graph can compute even where the signature
-   * says otherwise, as TensorFlow Serving does. Default: true.
+   * False leaves dtypes and shapes to TensorFlow, which accepts what the graph can compute even where the
+   * signature says otherwise, as TensorFlow Serving does. Default: true.
    */
-  readonly checkShapes?: boolean;
+  readonly checkDeclared?: boolean;
   /** Stops waiting: the promise rejects with the signal's reason at once, and the result is dropped. */
   readonly signal?: AbortSignalLike;
 }
@@ -97,7 +97,7 @@ export class SavedModelSession {
     }
     const signature = this.#signature(signatureKey);
     const given = { ...this.#defaults.get(signatureKey), ...inputs };
-    checkInputs(signature, given, options.checkShapes);
+    checkInputs(signature, given, options.checkDeclared);
     const outputs = checkOutputs(signature, options.outputs);
     const running = enqueueRun(() => {
       signal?.throwIfAborted();

@@ -41,7 +41,7 @@ function batching(options: Partial<BatchingOptions> = {}) {
     signatures: model.signatures,
     run: async (signature, inputs, outputs) => {
       runs.push(inputs.x?.shape[0]);
-      const result = await model.run(signature, inputs, { outputs, checkShapes: false });
+      const result = await model.run(signature, inputs, { outputs, checkDeclared: false });
       return {
         outputs: result.outputs,
         release: () => {

@@ -68,13 +68,20 @@ const BY_ENUM_VALUE = new Map<number, DType>(
   (Object.keys(DTYPES) as DType[]).map((name) => [DTYPES[name].enumValue, name]),
 );
 
-/** The dtype with this `DataType` enum value, or undefined where it is not one of {@link DTYPES}. */
+/** From here on `DataType` has the reference types of TensorFlow 1, each 100 above the type that it refers to. */
+const REFERENCE = 100;
+
+/**
+ * The dtype with this `DataType` enum value, or undefined where it is not one of {@link DTYPES}. A reference
+ * type (`DT_FLOAT_REF`) is what it refers to: values are fed and fetched as that.
+ */
 export function dtypeOfEnum(value: number): DType | undefined {
-  return BY_ENUM_VALUE.get(value);
+  return BY_ENUM_VALUE.get(value > REFERENCE ? value - REFERENCE : value);
 }
 
 /** TensorFlow's name for any `DataType` enum value, supported here or not, for messages. */
 export function enumName(value: number): string {
+  if (value > REFERENCE) return `${enumName(value - REFERENCE)}_REF`;
   const dtype = dtypeOfEnum(value);
   if (dtype) return DTYPES[dtype].enumName;
   return UNSUPPORTED_NAMES[value] ?? `DataType ${value}`;

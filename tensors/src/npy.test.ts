@@ -167,3 +167,9 @@ describe('refused', () => {
     expect(() => decodeNpy(bytes)).toThrow(expect.objectContaining({ code: 'SHAPE_MISMATCH' }));
   });
 });
+
+test('bool bytes other than 0 and 1 are true', () => {
+  const file = Buffer.concat(encodeNpy(numericTensor('bool', [4], Uint8Array.of(0, 1, 1, 0))));
+  file.set([0, 2, 255, 1], file.length - 4);
+  expect(decodeNpy(file)).toMatchObject({ bytes: Uint8Array.of(0, 1, 1, 1) });
+});

@@ -1,4 +1,5 @@
 /** NumPy's `.npy` files, one array each. */
+import { booleans } from './booleans.ts';
 import { DTYPES, type NumericDType } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { NPY_TYPES, type NpyHeader, readNpyHeader, writeNpyHeader } from './npy-header.ts';
@@ -46,7 +47,7 @@ export function decodeNpy(bytes: Uint8Array): Tensor {
   const inOrder = header.fortranOrder ? toRowMajor(data, header.shape, width) : data;
   if (dtype !== 'string') {
     const native = littleEndian || width === 1 ? inOrder : swapBytes(inOrder, width);
-    return numericTensor(dtype, header.shape, native);
+    return numericTensor(dtype, header.shape, dtype === 'bool' ? booleans(native) : native);
   }
   const count = elementCount(header.shape);
   const values =

@@ -133,7 +133,8 @@ describe('decodeTensorProto refuses', () => {
     [DataType.DT_RESOURCE, 'DT_RESOURCE'],
     [DataType.DT_VARIANT, 'DT_VARIANT'],
     [DataType.DT_INVALID, 'DT_INVALID'],
-    [101, 'DataType 101'],
+    [DataType.DT_RESOURCE_REF, 'DT_RESOURCE_REF'],
+    [99, 'DataType 99'],
   ])('dtype %d, naming %s', (dtype, name) => {
     const bytes = toBinary(TensorProtoSchema, create(TensorProtoSchema, { dtype }));
     expect(errorOf(bytes)).toMatchObject({

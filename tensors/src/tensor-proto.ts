@@ -2,6 +2,7 @@
  * TensorFlow's TensorProto (tensorflow/core/framework/tensor.proto) on the wire, without a loop over
  * elements wherever the wire format has them as they are in memory.
  */
+import { booleans } from './booleans.ts';
 import { DTYPES, type DType, dtypeOfEnum, enumName } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { elementCount, isNumeric, type Tensor } from './tensor.ts';
@@ -66,7 +67,8 @@ export function decodeTensorProto(bytes: Uint8Array): Tensor {
         `tensor_content of ${dtype} [${fields.shape.join(', ')}] has ${fields.content.byteLength} bytes, not ${size}`,
       );
     }
-    return { dtype, shape: fields.shape, bytes: fields.content };
+    const bytes = dtype === 'bool' ? booleans(fields.content) : fields.content;
+    return { dtype, shape: fields.shape, bytes };
   }
   return { dtype, shape: fields.shape, bytes: decodeValues(dtype, count, values) };
 }

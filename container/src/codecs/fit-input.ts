@@ -17,7 +17,7 @@ import { unknownInput } from './input-error.ts';
 
 /**
  * The tensor as this input takes it: converted to its dtype where no value changes but by rounding to a
- * shorter float, and with a batch of one in front where only that is missing.
+ * shorter float (never to infinity, and 64-bit integers not at all), and with a batch of one in front where only that is missing.
  * @throws ServingError UNKNOWN_INPUT, BAD_INPUT
  */
 export function fitInput(tensor: Tensor, name: string, signature: Signature): Tensor {
@@ -42,28 +42,45 @@ function fitShape(tensor: Tensor, name: string, { shape }: TensorSpec): Tensor {
 
 function fitDType(tensor: Tensor, name: string, { dtype }: TensorSpec): Tensor {
   if (dtype === undefined || dtype === tensor.dtype) return tensor;
-  if (isNumeric(tensor) && dtype !== 'string') {
-    const converted = convert(tensor, dtype);
-    if (converted) return converted;
-  }
+  const which = isNumeric(tensor) && dtype !== 'string' ? convert(tensor, dtype) : 'whose values';
+  if (typeof which !== 'string') return which;
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' takes ${dtype}, got ${describe(tensor)}, whose values ${dtype} cannot hold`,
+    `input '${name}' takes ${dtype}, got ${describe(tensor)}, ${which} ${dtype} cannot hold`,
   );
 }
 
-/** @returns undefined where a value would not be the same number afterwards, float rounding apart */
-function convert(tensor: NumericTensor, dtype: NumericDType): NumericTensor | undefined {
+/** @returns what the error calls the value that would not be the same number afterwards, float rounding apart */
+function convert(tensor: NumericTensor, dtype: NumericDType): NumericTensor | string {
   const isBoolean = dtype === 'bool' || tensor.dtype === 'bool';
+  const isToFloat = dtype.includes('float');
+  if (isBoolean || (tensor.dtype.includes('float') && !isToFloat)) return 'whose values';
   const converted = cast(tensor, dtype);
-  if (dtype.includes('float')) return isBoolean ? undefined : converted;
-  if (isBoolean || tensor.dtype.includes('float')) return undefined;
   const before = toNumbers(tensor);
   const after = toNumbers(converted);
+  const at = (isToFloat ? lost : change)(before, after);
+  if (at < 0) return numericTensor(dtype, tensor.shape, converted.bytes);
+  return `whose value ${before[at]} at index ${at}`;
+}
+
+type Numbers = ReturnType<typeof toNumbers>;
+
+/** The first number that became infinite, or that no double holds as JSON's numbers do, or -1. */
+function lost(before: Numbers, after: Numbers): number {
+  for (let at = 0; at < before.length; at++) {
+    const value = before[at] as number | bigint;
+    if (!Number.isFinite(after[at]) && Number.isFinite(Number(value))) return at;
+    if (typeof value === 'bigint' && BigInt(Number(value)) !== value) return at;
+  }
+  return -1;
+}
+
+/** The first number that became another, or -1. */
+function change(before: Numbers, after: Numbers): number {
   for (let at = 0; at < before.length; at++) {
     // Loose on purpose: one side may be bigint.
     // biome-ignore lint/suspicious/noDoubleEquals: compares bigint with number by value
-    if (before[at] != after[at]) return undefined;
+    if (before[at] != after[at]) return at;
   }
-  return numericTensor(dtype, tensor.shape, converted.bytes);
+  return -1;
 }

@@ -22,8 +22,11 @@ export function columnsToTensors(inputs: unknown, signature: Signature): TensorM
       [name]: reading(() => tensorFromJson(dtypeOf(name, signature), inputs, 'inputs')),
     };
   }
-  const entries = Object.entries(inputs).map(([name, value]) => {
-    if (!Object.hasOwn(signature.inputs, name)) throw unknownInput(name, signature);
+  // What the signature does not name is passed over, as TensorFlow Serving does.
+  const known = Object.entries(inputs).filter(([name]) => Object.hasOwn(signature.inputs, name));
+  const [unknown] = Object.keys(inputs);
+  if (known.length === 0 && unknown !== undefined) throw unknownInput(unknown, signature);
+  const entries = known.map(([name, value]) => {
     const dtype = dtypeOf(name, signature);
     return [name, reading(() => tensorFromJson(dtype, value, `inputs.${name}`))] as const;
   });

@@ -4,6 +4,7 @@ import {
   encodeNpy,
   encodeNpz,
   type Nested,
+  numericTensor,
   type Signature,
   stringTensor,
   type Tensor,
@@ -30,6 +31,55 @@ async function fromNpy(tensor: Tensor, signature: Signature): Promise<Record<str
 }
 
 describe('npy requests', () => {
+  test.each<[string, Tensor, string]>([
+    [
+      'float64 to float32',
+      numericTensor('float64', [1, 2], Float64Array.of(1, 1e300)),
+      '1e+300 at index 1',
+    ],
+    [
+      'float32 to float16',
+      numericTensor('float32', [1, 2], Float32Array.of(1e6, 1)),
+      '1000000 at index 0',
+    ],
+    [
+      'int32 to float16',
+      numericTensor('int32', [1, 2], Int32Array.of(1, 65520)),
+      '65520 at index 1',
+    ],
+    [
+      'int64 to float64',
+      numericTensor('int64', [1, 2], BigInt64Array.of(1n, 2n ** 53n + 1n)),
+      '9007199254740993 at index 1',
+    ],
+    [
+      'uint64 to float32',
+      numericTensor('uint64', [1, 2], BigUint64Array.of(2n ** 64n - 1n, 1n)),
+      '18446744073709551615 at index 0',
+    ],
+    [
+      'int64 to int32',
+      numericTensor('int64', [1, 2], BigInt64Array.of(1n, 2n ** 31n)),
+      '2147483648 at index 1',
+    ],
+  ])(
+    '%s: what the dtype cannot hold is refused and named, as in JSON',
+    async (name, tensor, value) => {
+      const dtype = name.split(' to ')[1] as 'float32';
+      const signature = signatureOf({ x: [dtype, [-1, 2]] });
+      const error = await fromNpy(tensor, signature).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: 'BAD_INPUT', message: expect.stringContaining(value) });
+    },
+  );
+
+  test('infinities, NaN and what rounds within the range pass', async () => {
+    const values = [Number.POSITIVE_INFINITY, Number.NaN];
+    const tensor = numericTensor('float64', [1, 2], Float64Array.from(values));
+    expect(await fromNpy(tensor, matrix)).toEqual({ x: [values] });
+    const long = numericTensor('int64', [1, 2], BigInt64Array.of(16_777_217n, 2n ** 53n));
+    expect(await fromNpy(long, matrix)).toEqual({ x: [[16_777_216, 2 ** 53]] });
+  });
+
   test('are the only input, with a batch of one where only that is missing', async () => {
     const rows = [
       [1, 2],

@@ -1,6 +1,6 @@
 /** What answers where the archive has no handler: the codecs, straight to the model and back. */
 
-import { isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
+import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { RestBackend } from '../backends/rest.ts';
 import { giveBytes } from '../byte-pool.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
@@ -17,7 +17,7 @@ export async function defaultHandler(
 ): Promise<EncodedResponse> {
   if (inference.method !== 'predict') {
     const { inputs, signature } = await decodeExamples(body, inference);
-    return classifyOrRegress(inputs, signature, inference);
+    return classifyOrRegress(inputs, takingExamples(signature), inference);
   }
   const { inputs, form, signature } = await decodeBody(body, inference);
   const relayed = await relay(body, { inputs, form, signature }, inference);
@@ -84,7 +84,7 @@ const MORE_THAN_SERVING = /has inconsistent batch size|has no shape information/
 /** A body for classify or regress. @throws ServingError that says what they take */
 async function decodeExamples(body: Uint8Array, inference: Inference) {
   try {
-    return await decodeBody(body, inference);
+    return await decodeBody(body, inference, inference.contentType, takingExamples);
   } catch (error) {
     if (!(error instanceof ServingError) || error.code !== 'BAD_INPUT') throw error;
     const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO; ${error.message}`;
@@ -92,16 +92,32 @@ async function decodeExamples(body: Uint8Array, inference: Inference) {
   }
 }
 
-/** A body as tensors, with the signature that it names or that the request asked for. */
+/**
+ * TensorFlow Serving feeds serialized tf.Examples to the only input whatever its declared dtype and shape: exporters
+ * of TensorFlow 1 wrote those of the parsed feature there.
+ */
+function takingExamples(signature: Signature): Signature {
+  const [input, ...others] = Object.entries(signature.inputs);
+  if (!input || others.length > 0) return signature;
+  const [name, spec] = input;
+  const text = { dtype: 'string', dtypeEnum: DTYPES.string.enumValue, shape: [-1] } as const;
+  return { ...signature, inputs: { [name]: { ...spec, ...text } } };
+}
+
+/**
+ * A body as tensors, with the signature that it names or that the request asked for.
+ * @param decodedFor the signature to decode for, where it is not the signature itself
+ */
 export async function decodeBody(
   body: Uint8Array,
   inference: Inference,
   contentType: string = inference.contentType,
+  decodedFor: (signature: Signature) => Signature = (signature) => signature,
 ): Promise<Decoded> {
   const decode = async (signature: Signature) => {
     try {
       return await decodeRequest(body, {
-        signature,
+        signature: decodedFor(signature),
         contentType,
         limits: inference.decodeLimits,
         signal: inference.signal,
@@ -110,11 +126,12 @@ export async function decodeBody(
     } catch (error) {
       // Another version may be the newest by now, with another signature.
       inference.backend.doubt?.(inference.model);
-      throw error;
+      throw inference.noSignature ?? error;
     }
   };
-  const { signature } = inference;
+  const { signature, noSignature } = inference;
   const { inputs, form, signatureName = signature.key } = await decode(signature);
+  if (signatureName === signature.key && noSignature) throw noSignature;
   if (signatureName === signature.key) return { inputs, form, signature };
   const named = await inference.signatureNamed(signatureName);
   return { ...(await decode(named)), signature: named };

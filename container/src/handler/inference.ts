@@ -27,6 +27,8 @@ export interface Inference {
   readonly archive: Archive;
   /** The signature asked for, else the default. */
   readonly signature: Signature;
+  /** The error of a model with several signatures but no default, for requests and bodies that name none. */
+  readonly noSignature: ServingError | undefined;
   /** Whether `tfs-signature` asked for it. */
   readonly signatureAsked: boolean;
   /** Another signature of the same model. @throws ServingError UNKNOWN_SIGNATURE */
@@ -82,9 +84,10 @@ export async function createInference(
   const archive = services.archiveOf(modelName);
   const signatureNamed = async (key: string) =>
     requireSignature(await backend.signatures(model), key, modelName);
-  const signature = await (attributes.signature === undefined
-    ? defaultSignature(backend, model)
-    : signatureNamed(attributes.signature));
+  const { signature, noSignature } =
+    attributes.signature === undefined
+      ? await defaultSignature(backend, model)
+      : { signature: await signatureNamed(attributes.signature), noSignature: undefined };
   const postprocess = archive.manifest?.postprocess;
   const wantedOutputs = attributes.outputs ?? (postprocess && outputsNeeded(postprocess));
   const timed: Inference['timed'] = async (call) => {
@@ -99,6 +102,7 @@ export async function createInference(
     backend,
     archive,
     signature,
+    noSignature,
     signatureAsked: attributes.signature !== undefined,
     signatureNamed,
     askedOutputs: attributes.outputs,
@@ -115,6 +119,8 @@ export async function createInference(
     requestId,
     log,
     async predict(inputs, predictOptions = {}) {
+      const isNamed = predictOptions.signature !== undefined || predictOptions.model !== undefined;
+      if (noSignature && !isNamed) throw noSignature;
       const used =
         predictOptions.signature === undefined || predictOptions.model !== undefined
           ? signature
@@ -166,12 +172,25 @@ function carriedOutputs({ outputs }: Signature): readonly string[] | undefined {
   return carried.map(([name]) => name);
 }
 
-/** `serving_default`, or the only signature of a model that has one of another name. */
-async function defaultSignature(backend: Backend, model: ModelSelector): Promise<Signature> {
+/**
+ * `serving_default`, or the only signature of a model that has one of another name; else one without inputs, since
+ * the body may yet name one, and the error for where it does not.
+ */
+async function defaultSignature(
+  backend: Backend,
+  model: ModelSelector,
+): Promise<Pick<Inference, 'signature' | 'noSignature'>> {
   const signatures = await backend.signatures(model);
   const keys = Object.keys(signatures);
-  const key = DEFAULT_SIGNATURE in signatures || keys.length !== 1 ? DEFAULT_SIGNATURE : keys[0];
-  return requireSignature(signatures, key ?? DEFAULT_SIGNATURE, model.name);
+  const key =
+    Object.hasOwn(signatures, DEFAULT_SIGNATURE) || keys.length !== 1 ? DEFAULT_SIGNATURE : keys[0];
+  try {
+    const signature = requireSignature(signatures, key ?? DEFAULT_SIGNATURE, model.name);
+    return { signature, noSignature: undefined };
+  } catch (error) {
+    const none = { key: DEFAULT_SIGNATURE, methodName: '', inputs: {}, outputs: {} };
+    return { signature: none, noSignature: error as ServingError };
+  }
 }
 
 function requireSignature(

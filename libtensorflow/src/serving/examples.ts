@@ -24,7 +24,7 @@ import {
 import { shapeString } from './dtype-names.ts';
 import { findSignature } from './predict.ts';
 import type { Servable } from './servable.ts';
-import { failedPrecondition, invalidArgument } from './status-error.ts';
+import { invalidArgument } from './status-error.ts';
 
 /** Runs a classification signature (servables/tensorflow/classifier.cc). @throws StatusError */
 export async function classify(
@@ -40,7 +40,7 @@ export async function classify(
   }
   const wanted = ['classes', 'scores'].filter((name) => outputs.includes(name));
   if (wanted.length === 0) {
-    throw failedPrecondition(
+    throw invalidArgument(
       'Expected classification signature outputs to contain at least one of "classes" or "scores". ' +
         `Signature outputs were: ${outputs.join(', ')}`,
     );
@@ -58,8 +58,10 @@ export async function regress(
   const signature = signatureOf(servable, signatureName, 'regression', checkMethodName);
   const outputs = Object.keys(signature.outputs);
   if (outputs.length !== 1) throw invalidArgument('Expected one output Tensor.');
-  if (checkMethodName && outputs[0] !== 'outputs') {
-    throw failedPrecondition('No regression outputs found in SignatureDef.');
+  if (outputs[0] !== 'outputs') {
+    throw invalidArgument(
+      `No regression outputs found in SignatureDef: its output is ${outputs[0]}, not outputs`,
+    );
   }
   return runExamples(servable, signature, examples, outputs, toRegressions);
 }
@@ -81,8 +83,10 @@ function signatureOf(
   }
   const inputs = Object.keys(signature.inputs);
   if (inputs.length !== 1) throw invalidArgument('Expected one input Tensor.');
-  if (checkMethodName && inputs[0] !== 'inputs') {
-    throw failedPrecondition(`No ${kind} inputs found in SignatureDef.`);
+  if (inputs[0] !== 'inputs') {
+    throw invalidArgument(
+      `No ${kind} inputs found in SignatureDef: its input is ${inputs[0]}, not inputs`,
+    );
   }
   return signature;
 }
@@ -96,9 +100,7 @@ async function runExamples<T>(
 ): Promise<T> {
   if (examples.length === 0) throw invalidArgument('Input is empty.');
   const [name = ''] = Object.keys(signature.inputs);
-  if (signature.inputs[name]?.dtype !== 'string') {
-    throw invalidArgument(`Expects arg[0] to be string: input ${name} does not take tf.Examples`);
-  }
+  // Whatever the signature declares: exporters of TensorFlow 1 wrote the dtype of the parsed feature there.
   const inputs = { [name]: stringTensor([examples.length], examples) };
   const result = await servable.session.run(signature.key, inputs, outputs);
   try {

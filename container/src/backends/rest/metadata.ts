@@ -81,7 +81,7 @@ function tensorSpecs(
     Object.entries(infos)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, info]) => {
-        const dtype = DTYPE_BY_ENUM_NAME.get(info.dtype);
+        const dtype = DTYPE_BY_ENUM_NAME.get(info.dtype.replace(/_REF$/, ''));
         const { dim, unknown_rank: unknownRank } = info.tensor_shape;
         return [
           name,
