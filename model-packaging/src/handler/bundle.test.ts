@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { useScratch, withCode } from '../testing/scratch.ts';
 import { bundleHandler } from './bundle.ts';
 
@@ -149,9 +148,9 @@ describe('what cannot be bundled is refused with the place and the reason', () =
   });
 });
 
-test('a handler that was bundled before can be bundled again', async () => {
-  const file = scratch.write('inference.ts', 'export const handler = () => 1;');
-  const { code } = await bundleHandler(file);
-  writeFileSync(scratch.path('inference.mjs'), code);
-  expect((await bundleHandler(scratch.path('inference.mjs'))).exports).toEqual(['handler']);
+test('a handler that was bundled before can be bundled again, and runs', async () => {
+  install('old-style', { 'index.js': "module.exports = require('os').EOL;" });
+  const source = "import eol from 'old-style'; export const handler = () => eol;";
+  const { code } = await bundleHandler(scratch.write('inference.ts', source));
+  expect(await run(text(code), 'again.mjs')).toBe('\n');
 });

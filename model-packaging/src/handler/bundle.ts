@@ -1,7 +1,8 @@
 /** Bundles a TypeScript handler with everything it imports into one ES module. */
 import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { type BuildResult, build, type Message, type Metafile } from 'esbuild';
+import { type BuildResult, build, type Message, type Metafile, type Plugin } from 'esbuild';
 import { PackagingError } from '../errors.ts';
 import { nativeModules } from './native-modules.ts';
 
@@ -24,6 +25,18 @@ export const HANDLER_FILE = 'inference.mjs';
 /** Bundled CommonJS packages call `require` for Node's own modules; an ES module has none. */
 const REQUIRE_BANNER =
   "import { createRequire as __sagemakerTfsCreateRequire } from 'node:module'; const require = __sagemakerTfsCreateRequire(import.meta.url);";
+
+/** The handler of an archive is such a bundle: bundled again, it must not have the banner twice. */
+const OWN_BUNDLE: Plugin = {
+  name: 'own-bundle',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.mjs$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!text.startsWith(REQUIRE_BANNER)) return undefined;
+      return { contents: text.slice(REQUIRE_BANNER.length), loader: 'js' };
+    });
+  },
+};
 
 /**
  * Bundles `file` (TypeScript or JavaScript). The result depends on the sources alone, not on where they lie.
@@ -83,6 +96,7 @@ async function runEsbuild(entry: string, directory: string): Promise<Bundle> {
       logLevel: 'silent',
       external: [HANDLER_API],
       banner: { js: REQUIRE_BANNER },
+      plugins: [OWN_BUNDLE],
       define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' },
       loader: { '.node': 'copy' },
     });

@@ -1,0 +1,73 @@
+/** The test kit, with the real model. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  closeTo,
+  fakeContext,
+  type ModelUnderTest,
+  matchesGolden,
+  startModel,
+} from 'sagemaker-tfs/testing';
+import { fixtureModel } from '../../test/fixtures/index.ts';
+
+let work: string;
+beforeEach(async () => {
+  work = await mkdtemp(join(tmpdir(), 'testing-'));
+});
+afterEach(() => rm(work, { recursive: true, force: true }));
+
+describe('a model under test', () => {
+  let model: ModelUnderTest;
+  beforeAll(async () => {
+    model = await startModel({ model: fixtureModel('half_plus_two').basePath });
+  });
+  afterAll(() => model?.stop());
+
+  test('answers objects, text and bytes', async () => {
+    const golden = { predictions: [2.5, 3] };
+    const body = { instances: [1, 2] };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const json = { contentType: 'application/json' };
+    const answers = [
+      await model.post(body),
+      await model.post(JSON.stringify(body)),
+      await model.post(bytes, json),
+    ];
+    for (const answer of answers) expect(closeTo(answer.json(), golden)).toBeUndefined();
+    expect(model.log()).toContain(model.url);
+  });
+
+  test('an error answer is a PredictionError', async () => {
+    await expect(model.post('no json')).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+test('what does not start says why', async () => {
+  await expect(startModel({ model: join(work, 'none') })).rejects.toThrow('none does not exist');
+});
+
+test('numbers may differ by the tolerance, all else may not', () => {
+  expect(closeTo({ a: [1, 1e6] }, { a: [1.000001, 1e6 + 1] })).toBeUndefined();
+  expect(closeTo({ a: [1] }, { a: [1.1] })).toBe('$.a[0] is 1, not 1.1');
+  expect(closeTo({ a: [1] }, { a: [1.1] }, { tolerance: 0.2 })).toBeUndefined();
+  expect(closeTo({ a: 'x' }, { a: 'y' })).toBe('$.a is "x", not "y"');
+  expect(closeTo({ a: 1 }, { a: 1, b: 2 })).toBe('$.b is missing');
+  expect(closeTo([1, 2], [1])).toBe('$[1] is new');
+  expect(closeTo(Number.NaN, Number.NaN)).toBeUndefined();
+  expect(closeTo([], {})).toContain('is []');
+});
+
+test('golden files are written when asked for, then compared', () => {
+  const file = join(work, 'goldens/a.json');
+  matchesGolden(file, { score: 0.5 }, { update: true });
+  matchesGolden(file, { score: 0.5000001 });
+  expect(() => matchesGolden(file, { score: 0.6 })).toThrow('$.score is 0.6, not 0.5');
+});
+
+test('a fake context has every field, a silent log, and no model unless given', async () => {
+  const context = fakeContext({ requestContentType: 'text/csv' });
+  expect(context).toMatchObject({ requestContentType: 'text/csv', method: 'predict' });
+  context.log.info({ a: 1 }, 'nothing');
+  await expect(context.predict({})).rejects.toThrow('has no model');
+});

@@ -1,0 +1,52 @@
+/** The tarballs themselves: publint, arethetypeswrong, and how large they are. */
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ownProgram, type Project, TARBALLS } from './project.ts';
+
+/** Bytes of each tarball, at most, by the start of its name. */
+const TARBALL_BYTES: Readonly<Record<string, number>> = {
+  'sagemaker-tfs-cdk-': 600_000,
+  'sagemaker-tfs-': 6_500_000,
+};
+
+/** Bytes of `sagemaker-tfs` itself when installed, and packages that come with it and the constructs. */
+const INSTALLED_BYTES = 32_000_000;
+const PACKAGES = 150;
+
+/** Resolutions that are as meant: the programmatic API is an ES module, and Node 20.19 can require it. */
+const ATTW = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm', '--no-color'];
+
+/** @throws AssertionError where a tarball is not as registries and compilers want it, or has grown beyond its budget */
+export async function checkPackages(project: Project): Promise<void> {
+  for (const tarball of TARBALLS) {
+    for (const [program, args] of [
+      ['publint', ['run', tarball, '--strict']],
+      ['attw', [tarball, ...ATTW]],
+    ] as const) {
+      const { status, stdout } = ownProgram(program, args);
+      assert.equal(status, 0, `${program} ${basename(tarball)}:\n${stdout}`);
+    }
+    const [, most = 0] =
+      Object.entries(TARBALL_BYTES).find(([start]) => basename(tarball).startsWith(start)) ?? [];
+    const { size } = statSync(tarball);
+    assert.ok(size <= most, `${basename(tarball)} has ${size} bytes, more than ${most}`);
+  }
+  const modules = join(project.directory, 'node_modules');
+  const bytes = bytesBelow(join(modules, 'sagemaker-tfs'));
+  assert.ok(bytes <= INSTALLED_BYTES, `sagemaker-tfs takes ${bytes} bytes`);
+  const packages = packagesIn(modules);
+  assert.ok(packages <= PACKAGES, `${packages} packages were installed, more than ${PACKAGES}`);
+}
+
+function bytesBelow(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+function packagesIn(modules: string): number {
+  return readdirSync(modules)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) => (name.startsWith('@') ? readdirSync(join(modules, name)) : [name])).length;
+}

@@ -1,0 +1,102 @@
+/** A user's project: an empty directory outside this repository, with the packed packages installed from tarballs. */
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+/** This repository. */
+export const ROOT = resolve(import.meta.dirname, '../..');
+
+/** What `npm run packages` made. */
+export const TARBALLS = readdirSync(join(ROOT, 'dist-packages'))
+  .filter((name) => name.endsWith('.tgz'))
+  .map((name) => join(ROOT, 'dist-packages', name));
+
+/** What a process left. */
+export interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A project. */
+export interface Project {
+  readonly directory: string;
+  /** Writes files by their paths. */
+  write(files: Readonly<Record<string, string>>): void;
+  /** Runs a program to its end. @throws Error with what it said where its status is not `status`, 0 by default */
+  run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** Runs the installed `sagemaker-tfs`. */
+  command(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  remove(): void;
+}
+
+/** How a program is run. */
+export interface RunOptions {
+  readonly status?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: Uint8Array | string;
+}
+
+/** Nothing of the process that runs this may help: no npm of it, no path into the repository. */
+function environmentOf(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|INIT_CWD)/i.test(name));
+  const path = (process.env.PATH ?? '')
+    .split(':')
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(':');
+  return { ...Object.fromEntries(own), PATH: path, CI: 'true', ...more };
+}
+
+/** Makes an empty project. */
+export function emptyProject(): Project {
+  // Real, because macOS and some CI machines link their temporary folder.
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'installed-')));
+  const run = (program: string, args: readonly string[], options: RunOptions = {}) =>
+    runProgram(directory, program, args, options);
+  return {
+    directory,
+    write(files) {
+      for (const [name, text] of Object.entries(files)) {
+        const file = join(directory, name);
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, text);
+      }
+    },
+    run,
+    command: (args, options) => run('node_modules/.bin/sagemaker-tfs', args, options),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+async function runProgram(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  { status: wanted = 0, environment, input }: RunOptions,
+): Promise<Outcome> {
+  const child = spawn(program, args, { cwd, env: environmentOf(environment) });
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (part: string) => {
+      text[name] += part;
+    });
+  }
+  child.stdin.on('error', () => undefined).end(input);
+  const status = await new Promise<number>((done, failed) => {
+    child.once('error', failed);
+    child.once('close', (code) => done(code ?? 1));
+  });
+  if (status === wanted) return { status, ...text };
+  throw new Error(
+    `${program} ${args.join(' ')} ended with ${status}, not ${wanted}\n${text.stdout}\n${text.stderr}`,
+  );
+}
+
+/** Runs a program of this repository and gives what it left, whatever its status. */
+export function ownProgram(program: string, args: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync(join(ROOT, 'node_modules/.bin', program), args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+}

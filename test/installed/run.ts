@@ -1,0 +1,58 @@
+/**
+ * `npm run test:installed`: the packages as users have them, installed from their tarballs in an empty directory.
+ * `--keep` leaves the directory. A name, as in `npm run test:installed -- types`, runs that part alone.
+ */
+import { parseArgs } from 'node:util';
+import { checkApp } from './app.ts';
+import { checkAws } from './aws.ts';
+import { checkClient } from './client.ts';
+import { checkCommand } from './command.ts';
+import { checkPackages } from './packages.ts';
+import { emptyProject, type Project, TARBALLS } from './project.ts';
+import { checkTypes } from './types.ts';
+
+/** Versions of what users bring, as this repository pins them. */
+const BESIDE = ['aws-cdk-lib@2.276.0', 'constructs@10.8.1', 'typescript@7.0.2', 'tsx@4.23.15'];
+
+const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
+  packages: checkPackages,
+  types: checkTypes,
+  client: checkClient,
+  command: checkCommand,
+  aws: checkAws,
+  app: checkApp,
+};
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { keep: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const project = emptyProject();
+  try {
+    await step('install', () => install(project));
+    for (const [name, check] of Object.entries(PARTS)) {
+      if (positionals.length > 0 && !positionals.includes(name)) continue;
+      await step(name, () => check(project));
+    }
+  } finally {
+    if (values.keep) console.log(project.directory);
+    else project.remove();
+  }
+}
+
+async function install(project: Project): Promise<void> {
+  project.write({ 'package.json': '{ "private": true }\n' });
+  await project.run('npm', ['install', '--no-audit', '--no-fund', ...TARBALLS, ...BESIDE]);
+}
+
+async function step(name: string, work: () => Promise<void>): Promise<void> {
+  const from = performance.now();
+  await work();
+  console.log(`✔ ${name} (${((performance.now() - from) / 1_000).toFixed(1)} s)`);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

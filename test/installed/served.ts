@@ -1,0 +1,48 @@
+/** A model served by the installed command, until it is stopped. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../rehearse/free-port.ts';
+import type { Project } from './project.ts';
+
+/** Serves while `use` runs. @throws Error with what the command said where it does not start */
+export async function serving(
+  project: Project,
+  args: readonly string[],
+  use: (url: string) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const port = await freePort();
+  const program = join(project.directory, 'node_modules/.bin/sagemaker-tfs');
+  const child = spawn(program, ['serve', ...args, '--port', String(port)], {
+    cwd: project.directory,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  }
+  const closed = once(child, 'close');
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    while (!(await isHealthy(url))) {
+      if (child.exitCode !== null) throw new Error(`serve ${args.join(' ')} ended:\n${said}`);
+      await sleep(100);
+    }
+    await use(url);
+  } finally {
+    child.kill('SIGTERM');
+    await closed;
+  }
+}
+
+function isHealthy(url: string): Promise<boolean> {
+  return fetch(`${url}/ping`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
