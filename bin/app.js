@@ -13,7 +13,14 @@ const tsx = require('tsx/cjs/api');
 // every template, with cfn-lint and cdk-nag.
 const app = new App({ builtinCloudFormationValidation: false });
 const file = app.node.tryGetContext('config') ?? 'serving.config.ts';
-addServingStacks(app, parseConfig(loadConfig(file), file));
+try {
+  addServingStacks(app, parseConfig(loadConfig(file), file));
+} catch (error) {
+  // What the configuration says is to be mended there; a stack of calls would only hide it.
+  if (error?.name !== 'ConfigurationError') throw error;
+  console.error(error.message);
+  process.exit(1);
+}
 
 function loadConfig(path) {
   const unregister = tsx.register();

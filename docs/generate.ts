@@ -5,6 +5,7 @@ import { writeFigures } from '../bench/lib/pages.ts';
 import { ROOT } from '../bench/lib/programs.ts';
 import { readResults } from '../bench/lib/report.ts';
 import { BENCHES } from '../bench/questions.ts';
+import { awsRulesText } from './aws-rules.ts';
 import { withTables } from './configuration-tables.ts';
 import { referenceText } from './reference.ts';
 
@@ -12,6 +13,7 @@ async function generate(): Promise<void> {
   const configuration = join(import.meta.dirname, 'configuration.md');
   await writeFile(configuration, withTables(await readFile(configuration, 'utf8')));
   await writeFile(join(import.meta.dirname, 'reference.md'), referenceText());
+  await writeFile(join(import.meta.dirname, 'aws-rules.md'), awsRulesText());
   writeFigures(ROOT, readResults(BENCHES));
 }
 

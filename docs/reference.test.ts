@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { awsRulesText } from './aws-rules.ts';
 import { withTables } from './configuration-tables.ts';
 import { referenceText } from './reference.ts';
 
 test('the committed reference is what the code says; npm run docs writes it', () => {
   expect(readFileSync(join(__dirname, 'reference.md'), 'utf8')).toBe(referenceText());
+});
+
+test("the committed page of AWS's rules is what the code says", () => {
+  expect(readFileSync(join(__dirname, 'aws-rules.md'), 'utf8')).toBe(awsRulesText());
 });
 
 test('the tables of the configuration are what its schema says', () => {

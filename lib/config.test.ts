@@ -1,4 +1,4 @@
-import { parseConfig } from './config.ts';
+import { parseConfig } from './parse-config.ts';
 
 const model = { model: 'm', endpoint: {} };
 const parse = (config: unknown) => parseConfig(config, 'serving.config.ts');

@@ -451,37 +451,3 @@ export type BatchConfig = NonNullable<ModelConfig['batch']>;
 export function defineConfig(config: ServingConfigInput): ServingConfigInput {
   return config;
 }
-
-/**
- * Checks a configuration.
- * @param source where it came from, for the message
- * @throws with a line for each field that is wrong
- */
-export function parseConfig(config: unknown, source: string): ServingConfig {
-  const result = configSchema.safeParse(config);
-  if (result.success) return result.data;
-  const lines = result.error.issues.flatMap((issue) => explain(issue, []));
-  throw new Error(`${source} is wrong:\n${lines.join('\n')}`);
-}
-
-/** A line for an issue; of a union, the lines of the variant that is wrong in the fewest places. */
-function explain(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): string[] {
-  const path = [...parents, ...issue.path];
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    const [closest = []] = [...issue.errors].sort((a, b) => weight(a) - weight(b));
-    return closest.flatMap((inner) => explain(inner, path));
-  }
-  return [`  ${fieldName(path)}: ${issue.message}`];
-}
-
-/** Unknown fields weigh more than wrong values: they mean that another variant was intended. */
-function weight(issues: readonly z.core.$ZodIssue[]): number {
-  return issues.reduce((sum, { code }) => sum + (code === 'unrecognized_keys' ? 2 : 1), 0);
-}
-
-function fieldName(path: readonly PropertyKey[]): string {
-  const text = path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('');
-  return text.replace(/^\./, '') || '(the configuration)';
-}

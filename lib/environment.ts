@@ -2,8 +2,9 @@
 import { Token } from 'aws-cdk-lib/core';
 import { readEnvironment } from '../container/src/environment.ts';
 import type { ENVIRONMENT_VARIABLES } from '../container/src/environment-variables.ts';
+import { environmentProblem, MODEL_ENVIRONMENT } from './rules/limits.ts';
 import type { ServingImageVariant } from './serving-image.ts';
-import { invalidProp, type Where } from './validation.ts';
+import { invalidProp, refuseProblem, type Where } from './validation.ts';
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
 
@@ -21,9 +22,6 @@ type ValueOf<D extends Definition> = D extends { type: 'boolean' }
 export type RuntimeEnvironment = {
   readonly [D in Definition as D['name']]?: ValueOf<D>;
 };
-
-/** SageMaker's limit for one container. */
-const MAX_VARIABLES = 100;
 
 /**
  * Variables as SageMaker takes them.
@@ -47,14 +45,9 @@ export function renderEnvironment(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, String(value)]),
   );
-  if (Object.keys(rendered).length > MAX_VARIABLES) {
-    invalidProp(
-      where,
-      'environment',
-      `more than ${MAX_VARIABLES} variables`,
-      'SageMaker takes no more',
-    );
-  }
+  const resolved = Object.entries(rendered).filter(([, value]) => !Token.isUnresolved(value));
+  const problem = environmentProblem(Object.fromEntries(resolved), MODEL_ENVIRONMENT);
+  refuseProblem(where, 'environment', problem);
   checkWithRuntime(where, rendered);
   return rendered;
 }

@@ -4,7 +4,6 @@ export * from './batch-transform.ts';
 export type { AnyBucket, AnyVpc } from './cdk-types.ts';
 export {
   defineConfig,
-  parseConfig,
   type ServingConfig,
   type ServingConfigInput,
 } from './config.ts';
@@ -22,7 +21,9 @@ export * from './instance-types/index.ts';
 export * from './model-data/index.ts';
 export type { AlarmThresholds } from './monitoring/alarms.ts';
 export * from './monitoring.ts';
+export { parseConfig } from './parse-config.ts';
 export * from './realtime-endpoint.ts';
+export { AWS_RULES, type Rule } from './rules/index.ts';
 export * from './serving-image.ts';
 export * from './smoke-test/index.ts';
 export * from './stacks/index.ts';

@@ -189,7 +189,14 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   private createEndpoint(props: RealtimeEndpointProps): CfnEndpoint {
     const scaled = this.variants.some((variant) => variant.props.scaling);
     const guarded = this.variants.every(({ props: variant }) => !variant.serverless);
-    const smallestFleet = Math.min(...this.variants.map(({ instanceCount }) => instanceCount));
+    const fleets = {
+      variants: this.variants.length,
+      fewestInstances: Math.min(
+        ...this.variants.map(({ instanceCount, props: { scaling } }) =>
+          Math.min(instanceCount, scaling ? (scaling.minInstances ?? 1) : instanceCount),
+        ),
+      ),
+    };
     return new CfnEndpoint(this, 'Resource', {
       endpointName: this.endpointName,
       endpointConfigName: this.endpointConfigName,
@@ -197,7 +204,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
         deploymentConfig: renderDeployment(
           this,
           props.deployment ?? {},
-          smallestFleet,
+          fleets,
           this.rollbackAlarms,
         ),
       }),

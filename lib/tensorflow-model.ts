@@ -2,13 +2,14 @@
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IGrantable, type IPrincipal, Policy, type Role } from 'aws-cdk-lib/aws-iam';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
-import { Aws, CfnDeletionPolicy } from 'aws-cdk-lib/core';
+import { Aws, CfnDeletionPolicy, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
 import { allowLogging, allowVpc, createModelRole } from './model-role.ts';
+import { imageProblem } from './rules/limits.ts';
 import type { IServingImage } from './serving-image.ts';
-import { invalidProp } from './validation.ts';
+import { invalidProp, refuseProblem } from './validation.ts';
 import { attachToVpc, type VpcAttachmentProps } from './vpc-attachment.ts';
 
 /** Props of {@link TensorFlowModel}. */
@@ -63,8 +64,14 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
         this,
         'modelData',
         `multi-model data needs an image that declares SageMaker's multi-models capability, and the 'in-process' image does not`,
-        `Use an image with variant 'cpu' or 'gpu', or one model for each endpoint`,
+        `Use an image with variant 'cpu', or one model for each endpoint`,
       );
+    }
+    if (this.data.multiModel && props.image.platform.accelerator === 'gpu') {
+      // https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html
+      const problem = `multi-model endpoints on GPUs exist only with NVIDIA Triton's container`;
+      const fix = `Use an image with variant 'cpu' on a CPU type, or one model for each endpoint`;
+      invalidProp(this, 'modelData', problem, fix);
     }
     const environment = renderEnvironment(
       this,
@@ -73,6 +80,7 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
       props.handlerEnvironment,
     );
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
+    checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
     if (vpc) allowVpc(this.role, vpc.config.subnets, vpc.config.securityGroupIds);
     this.vpcConnections = vpc?.connections;
@@ -140,4 +148,12 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
     this.data.grantRead(policy);
     return policy;
   }
+}
+
+/** Refuses an image that this model's region cannot pull, where both are known. */
+function checkImage(scope: Construct, uri: string): void {
+  if (Token.isUnresolved(uri)) return;
+  const { region } = Stack.of(scope);
+  const known = Token.isUnresolved(region) ? undefined : region;
+  refuseProblem(scope, 'image', imageProblem(uri, known));
 }

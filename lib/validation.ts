@@ -1,9 +1,25 @@
 /** One way to refuse bad props: which construct, which prop, what is wrong, what to do. */
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import type { Problem } from './rules/problem.ts';
 
 /** Where a prop was given: a construct, or the text that stands for one not yet built. */
 export type Where = Construct | string;
+
+/** A prop that was refused; the message holds all of it. */
+export class InvalidProp extends Error {
+  /** Path of the prop, `variants[0].instanceType`. */
+  readonly prop: string;
+  /** What is wrong, and what to write instead. */
+  readonly advice: string;
+
+  constructor(place: string, prop: string, advice: string) {
+    super(`${place ? `${place}: ` : ''}${prop}: ${advice}`);
+    this.name = 'InvalidProp';
+    this.prop = prop;
+    this.advice = advice;
+  }
+}
 
 /**
  * Refuses a prop.
@@ -13,7 +29,12 @@ export type Where = Construct | string;
  */
 export function invalidProp(where: Where, prop: string, problem: string, fix: string): never {
   const path = typeof where === 'string' ? where : where.node.path;
-  throw new Error(`${path ? `${path}: ` : ''}${prop}: ${problem}. ${fix}`);
+  throw new InvalidProp(path, prop, `${problem}. ${fix}`);
+}
+
+/** Refuses a prop by one of AWS's limits, if there is a problem. */
+export function refuseProblem(where: Where, prop: string, problem: Problem): void {
+  if (problem) invalidProp(where, prop, problem.problem, problem.fix);
 }
 
 /** Refuses a number outside `min`-`max`; leaves tokens and undefined alone. */

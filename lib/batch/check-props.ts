@@ -6,10 +6,14 @@ import type { Construct } from 'constructs';
 import type { BatchTransformProps, S3Place } from '../batch-transform.ts';
 import type { AnyBucket } from '../cdk-types.ts';
 import { hasLocalStorage } from '../endpoint/variant.ts';
+import {
+  environmentProblem,
+  scheduleProblem,
+  TRANSFORM_ENVIRONMENT,
+  tagsProblem,
+} from '../rules/limits.ts';
 import { definedOnly } from '../stacks/defined-only.ts';
-import { checkInteger, invalidProp } from '../validation.ts';
-
-const MAX_ENVIRONMENT = 16;
+import { checkInteger, invalidProp, refuseProblem } from '../validation.ts';
 
 /** Props that are numbers with the bounds of the settings. */
 const INTEGERS = [
@@ -124,10 +128,11 @@ function checkRecords(scope: Construct, props: BatchTransformProps): void {
       `Give joinSource 'None'`,
     );
   }
-  const variables = Object.keys(props.environment ?? {}).length;
-  if (variables > MAX_ENVIRONMENT) {
-    const fix = `A job takes ${MAX_ENVIRONMENT}; give the rest to the model`;
-    invalidProp(scope, 'environment', `${variables} variables`, fix);
+  const { environment = {}, jobTags = {}, schedule } = props;
+  refuseProblem(scope, 'environment', environmentProblem(environment, TRANSFORM_ENVIRONMENT));
+  refuseProblem(scope, 'jobTags', tagsProblem(jobTags));
+  if (schedule && !Token.isUnresolved(schedule.expressionString)) {
+    refuseProblem(scope, 'schedule', scheduleProblem(schedule.expressionString));
   }
   const type = props.instanceType ?? '';
   if (props.volumeKey && hasLocalStorage(type)) {

@@ -40,13 +40,22 @@ export interface ScalingProps {
 
 const DIMENSION = 'sagemaker:variant:DesiredInstanceCount';
 
-/** Refuses what Application Auto Scaling or SageMaker would. */
+/**
+ * Refuses what Application Auto Scaling or SageMaker would.
+ * @param instanceType burstable ones do not scale
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+ */
 export function checkScaling(
   where: Where,
   prop: string,
   props: ScalingProps,
   async: boolean,
+  instanceType = '',
 ): void {
+  if (/^ml\.t\d/.test(instanceType)) {
+    const fix = 'Leave scaling out, or choose another type such as ml.c6i.xlarge';
+    invalidProp(where, prop, `${instanceType} is burstable, and such types do not scale`, fix);
+  }
   const { minInstances = 1, maxInstances, target } = props;
   checkInteger(where, `${prop}.maxInstances`, maxInstances, 1, Number.MAX_SAFE_INTEGER);
   checkInteger(where, `${prop}.minInstances`, minInstances, 0, maxInstances);

@@ -1,4 +1,5 @@
 /** What SageMaker refuses only after minutes of deployment, refused at once. */
+import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { RealtimeEndpointProps } from '../realtime-endpoint.ts';
 import { invalidProp } from '../validation.ts';
@@ -23,15 +24,26 @@ export function checkCombination(scope: Construct, props: RealtimeEndpointProps)
   if (variants.length > 1 && variants.every(({ weight }) => weight === 0)) {
     invalidProp(scope, 'variants', 'every weight is 0', 'Give one variant a weight above 0');
   }
-  variants.forEach(({ scaling }, i) => {
+  variants.forEach(({ scaling, instanceType }, i) => {
     if (!scaling) return;
-    checkScaling(scope, `variants[${i}].scaling`, scaling, props.asyncInference !== undefined);
+    const async = props.asyncInference !== undefined;
+    checkScaling(scope, `variants[${i}].scaling`, scaling, async, instanceType);
   });
+  checkName(scope, props.endpointName);
   checkServerless(scope, props);
   checkMultiModel(scope, props);
   checkShadow(scope, props);
   checkAsync(scope, props);
   checkVolumeKey(scope, props);
+}
+
+/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html */
+const ENDPOINT_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
+
+function checkName(scope: Construct, name: string | undefined): void {
+  if (name === undefined || Token.isUnresolved(name) || ENDPOINT_NAME.test(name)) return;
+  const fix = 'Use letters, digits and hyphens between them, at most 63 characters';
+  invalidProp(scope, 'endpointName', `'${name}' is not a name of an endpoint`, fix);
 }
 
 function checkServerless(scope: Construct, props: RealtimeEndpointProps): void {

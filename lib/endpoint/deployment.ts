@@ -6,7 +6,8 @@
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { Duration } from 'aws-cdk-lib/core';
-import { checkInteger, checkRange, invalidProp, type Where } from '../validation.ts';
+import { deploymentTimeProblem } from '../rules/limits.ts';
+import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
 
 /** How traffic moves to the new instances. */
 export type TrafficShift =
@@ -56,11 +57,19 @@ const SHARES = { canary: [1, 50], linear: [10, 50], rolling: [5, 50] } as const;
 const MAX_ALARMS = 10;
 const MAX_WAIT_SECONDS = 3600;
 
+/** What a deployment moves. */
+export interface Fleets {
+  /** Production variants. */
+  readonly variants: number;
+  /** Instances of the smallest, after autoscaling has removed what it may. */
+  readonly fewestInstances: number;
+}
+
 /** SageMaker's form of the props. @throws naming the prop that SageMaker would refuse */
 export function renderDeployment(
   where: Where,
   props: DeploymentProps,
-  smallestFleet: number,
+  fleets: Fleets,
   alarms: readonly IAlarm[],
 ): CfnEndpoint.DeploymentConfigProperty {
   if (alarms.length > MAX_ALARMS) {
@@ -72,9 +81,10 @@ export function renderDeployment(
     );
   }
   const traffic = props.traffic ?? { type: 'all-at-once' };
-  checkTraffic(where, traffic, smallestFleet);
+  checkTraffic(where, traffic, fleets);
   const timeout = props.timeout?.toSeconds();
   checkRange(where, 'deployment.timeout', timeout, 600, 28_800, 'seconds');
+  checkTime(where, traffic, props);
   const limits = { ...(timeout !== undefined && { maximumExecutionTimeoutInSeconds: timeout }) };
   const autoRollbackConfiguration = {
     alarms: alarms.map(({ alarmName }) => ({ alarmName })),
@@ -97,7 +107,7 @@ export function renderDeployment(
       },
     };
   }
-  const bakeTime = (props.bakeTime ?? Duration.minutes(5)).toSeconds();
+  const bakeTime = (props.bakeTime ?? DEFAULT_BAKE).toSeconds();
   checkRange(where, 'deployment.bakeTime', bakeTime, 0, MAX_WAIT_SECONDS, 'seconds');
   return {
     autoRollbackConfiguration,
@@ -109,18 +119,39 @@ export function renderDeployment(
   };
 }
 
-function checkTraffic(where: Where, traffic: TrafficShift, smallestFleet: number): void {
+/** Bake time where none is given. */
+const DEFAULT_BAKE = Duration.minutes(5);
+
+function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps): void {
+  const times = {
+    type: traffic.type,
+    ...(traffic.type !== 'all-at-once' && {
+      percent: traffic.percent,
+      waitSeconds: traffic.wait.toSeconds(),
+    }),
+  };
+  const bake = (props.bakeTime ?? DEFAULT_BAKE).toSeconds();
+  const timeout = props.timeout?.toSeconds();
+  refuseProblem(where, 'deployment.traffic', deploymentTimeProblem(times, bake, timeout));
+}
+
+function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets): void {
   if (traffic.type === 'all-at-once') return;
   const [low, high] = SHARES[traffic.type];
   checkInteger(where, 'deployment.traffic.percent', traffic.percent, low, high, 'percent');
   const wait = traffic.wait.toSeconds();
   checkRange(where, 'deployment.traffic.wait', wait, 0, MAX_WAIT_SECONDS, 'seconds');
-  if (smallestFleet >= 2) return;
+  if (traffic.type === 'rolling' && fleets.variants > 1) {
+    const problem = `'rolling' is for endpoints with one variant, and this has ${fleets.variants}`;
+    // https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html
+    invalidProp(where, 'deployment.traffic', problem, 'Use canary, linear or all-at-once');
+  }
+  if (fleets.fewestInstances >= 2) return;
   invalidProp(
     where,
     'deployment.traffic',
-    `'${traffic.type}' moves part of a fleet, and a variant has one instance`,
-    `Give every variant an instanceCount of 2 or more, or use { type: 'all-at-once' }`,
+    `'${traffic.type}' moves part of a fleet, and a variant can have one instance`,
+    `Give every variant an instanceCount (and scaling.minInstances) of 2 or more, or use { type: 'all-at-once' }`,
   );
 }
 

@@ -8,6 +8,7 @@ import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { INSTANCE_FAMILIES } from '../instance-types/index.ts';
 import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
+import { fromConfig } from './config-path.ts';
 import { ImageStack } from './image-stack.ts';
 import { ServingStack } from './serving-stack.ts';
 
@@ -31,19 +32,29 @@ function addStacks(scope: Construct, config: ServingConfig): void {
     const common = { model, ...(config.vpc && { vpcConfig: config.vpc }) };
     const stacks = [
       endpoint &&
-        new ServingStack(scope, id, {
-          ...common,
-          endpoint,
-          image: images.get(endpointVariant(config, model)),
-          description: `${name}: a TensorFlow model behind a SageMaker endpoint`,
-        }),
+        fromConfig(
+          name,
+          'endpoint',
+          () =>
+            new ServingStack(scope, id, {
+              ...common,
+              endpoint,
+              image: images.get(endpointVariant(config, model)),
+              description: `${name}: a TensorFlow model behind a SageMaker endpoint`,
+            }),
+        ),
       batch &&
-        new BatchStack(scope, `${id}-batch`, {
-          ...common,
-          batch,
-          image: images.get(batchVariant(config, model)),
-          description: `${name}: a TensorFlow model for SageMaker batch transform`,
-        }),
+        fromConfig(
+          name,
+          'batch',
+          () =>
+            new BatchStack(scope, `${id}-batch`, {
+              ...common,
+              batch,
+              image: images.get(batchVariant(config, model)),
+              description: `${name}: a TensorFlow model for SageMaker batch transform`,
+            }),
+        ),
     ];
     for (const stack of stacks) {
       if (stack && images.stack) stack.addStackDependency(images.stack, 'the image comes first');

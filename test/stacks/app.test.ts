@@ -200,7 +200,7 @@ function synthTemplates(cwd: string): unknown {
   const outdir = mkdtempSync(join(tmpdir(), 'synth-'));
   const script = `
     const { App } = require('aws-cdk-lib/core');
-    const { parseConfig } = require('./lib/config.ts');
+    const { parseConfig } = require('./lib/parse-config.ts');
     const { addServingStacks } = require('./lib/stacks/serving-app.ts');
     const { default: config } = require('./serving.config.ts');
     const app = new App({ outdir: ${JSON.stringify(outdir)}, context: ${JSON.stringify({ ...testContext, 'aws:cdk:bundling-stacks': [] })} });

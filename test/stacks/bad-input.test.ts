@@ -106,7 +106,7 @@ describe('a model', () => {
     const modelData = ModelData.multiModel(bucketOf(stack), 'models/');
     const image = existingImage({ variant: 'in-process' });
     expect(() => testModel(stack, { image, modelData })).toThrow(
-      /modelData: multi-model data needs an image that declares SageMaker's multi-models capability.*Use an image with variant 'cpu' or 'gpu'/,
+      /modelData: multi-model data needs an image that declares SageMaker's multi-models capability.*Use an image with variant 'cpu'/,
     );
   });
 
@@ -251,7 +251,7 @@ describe('an endpoint', () => {
     [
       'canary with one instance',
       () => ({ deployment: { traffic: canary } }),
-      /deployment\.traffic: 'canary' moves part of a fleet, and a variant has one instance\. Give every variant an instanceCount of 2/,
+      /deployment\.traffic: 'canary' moves part of a fleet, and a variant can have one instance\. Give every variant an instanceCount \(and scaling\.minInstances\) of 2/,
     ],
     [
       'canary of most of the fleet',

@@ -132,6 +132,29 @@ test('batch alone, sharded and scheduled', () => {
     },
   });
   expect(Object.keys(made).sort()).toEqual(['tensorflow-image', 'tensorflow-m-batch']);
-  made['tensorflow-m-batch']?.resourceCountIs('AWS::Events::Rule', 1);
+  // The schedule, and the rule that stops jobs.
+  made['tensorflow-m-batch']?.resourceCountIs('AWS::Events::Rule', 2);
   made['tensorflow-m-batch']?.hasOutput('StartCommand', Match.anyValue());
+});
+
+test.each<[object, string]>([
+  [{ endpoint: { instanceType: 'ml.g4dn.tiny' } }, 'models.m.endpoint.instanceType: '],
+  [{ batch: { instanceType: 'ml.p5.48xlarge' } }, 'models.m.batch.instanceType: '],
+  [{ batch: { fallbackInstanceTypes: ['ml.x.y'] } }, 'models.m.batch.fallbackInstanceTypes[0]: '],
+  [{ environment: { SAGEMAKER_TFS_BACKEND: 'x' }, endpoint: {} }, 'models.m.environment'],
+  [
+    {
+      endpoint: {
+        smokeTest: { samples: [{ name: 'a', file: 'no/such', contentType: 'text/csv' }] },
+      },
+    },
+    'models.m.endpoint.smokeTest.samples[0].file: ',
+  ],
+])('%j is told by the field of the configuration', (model, field) => {
+  expect(() => stacks(model)).toThrow(
+    expect.objectContaining({
+      name: 'ConfigurationError',
+      message: expect.stringContaining(field),
+    }),
+  );
 });

@@ -8,7 +8,7 @@ import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { App, Stack } from 'aws-cdk-lib/core';
 import { ModelData, ServingImage } from '../../lib/index.ts';
 import { hashSources } from '../../lib/model-data/inputs.ts';
-import { MODEL_DIR, stubContainer, testModel, testStack } from './support.ts';
+import { existingImage, MODEL_DIR, stubContainer, testModel, testStack } from './support.ts';
 
 const MODEL = 'AWS::SageMaker::Model';
 const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
@@ -40,7 +40,8 @@ test('models from S3: an archive, files under a prefix, many models', () => {
   const bucket = bucketOf(stack);
   testModel(stack, { modelData: ModelData.fromArchive(bucket, 'a/model.tar.gz') }, 'Archive');
   testModel(stack, { modelData: ModelData.fromPrefix(bucket, 'a/') }, 'Prefix');
-  testModel(stack, { modelData: ModelData.multiModel(bucket, 'many/') }, 'Many');
+  const image = existingImage({ variant: 'cpu' });
+  testModel(stack, { image, modelData: ModelData.multiModel(bucket, 'many/') }, 'Many');
   const template = Template.fromStack(stack);
   template.hasResourceProperties(MODEL, {
     PrimaryContainer: { ModelDataUrl: 's3://data/a/model.tar.gz' },

@@ -1,0 +1,38 @@
+/** `docs/aws-rules.md`, written from the rules that configurations are checked by. */
+import { AWS_RULES } from '../lib/rules/index.ts';
+import { table } from './table.ts';
+
+/** Text of `docs/aws-rules.md`. */
+export function awsRulesText(): string {
+  return `# AWS's rules
+
+Generated from the code by \`npm run docs\`; a test keeps it true.
+
+SageMaker refuses these only after minutes of a deployment, or takes them and fails later. So \`cdk synth\` checks a
+configuration against them first, and a message names its field and the page of AWS's.
+
+${table(
+  ['rule', 'says', 'source'],
+  AWS_RULES.map(({ id, says, source }) => [`\`${id}\``, says, `[AWS](${source})`]),
+)}
+
+Rules that have no place in a configuration are checked by the constructs: names, combinations of variants, keys of
+volumes, host images and drivers, the time of a deployment, transform settings.
+
+## Quotas
+
+- **Updates need twice the instances.** A blue/green deployment (all but \`rolling\`) runs the old and the new fleet at
+  once: an endpoint of N instances needs a quota of 2 N for its type (\`ml.g4dn.xlarge for endpoint usage\`), with
+  autoscaling twice \`maxInstances\`. \`rolling\` needs N and the largest step, at most half of N more.
+  [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-blue-green.html)
+- **Batch** needs \`instanceCount\` times \`maxConcurrentJobs\` of \`... for transform job usage\`, for the first
+  type and for each fallback.
+  [AWS](https://docs.aws.amazon.com/general/latest/gr/sagemaker.html)
+
+## A scaled variant's type and name
+
+While a variant is registered with Application Auto Scaling, SageMaker refuses another instance type or name for it.
+Deploy in two steps: first without \`scaling\` (\`instanceCount\` as it is now), then with the new type and \`scaling\`
+again. [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html)
+`;
+}

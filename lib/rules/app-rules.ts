@@ -1,0 +1,181 @@
+/** Rules of what is no endpoint: images, environments, tags, networks, batch, names. */
+import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
+import type { BatchConfig, ServingConfig } from '../config.ts';
+import {
+  environmentProblem,
+  imageProblem,
+  MODEL_ENVIRONMENT,
+  scheduleProblem,
+  tagsProblem,
+} from './limits.ts';
+import type { Problem } from './problem.ts';
+import { at, type Finding, type Rule } from './rule.ts';
+
+const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';
+const API = 'https://docs.aws.amazon.com/sagemaker/latest/APIReference';
+
+function eachBatch(
+  check: (batch: BatchConfig) => readonly [field: string, problem: Problem] | undefined,
+): Rule['check'] {
+  return ({ models }: ServingConfig): Finding[] =>
+    Object.entries(models).flatMap(([name, { batch }]) => {
+      const [field = '', problem] = (batch && check(batch)) ?? [];
+      return at(`models.${name}.batch.${field}`, problem);
+    });
+}
+
+/** Every VPC with its path. */
+function vpcs({ vpc, environments = [] }: ServingConfig) {
+  const own = environments.map((one, i) => [`environments[${i}].vpc`, one.vpc] as const);
+  return [['vpc', vpc] as const, ...own].flatMap(([path, value]) =>
+    value ? [{ path, value }] : [],
+  );
+}
+
+const MAX_STACK_NAME = 128;
+
+export const APP_RULES: readonly Rule[] = [
+  {
+    id: 'image-of-the-region',
+    says: "A model's image is in a private ECR repository of the model's own region.",
+    source: `${API}/API_ContainerDefinition.html`,
+    check: ({ image, environments }) => {
+      if (!('uri' in image)) return [];
+      const regions = environments?.map(({ region }) => region) ?? [undefined];
+      const problems = regions.map((region) => imageProblem(image.uri, region));
+      return at(
+        'image.uri',
+        problems.find((problem) => problem !== undefined),
+      );
+    },
+  },
+  {
+    id: 'environment-of-a-model',
+    says: 'A model has at most 100 environment variables, of 1,024 bytes each for name and value, and 32 KB in all.',
+    source: `${API}/API_ContainerDefinition.html`,
+    check: ({ models }) =>
+      Object.entries(models).flatMap(([name, { environment }]) => {
+        const texts = Object.entries(environment).map(([key, value]) => [key, String(value)]);
+        const variables = Object.fromEntries(texts) as Record<string, string>;
+        return at(`models.${name}.environment`, environmentProblem(variables, MODEL_ENVIRONMENT));
+      }),
+  },
+  {
+    id: 'serverless-outside-china',
+    says: 'Serverless Inference is not available in the China regions.',
+    source: `${GUIDE}/serverless-endpoints.html`,
+    check: ({ models, environments = [] }) => {
+      const region = environments.map((one) => one.region).find((one) => one.startsWith('cn-'));
+      if (!region) return [];
+      return Object.entries(models).flatMap(([name, { endpoint }]) =>
+        at(
+          `models.${name}.endpoint.serverless`,
+          endpoint?.serverless && {
+            problem: `there is no Serverless Inference in ${region}`,
+            fix: 'Use instances',
+          },
+        ),
+      );
+    },
+  },
+  {
+    id: 'serverless-outside-vpcs',
+    says: 'Serverless endpoints join no VPC.',
+    source: `${GUIDE}/serverless-endpoints.html`,
+    check: (config) => {
+      const [first] = vpcs(config);
+      if (!first) return [];
+      return Object.entries(config.models).flatMap(([name, { endpoint }]) =>
+        at(
+          `models.${name}.endpoint.serverless`,
+          endpoint?.serverless && {
+            problem: `a serverless endpoint cannot join the VPC of '${first.path}'`,
+            fix: 'Use instances, or deploy it from a configuration without a VPC',
+          },
+        ),
+      );
+    },
+  },
+  {
+    id: 'serverless-takes-archives',
+    says: 'Serverless endpoints and batch transform take archives, not unpacked models.',
+    source: `${API}/API_S3ModelDataSource.html`,
+    check: ({ models }) =>
+      Object.entries(models).flatMap(([name, { compression, endpoint, batch }]) => {
+        if (compression !== 'none' || !(endpoint?.serverless || batch)) return [];
+        const what = batch ? 'batch transform' : 'a serverless endpoint';
+        const problem = `${what} takes only archives`;
+        return at(`models.${name}.compression`, { problem, fix: `Give 'gzip', or leave it out` });
+      }),
+  },
+  {
+    id: 'network-of-a-model',
+    says: 'A model is in at most 16 subnets, with at most 5 security groups.',
+    source: `${API}/API_VpcConfig.html`,
+    check: (config) =>
+      vpcs(config).flatMap(({ path, value }) => [
+        ...at(
+          `${path}.subnetIds`,
+          value.subnetIds.length > 16
+            ? { problem: `${value.subnetIds.length} subnets`, fix: 'Give 1 to 16' }
+            : undefined,
+        ),
+        ...at(
+          `${path}.securityGroupIds`,
+          value.securityGroupIds.length > 5
+            ? { problem: `${value.securityGroupIds.length} groups`, fix: 'Give 1 to 5' }
+            : undefined,
+        ),
+      ]),
+  },
+  {
+    id: 'tags',
+    says: "Tags have at most 128 characters and their values 256, none begins with 'aws:', and a resource has at most 50.",
+    source:
+      'https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html',
+    check: ({ tags }) => at('tags', tagsProblem(tags)),
+  },
+  {
+    id: 'schedule',
+    says: 'A rate of 1 has its unit in the singular, all others in the plural; a cron expression has six fields and one of its days is a question mark.',
+    source:
+      'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html',
+    check: eachBatch(({ schedule }) =>
+      schedule === undefined ? undefined : ['schedule', scheduleProblem(schedule)],
+    ),
+  },
+  {
+    id: 'payload-in-flight',
+    says: 'Requests at once to an instance times the largest request are at most 100 MB.',
+    source: `${API}/API_CreateTransformJob.html`,
+    check: eachBatch(({ maxConcurrentTransforms, maxPayloadInMB }) => {
+      const at = maxConcurrentTransforms ?? DEFAULT_SETTINGS.maxConcurrentTransforms;
+      const each = maxPayloadInMB ?? DEFAULT_SETTINGS.maxPayloadInMB;
+      if (at * each <= MAX_MB_IN_FLIGHT) return undefined;
+      return [
+        'maxPayloadInMB',
+        {
+          problem: `${at} requests at once of ${each} MB are ${at * each} MB`,
+          fix: `Give maxConcurrentTransforms ${Math.max(1, Math.floor(MAX_MB_IN_FLIGHT / each))}, or a smaller payload`,
+        },
+      ];
+    }),
+  },
+  {
+    id: 'stack-names',
+    says: 'The name of a stack has at most 128 characters.',
+    source:
+      'https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-using-console-create-stack-parameters.html',
+    check: ({ name, models, environments = [] }) => {
+      const longest = (texts: readonly string[]) =>
+        Math.max(0, ...texts.map((text) => text.length));
+      const stage = longest(environments.map((one) => `${one.name}-`));
+      const length = stage + `${name}-`.length + longest(Object.keys(models)) + '-batch'.length;
+      if (length <= MAX_STACK_NAME) return [];
+      return at('name', {
+        problem: `names of stacks would have up to ${length} characters`,
+        fix: `Shorten the names until they have ${MAX_STACK_NAME}`,
+      });
+    },
+  },
+];

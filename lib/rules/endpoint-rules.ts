@@ -1,0 +1,185 @@
+/** Rules of endpoints. */
+import type { EndpointConfig, ServingConfig } from '../config.ts';
+import { deploymentTimeProblem } from './limits.ts';
+import type { Problem } from './problem.ts';
+import { at, type Finding, type Rule } from './rule.ts';
+
+const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';
+const API = 'https://docs.aws.amazon.com/sagemaker/latest/APIReference';
+
+/** A check of every endpoint; gives the problem and the field below the endpoint. */
+function eachEndpoint(
+  check: (endpoint: EndpointConfig) => readonly [field: string, problem: Problem] | undefined,
+): Rule['check'] {
+  return ({ models }: ServingConfig): Finding[] =>
+    Object.entries(models).flatMap(([name, { endpoint }]) => {
+      const [field = '', problem] = (endpoint && check(endpoint)) ?? [];
+      return at(`models.${name}.endpoint${field && `.${field}`}`, problem);
+    });
+}
+
+/** Instances when autoscaling has taken away what it may. */
+function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number {
+  if (!scaling) return instanceCount;
+  return scaling.minInstances ?? 1;
+}
+
+export const ENDPOINT_RULES: readonly Rule[] = [
+  {
+    id: 'part-of-a-fleet',
+    says: 'Canary, linear and rolling deployments move at most half of a fleet, so every fleet keeps two instances, also when autoscaling has removed what it may.',
+    source: `${API}/API_TrafficRoutingConfig.html`,
+    check: eachEndpoint((endpoint) => {
+      const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
+      if (type === 'all-at-once' || fewestInstances(endpoint) >= 2) return undefined;
+      const field = endpoint.scaling ? 'scaling.minInstances' : 'instanceCount';
+      return [
+        'deployment.traffic',
+        {
+          problem: `'${type}' moves part of a fleet, and there can be one instance`,
+          fix: `Give ${field} 2 or more, or use { type: 'all-at-once' }`,
+        },
+      ];
+    }),
+  },
+  {
+    id: 'step-of-a-shift',
+    says: 'A step of a deployment is at most 50% of the fleet; of a linear one at least 10%, of a rolling one at least 5%.',
+    source: `${API}/API_RollingUpdatePolicy.html`,
+    check: eachEndpoint(({ deployment }) => {
+      const traffic = deployment?.traffic;
+      if (!traffic || traffic.type === 'all-at-once') return undefined;
+      const least = { canary: 1, linear: 10, rolling: 5 }[traffic.type];
+      if (traffic.percent >= least) return undefined;
+      const problem = `${traffic.percent} is too small for '${traffic.type}'`;
+      return ['deployment.traffic.percent', { problem, fix: `Give ${least} to 50` }];
+    }),
+  },
+  {
+    id: 'time-of-a-deployment',
+    says: 'The waits of a deployment are shorter than the deployment may take, 8 hours at most.',
+    source: `${API}/API_BlueGreenUpdatePolicy.html`,
+    check: eachEndpoint(({ deployment }) => {
+      if (!deployment) return undefined;
+      const { traffic = { type: 'all-at-once' as const }, bakeSeconds = 300 } = deployment;
+      return ['deployment.traffic', deploymentTimeProblem(traffic, bakeSeconds)];
+    }),
+  },
+  {
+    id: 'rolling-without-bake',
+    says: 'A rolling deployment replaces in place: there is no old fleet that could wait.',
+    source: `${API}/API_DeploymentConfig.html`,
+    check: eachEndpoint(({ deployment }) => {
+      if (deployment?.traffic?.type !== 'rolling' || deployment.bakeSeconds === undefined) return;
+      const problem = `given with 'rolling'`;
+      return ['deployment.bakeSeconds', { problem, fix: 'Leave it out' }];
+    }),
+  },
+  {
+    id: 'burstable-types-do-not-scale',
+    says: 'Automatic scaling does not support burstable instances such as T2.',
+    source: `${GUIDE}/endpoint-auto-scaling.html`,
+    check: eachEndpoint(({ scaling, instanceType = '' }) => {
+      if (!scaling || !/^ml\.t\d/.test(instanceType)) return undefined;
+      const problem = `${instanceType} does not scale`;
+      return ['scaling', { problem, fix: 'Choose another type, such as ml.c6i.xlarge' }];
+    }),
+  },
+  {
+    id: 'instances-to-start-with',
+    says: 'The number of instances at the start lies within what autoscaling keeps.',
+    source: `${GUIDE}/endpoint-auto-scaling-prerequisites.html`,
+    check: eachEndpoint(({ scaling, instanceCount }) => {
+      if (!scaling || instanceCount === undefined) return undefined;
+      const { minInstances = 1, maxInstances } = scaling;
+      if (instanceCount >= minInstances && instanceCount <= maxInstances) return undefined;
+      const problem = `${instanceCount}, and scaling keeps ${minInstances} to ${maxInstances}`;
+      return ['instanceCount', { problem, fix: 'Give a number between them, or leave it out' }];
+    }),
+  },
+  {
+    id: 'sleep-needs-a-queue',
+    says: 'Only an asynchronous endpoint scales to 0: a real-time request has no queue to wait in.',
+    source: `${GUIDE}/async-inference-autoscale.html`,
+    check: eachEndpoint(({ scaling, async }) => {
+      if (scaling?.minInstances !== 0 || async) return undefined;
+      const problem = '0 is for asynchronous endpoints';
+      return ['scaling.minInstances', { problem, fix: `Give 1 or more, or 'async: true'` }];
+    }),
+  },
+  {
+    id: 'backlog-is-of-a-queue',
+    says: 'An asynchronous endpoint scales on its backlog; a real-time one has none.',
+    source: `${GUIDE}/async-inference-autoscale.html`,
+    check: eachEndpoint(({ scaling, async }) => {
+      if (!scaling || 'backlog' in scaling.target === async) return undefined;
+      return [
+        'scaling.target',
+        async
+          ? { problem: 'an asynchronous endpoint scales on its queue', fix: 'Give { backlog: N }' }
+          : {
+              problem: `'backlog' needs a queue`,
+              fix: `Give concurrentRequests, or 'async: true'`,
+            },
+      ];
+    }),
+  },
+  {
+    id: 'serverless-has-no-instances',
+    says: 'Serverless endpoints have no instances, GPUs, autoscaling of instances, data capture, queue or traffic shifting.',
+    source: `${GUIDE}/serverless-endpoints.html`,
+    check: eachEndpoint(({ serverless, async, ...rest }) => {
+      if (!serverless) return undefined;
+      const fields = [
+        'instanceType',
+        'instanceCount',
+        'scaling',
+        'inferenceAmiVersion',
+        'dataCapturePercent',
+        'deployment',
+      ] as const;
+      const other = async ? 'async' : fields.find((field) => rest[field] !== undefined);
+      if (!other) return undefined;
+      const problem = `a serverless endpoint cannot have '${other}'`;
+      return ['serverless', { problem, fix: 'Leave one of the two out' }];
+    }),
+  },
+  {
+    id: 'serverless-concurrency',
+    says: 'A serverless endpoint serves at most 200 requests at once, and keeps no more warm than it serves.',
+    source: `${API}/API_ProductionVariantServerlessConfig.html`,
+    check: eachEndpoint(({ serverless }) => {
+      if (!serverless) return undefined;
+      const { maxConcurrency = 5, provisionedConcurrency = 1 } = serverless;
+      if (maxConcurrency > 200) {
+        const problem = `${maxConcurrency} is out of range`;
+        return ['serverless.maxConcurrency', { problem, fix: 'Give 1 to 200' }];
+      }
+      if (provisionedConcurrency <= maxConcurrency) return undefined;
+      const problem = `${provisionedConcurrency} is more than maxConcurrency, ${maxConcurrency}`;
+      return ['serverless.provisionedConcurrency', { problem, fix: 'Give no more than that' }];
+    }),
+  },
+  {
+    id: 'serverless-starts-in-three-minutes',
+    says: 'A serverless container downloads its model and answers /ping within 3 minutes.',
+    source: `${GUIDE}/serverless-endpoints.html`,
+    check: eachEndpoint((endpoint) => {
+      if (!endpoint.serverless) return undefined;
+      const fields = ['startupTimeoutSeconds', 'modelDataDownloadTimeoutSeconds'] as const;
+      const long = fields.find((field) => (endpoint[field] ?? 0) > 180);
+      if (!long) return undefined;
+      const problem = `${endpoint[long]} seconds, and SageMaker ends a serverless start after 180`;
+      return [long, { problem, fix: 'Leave it out, or use instances for a model of that size' }];
+    }),
+  },
+  {
+    id: 'capture-is-for-real-time',
+    says: 'Data capture is of real-time endpoints; requests and answers of asynchronous ones are in S3 anyway.',
+    source: `${GUIDE}/model-monitor-data-capture-endpoint.html`,
+    check: eachEndpoint(({ async, dataCapturePercent }) => {
+      if (!async || dataCapturePercent === undefined) return undefined;
+      return ['dataCapturePercent', { problem: `given with 'async'`, fix: 'Leave it out' }];
+    }),
+  },
+];

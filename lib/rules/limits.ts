@@ -1,0 +1,164 @@
+/** Limits of AWS's, as functions over plain values: constructs and configurations are checked by the same. */
+import type { Problem } from './problem.ts';
+
+const bytes = (text: string) => Buffer.byteLength(text);
+
+/**
+ * Environment of a model's container.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html
+ */
+export const MODEL_ENVIRONMENT = { entries: 100, value: 1024, total: 32 * 1024 } as const;
+/**
+ * Environment that a transform job adds.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTransformJob.html
+ */
+export const TRANSFORM_ENVIRONMENT = { entries: 16, value: 10_240, total: Infinity } as const;
+
+/** Keys of both. */
+const MAX_KEY = 1024;
+const KEY = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** What SageMaker would refuse of environment variables. */
+export function environmentProblem(
+  variables: Readonly<Record<string, string>>,
+  limits: { readonly entries: number; readonly value: number; readonly total: number },
+): Problem {
+  const entries = Object.entries(variables);
+  if (entries.length > limits.entries) {
+    return {
+      problem: `${entries.length} variables, and SageMaker takes ${limits.entries}`,
+      fix: 'Put the rest into a file beside the handler',
+    };
+  }
+  for (const [name, value] of entries) {
+    if (!KEY.test(name) || bytes(name) > MAX_KEY) {
+      const fix = 'Use letters, digits and _, not beginning with a digit';
+      return { problem: `'${name}' is not a name of a variable`, fix };
+    }
+    if (bytes(value) > limits.value) {
+      return {
+        problem: `${name} has ${bytes(value)} bytes, and SageMaker takes ${limits.value}`,
+        fix: 'Put it into a file beside the handler',
+      };
+    }
+  }
+  const total = entries.reduce((sum, [name, value]) => sum + bytes(name) + bytes(value), 0);
+  if (total <= limits.total) return undefined;
+  return {
+    problem: `names and values have ${total} bytes together, and SageMaker takes ${limits.total}`,
+    fix: 'Put the longest into a file beside the handler',
+  };
+}
+
+const TAG_TEXT = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+const MAX_TAGS = 50;
+
+/**
+ * What AWS would refuse of tags.
+ * @see https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
+ */
+export function tagsProblem(tags: Readonly<Record<string, string>>): Problem {
+  const entries = Object.entries(tags);
+  if (entries.length > MAX_TAGS) {
+    return { problem: `${entries.length} tags`, fix: `A resource has at most ${MAX_TAGS}` };
+  }
+  for (const [key, value] of entries) {
+    if (/^aws:/i.test(key)) {
+      const problem = `'${key}' begins with 'aws:', which AWS keeps for itself`;
+      return { problem, fix: 'Choose another name' };
+    }
+    if (!TAG_TEXT.test(key) || !TAG_TEXT.test(value) || key.length > 128 || value.length > 256) {
+      return {
+        problem: `'${key}' = '${value}' is not a tag`,
+        fix: 'Use letters, digits, spaces and _ . : / = + - @, at most 128 for the name and 256 for the value',
+      };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * What EventBridge would refuse of a schedule.
+ * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
+ */
+export function scheduleProblem(expression: string): Problem {
+  const rate = /^rate\((.*)\)$/.exec(expression)?.[1];
+  if (rate !== undefined) {
+    const [, count = '', unit = ''] = /^([1-9]\d*) (minutes?|hours?|days?)$/.exec(rate) ?? [];
+    if (!unit) {
+      const problem = `'${expression}' is not a rate`;
+      return { problem, fix: 'Write rate(5 minutes), rate(1 hour) or rate(7 days)' };
+    }
+    const one = unit.replace(/s$/, '');
+    const right = count === '1' ? one : `${one}s`;
+    if (unit === right) return undefined;
+    return { problem: `'${expression}' has the wrong unit`, fix: `Write rate(${count} ${right})` };
+  }
+  const fields = /^cron\((.*)\)$/.exec(expression)?.[1]?.trim().split(/\s+/) ?? [];
+  const fix =
+    'Write six fields: minutes, hours, day of month, month, day of week, year, one of the days as ?, such as cron(0 3 * * ? *)';
+  if (fields.length !== 6) {
+    return { problem: `'${expression}' has ${fields.length} fields`, fix };
+  }
+  if ([fields[2], fields[4]].filter((field) => field === '?').length === 1) return undefined;
+  return { problem: `'${expression}' has a day of month and a day of week, or neither`, fix };
+}
+
+const ECR = /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/\S+$/;
+
+/**
+ * What CreateModel would refuse of an image's address.
+ * @param region where the model is; undefined where synthesis does not know
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (Image)
+ */
+export function imageProblem(uri: string, region: string | undefined): Problem {
+  if (uri.length > 255) return { problem: 'longer than 255 characters', fix: 'Use a shorter tag' };
+  const [, , of] = ECR.exec(uri) ?? [];
+  if (of === undefined) {
+    return {
+      problem: `'${uri}' is not an image of a private ECR repository`,
+      fix: 'Push it to one: ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME:TAG',
+    };
+  }
+  if (region === undefined || of === region) return undefined;
+  return {
+    problem: `the image is in ${of} and the model in ${region}; SageMaker pulls only from its own region`,
+    fix: `Replicate the repository to ${region} and name the image there`,
+  };
+}
+
+/** A shift of traffic as far as its time goes. */
+export interface ShiftTimes {
+  readonly type: 'all-at-once' | 'canary' | 'linear' | 'rolling';
+  readonly percent?: number;
+  readonly waitSeconds?: number;
+}
+
+/** Longest deployment. */
+export const MAX_DEPLOYMENT_SECONDS = 28_800;
+
+/**
+ * Seconds that a deployment waits in all: after each step but the last, then the bake time.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
+ */
+export function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
+  const { type, percent = 100, waitSeconds = 0 } = shift;
+  if (type === 'all-at-once') return bakeSeconds;
+  if (type === 'canary') return waitSeconds + bakeSeconds;
+  const steps = Math.ceil(100 / percent);
+  return type === 'rolling' ? steps * waitSeconds : (steps - 1) * waitSeconds + bakeSeconds;
+}
+
+/** What SageMaker would refuse: waits that are longer than the deployment may take. */
+export function deploymentTimeProblem(
+  shift: ShiftTimes,
+  bakeSeconds: number,
+  timeoutSeconds = MAX_DEPLOYMENT_SECONDS,
+): Problem {
+  const seconds = deploymentSeconds(shift, bakeSeconds);
+  if (seconds < timeoutSeconds) return undefined;
+  return {
+    problem: `its waits take ${seconds} seconds in all, and the deployment may take ${timeoutSeconds}`,
+    fix: 'Wait less after each step, or take larger steps',
+  };
+}

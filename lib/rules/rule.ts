@@ -1,0 +1,29 @@
+/** A rule of AWS's: what it says, where AWS says it, and where a configuration breaks it. */
+import type { ServingConfig } from '../config.ts';
+import type { Problem } from './problem.ts';
+
+/** A field of a configuration that AWS would refuse. */
+export interface Finding {
+  /** The field, `models.digits.endpoint.deployment.traffic`. */
+  readonly path: string;
+  /** What is wrong, with the value. */
+  readonly problem: string;
+  /** What to write instead. */
+  readonly fix: string;
+}
+
+/** A rule that a configuration is checked against before anything is built. */
+export interface Rule {
+  /** Names it in docs/aws-rules.md. */
+  readonly id: string;
+  /** The rule, in one sentence. */
+  readonly says: string;
+  /** AWS's page. */
+  readonly source: string;
+  check(config: ServingConfig): Finding[];
+}
+
+/** A finding at a path, or none. */
+export function at(path: string, problem: Problem): Finding[] {
+  return problem ? [{ path, ...problem }] : [];
+}

@@ -1,0 +1,281 @@
+/** Every rule of AWS's refuses what breaks it, by the field of the configuration, and nothing that keeps it. */
+import { parseConfig } from '../parse-config.ts';
+import { AWS_RULES } from './index.ts';
+
+const endpoint = (fields: object, model: object = {}) => ({
+  models: { m: { model: 'm', ...model, endpoint: fields } },
+});
+const batch = (fields: object, model: object = {}) => ({
+  models: { m: { model: 'm', ...model, batch: fields } },
+});
+const environment = (region: string) => ({ name: 'prod', account: '111111111111', region });
+const vpc = (subnets: number, groups: number) => ({
+  vpcId: 'vpc-1',
+  availabilityZones: ['eu-west-1a'],
+  subnetIds: Array.from({ length: subnets }, (_, i) => `subnet-${i}`),
+  securityGroupIds: Array.from({ length: groups }, (_, i) => `sg-${i}`),
+});
+const shift = (traffic: object, more: object = {}) =>
+  endpoint({ instanceCount: 4, deployment: { traffic, ...more } });
+const target = { concurrentRequests: 4 };
+const image = (region: string) => ({
+  uri: `111111111111.dkr.ecr.${region}.amazonaws.com/a:1`,
+});
+const serverless = { memoryGiB: 2 };
+
+/** By rule: configurations that break it, each with the field that is named; and some that keep it. */
+const CASES: Readonly<
+  Record<string, { broken: readonly (readonly [object, string])[]; kept: readonly object[] }>
+> = {
+  'image-of-the-region': {
+    broken: [
+      [
+        { ...endpoint({}), image: image('eu-west-1'), environments: [environment('us-east-1')] },
+        'image.uri',
+      ],
+      [{ ...endpoint({}), image: { uri: 'public.ecr.aws/x/y:1' } }, 'image.uri'],
+    ],
+    kept: [
+      { ...endpoint({}), image: image('eu-west-1'), environments: [environment('eu-west-1')] },
+      { ...endpoint({}), image: image('eu-west-1') },
+    ],
+  },
+  'environment-of-a-model': {
+    broken: [
+      [endpoint({}, { environment: { A: 'x'.repeat(1025) } }), 'models.m.environment'],
+      [endpoint({}, { environment: { '1A': 'x' } }), 'models.m.environment'],
+      [
+        endpoint({}, { environment: Object.fromEntries(many(101).map((i) => [`V${i}`, 'x'])) }),
+        'models.m.environment',
+      ],
+      [
+        endpoint(
+          {},
+          { environment: Object.fromEntries(many(40).map((i) => [`V${i}`, big(1000)])) },
+        ),
+        'models.m.environment',
+      ],
+    ],
+    kept: [endpoint({}, { environment: { A: 'x'.repeat(1024) } })],
+  },
+  'serverless-outside-china': {
+    broken: [
+      [
+        { ...endpoint({ serverless }), environments: [environment('cn-north-1')] },
+        'models.m.endpoint.serverless',
+      ],
+    ],
+    kept: [{ ...endpoint({ serverless }), environments: [environment('eu-west-1')] }],
+  },
+  'serverless-outside-vpcs': {
+    broken: [[{ ...endpoint({ serverless }), vpc: vpc(1, 1) }, 'models.m.endpoint.serverless']],
+    kept: [{ ...endpoint({}), vpc: vpc(1, 1) }],
+  },
+  'serverless-takes-archives': {
+    broken: [
+      [endpoint({ serverless }, { compression: 'none' }), 'models.m.compression'],
+      [batch({}, { compression: 'none' }), 'models.m.compression'],
+    ],
+    kept: [endpoint({}, { compression: 'none' })],
+  },
+  'network-of-a-model': {
+    broken: [
+      [{ ...endpoint({}), vpc: vpc(17, 1) }, 'vpc.subnetIds'],
+      [
+        { ...endpoint({}), environments: [{ ...environment('eu-west-1'), vpc: vpc(1, 6) }] },
+        'environments[0].vpc.securityGroupIds',
+      ],
+    ],
+    kept: [{ ...endpoint({}), vpc: vpc(16, 5) }],
+  },
+  tags: {
+    broken: [
+      [{ ...endpoint({}), tags: { 'aws:team': 'x' } }, 'tags'],
+      [{ ...endpoint({}), tags: { team: 'a;b' } }, 'tags'],
+      [{ ...endpoint({}), tags: { team: 'x'.repeat(257) } }, 'tags'],
+    ],
+    kept: [{ ...endpoint({}), tags: { 'team/eu': 'vision @ sea' } }],
+  },
+  schedule: {
+    broken: [
+      [batch({ schedule: 'rate(1 days)' }), 'models.m.batch.schedule'],
+      [batch({ schedule: 'rate(5 minute)' }), 'models.m.batch.schedule'],
+      [batch({ schedule: 'rate(0 days)' }), 'models.m.batch.schedule'],
+      [batch({ schedule: 'cron(0 3 * * *)' }), 'models.m.batch.schedule'],
+      [batch({ schedule: 'cron(0 3 * * * *)' }), 'models.m.batch.schedule'],
+    ],
+    kept: [batch({ schedule: 'rate(1 day)' }), batch({ schedule: 'cron(0 3 ? * MON *)' })],
+  },
+  'payload-in-flight': {
+    broken: [
+      [batch({ maxPayloadInMB: 6 }), 'models.m.batch.maxPayloadInMB'],
+      [batch({ maxConcurrentTransforms: 101 }), 'models.m.batch.maxPayloadInMB'],
+    ],
+    kept: [batch({ maxConcurrentTransforms: 1, maxPayloadInMB: 100 })],
+  },
+  'stack-names': {
+    broken: [[{ ...endpoint({}), name: 'n'.repeat(125) }, 'name']],
+    kept: [{ ...endpoint({}), name: 'n'.repeat(60) }],
+  },
+  'part-of-a-fleet': {
+    broken: [
+      [
+        endpoint({ deployment: { traffic: { type: 'canary', percent: 50, waitSeconds: 60 } } }),
+        'models.m.endpoint.deployment.traffic',
+      ],
+      [
+        endpoint({
+          instanceCount: 4,
+          scaling: { maxInstances: 4, target },
+          deployment: { traffic: { type: 'canary', percent: 50, waitSeconds: 60 } },
+        }),
+        'models.m.endpoint.deployment.traffic',
+      ],
+    ],
+    kept: [shift({ type: 'canary', percent: 50, waitSeconds: 60 })],
+  },
+  'step-of-a-shift': {
+    broken: [
+      [
+        shift({ type: 'linear', percent: 9, waitSeconds: 1 }),
+        'models.m.endpoint.deployment.traffic.percent',
+      ],
+      [
+        shift({ type: 'rolling', percent: 4, waitSeconds: 1 }),
+        'models.m.endpoint.deployment.traffic.percent',
+      ],
+    ],
+    kept: [shift({ type: 'linear', percent: 10, waitSeconds: 1 })],
+  },
+  'time-of-a-deployment': {
+    broken: [
+      [
+        shift({ type: 'linear', percent: 10, waitSeconds: 3600 }),
+        'models.m.endpoint.deployment.traffic',
+      ],
+      [
+        shift({ type: 'rolling', percent: 10, waitSeconds: 3000 }),
+        'models.m.endpoint.deployment.traffic',
+      ],
+    ],
+    kept: [shift({ type: 'linear', percent: 10, waitSeconds: 3000 })],
+  },
+  'rolling-without-bake': {
+    broken: [
+      [
+        shift({ type: 'rolling', percent: 25, waitSeconds: 60 }, { bakeSeconds: 60 }),
+        'models.m.endpoint.deployment.bakeSeconds',
+      ],
+    ],
+    kept: [shift({ type: 'rolling', percent: 25, waitSeconds: 60 })],
+  },
+  'burstable-types-do-not-scale': {
+    broken: [
+      [
+        endpoint({ instanceType: 'ml.t2.medium', scaling: { maxInstances: 2, target } }),
+        'models.m.endpoint.scaling',
+      ],
+    ],
+    kept: [endpoint({ instanceType: 'ml.t2.medium' })],
+  },
+  'instances-to-start-with': {
+    broken: [
+      [
+        endpoint({ instanceCount: 5, scaling: { maxInstances: 4, target } }),
+        'models.m.endpoint.instanceCount',
+      ],
+    ],
+    kept: [endpoint({ instanceCount: 4, scaling: { maxInstances: 4, target } })],
+  },
+  'sleep-needs-a-queue': {
+    broken: [
+      [
+        endpoint({ scaling: { minInstances: 0, maxInstances: 4, target } }),
+        'models.m.endpoint.scaling.minInstances',
+      ],
+    ],
+    kept: [
+      endpoint({
+        async: true,
+        scaling: { minInstances: 0, maxInstances: 4, target: { backlog: 2 } },
+      }),
+    ],
+  },
+  'backlog-is-of-a-queue': {
+    broken: [
+      [
+        endpoint({ scaling: { maxInstances: 4, target: { backlog: 2 } } }),
+        'models.m.endpoint.scaling.target',
+      ],
+      [
+        endpoint({ async: true, scaling: { maxInstances: 4, target } }),
+        'models.m.endpoint.scaling.target',
+      ],
+    ],
+    kept: [endpoint({ scaling: { maxInstances: 4, target } })],
+  },
+  'serverless-has-no-instances': {
+    broken: [
+      [endpoint({ serverless, instanceType: 'ml.c6i.xlarge' }), 'models.m.endpoint.serverless'],
+      [endpoint({ serverless, async: true }), 'models.m.endpoint.serverless'],
+      [endpoint({ serverless, dataCapturePercent: 5 }), 'models.m.endpoint.serverless'],
+      [endpoint({ serverless, deployment: {} }), 'models.m.endpoint.serverless'],
+    ],
+    kept: [endpoint({ serverless })],
+  },
+  'serverless-concurrency': {
+    broken: [
+      [
+        endpoint({ serverless: { memoryGiB: 1, maxConcurrency: 201 } }),
+        'models.m.endpoint.serverless.maxConcurrency',
+      ],
+      [
+        endpoint({ serverless: { memoryGiB: 1, provisionedConcurrency: 6 } }),
+        'models.m.endpoint.serverless.provisionedConcurrency',
+      ],
+    ],
+    kept: [endpoint({ serverless: { memoryGiB: 1, maxConcurrency: 200 } })],
+  },
+  'serverless-starts-in-three-minutes': {
+    broken: [
+      [
+        endpoint({ serverless, startupTimeoutSeconds: 600 }),
+        'models.m.endpoint.startupTimeoutSeconds',
+      ],
+    ],
+    kept: [endpoint({ serverless, startupTimeoutSeconds: 120 })],
+  },
+  'capture-is-for-real-time': {
+    broken: [
+      [endpoint({ async: true, dataCapturePercent: 5 }), 'models.m.endpoint.dataCapturePercent'],
+    ],
+    kept: [endpoint({ async: true })],
+  },
+};
+
+function many(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}
+
+function big(size: number): string {
+  return 'x'.repeat(size);
+}
+
+test('every rule has its example, and a page of AWS as its source', () => {
+  expect(AWS_RULES.map(({ id }) => id).sort()).toEqual(Object.keys(CASES).sort());
+  for (const { source } of AWS_RULES) expect(source).toMatch(/^https:\/\/docs\.aws\.amazon\.com\//);
+});
+
+describe.each(AWS_RULES.map(({ id, source }) => [id, source] as const))('%s', (id, source) => {
+  const { broken = [], kept = [] } = CASES[id] ?? {};
+
+  test.each(broken)('%j is refused', (config, path) => {
+    const parse = () => parseConfig(config, 'serving.config.ts');
+    expect(parse).toThrow(`\n  ${path}: `);
+    expect(parse).toThrow(`(${source})`);
+  });
+
+  test.each(kept)('%j is taken', (config) => {
+    expect(() => parseConfig(config, 'serving.config.ts')).not.toThrow();
+  });
+});
