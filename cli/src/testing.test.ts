@@ -25,7 +25,7 @@ describe('a model under test', () => {
   afterAll(() => model?.stop());
 
   test('answers objects, text and bytes', async () => {
-    const golden = { predictions: [2.5, 3] };
+    const golden = { predictions: [3.5, 4] };
     const body = { instances: [1, 2] };
     const bytes = Buffer.from(JSON.stringify(body));
     const json = { contentType: 'application/json' };
