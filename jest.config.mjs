@@ -1,8 +1,8 @@
 /** One run for unit tests beside their source and for the end-to-end tests in test/. */
 export default {
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/cdk.out/', '/.cache/'],
-  modulePathIgnorePatterns: ['/cdk.out/', '/.cache/', '/demo-out/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/dist-packages/', '/cdk.out/', '/.cache/'],
+  modulePathIgnorePatterns: ['/cdk.out/', '/dist-packages/', '/.cache/', '/demo-out/'],
   transform: {
     '^.+\\.(m?[jt]s)$': [
       '@swc/jest',
