@@ -14,7 +14,7 @@ export {
   streamLengthPrefixed,
 } from './length-prefixed.ts';
 export { type PlaceName, tensorFromNested } from './nested.ts';
-export { decodeNpy, encodeNpy } from './npy.ts';
+export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
 export * from './npz.ts';
 export { listLength, PackedNumbers } from './packed-numbers.ts';
 export * from './predict-message.ts';

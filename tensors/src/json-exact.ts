@@ -9,8 +9,6 @@ const MAX_DEPTH = 512;
 /** Longer integers fit no 64 bits and become (rounded) numbers. */
 const MAX_BIGINT_CHARS = 21;
 
-const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-const WHITESPACE = /[ \t\n\r]*/y;
 const LITERALS: readonly (readonly [string, unknown])[] = [
   ['true', true],
   ['false', false],
@@ -107,18 +105,17 @@ function isEscaped(text: string, quote: number): boolean {
 }
 
 function parseNumber(cursor: Cursor): number | bigint | undefined {
-  NUMBER.lastIndex = cursor.at;
-  const match = NUMBER.exec(cursor.text);
-  if (!match) return undefined;
-  const [literal, fraction, exponent] = match;
+  const found = numberAt(cursor.text, cursor.at);
+  if (!found) return undefined;
+  const literal = cursor.text.slice(cursor.at, found.end);
   const value = Number(literal);
   if (!Number.isFinite(value)) {
     const shown = literal.length > 40 ? `${literal.slice(0, 37)}...` : literal;
     throw invalid(cursor, `${shown} is beyond the range of float64`);
   }
   cursor.at += literal.length;
-  const isInteger = fraction === undefined && exponent === undefined;
-  if (!isInteger || Number.isSafeInteger(value) || literal.length > MAX_BIGINT_CHARS) return value;
+  if (!found.isInteger || Number.isSafeInteger(value) || literal.length > MAX_BIGINT_CHARS)
+    return value;
   return BigInt(literal);
 }
 
@@ -140,10 +137,37 @@ function takes(cursor: Cursor, char: string): boolean {
 }
 
 function skipWhitespace(cursor: Cursor): void {
-  if (cursor.text.charCodeAt(cursor.at) > 0x20) return;
-  WHITESPACE.lastIndex = cursor.at;
-  WHITESPACE.test(cursor.text);
-  cursor.at = WHITESPACE.lastIndex;
+  const { text } = cursor;
+  while (isWhitespace(text.charCodeAt(cursor.at))) cursor.at += 1;
+}
+
+function isWhitespace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/**
+ * The end of the number at a place, by JSON's grammar. Loops, because a regular expression runs out of stack on a
+ * number of megabytes.
+ */
+function numberAt(text: string, start: number): { end: number; isInteger: boolean } | undefined {
+  const first = text[start] === '-' ? start + 1 : start;
+  // A number that begins with 0 is over, or goes on behind the point.
+  const whole = text[first] === '0' ? first + 1 : digitsEnd(text, first);
+  if (whole === first) return undefined;
+  const fraction = text[whole] === '.' ? digitsEnd(text, whole + 1) : whole;
+  const end = fraction > whole + 1 ? fraction : whole;
+  if (text[end] !== 'e' && text[end] !== 'E') return { end, isInteger: end === whole };
+  const sign = text[end + 1] === '+' || text[end + 1] === '-' ? end + 2 : end + 1;
+  const exponent = digitsEnd(text, sign);
+  return exponent > sign ? { end: exponent, isInteger: false } : { end, isInteger: end === whole };
+}
+
+function digitsEnd(text: string, start: number): number {
+  let at = start;
+  for (let code = text.charCodeAt(at); code >= 0x30 && code <= 0x39; code = text.charCodeAt(at)) {
+    at += 1;
+  }
+  return at;
 }
 
 function unexpected(cursor: Cursor): TensorError {
@@ -155,9 +179,14 @@ function unexpected(cursor: Cursor): TensorError {
 }
 
 function invalid(cursor: Cursor, what: string, cause?: unknown): TensorError {
-  const before = cursor.text.slice(0, cursor.at);
-  const line = before.split('\n').length;
-  const column = cursor.at - before.lastIndexOf('\n');
+  const { text, at } = cursor;
+  let line = 1;
+  let lineEnd = -1;
+  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) {
+    line += 1;
+    lineEnd = next;
+  }
+  const column = at - lineEnd;
   const message = `not valid JSON at line ${line}, character ${column}: ${what}`;
   return new TensorError('MALFORMED', message, cause === undefined ? undefined : { cause });
 }

@@ -12,6 +12,8 @@ const MIN_VALUE_BYTES = 64;
 /** Before that is looked at. */
 const MIN_VALUES = 64;
 const MAX_DEPTH = 64;
+/** How far ahead of a list its first number is looked for: every list around it looks as well. */
+const MAX_LOOK_AHEAD = 1024;
 /** A number that might need to become a bigint. */
 const LONG_INTEGER = /^-?\d{16,}$/;
 
@@ -62,7 +64,8 @@ function parseValue(cursor: Cursor, depth: number): unknown {
 function parseList(cursor: Cursor, depth: number): unknown {
   const { bytes } = cursor;
   let first = cursor.at + 1;
-  while (bytes[first] === OPEN_LIST || isSpace(bytes[first])) first += 1;
+  const farthest = first + MAX_LOOK_AHEAD;
+  while (first < farthest && (bytes[first] === OPEN_LIST || isSpace(bytes[first]))) first += 1;
   if (isNumberStart(bytes[first])) {
     const read = readNumbers(bytes, cursor.at);
     if (!read) throw GIVEN_UP;

@@ -14,7 +14,8 @@ const LONG_RUN = 200;
 
 /** True where a number of the text might not be kept by JSON.parse. */
 function hasLongNumber(text: string): boolean {
-  return LONG_NUMBER.test(text) || hasLongRun(text);
+  // In this order: a regular expression runs out of stack on megabytes of digits.
+  return hasLongRun(text) || LONG_NUMBER.test(text);
 }
 
 /** A run of digits that long covers one of these places; a regular expression would look at all. */
@@ -105,18 +106,21 @@ function textOf(body: string | Uint8Array): string {
  * be `{"b64": "..."}`, the base64 of its bytes. Text is UTF-8.
  * @param path what messages call the value (`instances`), or a function from indices to that, where the
  *   value was put together from several places
- * @throws TensorError SHAPE_MISMATCH for ragged arrays, VALUE_OUT_OF_RANGE, both naming the place:
+ * @param maxStrings strings at most; default: any number
+ * @throws TensorError TOO_LARGE, SHAPE_MISMATCH for ragged arrays, VALUE_OUT_OF_RANGE, both naming the place:
  *   `instances[3].image[0][2]: "abc" is not a number for float32`
  */
 export function tensorFromJson(
   dtype: DType,
   value: unknown,
   path: string | PlaceName = 'value',
+  maxStrings?: number,
 ): Tensor {
   const placeName = typeof path === 'string' ? indexed(path) : path;
   if (dtype !== 'string') return tensorFromTree(dtype, value, { placeName });
   return tensorFromTree(dtype, value, {
     placeName,
+    maxStrings,
     convertRun: (run, indices) =>
       Array.from(run, (element, i) => {
         if (typeof element === 'string') return element;
@@ -142,8 +146,15 @@ function base64Of(value: unknown): string | undefined {
 
 /** Undefined where a character is not of the alphabet: decoders pass over it, and too few bytes come out. */
 function decodeBase64(text: string): Uint8Array | undefined {
-  const digits = text.replace(/\s+/g, '').replace(/=+$/, '');
+  const digits = withoutPadding(/\s/.test(text) ? text.replace(/\s/g, '') : text);
   if (digits.length % 4 === 1) return undefined;
   const bytes = base64Decode(digits);
   return bytes.byteLength === Math.floor((digits.length * 3) / 4) ? bytes : undefined;
+}
+
+/** A regular expression would look at every run of `=` from each of its characters. */
+function withoutPadding(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '=') end -= 1;
+  return end === text.length ? text : text.slice(0, end);
 }

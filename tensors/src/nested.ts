@@ -2,17 +2,16 @@
 import type { DType } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { PackedNumbers } from './packed-numbers.ts';
-import { elementCount, type Tensor } from './tensor.ts';
+import { elementCount, MAX_RANK, type Tensor } from './tensor.ts';
 import { badValue, elementSink } from './values.ts';
-
-/** TensorFlow's own limit (TensorShape::MaxDimensions). */
-const MAX_RANK = 254;
 
 /** The name of the place at these indices, outermost first, for messages: `instances[3].image[0]`. */
 export type PlaceName = (indices: readonly number[]) => string;
 
 /** How a tree of values is read. */
 export interface NestedOptions {
+  /** Strings at most: an object is made for each. Default: any number. */
+  readonly maxStrings?: number | undefined;
   readonly placeName: PlaceName;
   /** Changes the innermost runs before they are written, for example to decode base64. */
   readonly convertRun?: (run: ArrayLike<unknown>, indices: readonly number[]) => ArrayLike<unknown>;
@@ -38,6 +37,11 @@ export function tensorFromTree(dtype: DType, value: unknown, options: NestedOpti
   const { placeName } = options;
   const shape = shapeOfTree(dtype, value);
   forEachRun(dtype, value, shape, placeName, { run: () => {}, packed: () => true });
+  const { maxStrings = Number.POSITIVE_INFINITY } = options;
+  if (dtype === 'string' && elementCount(shape) > maxStrings) {
+    const count = elementCount(shape);
+    throw new TensorError('TOO_LARGE', `${count} strings; at most ${maxStrings} are read`);
+  }
   const sink = elementSink(dtype, elementCount(shape));
   let at = 0;
   const writeRun: RunVisitor['run'] = (run, indices) => {
@@ -118,6 +122,7 @@ function shapeOfTree(dtype: DType, value: unknown): number[] {
     shape.push(node.length);
     if (node.length === 0) break;
   }
+  // Its rank is that of the brackets in the text, at most 256.
   if (node instanceof PackedNumbers) shape.push(...node.shape);
   if (shape.length <= MAX_RANK) return shape;
   throw new TensorError('SHAPE_MISMATCH', `lists nested more than ${MAX_RANK} deep`);

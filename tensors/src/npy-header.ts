@@ -17,6 +17,10 @@ export interface NpyHeader {
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 const ALIGNMENT = 64;
+/** NumPy's own limit of dimensions (NPY_MAXDIMS of NumPy 2). */
+const MAX_DIMENSIONS = 64;
+/** Longer headers are those of structured types; a shape of 64 sizes takes less. */
+const MAX_HEADER_BYTES = 65_536;
 /** NumPy leaves room for the first size to grow to this many digits in place. */
 const GROWTH_DIGITS = 21;
 
@@ -55,6 +59,12 @@ export function readNpyHeader(bytes: Uint8Array): { header: NpyHeader; data: Uin
   const view = dataViewOf(bytes);
   const end = start + (major === 1 ? view.getUint16(8, true) : view.getUint32(8, true));
   if (bytes.byteLength < end) throw truncatedHeader();
+  if (end > MAX_HEADER_BYTES) {
+    throw new TensorError(
+      'MALFORMED',
+      `.npy header has ${end} bytes, more than ${MAX_HEADER_BYTES}`,
+    );
+  }
   const header = parseHeader(utf8Decode(bytes.subarray(start, end)));
   return { header, data: bytes.subarray(end) };
 }
@@ -77,13 +87,17 @@ function parseHeader(text: string): NpyHeader {
       `.npy header is not understood: ${text.trim().slice(0, 200)}`,
     );
   }
+  const sizes = shape.split(',').filter((size) => size.trim() !== '');
+  if (sizes.length > MAX_DIMENSIONS) {
+    throw new TensorError(
+      'MALFORMED',
+      `.npy array of ${sizes.length} dimensions; NumPy has at most ${MAX_DIMENSIONS}`,
+    );
+  }
   return {
     descr,
     fortranOrder: fortran === 'True',
-    shape: shape
-      .split(',')
-      .filter((size) => size.trim() !== '')
-      .map((size) => Number.parseInt(size, 10)),
+    shape: sizes.map((size) => Number.parseInt(size, 10)),
   };
 }
 

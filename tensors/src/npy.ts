@@ -1,10 +1,10 @@
 /** NumPy's `.npy` files, one array each. */
 import { booleans } from './booleans.ts';
-import { DTYPES, type NumericDType } from './dtype.ts';
+import { DTYPES, type DType, type NumericDType } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { NPY_TYPES, type NpyHeader, readNpyHeader, writeNpyHeader } from './npy-header.ts';
 import { readByteStrings, readTextStrings, writeStrings } from './npy-strings.ts';
-import { elementCount, isNumeric, numericTensor, type Tensor } from './tensor.ts';
+import { elementCount, isNumeric, numericTensor, shapeText, type Tensor } from './tensor.ts';
 
 const DESCR_OF = Object.fromEntries(
   Object.entries(NPY_TYPES).map(([type, dtype]) => [dtype, type]),
@@ -25,6 +25,14 @@ export function encodeNpy(tensor: Tensor): Uint8Array[] {
   return [writeNpyHeader(`${order}${DESCR_OF[tensor.dtype]}`, tensor.shape), tensor.bytes];
 }
 
+/** How an array is read. */
+export interface DecodeNpyOptions {
+  /** What is wanted; the other kind is refused before memory goes. Default: both. */
+  readonly kind?: 'number' | 'string' | undefined;
+  /** Strings at most: an object is made for each, many times the size of a short one. Default: any number. */
+  readonly maxStrings?: number | undefined;
+}
+
 /**
  * Reads a `.npy` file of format version 1, 2 or 3. Little-endian numbers in C order become a view on
  * `bytes`; big-endian or Fortran order are copied into shape. `S` and `U` become strings without their
@@ -32,15 +40,16 @@ export function encodeNpy(tensor: Tensor): Uint8Array[] {
  * @throws TensorError MALFORMED; SHAPE_MISMATCH where the data does not fill the shape; UNSUPPORTED_DTYPE
  *   for object arrays (pickles are never run), complex, dates and structured types
  */
-export function decodeNpy(bytes: Uint8Array): Tensor {
+export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): Tensor {
   const { header, data } = readNpyHeader(bytes);
-  const [, order, kind, size] = /^([<>|=]?)([A-Za-z?])(\d*)/.exec(header.descr) ?? [];
+  const [, order, kind, size] = /^([<>|=]?)([A-Za-z?])(\d{0,9})/.exec(header.descr) ?? [];
   const isString = kind === 'S' || kind === 'U';
   const dtype = isString ? 'string' : NPY_TYPES[kind === '?' ? 'b1' : `${kind}${size}`];
   if (!dtype) {
     const why = kind === 'O' ? 'Python objects (pickle)' : `type ${header.descr}`;
     throw new TensorError('UNSUPPORTED_DTYPE', `.npy arrays of ${why} are not supported`);
   }
+  checkWanted(header, dtype, options);
   const width = isString ? Number(size) * (kind === 'U' ? 4 : 1) : DTYPES[dtype].size;
   checkSize(header, data, width);
   const littleEndian = order !== '>';
@@ -57,12 +66,26 @@ export function decodeNpy(bytes: Uint8Array): Tensor {
   return { dtype, shape: header.shape, values };
 }
 
+/** Before an object is made for each string. */
+function checkWanted({ descr, shape }: NpyHeader, dtype: DType, options: DecodeNpyOptions): void {
+  const { kind, maxStrings = Number.POSITIVE_INFINITY } = options;
+  const isString = dtype === 'string';
+  if (kind !== undefined && isString !== (kind === 'string')) {
+    throw new TensorError('SHAPE_MISMATCH', `it holds ${descr}, not ${kind}s`);
+  }
+  if (!isString || elementCount(shape) <= maxStrings) return;
+  throw new TensorError(
+    'TOO_LARGE',
+    `.npy array of ${elementCount(shape)} strings; at most ${maxStrings} are read`,
+  );
+}
+
 function checkSize(header: NpyHeader, data: Uint8Array, width: number): void {
   const expected = elementCount(header.shape) * width;
   if (data.byteLength === expected && (width > 0 || elementCount(header.shape) === 0)) return;
   throw new TensorError(
     'SHAPE_MISMATCH',
-    `.npy array ${header.descr} [${header.shape.join(', ')}] needs ${expected} bytes of data, has ${data.byteLength}`,
+    `.npy array ${header.descr} ${shapeText(header.shape)} needs ${expected} bytes of data, has ${data.byteLength}`,
   );
 }
 
@@ -76,11 +99,18 @@ function swapBytes(data: Uint8Array, width: number): Uint8Array {
 }
 
 /** Elements from Fortran order (first axis fastest) to C order (last axis fastest). */
-function toRowMajor(data: Uint8Array, shape: readonly number[], width: number): Uint8Array {
+function toRowMajor(data: Uint8Array, sizes: readonly number[], width: number): Uint8Array {
   const out = new Uint8Array(data.byteLength);
+  // Sizes of 1 move nothing, but each would be passed at every element.
+  const shape = sizes.filter((size) => size !== 1);
   const rank = shape.length;
   const index = new Array<number>(rank).fill(0);
-  const strides = shape.map((_, axis) => elementCount(shape.slice(0, axis)) * width);
+  const strides: number[] = [];
+  let stride = width;
+  for (const size of shape) {
+    strides.push(stride);
+    stride *= size;
+  }
   let from = 0;
   for (let to = 0; to < out.byteLength; to += width) {
     for (let i = 0; i < width; i++) out[to + i] = data[from + i] as number;

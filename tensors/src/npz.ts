@@ -1,8 +1,8 @@
 /** NumPy's `.npz` archives: several arrays by name. */
 import { TensorError } from './errors.ts';
-import { decodeNpy, encodeNpy } from './npy.ts';
+import { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
 import type { Tensor, TensorMap } from './tensor.ts';
-import { readZip } from './zip-reader.ts';
+import { contentInTurns, contentOf, type InTurns, openZip, type ZipFile } from './zip-reader.ts';
 import { storedZip, storedZipInTurns, type ZipEntry } from './zip-writer.ts';
 
 const SUFFIX = '.npy';
@@ -38,6 +38,11 @@ function entriesOf(tensors: TensorMap): ZipEntry[] {
 export interface DecodeNpzOptions {
   /** Most bytes that all arrays together may have, decompressed. */
   readonly maxBytes: number;
+  /**
+   * Asked of every array before any is decompressed, with the number of all; it throws where there should be none.
+   * Default: all are read.
+   */
+  readonly wanted?: (name: string, count: number) => DecodeNpyOptions;
 }
 
 /**
@@ -46,19 +51,46 @@ export interface DecodeNpzOptions {
  * @throws TensorError MALFORMED, TOO_LARGE, and as `decodeNpy`, naming the array
  */
 export function decodeNpz(bytes: Uint8Array, options: DecodeNpzOptions): TensorMap {
-  const tensors = new Map<string, Tensor>();
-  for (const [file, content] of readZip(bytes, options.maxBytes)) {
-    if (!file.endsWith(SUFFIX)) {
-      throw new TensorError('MALFORMED', `.npz archive holds "${file}", which is not a .npy file`);
-    }
-    const name = file.slice(0, -SUFFIX.length);
-    if (tensors.has(name)) throw new TensorError('MALFORMED', `.npz archive holds "${name}" twice`);
-    tensors.set(
-      name,
-      named(name, () => decodeNpy(content)),
-    );
+  const tensors = arraysOf(bytes, options).map(
+    ({ name, file, how }) => [name, named(name, () => decodeNpy(contentOf(file), how))] as const,
+  );
+  return Object.fromEntries(tensors);
+}
+
+/** {@link decodeNpz} for servers: decompresses in other threads, and sums up in turns. */
+export async function decodeNpzInTurns(
+  bytes: Uint8Array,
+  options: DecodeNpzOptions & InTurns,
+): Promise<TensorMap> {
+  const tensors: [string, Tensor][] = [];
+  for (const { name, file, how } of arraysOf(bytes, options)) {
+    const content = await contentInTurns(file, options);
+    tensors.push([name, named(name, () => decodeNpy(content, how))]);
   }
   return Object.fromEntries(tensors);
+}
+
+interface ArrayFile {
+  readonly name: string;
+  readonly file: ZipFile;
+  readonly how: DecodeNpyOptions | undefined;
+}
+
+function arraysOf(bytes: Uint8Array, { maxBytes, wanted }: DecodeNpzOptions): ArrayFile[] {
+  const files = openZip(bytes, maxBytes);
+  const names = new Set<string>();
+  return files.map((file) => {
+    if (!file.name.endsWith(SUFFIX)) {
+      throw new TensorError(
+        'MALFORMED',
+        `.npz archive holds "${file.name}", which is not a .npy file`,
+      );
+    }
+    const name = file.name.slice(0, -SUFFIX.length);
+    if (names.has(name)) throw new TensorError('MALFORMED', `.npz archive holds "${name}" twice`);
+    names.add(name);
+    return { name, file, how: wanted?.(name, files.length) };
+  });
 }
 
 function named<T>(name: string, work: () => T): T {

@@ -2,18 +2,26 @@
  * SageMaker's protobuf-recordio: a `aialgs.data.Record` in each RecordIO record
  * (https://docs.aws.amazon.com/sagemaker/latest/dg/cdf-training.html#td-serialization).
  */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { DTYPES } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { RecordSchema, type Value, ValueSchema } from './gen/sagemaker_record_pb.ts';
+import { decodeVarints64 } from './packed-varints.ts';
 import {
   elementCount,
   isNumeric,
+  MAX_RANK,
+  type NumericTensor,
   numericTensor,
+  shapeText,
   stringTensor,
   type Tensor,
   type TensorMap,
 } from './tensor.ts';
+import { decodeValues } from './tensor-proto-values.ts';
+import { utf8Decode } from './text.ts';
 import { typedArray } from './typed-array.ts';
+import { forEachField, readBytes, skipField, WIRE } from './wire-reader.ts';
 
 /** A record: named features, usually one named `values`, and perhaps labels. */
 export interface SageMakerRecord {
@@ -23,6 +31,12 @@ export interface SageMakerRecord {
 
 /** A few keys can claim a huge dense tensor; larger than this is refused rather than allocated. */
 const MAX_DENSE_BYTES = 256 * 1024 ** 2;
+/** So is one of more than so many times its record, where that is more than a megabyte. */
+const MAX_DENSE_RATIO = 4096;
+const SMALL_DENSE_BYTES = 1024 ** 2;
+/** Strings of a feature, and features of a record, at most: an object is made for each. */
+const MAX_STRINGS = 2 ** 20;
+const MAX_FEATURES = 65_536;
 
 /**
  * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`) are made dense;
@@ -30,8 +44,31 @@ const MAX_DENSE_BYTES = 256 * 1024 ** 2;
  * @throws TensorError MALFORMED, SHAPE_MISMATCH, naming the feature
  */
 export function decodeSageMakerRecord(bytes: Uint8Array): SageMakerRecord {
-  const record = parse(bytes);
-  return { features: tensorsOf(record.features), label: tensorsOf(record.label) };
+  try {
+    return readRecord(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TensorError) || !cause.message.startsWith('protobuf')) throw cause;
+    const message = `not an aialgs.data.Record message: ${cause.message}`;
+    throw new TensorError('MALFORMED', message, { cause });
+  }
+}
+
+function readRecord(bytes: Uint8Array): SageMakerRecord {
+  const features = new Map<string, Tensor>();
+  const label = new Map<string, Tensor>();
+  forEachField(bytes, (field, wireType, reader) => {
+    if (wireType !== WIRE.bytes || (field !== RECORD.features && field !== RECORD.label)) {
+      return false;
+    }
+    const map = field === RECORD.features ? features : label;
+    if (map.size === MAX_FEATURES) {
+      throw new TensorError('TOO_LARGE', `more than ${MAX_FEATURES} features`);
+    }
+    const [name, tensor] = readEntry(readBytes(reader));
+    map.set(name, tensor);
+    return true;
+  });
+  return { features: Object.fromEntries(features), label: Object.fromEntries(label) };
 }
 
 /**
@@ -45,76 +82,159 @@ export function encodeSageMakerRecord(features: TensorMap, label: TensorMap = {}
   );
 }
 
-function parse(bytes: Uint8Array) {
-  try {
-    return fromBinary(RecordSchema, bytes);
-  } catch (cause) {
-    throw new TensorError('MALFORMED', 'not an aialgs.data.Record message', { cause });
-  }
-}
+const RECORD = { features: 1, label: 2 } as const;
+const ENTRY = { name: 1, value: 2 } as const;
+const VALUE = { float32: 2, float64: 3, int32: 7, bytes: 9 } as const;
+const VALUE_FIELDS: ReadonlySet<number> = new Set(Object.values(VALUE));
+const VECTOR = { values: 1, keys: 2, shape: 3 } as const;
+const MAX_NAME_BYTES = 1024;
 
-function tensorsOf(values: Readonly<Record<string, Value>>): TensorMap {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      try {
-        return [name, tensorOf(value)];
-      } catch (error) {
-        if (!(error instanceof TensorError)) throw error;
-        throw new TensorError(error.code, `feature "${name}": ${error.message}`, { cause: error });
+function readEntry(entry: Uint8Array): [string, Tensor] {
+  let name = '';
+  let value: Uint8Array = new Uint8Array(0);
+  forEachField(entry, (field, wireType, reader) => {
+    if (wireType !== WIRE.bytes || (field !== ENTRY.name && field !== ENTRY.value)) return false;
+    if (field === ENTRY.value) value = readBytes(reader);
+    else {
+      const bytes = readBytes(reader);
+      if (bytes.byteLength > MAX_NAME_BYTES) {
+        throw new TensorError('MALFORMED', `a feature's name has ${bytes.byteLength} bytes`);
       }
-    }),
-  );
-}
-
-function tensorOf({ value }: Value): Tensor {
-  switch (value.case) {
-    case 'float32Tensor':
-      return dense('float32', value.value, (length) => new Float32Array(length));
-    case 'float64Tensor':
-      return dense('float64', value.value, (length) => new Float64Array(length));
-    case 'int32Tensor':
-      return dense('int32', value.value, (length) => new Int32Array(length));
-    case 'bytes':
-      return stringTensor([value.value.value.length], value.value.value);
-    default:
-      throw new TensorError('MALFORMED', 'it has no value');
+      name = utf8Decode(bytes);
+    }
+    return true;
+  });
+  try {
+    return [name, readValue(value)];
+  } catch (error) {
+    if (!(error instanceof TensorError)) throw error;
+    throw new TensorError(error.code, `feature "${name}": ${error.message}`, { cause: error });
   }
 }
 
-function dense(
-  dtype: 'float32' | 'float64' | 'int32',
-  stored: { readonly values: number[]; readonly keys: bigint[]; readonly shape: bigint[] },
-  allocate: (length: number) => Float32Array | Float64Array | Int32Array,
+/** The last one of the oneof counts. */
+function readValue(bytes: Uint8Array): Tensor {
+  let field = 0;
+  let content = bytes;
+  forEachField(bytes, (number, wireType, reader) => {
+    if (wireType !== WIRE.bytes || !VALUE_FIELDS.has(number)) return false;
+    field = number;
+    content = readBytes(reader);
+    return true;
+  });
+  if (field === VALUE.float32) return readVector('float32', content);
+  if (field === VALUE.float64) return readVector('float64', content);
+  if (field === VALUE.int32) return readVector('int32', content);
+  if (field === VALUE.bytes) return readStrings(content);
+  throw new TensorError('MALFORMED', 'it has no value');
+}
+
+function readStrings(bytes: Uint8Array): Tensor {
+  const values: Uint8Array[] = [];
+  forEachField(bytes, (field, wireType, reader) => {
+    if (field !== VECTOR.values || wireType !== WIRE.bytes) return false;
+    if (values.length === MAX_STRINGS) {
+      throw new TensorError('TOO_LARGE', `more than ${MAX_STRINGS} strings`);
+    }
+    values.push(readBytes(reader));
+    return true;
+  });
+  return stringTensor([values.length], values);
+}
+
+/** Packed runs, or a field a value, of a repeated field. */
+type Runs = readonly Uint8Array[];
+
+function readVector(dtype: 'float32' | 'float64' | 'int32', bytes: Uint8Array): Tensor {
+  const single = { float32: WIRE.fixed32, float64: WIRE.fixed64, int32: WIRE.varint }[dtype];
+  const values = runsOf(bytes, VECTOR.values, single);
+  const keys = int64s(runsOf(bytes, VECTOR.keys, WIRE.varint));
+  const sizes = Array.from(int64s(runsOf(bytes, VECTOR.shape, WIRE.varint)), Number);
+  const count = valueCount(dtype, values);
+  const shape = sizes.length > 0 ? sizes : [count];
+  if (shape.length > MAX_RANK) {
+    throw new TensorError('MALFORMED', `a shape of more than ${MAX_RANK} dimensions`);
+  }
+  const elements = elementCount(shape);
+  if (keys.length === 0 && count !== elements) {
+    throw new TensorError('SHAPE_MISMATCH', `${count} values for shape ${shapeText(shape)}`);
+  }
+  const dense = numericTensor(dtype, [count], decodeValues(dtype, count, [...values]));
+  if (keys.length === 0) return { ...dense, shape };
+  if (sizes.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape');
+  if (keys.length !== count) {
+    throw new TensorError('MALFORMED', `${keys.length} keys for ${count} values`);
+  }
+  return spread(dense, keys, shape, bytes.byteLength);
+}
+
+/** Sparse values as a dense tensor. */
+function spread(
+  values: NumericTensor,
+  keys: BigInt64Array,
+  shape: readonly number[],
+  recordBytes: number,
 ): Tensor {
-  const { values, keys } = stored;
-  const shape = stored.shape.length > 0 ? stored.shape.map(Number) : [values.length];
   const count = elementCount(shape);
-  if (keys.length === 0) {
-    if (values.length !== count) {
-      throw new TensorError(
-        'SHAPE_MISMATCH',
-        `${values.length} values for shape [${shape.join(', ')}]`,
-      );
-    }
-    const out = allocate(count);
-    out.set(values);
-    return numericTensor(dtype, shape, out);
+  const { size } = DTYPES[values.dtype];
+  const most = Math.max(SMALL_DENSE_BYTES, recordBytes * MAX_DENSE_RATIO);
+  if (count * size > Math.min(MAX_DENSE_BYTES, most)) {
+    throw new TensorError('TOO_LARGE', `sparse values of shape ${shapeText(shape)}`);
   }
-  if (stored.shape.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape');
-  if (keys.length !== values.length) {
-    throw new TensorError('MALFORMED', `${keys.length} keys for ${values.length} values`);
-  }
-  if (count * 8 > MAX_DENSE_BYTES) {
-    throw new TensorError('TOO_LARGE', `sparse values of shape [${shape.join(', ')}]`);
-  }
-  const out = allocate(count);
-  for (const [i, key] of keys.entries()) {
+  const out = new Uint8Array(count * size);
+  for (let i = 0; i < keys.length; i++) {
+    const key = BigInt.asUintN(64, keys[i] as bigint);
     if (key >= count) {
-      throw new TensorError('SHAPE_MISMATCH', `key ${key} is outside shape [${shape.join(', ')}]`);
+      throw new TensorError('SHAPE_MISMATCH', `key ${key} is outside shape ${shapeText(shape)}`);
     }
-    out[Number(key)] = values[i] as number;
+    const at = Number(key) * size;
+    for (let byte = 0; byte < size; byte++)
+      out[at + byte] = values.bytes[i * size + byte] as number;
   }
-  return numericTensor(dtype, shape, out);
+  return numericTensor(values.dtype, shape, out);
+}
+
+/** Of single values, runs of several where they follow each other are not joined: there are few in practice. */
+function runsOf(bytes: Uint8Array, number: number, single: number): Runs {
+  const runs: Uint8Array[] = [];
+  let singles: number[] = [];
+  const flush = () => {
+    if (singles.length > 0) runs.push(Uint8Array.from(singles));
+    singles = [];
+  };
+  forEachField(bytes, (field, wireType, reader) => {
+    if (field !== number || (wireType !== WIRE.bytes && wireType !== single)) return false;
+    if (wireType === WIRE.bytes) {
+      flush();
+      runs.push(readBytes(reader));
+      return true;
+    }
+    const start = reader.offset;
+    skipField(reader, wireType);
+    for (let at = start; at < reader.offset; at++) singles.push(reader.bytes[at] as number);
+    return true;
+  });
+  flush();
+  return runs;
+}
+
+function valueCount(dtype: 'float32' | 'float64' | 'int32', runs: Runs): number {
+  if (dtype === 'int32') return runs.reduce((sum, run) => sum + varintCount(run), 0);
+  const bytes = runs.reduce((sum, run) => sum + run.byteLength, 0);
+  return Math.floor(bytes / DTYPES[dtype].size);
+}
+
+function varintCount(run: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < run.byteLength; at++) if ((run[at] as number) < 0x80) count += 1;
+  return count;
+}
+
+function int64s(runs: Runs): BigInt64Array {
+  const words = new Int32Array(2 * runs.reduce((sum, run) => sum + varintCount(run), 0));
+  let at = 0;
+  for (const run of runs) at = decodeVarints64(run, words, at);
+  return new BigInt64Array(words.buffer);
 }
 
 function valuesOf(tensors: TensorMap): Record<string, Value> {

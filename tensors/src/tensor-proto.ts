@@ -5,7 +5,7 @@
 import { booleans } from './booleans.ts';
 import { DTYPES, type DType, dtypeOfEnum, enumName } from './dtype.ts';
 import { TensorError } from './errors.ts';
-import { elementCount, isNumeric, type Tensor } from './tensor.ts';
+import { elementCount, isNumeric, MAX_RANK, type Tensor } from './tensor.ts';
 import { decodeStrings, decodeValues } from './tensor-proto-values.ts';
 import { forEachField, readBytes, readInt64, readVarint, skipField, WIRE } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
@@ -79,7 +79,7 @@ function readFields(bytes: Uint8Array): Fields {
     if (field === FIELD.dtype && wireType === WIRE.varint) {
       fields.dtype = readVarint(reader);
     } else if (field === FIELD.shape && wireType === WIRE.bytes) {
-      fields.shape.push(...readShape(readBytes(reader)));
+      readShape(readBytes(reader), fields.shape);
     } else if (field === FIELD.content && wireType === WIRE.bytes) {
       const content = readBytes(reader);
       if (content.byteLength > 0) fields.content = content;
@@ -103,14 +103,17 @@ function readFields(bytes: Uint8Array): Fields {
   return fields;
 }
 
-function readShape(bytes: Uint8Array): number[] {
-  const shape: number[] = [];
+/** Adds the sizes to `shape`. */
+function readShape(bytes: Uint8Array, shape: number[]): void {
   forEachField(bytes, (field, wireType, reader) => {
     if (field === SHAPE_FIELD.dim && wireType === WIRE.bytes) {
       const size = readDimSize(readBytes(reader));
       if (size < 0)
         throw new TensorError('MALFORMED', `TensorProto has a dimension of size ${size}`);
       shape.push(size);
+      if (shape.length > MAX_RANK) {
+        throw new TensorError('MALFORMED', `TensorProto has more than ${MAX_RANK} dimensions`);
+      }
       return true;
     }
     if (field === SHAPE_FIELD.unknownRank && wireType === WIRE.varint) {
@@ -121,7 +124,6 @@ function readShape(bytes: Uint8Array): number[] {
     }
     return false;
   });
-  return shape;
 }
 
 function readDimSize(bytes: Uint8Array): number {

@@ -30,6 +30,17 @@ export type Tensor = NumericTensor | StringTensor;
 /** Tensors by input or output name. */
 export type TensorMap = Readonly<Record<string, Tensor>>;
 
+/** TensorFlow's own limit of dimensions (TensorShape::MaxDimensions). */
+export const MAX_RANK = 254;
+/** Of a longer shape, messages show the first sizes. */
+const SHOWN_SIZES = 32;
+
+/** A shape for messages, `[1, 28, 28]`. */
+export function shapeText(shape: readonly number[]): string {
+  const shown = shape.slice(0, SHOWN_SIZES).join(', ');
+  return shape.length > SHOWN_SIZES ? `[${shown}, ... ${shape.length} sizes]` : `[${shown}]`;
+}
+
 /** The number of elements of a shape; 1 for a scalar. @throws TensorError SHAPE_MISMATCH */
 export function elementCount(shape: readonly number[]): number {
   let count = 1;
@@ -38,7 +49,7 @@ export function elementCount(shape: readonly number[]): number {
     if (!Number.isInteger(size) || size < 0) {
       throw new TensorError(
         'SHAPE_MISMATCH',
-        `shape [${shape.join(', ')}] has a size that is not a whole number >= 0`,
+        `shape ${shapeText(shape)} has a size that is not a whole number >= 0`,
       );
     }
     // TensorFlow multiplies them all, and an overflow is one even where a 0 follows.
@@ -46,7 +57,7 @@ export function elementCount(shape: readonly number[]): number {
     else count *= size;
   }
   if (!Number.isSafeInteger(count)) {
-    throw new TensorError('SHAPE_MISMATCH', `shape [${shape.join(', ')}] has too many elements`);
+    throw new TensorError('SHAPE_MISMATCH', `shape ${shapeText(shape)} has too many elements`);
   }
   return isEmpty ? 0 : count;
 }
@@ -64,7 +75,7 @@ export function numericTensor(
   if (bytes.byteLength !== expected) {
     throw new TensorError(
       'SHAPE_MISMATCH',
-      `${dtype} [${shape.join(', ')}] needs ${expected} bytes, got ${bytes.byteLength}`,
+      `${dtype} ${shapeText(shape)} needs ${expected} bytes, got ${bytes.byteLength}`,
     );
   }
   return { dtype, shape, bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
@@ -81,7 +92,7 @@ export function stringTensor(
   if (values.length !== elementCount(shape)) {
     throw new TensorError(
       'SHAPE_MISMATCH',
-      `string [${shape.join(', ')}] needs ${elementCount(shape)} values, got ${values.length}`,
+      `string ${shapeText(shape)} needs ${elementCount(shape)} values, got ${values.length}`,
     );
   }
   return {
@@ -96,7 +107,7 @@ export function reshape<T extends Tensor>(tensor: T, shape: readonly number[]): 
   if (elementCount(shape) !== elementCount(tensor.shape)) {
     throw new TensorError(
       'SHAPE_MISMATCH',
-      `[${tensor.shape.join(', ')}] cannot be reshaped to [${shape.join(', ')}]`,
+      `${shapeText(tensor.shape)} cannot be reshaped to ${shapeText(shape)}`,
     );
   }
   return { ...tensor, shape };
@@ -116,5 +127,5 @@ export function byteLength(tensor: Tensor): number {
 
 /** The dtype as text with its shape, for messages: `float32 [1, 28, 28]`. */
 export function describe(tensor: { dtype: DType; shape: readonly number[] }): string {
-  return `${tensor.dtype} [${tensor.shape.join(', ')}]`;
+  return `${tensor.dtype} ${shapeText(tensor.shape)}`;
 }

@@ -12,6 +12,9 @@ const CENTRAL_HEADER = { signature: 0x02014b50, bytes: 46 } as const;
 const END_RECORD = { signature: 0x06054b50, bytes: 22, maxComment: 0xffff } as const;
 const STORED = 0;
 const DEFLATED = 8;
+const MAX_DEFLATE_RATIO = 1032;
+/** Longer names are no names of tensors, and would fill messages. */
+const MAX_NAME_BYTES = 1024;
 
 interface DirectoryEntry {
   readonly name: string;
@@ -23,15 +26,23 @@ interface DirectoryEntry {
   readonly offset: number;
 }
 
+/** A file of an archive, not yet decompressed. */
+export interface ZipFile {
+  readonly name: string;
+  /** Bytes, decompressed. */
+  readonly size: number;
+  /** The bytes as they lie in the archive. */
+  readonly raw: Uint8Array;
+  readonly isDeflated: boolean;
+  readonly crc: number;
+}
+
 /**
- * The archive's files in the order of its directory.
+ * The archive's files in the order of its directory. Nothing is decompressed, and no byte belongs to two files.
  * @param maxBytes most bytes that all files together may have, decompressed
- * @throws TensorError MALFORMED (also where a CRC does not fit), TOO_LARGE
+ * @throws TensorError MALFORMED, TOO_LARGE
  */
-export function readZip(
-  bytes: Uint8Array,
-  maxBytes: number,
-): [name: string, content: Uint8Array][] {
+export function openZip(bytes: Uint8Array, maxBytes: number): ZipFile[] {
   const directory = readDirectory(bytes);
   const total = directory.reduce((sum, entry) => sum + entry.size, 0);
   if (total > maxBytes) {
@@ -40,7 +51,72 @@ export function readZip(
       `zip archive holds ${total} bytes decompressed, the limit is ${maxBytes}`,
     );
   }
-  return directory.map((entry) => [entry.name, readEntry(bytes, entry)]);
+  const placed = directory.map((entry) => ({ entry, ...placeOf(bytes, entry) }));
+  checkApart(placed);
+  return placed.map(({ entry, start, end }) => ({
+    name: entry.name,
+    size: entry.size,
+    raw: bytes.subarray(start, end),
+    isDeflated: entry.method === DEFLATED,
+    crc: entry.crc,
+  }));
+}
+
+/** The file's content. @throws TensorError MALFORMED, also where a CRC does not fit */
+export function contentOf(file: ZipFile): Uint8Array {
+  const content = file.isDeflated ? inflate(file) : file.raw;
+  return checked(file, content, crc32(content));
+}
+
+/** Work that a server does not do all at once. */
+export interface InTurns {
+  /** Decompresses raw deflate to at most `size` bytes, in another thread. */
+  inflate(raw: Uint8Array, size: number): Promise<Uint8Array>;
+  nextTurn(): Promise<unknown>;
+}
+
+/** Summed up in less than a millisecond. */
+const CRC_TURN_BYTES = 2 ** 21;
+
+/** {@link contentOf} for servers. @throws TensorError MALFORMED */
+export async function contentInTurns(
+  file: ZipFile,
+  { inflate: inflateLater, nextTurn }: InTurns,
+): Promise<Uint8Array> {
+  const content = file.isDeflated
+    ? await inflateLater(file.raw, file.size).catch((cause) => {
+        throw doesNotDecompress(file, cause);
+      })
+    : file.raw;
+  let crc = 0;
+  for (let at = 0; at < content.byteLength; at += CRC_TURN_BYTES) {
+    if (at > 0) await nextTurn();
+    crc = crc32(content.subarray(at, at + CRC_TURN_BYTES), crc);
+  }
+  return checked(file, content, crc);
+}
+
+function checked(file: ZipFile, content: Uint8Array, crc: number): Uint8Array {
+  if (content.byteLength !== file.size) {
+    throw malformed(`${file.name} has ${content.byteLength} bytes, not the ${file.size} stated`);
+  }
+  if (crc !== file.crc) throw malformed(`${file.name} does not fit its CRC`);
+  return content;
+}
+
+interface Placed {
+  readonly entry: DirectoryEntry;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Entries that share bytes would be decompressed once each. @throws TensorError MALFORMED */
+function checkApart(placed: readonly Placed[]): void {
+  let end = 0;
+  for (const next of placed.toSorted((a, b) => a.entry.offset - b.entry.offset)) {
+    if (next.entry.offset < end) throw malformed(`${next.entry.name} lies within another file`);
+    end = next.end;
+  }
 }
 
 function readDirectory(bytes: Uint8Array): DirectoryEntry[] {
@@ -53,6 +129,7 @@ function readDirectory(bytes: Uint8Array): DirectoryEntry[] {
       throw malformed(`no directory entry at byte ${at}`);
     }
     const nameLength = view.getUint16(at + 28, true);
+    if (nameLength > MAX_NAME_BYTES) throw malformed(`a name of ${nameLength} bytes`);
     const start = at + CENTRAL_HEADER.bytes;
     const entry: DirectoryEntry = {
       name: utf8Decode(bytes.subarray(start, start + nameLength)),
@@ -76,19 +153,10 @@ function findEndRecord(view: DataView): number {
   throw malformed('it has no end-of-directory record (truncated?)');
 }
 
-function readEntry(bytes: Uint8Array, entry: DirectoryEntry): Uint8Array {
-  const content = decompress(bytes, entry);
-  if (content.byteLength !== entry.size) {
-    throw malformed(`${entry.name} has ${content.byteLength} bytes, not the ${entry.size} stated`);
-  }
-  if (crc32(content) !== entry.crc) throw malformed(`${entry.name} does not fit its CRC`);
-  return content;
-}
-
-function decompress(bytes: Uint8Array, entry: DirectoryEntry): Uint8Array {
+function placeOf(bytes: Uint8Array, entry: DirectoryEntry): { start: number; end: number } {
   if (entry.encrypted) throw malformed(`${entry.name} is encrypted`);
   const view = dataViewOf(bytes);
-  const { offset } = entry;
+  const { offset, method } = entry;
   const fits = offset + LOCAL_HEADER.bytes <= bytes.byteLength;
   if (!fits || view.getUint32(offset, true) !== LOCAL_HEADER.signature) {
     throw malformed(`no file header at byte ${offset} for ${entry.name}`);
@@ -100,24 +168,27 @@ function decompress(bytes: Uint8Array, entry: DirectoryEntry): Uint8Array {
     view.getUint16(offset + 28, true);
   const end = start + entry.compressedSize;
   if (end > bytes.byteLength) throw malformed(`${entry.name} runs past the end`);
-  const raw = bytes.subarray(start, end);
-  if (entry.method === STORED) return raw;
-  if (entry.method === DEFLATED) return inflate(raw, entry);
-  throw malformed(
-    `${entry.name} has compression method ${entry.method}; stored and deflate are read`,
-  );
+  if (method !== STORED && method !== DEFLATED) {
+    throw malformed(`${entry.name} has compression method ${method}; stored and deflate are read`);
+  }
+  // Deflate makes at most 1032 bytes of one; a larger claim must not take memory.
+  if (entry.size > entry.compressedSize * (method === STORED ? 1 : MAX_DEFLATE_RATIO)) {
+    throw malformed(`${entry.name} cannot hold ${entry.size} bytes`);
+  }
+  return { start, end };
 }
 
 /** Into a buffer of the stated size, which fflate does not grow: a lie about it ends in an error. */
-function inflate(raw: Uint8Array, entry: DirectoryEntry): Uint8Array {
-  // Deflate makes at most 1032 bytes of one; a larger claim must not take memory.
-  if (entry.size > raw.byteLength * 1032)
-    throw malformed(`${entry.name} cannot hold ${entry.size} bytes`);
+function inflate(file: ZipFile): Uint8Array {
   try {
-    return inflateSync(raw, { out: new Uint8Array(entry.size) });
+    return inflateSync(file.raw, { out: new Uint8Array(file.size) });
   } catch (cause) {
-    throw new TensorError('MALFORMED', `zip archive: ${entry.name} does not decompress`, { cause });
+    throw doesNotDecompress(file, cause);
   }
+}
+
+function doesNotDecompress({ name }: ZipFile, cause: unknown): TensorError {
+  return new TensorError('MALFORMED', `zip archive: ${name} does not decompress`, { cause });
 }
 
 function malformed(what: string): TensorError {

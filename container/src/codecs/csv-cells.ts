@@ -8,6 +8,7 @@ import {
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { MAX_STRINGS } from './codec.ts';
 import { reading } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 
@@ -27,7 +28,7 @@ export function cellCollector(name: string, spec: TensorSpec, maxBytes: number):
   }
   const parse = cellParser(dtype);
   const values: ElementValue[] = [];
-  const limit = maxBytes / (DTYPES[dtype].size || STRING_BYTES);
+  const limit = dtype === 'string' ? MAX_STRINGS : maxBytes / DTYPES[dtype].size;
   return {
     add(cell, line, column) {
       const value = parse(cell);
@@ -35,7 +36,7 @@ export function cellCollector(name: string, spec: TensorSpec, maxBytes: number):
       if (values.length >= limit) {
         throw new ServingError(
           'REQUEST_TOO_LARGE',
-          `line ${line}: the values need more than ${maxBytes} bytes as ${dtype}. Send fewer lines at a time.`,
+          `line ${line}: more than ${Math.floor(limit)} values of ${dtype}. Send fewer lines at a time.`,
         );
       }
       values.push(value);
@@ -63,19 +64,23 @@ function badCell(
   );
 }
 
-/** What a short string takes in memory. */
-const STRING_BYTES = 64;
-
-const NAMED_FLOATS: Readonly<Record<string, number>> = {
-  nan: Number.NaN,
-  inf: Number.POSITIVE_INFINITY,
-  infinity: Number.POSITIVE_INFINITY,
-};
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false };
+const NAMED_FLOATS = new Map([
+  ['nan', Number.NaN],
+  ['inf', Number.POSITIVE_INFINITY],
+  ['infinity', Number.POSITIVE_INFINITY],
+]);
+const BOOLEANS = new Map([
+  ['true', true],
+  ['false', false],
+  ['1', true],
+  ['0', false],
+]);
+/** A regular expression runs out of stack on a cell of megabytes; no name of a number is longer. */
+const LONGEST_NAME = 16;
 
 function cellParser(dtype: DType): (cell: string) => ElementValue | undefined {
   if (dtype === 'string') return (cell) => cell;
-  if (dtype === 'bool') return (cell) => BOOLEANS[cell.toLowerCase()];
+  if (dtype === 'bool') return (cell) => BOOLEANS.get(cell.toLowerCase());
   return dtype.includes('float') ? parseFloatCell : parseIntegerCell;
 }
 
@@ -86,8 +91,9 @@ const NO_DECIMAL = /^$|^[+-]?0[xob]/i;
 function parseFloatCell(cell: string): number | undefined {
   const value = Number(cell);
   if (Number.isFinite(value)) return NO_DECIMAL.test(cell) ? undefined : value;
+  if (cell.length > LONGEST_NAME) return undefined;
   const [, sign, word = ''] = /^([+-]?)([a-z]+)$/i.exec(cell) ?? [];
-  const named = NAMED_FLOATS[word.toLowerCase()];
+  const named = NAMED_FLOATS.get(word.toLowerCase());
   return sign === '-' && named !== undefined ? -named : named;
 }
 

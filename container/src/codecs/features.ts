@@ -10,7 +10,7 @@ import {
 import { ServingError } from '../errors.ts';
 import type { DecodeContext } from './codec.ts';
 import { fitInput } from './fit-input.ts';
-import { reading } from './input-error.ts';
+import { reading, shortened } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 
 /** The feature that SageMaker's own algorithms read. */
@@ -45,8 +45,15 @@ function featureNames(first: TensorMap, { key, inputs }: Signature): Record<stri
   if (names.length === 1 && Object.hasOwn(first, VALUES)) return { [names[0] as string]: VALUES };
   throw new ServingError(
     'UNKNOWN_INPUT',
-    `record 0 has the features ${Object.keys(first).join(', ')}, none of which is an input of signature '${key}' (${names.join(', ')})`,
+    `record 0 has the features ${featureList(first)}, none of which is an input of signature '${key}' (${names.join(', ')})`,
   );
+}
+
+/** The first of them; there may be any number. */
+function featureList(record: TensorMap): string {
+  const names = Object.keys(record);
+  const shown = names.slice(0, 10).map(shortened).join(', ');
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
 function requireFeature(record: TensorMap, feature: string, index: number): Tensor {

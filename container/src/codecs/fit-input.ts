@@ -21,9 +21,15 @@ import { unknownInput } from './input-error.ts';
  * @throws ServingError UNKNOWN_INPUT, BAD_INPUT
  */
 export function fitInput(tensor: Tensor, name: string, signature: Signature): Tensor {
-  const spec = signature.inputs[name];
+  const spec = Object.hasOwn(signature.inputs, name) ? signature.inputs[name] : undefined;
   if (!spec) throw unknownInput(name, signature);
   return fitDType(fitShape(tensor, name, spec), name, spec);
+}
+
+/** What the input's elements are, where that is known: what a reader need not make objects for. */
+export function kindOf(spec: TensorSpec | undefined): 'number' | 'string' | undefined {
+  if (!spec?.dtype) return undefined;
+  return spec.dtype === 'string' ? 'string' : 'number';
 }
 
 function fitShape(tensor: Tensor, name: string, { shape }: TensorSpec): Tensor {

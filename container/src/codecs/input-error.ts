@@ -22,12 +22,19 @@ export function reading<T>(work: () => T, where?: string): T {
   }
 }
 
+/** Of a name that a client made up, what a message has room for. */
+export function shortened(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 3)}...` : name;
+}
+
+const LONGEST_NAME = 80;
+
 /** The error for an input that the signature lacks. */
 export function unknownInput(name: string, { key, inputs }: Signature): ServingError {
   const names = Object.keys(inputs).join(', ');
   return new ServingError(
     'UNKNOWN_INPUT',
-    `signature '${key}' has no input '${name}'; it has ${names}`,
+    `signature '${key}' has no input '${shortened(name)}'; it has ${names}`,
   );
 }
 

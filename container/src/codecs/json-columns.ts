@@ -7,6 +7,7 @@ import {
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { MAX_STRINGS } from './codec.ts';
 import { dtypeOf, onlyInput, reading, unknownInput } from './input-error.ts';
 
 /**
@@ -19,7 +20,9 @@ export function columnsToTensors(inputs: unknown, signature: Signature): TensorM
   if (!isObject || isBase64Object(inputs)) {
     const name = onlyInput(signature, 'a plain value in "inputs"');
     return {
-      [name]: reading(() => tensorFromJson(dtypeOf(name, signature), inputs, 'inputs')),
+      [name]: reading(() =>
+        tensorFromJson(dtypeOf(name, signature), inputs, 'inputs', MAX_STRINGS),
+      ),
     };
   }
   // What the signature does not name is passed over, as TensorFlow Serving does.
@@ -28,7 +31,10 @@ export function columnsToTensors(inputs: unknown, signature: Signature): TensorM
   if (known.length === 0 && unknown !== undefined) throw unknownInput(unknown, signature);
   const entries = known.map(([name, value]) => {
     const dtype = dtypeOf(name, signature);
-    return [name, reading(() => tensorFromJson(dtype, value, `inputs.${name}`))] as const;
+    return [
+      name,
+      reading(() => tensorFromJson(dtype, value, `inputs.${name}`, MAX_STRINGS)),
+    ] as const;
   });
   if (entries.length === 0 && Object.keys(signature.inputs).length > 0) {
     throw new ServingError('BAD_INPUT', '"inputs" is empty');

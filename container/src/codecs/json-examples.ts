@@ -6,7 +6,7 @@ import {
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { DecodeContext } from './codec.ts';
+import { type DecodeContext, MAX_STRINGS } from './codec.ts';
 import { featuresToTensors } from './features.ts';
 import { reading } from './input-error.ts';
 import { onlyStringInput, stringsToTensors } from './records.ts';
@@ -14,16 +14,56 @@ import { encodeExample } from './tf-example-writer.ts';
 
 /** Stands for a number written with a fraction or an exponent: see {@link markFloats}. */
 const FLOAT = '\u0000float';
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
 
 /**
  * Rewrites JSON so that `1.0` stays a float after parsing: a feature's type follows from how its numbers
  * are written, which JSON.parse forgets.
  */
 export function markFloats(json: string): string {
-  return json.replace(STRING_OR_NUMBER, (token, fraction, exponent) =>
-    fraction || exponent ? `{"\\u0000float":${token}}` : token,
-  );
+  const pieces: string[] = [];
+  let copied = 0;
+  for (let at = 0; at < json.length; ) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(json, at);
+    else if (code === MINUS || isDigit(code)) {
+      const end = numberEnd(json, at + 1);
+      const token = json.slice(at, end);
+      if (/[.eE]/.test(token)) {
+        pieces.push(json.slice(copied, at), `{"\\u0000float":${token}}`);
+        copied = end;
+      }
+      at = end;
+    } else at += 1;
+  }
+  pieces.push(json.slice(copied));
+  return pieces.join('');
+}
+
+function stringEnd(json: string, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
+  }
+  return json.length;
+}
+
+/** Of digits and what else a number is written with; the text is JSON. */
+function numberEnd(json: string, start: number): number {
+  let at = start;
+  for (; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    const isInNumber = isDigit(code) || code === MINUS || '+.eE'.includes(json[at] as string);
+    if (!isInNumber) break;
+  }
+  return at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 /**
@@ -64,7 +104,7 @@ function featuresOf(example: unknown, where: string): TensorMap {
 function vectorOf(value: unknown, where: string): Tensor {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isBytes = list.some((item) => typeof item === 'string' || isBase64Object(item));
-  if (isBytes) return reading(() => tensorFromJson('string', list, where));
+  if (isBytes) return reading(() => tensorFromJson('string', list, where, MAX_STRINGS));
   const isFloat = list.some((item) => isFloatNumber(item));
   const numbers = list.map((item) => (typeof item === 'boolean' ? Number(item) : unmarked(item)));
   return reading(() => tensorFromJson(isFloat ? 'float32' : 'int64', numbers, where));

@@ -8,7 +8,8 @@ import {
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { dtypeOf, onlyInput, reading, unknownInput } from './input-error.ts';
+import { MAX_STRINGS } from './codec.ts';
+import { dtypeOf, onlyInput, reading, shortened, unknownInput } from './input-error.ts';
 
 /** Values by input. */
 export type NamedInstance = Readonly<Record<string, unknown>>;
@@ -36,7 +37,9 @@ export function instancesToTensors(
       `${name}[${misplaced}] is an object of named inputs, ${name}[0] is a plain value`,
     );
   }
-  const tensor = reading(() => tensorFromJson(dtypeOf(input, signature), instances, name));
+  const tensor = reading(() =>
+    tensorFromJson(dtypeOf(input, signature), instances, name, MAX_STRINGS),
+  );
   return { [input]: tensor };
 }
 
@@ -63,7 +66,9 @@ function namedToTensors(
     const values = rows.map((row) => row[input]);
     const place = ([index, ...rest]: readonly number[]): string =>
       `${name}[${index}].${input}${rest.map((at) => `[${at}]`).join('')}`;
-    const tensor = reading(() => tensorFromJson(dtypeOf(input, signature), values, place));
+    const tensor = reading(() =>
+      tensorFromJson(dtypeOf(input, signature), values, place, MAX_STRINGS),
+    );
     return [input, tensor] as const;
   });
   return Object.fromEntries(entries);
@@ -80,7 +85,7 @@ function checked(instance: unknown, inputs: readonly string[], where: string): N
   const missing = inputs.find((input) => !Object.hasOwn(instance, input));
   const extra = Object.keys(instance).find((input) => !inputs.includes(input));
   if (missing === undefined && extra === undefined) return instance;
-  const what = missing === undefined ? `has '${extra}'` : `lacks '${missing}'`;
+  const what = missing === undefined ? `has '${shortened(extra ?? '')}'` : `lacks '${missing}'`;
   throw new ServingError(
     'BAD_INPUT',
     `${where} ${what}; every instance must have the inputs of the first: ${inputs.join(', ')}`,

@@ -1,8 +1,14 @@
 /** NumPy's `.npy` as body: `application/x-npy`, one tensor in; one or several of one dtype out. */
 import { DTYPES, decodeNpy, encodeNpy, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { EncodeContext, EncodedResponse, RequestCodec, ResponseCodec } from './codec.ts';
-import { fitInput } from './fit-input.ts';
+import {
+  type EncodeContext,
+  type EncodedResponse,
+  MAX_STRINGS,
+  type RequestCodec,
+  type ResponseCodec,
+} from './codec.ts';
+import { fitInput, kindOf } from './fit-input.ts';
 import { onlyInput, reading } from './input-error.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
@@ -14,7 +20,10 @@ export const npyRequest: RequestCodec = {
   mediaTypes: [NPY],
   async decode(body, { signature }) {
     const name = onlyInput(signature, NPY);
-    const tensor = reading(() => decodeNpy(body), 'the .npy array');
+    const spec = signature.inputs[name];
+    const options = { kind: kindOf(spec), maxStrings: MAX_STRINGS };
+    const where = `the .npy array for input '${name}', which takes ${spec?.dtype}`;
+    const tensor = reading(() => decodeNpy(body, options), where);
     return { inputs: { [name]: fitInput(tensor, name, signature) }, form: 'row' };
   },
 };

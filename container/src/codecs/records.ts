@@ -2,7 +2,12 @@
 import { stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
-import type { DecodeContext, DecodedRequest, DecodeLimits } from './codec.ts';
+import {
+  type DecodeContext,
+  type DecodedRequest,
+  type DecodeLimits,
+  MAX_STRINGS,
+} from './codec.ts';
 import { featuresToTensors } from './features.ts';
 import { inputError } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
@@ -20,10 +25,11 @@ export function collectRecords(
   { maxDecodedBytes }: DecodeLimits,
 ): Uint8Array[] {
   const all: Uint8Array[] = [];
+  const most = Math.min(MAX_STRINGS, maxDecodedBytes / RECORD_BYTES);
   try {
     for (const record of records) {
       all.push(record);
-      if (all.length * RECORD_BYTES <= maxDecodedBytes) continue;
+      if (all.length <= most) continue;
       throw new ServingError(
         'REQUEST_TOO_LARGE',
         `more than ${all.length - 1} records in a request. Send fewer at a time.`,

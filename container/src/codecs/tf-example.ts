@@ -17,23 +17,29 @@ import {
   WIRE,
   type WireReader,
 } from '@sagemaker-tfs/tensors/wire-reader';
+import { MAX_STRINGS } from './codec.ts';
+
+/** Features of an example at most: an object is made for each, many times the size of a small one. */
+const MAX_FEATURES = 65_536;
 
 /**
  * The features of a serialized tf.Example as vectors: float32, int64 or string.
  * @returns undefined where the bytes are none, or one without features
+ * @throws TensorError TOO_LARGE for one of too many features or strings
  */
 export function decodeExample(bytes: Uint8Array): TensorMap | undefined {
   try {
     const features = new Map<string, Tensor>();
     forEachMessage(bytes, 1, (message) => {
       forEachMessage(message, 1, (entry) => {
+        if (features.size === MAX_FEATURES) throw tooMany('features', MAX_FEATURES);
         const [name, tensor] = readEntry(entry);
         features.set(name, tensor);
       });
     });
     return features.size > 0 ? Object.fromEntries(features) : undefined;
   } catch (error) {
-    if (error instanceof TensorError) return undefined;
+    if (error instanceof TensorError && error.code !== 'TOO_LARGE') return undefined;
     throw error;
   }
 }
@@ -77,51 +83,78 @@ function readFeature(feature: Uint8Array, otherwise: Tensor): Tensor {
 
 function readBytesList(list: Uint8Array): Tensor {
   const values: Uint8Array[] = [];
-  forEachMessage(list, 1, (value) => values.push(value));
+  forEachMessage(list, 1, (value) => {
+    if (values.length === MAX_STRINGS) throw tooMany('strings in a feature', MAX_STRINGS);
+    values.push(value);
+  });
   return stringTensor([values.length], values);
 }
 
 /** Packed, as all writers do it, or a field a value. */
 function readFloatList(list: Uint8Array): Tensor {
-  const runs = collect(list, WIRE.fixed32, (reader) => {
-    const start = reader.offset;
-    reader.offset += 4;
-    if (reader.offset > reader.end) throw new TensorError('MALFORMED', 'a float is cut short');
-    return reader.bytes.subarray(start, reader.offset);
+  let size = 0;
+  let runs = 0;
+  let last = list;
+  forEachRun(list, WIRE.fixed32, skipFloat, (run) => {
+    size += run.byteLength;
+    runs += 1;
+    last = run;
   });
-  const bytes = runs.length === 1 ? (runs[0] as Uint8Array) : Buffer.concat(runs);
-  return numericTensor('float32', [Math.floor(bytes.byteLength / 4)], bytes);
+  const shape = [Math.floor(size / 4)];
+  if (runs === 1) return numericTensor('float32', shape, last);
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  forEachRun(list, WIRE.fixed32, skipFloat, (run) => {
+    bytes.set(run, at);
+    at += run.byteLength;
+  });
+  return numericTensor('float32', shape, bytes);
 }
 
 function readInt64List(list: Uint8Array): Tensor {
-  const runs = collect(list, WIRE.varint, (reader) => {
-    const start = reader.offset;
-    while (reader.offset < reader.end && (reader.bytes[reader.offset] as number) >= 0x80) {
-      reader.offset += 1;
-    }
-    reader.offset += 1;
-    return reader.bytes.subarray(start, reader.offset);
+  let count = 0;
+  forEachRun(list, WIRE.varint, skipVarint, (run) => {
+    count += countVarints(run);
   });
-  const count = runs.reduce((sum, run) => sum + countVarints(run), 0);
   const words = new Int32Array(count * 2);
   let at = 0;
-  for (const run of runs) at = decodeVarints64(run, words, at);
+  forEachRun(list, WIRE.varint, skipVarint, (run) => {
+    at = decodeVarints64(run, words, at);
+  });
   return numericTensor('int64', [count], words);
 }
 
-/** The contents of field 1, packed runs as they are, and single values as `readOne` finds them. */
-function collect(
+/**
+ * Calls `onRun` for the contents of field 1: packed runs as they are, and single values as `skipOne` passes them.
+ * None of them is kept, because a body of single values has millions.
+ */
+function forEachRun(
   list: Uint8Array,
   single: number,
-  readOne: (reader: WireReader) => Uint8Array,
-): Uint8Array[] {
-  const runs: Uint8Array[] = [];
+  skipOne: (reader: WireReader) => void,
+  onRun: (run: Uint8Array) => void,
+): void {
   forEachField(list, (field, wireType, reader) => {
     if (field !== 1 || (wireType !== WIRE.bytes && wireType !== single)) return false;
-    runs.push(wireType === single ? readOne(reader) : readBytes(reader));
+    if (wireType === single) {
+      const start = reader.offset;
+      skipOne(reader);
+      onRun(reader.bytes.subarray(start, reader.offset));
+    } else onRun(readBytes(reader));
     return true;
   });
-  return runs;
+}
+
+function skipFloat(reader: WireReader): void {
+  reader.offset += 4;
+  if (reader.offset > reader.end) throw new TensorError('MALFORMED', 'a float is cut short');
+}
+
+function skipVarint(reader: WireReader): void {
+  while (reader.offset < reader.end && (reader.bytes[reader.offset] as number) >= 0x80) {
+    reader.offset += 1;
+  }
+  reader.offset += 1;
 }
 
 /** A varint ends with its first byte below 128. */
@@ -129,4 +162,8 @@ function countVarints(run: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < run.length; at++) if ((run[at] as number) < 0x80) count += 1;
   return count;
+}
+
+function tooMany(what: string, limit: number): TensorError {
+  return new TensorError('TOO_LARGE', `more than ${limit} ${what}`);
 }

@@ -106,7 +106,7 @@ describe('what TensorFlow would be handed', () => {
       shape: new Array(255).fill(1),
       bytes: new Uint8Array(4),
     };
-    expect(refusal(any, { x: deep }).message).toContain('255 dimensions');
+    expect(refusal(any, { x: deep }).message).toContain('255 sizes');
   });
 
   test('an unknown rank takes any shape but no rows', () => {

@@ -5,9 +5,11 @@
  */
 import {
   DTYPES,
+  describe,
   elementCount,
   enumName,
   isNumeric,
+  MAX_RANK,
   type Signature,
   type Tensor,
   TensorError,
@@ -16,9 +18,6 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { unknownInput } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
-
-/** TensorFlow's own limit (TensorShape::MaxDimensions). */
-const MAX_RANK = 254;
 
 /** Inputs as the signature has them. */
 export interface CheckedCall {
@@ -103,7 +102,7 @@ function checkTensor(
   const what = isEmpty ? ', which has no rows: send at least one instance' : '';
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' of signature '${signature.key}' takes ${specified(spec)}, got ${shown(given)}${what}`,
+    `input '${name}' of signature '${signature.key}' takes ${specified(spec)}, got ${describe(given)}${what}`,
   );
 }
 
@@ -127,7 +126,7 @@ function checkFilled(name: string, tensor: Tensor): void {
     if (expected === got) return;
     throw new ServingError(
       'BAD_INPUT',
-      `input '${name}': ${shown(tensor)} needs ${expected} ${unit}, got ${got}`,
+      `input '${name}': ${describe(tensor)} needs ${expected} ${unit}, got ${got}`,
     );
   } catch (cause) {
     if (!(cause instanceof TensorError)) throw cause;
@@ -141,9 +140,4 @@ function specified({ dtype, dtypeEnum, shape }: TensorSpec): string {
     ? `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]`
     : 'of any shape';
   return dtype ? `${dtype} ${sizes}` : `${enumName(dtypeEnum)} ${sizes}, which is not carried here`;
-}
-
-function shown({ dtype, shape }: Tensor): string {
-  if (shape.length > MAX_RANK) return `${dtype} of ${shape.length} dimensions`;
-  return `${dtype} [${shape.join(', ')}]`;
 }

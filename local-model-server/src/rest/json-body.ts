@@ -24,10 +24,34 @@ export function parseBodyWithFloats(body: Buffer): JsonObject {
 
 function objectOf(body: Buffer, parse: (text: string) => JsonValue): JsonObject {
   if (body.length === 0) throw invalidArgument('JSON Parse error: The document is empty');
+  refuseDeep(body);
   const text = body.toString('utf8');
   const value = parseOrExplain(text, parse);
   if (!isObject(value)) throw formatError(value, 'Is not object');
   return value;
+}
+
+/** No tensor has more than 254 dimensions; what reads a body's values calls itself for each. */
+const MAX_DEPTH = 512;
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, QUOTE, BACKSLASH] = Buffer.from('[]{}"\\');
+
+function refuseDeep(body: Buffer): void {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at];
+    if (isText) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) isText = false;
+    } else if (byte === QUOTE) isText = true;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    if (depth > MAX_DEPTH) {
+      throw invalidArgument(
+        `JSON Parse error: nested more than ${MAX_DEPTH} deep at offset: ${at}`,
+      );
+    }
+  }
 }
 
 function parseOrExplain(text: string, parse: (text: string) => JsonValue): JsonValue {
