@@ -6,7 +6,7 @@ import { loadHandler } from './handler/loader.ts';
 import { Admission } from './http/admission.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
-import { type Routes, type RunningServer, startServer } from './http/server.ts';
+import { BUFFERED_BYTES, type Routes, type RunningServer, startServer } from './http/server.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
 import { setMaxImagePixels } from './images/pixel-limit.ts';
 import type { ModelHost } from './model-host.ts';
@@ -14,6 +14,7 @@ import { chooseModels } from './model-server/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
 import type { Metrics } from './observability/metrics.ts';
+import { handedConnections } from './processes/handed-connections.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
 import type { Services } from './services.ts';
@@ -116,7 +117,7 @@ function serverLimits({ limits, processes }: Environment) {
 }
 
 async function listen(
-  { environment, log }: RuntimeOptions,
+  { environment, log, worker }: RuntimeOptions,
   { port, portVariable, routes }: { port: number; portVariable: string; routes: Routes },
 ): Promise<RunningServer> {
   const server = await startServer(routes, {
@@ -126,6 +127,7 @@ async function listen(
     timeoutMs: environment.limits.requestTimeoutMs,
     log,
     ...serverLimits(environment),
+    source: worker && handedConnections(BUFFERED_BYTES),
   });
   log.info({ port: server.port, paths: Object.keys(routes) }, 'listening');
   return server;

@@ -12,6 +12,8 @@ import { ServingError } from '../errors.ts';
 /** Which connections are one too many. */
 export interface ConnectionLimit {
   isOver(socket: Socket): boolean;
+  /** Resolves when there is none left. */
+  gone(): Promise<void>;
   /** For requests on a connection that is one too many. */
   refusal(): ServingError;
 }
@@ -34,6 +36,7 @@ export function limitConnections(
   const over = new WeakSet<Socket>();
   let overNow = 0;
   let connections = 0;
+  let onGone: () => void = () => undefined;
   let toldAt = -Infinity;
   const tell = (message: string) => {
     if (performance.now() - toldAt < QUIET_MS) return;
@@ -57,10 +60,16 @@ export function limitConnections(
     socket.once('close', () => {
       connections -= 1;
       if (isOver) overNow -= 1;
+      if (connections === 0) onGone();
     });
   });
   return {
     isOver: (socket) => overNow > 0 && over.has(socket),
+    gone: () =>
+      new Promise((resolve) => {
+        onGone = resolve;
+        if (connections === 0) resolve();
+      }),
     refusal: () =>
       new ServingError(
         'OVERLOADED',

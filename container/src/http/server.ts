@@ -22,6 +22,8 @@ import {
   type Waiting,
 } from './client-pace.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
+import type { ConnectionSource } from './connection-source.ts';
+import { type ListenOptions, listen } from './listen.ts';
 import { clientClosed } from './read-body.ts';
 import { errorReply, type Reply, writeReply } from './reply.ts';
 
@@ -68,11 +70,7 @@ export type RouteHandler = (
 export type Routes = Readonly<Record<string, Readonly<Record<string, RouteHandler>>>>;
 
 /** Settings of the server. */
-export interface ServerOptions {
-  readonly port: number;
-  /** Where the port is set, for messages. */
-  readonly portVariable?: string;
-  readonly address: string;
+export interface ServerOptions extends ListenOptions {
   /** How long a request may take, in ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
@@ -82,6 +80,8 @@ export interface ServerOptions {
   readonly pace?: PaceLimits;
   /** Connections at once. Default: any number. */
   readonly maxConnections?: number;
+  /** Gives the connections where the server does not listen itself. */
+  readonly source?: ConnectionSource | undefined;
 }
 
 /** A listening server. */
@@ -110,7 +110,9 @@ const KEEP_ALIVE_MS = 620_000;
  * More than one read of a socket (64 KiB): a body that came in one piece must not fill its stream, which would stop
  * and start the socket, two system calls a request.
  */
-const BUFFERED_BYTES = 131_072;
+export const BUFFERED_BYTES = 131_072;
+/** An answer of so many bytes leaves in one piece. */
+const SMALL_BYTES = 16_384;
 /** A refused body of which nothing comes for so long is not waited for. */
 const DRAIN_PAUSE_MS = 2000;
 /** No limit of a client's pace. */
@@ -143,10 +145,12 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   server.on('request', (request, response) => void serve(state, request, response, false));
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
   server.on('clientError', (error, socket) => refuseMalformed(state, error, socket as Socket));
-  await listen(server, options);
+  const { source } = options;
+  if (source) source.start((socket) => server.emit('connection', socket));
+  else await listen(server, options);
   const watch = startPaceWatch(pace, () => state.inFlight);
   return {
-    port: (server.address() as AddressInfo).port,
+    port: source?.port ?? (server.address() as AddressInfo).port,
     async close(timeoutMs) {
       await close(server, state, timeoutMs);
       watch.stop();
@@ -191,15 +195,18 @@ async function serve(
     signal,
     response,
     look: pacer(pacedOf(state, exchange, response, ticket), state.pace),
-    cut: cutter(exchange, response),
+    cut: cutter(exchange, response, state.options.source),
   };
   state.inFlight.push(inFlight);
+  const { socket } = request;
+  state.options.source?.requestBegan(socket);
   response.once('close', () => {
+    state.options.source?.requestDone(socket);
     if (!response.writableFinished) signal.abort(clientClosed());
     ticket()?.release();
     removeFrom(state.inFlight, inFlight);
   });
-  const isOneTooMany = state.connections.isOver(request.socket);
+  const isOneTooMany = state.connections.isOver(socket);
   if (state.closing || isOneTooMany) response.setHeader('Connection', 'close');
   const outcome = await answer(state, exchange, response);
   clearTimeout(timer);
@@ -268,9 +275,11 @@ function malformed({ code, message }: Error & { code?: string }, pace: PaceLimit
 function cutter(
   { id, request }: Exchange,
   response: ServerResponse,
+  source: ConnectionSource | undefined,
 ): (error: ServingError) => RequestInFlight {
   const startedAt = performance.now();
   return (error) => {
+    source?.answerBegan(request.socket);
     if (response.headersSent) response.destroy();
     else {
       const { status, headers, body } = errorReply(error);
@@ -297,7 +306,10 @@ async function answer(
     reply = errorReply(failure);
   }
   if (response.destroyed) return { status: reply.status, bytes: 0, error };
-  if (Array.isArray(reply.body)) exchange.hold(byteLengthOf(reply.body));
+  const size = Array.isArray(reply.body) ? byteLengthOf(reply.body) : Infinity;
+  if (Number.isFinite(size)) exchange.hold(size);
+  // The kernel takes a small answer at once: there is no middle to be cut in.
+  if (size > SMALL_BYTES) state.options.source?.answerBegan(exchange.request.socket);
   // The rest of a body that nobody read cannot be told from the next request.
   if (!exchange.request.complete) response.setHeader('Connection', 'close');
   try {
@@ -458,33 +470,13 @@ async function drain(request: IncomingMessage, mostMs: number): Promise<void> {
   });
 }
 
-async function listen(server: Server, options: ServerOptions): Promise<void> {
-  const { port, address } = options;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(error, options)));
-    server.listen(port, address, resolve);
-  });
-}
-
-const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use',
-  EACCES: 'may not be taken by this user',
-  EADDRNOTAVAIL: 'cannot be had: this machine has no such address',
-};
-
-function cannotListen(
-  cause: NodeJS.ErrnoException,
-  { port, portVariable, address }: ServerOptions,
-): Error {
-  const problem = LISTEN_PROBLEMS[cause.code ?? ''];
-  if (!problem) return cause;
-  const variable = portVariable ? `; ${portVariable} sets another` : '';
-  return new Error(`port ${port} of ${address} ${problem} (${cause.code})${variable}`, { cause });
-}
-
 async function close(server: Server, state: ServerState, timeoutMs: number): Promise<void> {
   state.closing = true;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const { source } = state.options;
+  source?.stop();
+  const closed = source
+    ? state.connections.gone()
+    : new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => {
     for (const { signal } of [...state.inFlight]) signal.abort(shuttingDown());
     // The answers just made get a moment to leave.

@@ -9,10 +9,17 @@ export type WorkerMessage =
   /** Its metrics, as prom-client's `getMetricsAsJSON` gives them. */
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: object[] }
   /** Asks for the metrics of all processes. */
-  | { readonly kind: 'metrics-page'; readonly id: number };
+  | { readonly kind: 'metrics-page'; readonly id: number }
+  /** It takes connections. */
+  | { readonly kind: 'accepts' }
+  | { readonly kind: 'accepts-no-more' }
+  /** It has closed a connection. */
+  | { readonly kind: 'closed'; readonly slot: number };
 
 /** From the primary. */
 export type PrimaryMessage =
+  /** With a handle: a connection, and where its state is noted. */
+  | { readonly kind: 'connection'; readonly slot: number }
   /** Asks for the worker's metrics. */
   | { readonly kind: 'metrics'; readonly id: number }
   /** The metrics of all processes, as text. */
@@ -20,3 +27,6 @@ export type PrimaryMessage =
 
 /** The environment variable that tells a worker to listen only once its models are loaded. */
 export const LISTENS_WHEN_READY = 'WORKER_LISTENS_WHEN_READY';
+
+/** The environment variable that tells a worker on which port its connections come. */
+export const HANDED_PORT = 'WORKER_HANDED_PORT';

@@ -11,7 +11,9 @@ import type { RunningServer } from '../http/server.ts';
 import type { ModelServer } from '../model-server/start.ts';
 import { tensorFlowVariables } from '../model-server/tensorflow-variables.ts';
 import type { MetricsPage } from '../observability/metrics-page.ts';
+import { FrontDoor } from './front-door.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
+import { HANDED_PORT } from './messages.ts';
 import { WorkerSupervisor } from './worker-supervisor.ts';
 
 /** What the primary is started with. */
@@ -29,11 +31,20 @@ const END_MS = 1500;
 /** Runs until it is signalled. @throws Error where models or workers cannot start, with their reason */
 export async function runPrimary(options: PrimaryOptions): Promise<void> {
   const { environment, log, signalled } = options;
+  const door = new FrontDoor({
+    port: environment.port,
+    portVariable: 'SAGEMAKER_BIND_TO_PORT',
+    address: environment.address,
+    maxConnections: environment.limits.maxConnections,
+    log,
+  });
+  const port = await door.open();
   const modelServer = await sharedModelServer(options);
   const workers = new WorkerSupervisor({
     count: environment.processes,
-    variables: workerVariables(options),
+    variables: { ...workerVariables(options), [HANDED_PORT]: String(port) },
     log,
+    door,
   });
   const page = pageOf(workers);
   answerWorkers(page);
@@ -45,6 +56,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
     await Promise.race([signalled, workers.failed, ...(modelServer ? [modelServer.failed] : [])]);
     graceMs = environment.limits.shutdownTimeoutMs;
   } finally {
+    door.close();
     await workers.stop(graceMs + END_MS);
     await metrics?.close(0);
     await modelServer?.stop();

@@ -81,9 +81,11 @@ test.each(['loop', 'later', 'pattern'])(
   },
 );
 
-test('native code that does not come back ends in a closed connection', async () => {
+test('native code that does not come back ends in an answer of the primary', async () => {
   const runtime = await start();
-  await expect(invoke(runtime, 'native')).rejects.toThrow();
+  const response = await invoke(runtime, 'native');
+  expect(response.status).toBe(503);
+  expect(await response.json()).toMatchObject({ code: 'PROCESS_GONE' });
   await until(() => pids(runtime, 'worker started').length === 2);
   await runtime.ready();
   expect(runtime.output()).toContain('stands still in native code');

@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
+import type { FrontDoor } from './front-door.ts';
 import { LISTENS_WHEN_READY, type WorkerMessage } from './messages.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -12,6 +13,8 @@ export interface WorkerSupervisorOptions {
   /** Added to the environment of every worker. */
   readonly variables: Readonly<Record<string, string>>;
   readonly log: Logger;
+  /** Gives the workers their connections. */
+  readonly door: FrontDoor;
 }
 
 interface Slot {
@@ -61,8 +64,6 @@ export class WorkerSupervisor {
 
   /** The first worker listens at once, so that /ping answers; the others once they can serve. */
   start(): void {
-    // One worker alone takes its connections itself.
-    if (this.#slots.length === 1) cluster.schedulingPolicy = cluster.SCHED_NONE;
     for (const slot of this.#slots) this.#fork(slot, slot.index > 0);
   }
 
@@ -90,17 +91,18 @@ export class WorkerSupervisor {
   }
 
   #fork(slot: Slot, listensWhenReady: boolean): void {
-    const { variables, log } = this.#options;
+    const { variables, log, door } = this.#options;
+    const states = door.createStates();
+    cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', states] });
     const worker = cluster.fork({ ...variables, [LISTENS_WHEN_READY]: String(listensWhenReady) });
     Object.assign(slot, { worker, startedAt: Date.now(), isReady: false, isListening: false });
     log.info({ worker: worker.id, pid: worker.process.pid, listensWhenReady }, 'worker started');
     const watchdog = watch(worker);
-    worker.once('listening', () => {
-      slot.isListening = true;
-    });
+    door.attend(worker, states);
     let reported: string | undefined;
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'failed') reported = message.message;
+      if (message.kind === 'accepts') slot.isListening = true;
       if (message.kind !== 'ready') return;
       slot.isReady = true;
       this.#hasServed = true;
@@ -108,10 +110,11 @@ export class WorkerSupervisor {
     slot.ended = new Promise((resolve) => {
       const ended = (reason: string, isFinal: boolean) => {
         watchdog?.kill('SIGKILL');
+        const hasServed = slot.isReady;
         Object.assign(slot, { worker: undefined, isReady: false, isListening: false });
         resolve();
         if (!this.#stopping)
-          this.#ended(slot, reported ?? `worker ${worker.id} ${reason}`, isFinal);
+          this.#ended(slot, reported ?? `worker ${worker.id} ${reason}`, isFinal, hasServed);
       };
       worker.once('error', (error) => {
         if (worker.process.pid === undefined) ended(`could not start: ${error.message}`, true);
@@ -124,12 +127,13 @@ export class WorkerSupervisor {
   }
 
   /** @param isFinal whether it ended by itself and would again, where none has ever served */
-  #ended(slot: Slot, reason: string, isFinal: boolean): void {
+  #ended(slot: Slot, reason: string, isFinal: boolean, hasServed: boolean): void {
     if (isFinal && !this.#hasServed) {
       this.#fail(new Error(reason));
       return;
     }
-    if (Date.now() - slot.startedAt > STABLE_MS) slot.delayMs = FIRST_DELAY_MS;
+    // What a request did to a worker that served is no reason to let others wait.
+    if (hasServed || Date.now() - slot.startedAt > STABLE_MS) slot.delayMs = FIRST_DELAY_MS;
     const { delayMs } = slot;
     slot.delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
     this.#options.log.error({ restartInMs: delayMs }, reason);

@@ -1,0 +1,121 @@
+import { Agent, request } from 'node:http';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function start(
+  variables: Record<string, string>,
+  files: Record<string, string> = {},
+): Promise<RuntimeProcess> {
+  const { directory, remove } = await createModelDir({
+    copies: { half_plus_two: fixtureModel('half_plus_two').basePath },
+    files,
+  });
+  const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: directory, ...variables });
+  cleanups.push(remove, () => runtime.end('SIGKILL'));
+  await runtime.ready();
+  return runtime;
+}
+
+function workerPids(runtime: RuntimeProcess): number[] {
+  const started = runtime.log().filter(({ msg }) => msg === 'worker started');
+  return started.map(({ pid }) => pid as number);
+}
+
+/** The status and the text, or the name of what went wrong with the connection. */
+function post(url: string, agent: Agent | false, body: string): Promise<[number | string, string]> {
+  return new Promise((resolve) => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+    const sent = request(`${url}/invocations`, { method: 'POST', agent, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece) => {
+        text += piece;
+      });
+      response.on('end', () => resolve([response.statusCode ?? 0, text]));
+      response.on('error', ({ message }) => resolve([message, text]));
+    });
+    sent.on('error', ({ message }) => resolve([message, '']));
+    sent.end(body);
+  });
+}
+
+const IN_PROCESS = { SAGEMAKER_TFS_BACKEND: 'in-process' };
+
+test.each([
+  ['the only worker', { ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' }],
+  ['one of two workers', { ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '2' }],
+])(
+  '%s is killed again and again: every request is answered, right or clearly refused',
+  async (_name, variables) => {
+    const runtime = await start(variables);
+    const kept = new Agent({ keepAlive: true });
+    cleanups.push(() => kept.destroy());
+    const right = JSON.stringify({ predictions: [3.5] });
+    const seen = new Map<string, number>();
+    let isOver = false;
+    const clients = Array.from({ length: 8 }, async (_, index) => {
+      while (!isOver) {
+        const agent = index % 2 === 0 ? kept : false;
+        const [status, text] = await post(runtime.url, agent, '{"instances": [1.0]}');
+        const what =
+          status === 200
+            ? text === right
+              ? 'right'
+              : `wrong: ${text}`
+            : status === 503 && /PROCESS_GONE|MODEL_NOT_READY/.test(text)
+              ? 'refused'
+              : `lost: ${status} ${text}`;
+        seen.set(what, (seen.get(what) ?? 0) + 1);
+      }
+    });
+    for (let kills = 1; kills <= 3; kills += 1) {
+      const before = seen.get('right') ?? 0;
+      await until(() => (seen.get('right') ?? 0) > before + 20);
+      const pid = workerPids(runtime).at(-1) as number;
+      process.kill(pid, 'SIGKILL');
+      const processes = Number(variables.SAGEMAKER_TFS_PROCESSES);
+      await until(() => workerPids(runtime).length === processes + kills);
+    }
+    const before = seen.get('right') ?? 0;
+    await until(() => (seen.get('right') ?? 0) > before + 20);
+    isOver = true;
+    await Promise.all(clients);
+    expect([...seen.keys()].filter((what) => !['right', 'refused'].includes(what))).toEqual([]);
+  },
+);
+
+test('a request whose worker dies is told so, one that waits for its own is not', async () => {
+  const handler = `export async function handler(data) {
+    const text = Buffer.from(data).toString();
+    if (text === 'die') process.kill(process.pid, 'SIGKILL');
+    if (text === 'hang') await new Promise(() => undefined);
+    return { text };
+  }`;
+  const runtime = await start({}, { 'code/inference.mjs': handler });
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  cleanups.push(() => kept.destroy());
+  // Its connection is idle when the worker dies, and goes on with the next.
+  expect(await post(runtime.url, kept, 'first')).toEqual([200, '{"text":"first"}']);
+  const hanging = post(runtime.url, false, 'hang');
+  const killing = post(runtime.url, false, 'die');
+  for (const [status, text] of [await hanging, await killing]) {
+    expect(status).toBe(503);
+    expect(text).toContain('PROCESS_GONE');
+  }
+  await runtime.ready();
+  expect(await post(runtime.url, kept, 'second')).toEqual([200, '{"text":"second"}']);
+});
+
+test('/ping is answered while no worker takes connections', async () => {
+  const runtime = await start({ ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' });
+  process.kill(workerPids(runtime)[0] as number, 'SIGKILL');
+  const { status } = await fetch(`${runtime.url}/ping`);
+  expect([200, 503]).toContain(status);
+  await runtime.ready();
+});
