@@ -2,7 +2,7 @@ import { type Flags, parseFlags } from './flags.ts';
 
 function parsed(...args: string[]): Flags {
   const result = parseFlags(args, 'tensorflow_model_server');
-  if ('usage' in result) throw new Error(result.problem);
+  if ('problem' in result) throw new Error(result.problem);
   return result.flags;
 }
 
@@ -72,15 +72,28 @@ test.each([
 });
 
 test.each([
-  [['--prt=1'], 'unknown argument: --prt=1'],
-  [['-port=1'], 'unknown argument: -port=1'],
-  [['--port', '8500'], 'unknown argument: --port'],
-  [['model'], 'unknown argument: model'],
   [['--port=x'], "Couldn't interpret value x for flag port."],
   [['--port=99999999999'], "Couldn't interpret value 99999999999 for flag port."],
   [['--enable_batching=yes'], "Couldn't interpret value yes for flag enable_batching."],
-  [['--toString=1'], 'unknown argument: --toString=1'],
+  [
+    ['--prt=1', '--port=x', '--port=y'],
+    "Couldn't interpret value x for flag port.\nCouldn't interpret value y for flag port.",
+  ],
   [['--help'], ''],
-])('%j prints the usage', (args, message) => {
+  [['--port=1', '--help'], ''],
+])('%j prints the usage and ends', (args, message) => {
   expect(problem(...args)).toBe(message);
+});
+
+test.each([
+  [['--prt=1'], '--prt=1'],
+  [['-port=1'], '-port=1'],
+  [['--port', '8500'], '--port'],
+  [['model', 'other'], 'model'],
+  [['--toString=1'], '--toString=1'],
+])('of %j the first that is unknown is told, and the rest counts', (args, unknown) => {
+  expect(parseFlags([...args, '--model_name=m'], 'x')).toMatchObject({
+    unknown,
+    flags: { model_name: 'm', port: 8500 },
+  });
 });

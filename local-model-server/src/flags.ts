@@ -1,6 +1,6 @@
 /**
- * TensorFlow Serving's command line: the same names, types and defaults, and the same refusal of anything
- * else. Values are given as `--name=value`; a boolean may be `--name`, `--name=true` or `--name=false`.
+ * TensorFlow Serving's command line: the same names, types and defaults; what is unknown is printed and passed over, and
+ * a value that cannot be read ends the program (main.cc, and tensorflow/core/util/command_line_flags.cc). Values are given as `--name=value`; a boolean may be `--name`, `--name=true` or `--name=false`.
  */
 import { availableParallelism } from 'node:os';
 
@@ -70,8 +70,14 @@ const FLAGS = {
   ),
   model_name: string('default', 'Name of the model.'),
   model_base_path: string('', "Directory that holds the model's numbered version directories."),
-  num_load_threads: int32(0, IGNORED),
-  num_unload_threads: int32(0, IGNORED),
+  num_load_threads: int32(
+    0,
+    'Versions that load at a time; 0 for one, while which nothing else loads or unloads.',
+  ),
+  num_unload_threads: int32(
+    0,
+    'Versions that unload at a time; 0 for one, while which nothing else loads or unloads.',
+  ),
   max_num_load_retries: int32(5, 'Further attempts after a version failed to load.'),
   load_retry_interval_micros: int64(60_000_000, 'Microseconds between two attempts to load.'),
   file_system_poll_wait_seconds: int32(
@@ -104,7 +110,10 @@ const FLAGS = {
   ),
   saved_model_tags: string('serve', 'Comma-separated tags of the MetaGraph to load.'),
   grpc_channel_arguments: string('', IGNORED),
-  grpc_max_threads: int32(SERVER_THREADS, IGNORED),
+  grpc_max_threads: int32(
+    SERVER_THREADS,
+    'Threads of the gRPC API: one waits, calls beyond the others are answered RESOURCE_EXHAUSTED.',
+  ),
   enable_model_warmup: bool(
     true,
     'Run the requests in assets.extra/tf_serving_warmup_requests before a version is available.',
@@ -146,36 +155,46 @@ export type Flags = {
 
 /** What a command line came to: the flags, or a text to print before ending. */
 export type ParsedFlags =
-  | { readonly flags: Flags }
+  | { readonly flags: Flags; readonly unknown?: string; readonly usage: string }
   /** `problem` goes to stderr, `usage` to stdout; the process ends with status 255, as the original does. */
   | { readonly problem: string; readonly usage: string };
 
-/** Parses a command line without the program's own name. */
+/** Parses a command line without the program's own name. Of unknown arguments the first is told. */
 export function parseFlags(args: readonly string[], program: string): ParsedFlags {
   const values: Record<string, number | boolean | string> = {};
   for (const [name, flag] of Object.entries(FLAGS)) values[name] = flag.default;
+  const text = usage(program);
+  const problems: string[] = [];
+  const unknown: string[] = [];
   for (const arg of args) {
-    const problem = arg === '--help' ? '' : readFlag(arg, values);
-    if (problem !== undefined) return { problem, usage: usage(program) };
+    const { problem, isKnown } = readFlag(arg, values);
+    if (problem) problems.push(problem);
+    if (!isKnown) unknown.push(arg);
   }
-  return { flags: values as Flags };
+  const [first] = unknown;
+  if (problems.length > 0 || first === '--help') {
+    return { problem: problems.join('\n'), usage: text };
+  }
+  return { flags: values as Flags, usage: text, ...(first !== undefined && { unknown: first }) };
 }
 
-/** Stores one argument; a message where it is not acceptable. */
+/** Stores one argument; `problem` where its value cannot be read. */
 function readFlag(
   arg: string,
   values: Record<string, number | boolean | string>,
-): string | undefined {
+): { readonly isKnown: boolean; readonly problem?: string } {
   const match = /^--([a-z_]+)(?:=(.*))?$/s.exec(arg);
   const name = match?.[1];
   const text = match?.[2];
-  if (name === undefined || !isFlag(name)) return `unknown argument: ${arg}`;
+  if (name === undefined || !isFlag(name)) return { isKnown: false };
   const { type } = FLAGS[name];
-  if (text === undefined && type !== 'bool') return `unknown argument: ${arg}`;
+  if (text === undefined && type !== 'bool') return { isKnown: false };
   const value = text === undefined ? true : readValue(type, text);
-  if (value === undefined) return `Couldn't interpret value ${text} for flag ${name}.`;
+  if (value === undefined) {
+    return { isKnown: true, problem: `Couldn't interpret value ${text} for flag ${name}.` };
+  }
   values[name] = value;
-  return undefined;
+  return { isKnown: true };
 }
 
 function isFlag(name: string): name is keyof typeof FLAGS {

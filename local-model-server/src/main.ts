@@ -12,12 +12,15 @@ const FAILED = 255;
 
 async function main(): Promise<void> {
   const parsed = parseFlags(process.argv.slice(2), basename(process.argv[1] ?? ''));
-  if ('usage' in parsed) {
+  if ('problem' in parsed) {
     if (parsed.problem) process.stderr.write(`${parsed.problem}\n`);
     process.stdout.write(parsed.usage, () => process.exit(FAILED));
     return;
   }
   if (parsed.flags.version) return printVersion();
+  if (parsed.unknown !== undefined) {
+    process.stdout.write(`unknown argument: ${parsed.unknown}\n${parsed.usage}`);
+  }
   await serve(parsed.flags);
 }
 
@@ -49,7 +52,7 @@ async function serve(flags: Flags): Promise<void> {
   } catch (error) {
     if (closing) return;
     const message = `Failed to start server. Error: ${statusText(toStatusError(error))}\n`;
-    process.stderr.write(message, () => process.exit(FAILED));
+    process.stdout.write(message, () => process.exit(FAILED));
   }
 }
 

@@ -14,8 +14,8 @@ import {
 } from '@sagemaker-tfs/tensors/protos';
 import type { ModelSpec } from './model-manager.ts';
 import { answeredSpec } from './model-spec.ts';
-import type { VersionStatus } from './served-model.ts';
 import type { ServingCore } from './serving-core.ts';
+import type { VersionStatus } from './state-monitor.ts';
 
 /** The key of the signatures in a GetModelMetadataResponse. */
 export const SIGNATURE_DEF = 'signature_def';

@@ -9,11 +9,16 @@ import {
   StatusError,
   servableId,
   statusText,
+  toStatusError,
+  type VersionDirectory,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code, ModelVersionStatus_State as State } from '@sagemaker-tfs/tensors/protos';
+import { isFailure, type LoadOptions, loadVersion } from './loading.ts';
 import { log } from './log.ts';
+import { type Action, ManagedModel } from './managed-model.ts';
 import type { ModelConfig } from './model-config.ts';
-import { type LoadOptions, ServedModel, type VersionStatus } from './served-model.ts';
+import { ServingMap } from './serving-map.ts';
+import { StateMonitor, unavailableText, type VersionStatus } from './state-monitor.ts';
 import { aspiredVersions, listVersions } from './version-policy.ts';
 
 /** Which servable a request means; neither version nor label is the newest available version. */
@@ -24,44 +29,62 @@ export interface ModelSpec {
 }
 
 /** How the manager loads, retries and watches. */
-export interface ManagerOptions extends Omit<LoadOptions, 'onChange'> {
-  /** Seconds between two looks for new versions; 0 looks once for a configuration, below 0 never. */
-  readonly pollSeconds: number;
+export interface ManagerOptions extends LoadOptions {
+  /** Milliseconds between two looks for new versions; 0 looks once, below 0 never. */
+  readonly pollMs: number;
+  /** Versions that load at a time; 0 for one, while which nothing else is loaded or unloaded. */
+  readonly loadThreads: number;
+  /** The same of unloading. */
+  readonly unloadThreads: number;
   readonly allowLabelsForUnavailable: boolean;
 }
+
+/** Between two actions (AspiredVersionsManager's manage_state_interval_micros). */
+const TICK_MS = 100;
+/** Timers of Node hold no more. */
+const MAX_SLEEP_MS = 2 ** 31 - 1;
 
 /** Owns the models; `close` unloads them all. */
 export class ModelManager {
   readonly #options: ManagerOptions;
-  readonly #models = new Map<string, ServedModel>();
-  /** Removed from the configuration; kept for their last states. */
-  readonly #removed = new Map<string, ServedModel>();
-  readonly #unloading = new Set<Promise<void>>();
+  readonly #monitor = new StateMonitor();
+  readonly #servingMap = new ServingMap();
+  readonly #models = new Map<string, ManagedModel>();
+  readonly #working = new Set<Promise<void>>();
   readonly #closing = new AbortController();
+  #configs: readonly ModelConfig[] = [];
   #labels: ReadonlyMap<string, ReadonlyMap<string, bigint>> = new Map();
-  #waiters = new Set<() => void>();
   #reloading: Promise<void> = Promise.resolve();
+  /** The first models load side by side (core/load_servables_fast.cc), and here without the pauses. */
+  #isStarting = true;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
   }
 
   /**
-   * Serves the first configuration: resolves once every model has an available version or has failed to
-   * load once (it is tried again in the background); waits for models without any version directory.
-   * @throws StatusError where a label points to a version that is not available
+   * Serves the first configuration: resolves once every model has an available version, waiting for models without
+   * any version directory.
+   * @throws StatusError UNKNOWN where one cannot be loaded, FAILED_PRECONDITION where a label points to a version that
+   *   is not available
    */
   async start(configs: readonly ModelConfig[]): Promise<void> {
     this.#apply(configs, this.#checkedLabels(configs));
-    await this.#poll();
-    if (this.#options.pollSeconds > 0) void this.#watch(this.#options.pollSeconds);
-    await this.#until(() => [...this.#models.values()].every(hasSettled));
+    const reached = this.#reached(configs);
+    void this.#watch();
+    void this.#manage();
+    const settled = await reached;
+    if (settled.some(({ state }) => state !== State.AVAILABLE)) {
+      throw new StatusError(Code.UNKNOWN, unavailableText('servable', settled));
+    }
+    this.#isStarting = false;
     log.info('Finished adding/updating models');
   }
 
   /**
-   * Replaces the configuration: removed models unload, new ones load. Resolves once every new model is
-   * available. Concurrent calls are served in order.
+   * Replaces the configuration: removed models unload, new ones load when they are next looked for. Resolves once
+   * every new model has a version that is available or at its end, the end of an older one with its name included;
+   * never where there is none. Concurrent calls are served in order.
    * @throws StatusError where the configuration is bad (nothing has changed then), or UNKNOWN where a new
    *   model failed to load
    */
@@ -72,14 +95,15 @@ export class ModelManager {
   }
 
   async #reload(configs: readonly ModelConfig[]): Promise<void> {
-    const added = configs.filter(({ name }) => !this.#models.has(name));
-    for (const config of added) await checkServable(config);
-    this.#apply(configs, this.#checkedLabels(configs));
-    await this.#poll();
-    const models = added.flatMap(({ name }) => this.#models.get(name) ?? []);
-    await this.#until(() => models.every(hasSettled));
-    const failed = models.filter((model) => !model.servable(undefined));
-    if (failed.length > 0) throw unavailable(failed);
+    const known = new Set(this.#configs.map(({ name }) => name));
+    const added = configs.filter(({ name }) => !known.has(name));
+    const labels = this.#checkedLabels(configs);
+    const reached = this.#reached(added);
+    this.#apply(configs, labels);
+    const settled = await reached;
+    if (settled.some(({ state }) => state !== State.AVAILABLE)) {
+      throw new StatusError(Code.UNKNOWN, unavailableText('model', settled));
+    }
     log.info('Finished adding/updating models');
   }
 
@@ -93,28 +117,31 @@ export class ModelManager {
         version === undefined ? `Latest(${spec.name})` : `Specific(${spec.name}, ${version})`;
       throw notFound(`Servable not found for request: ${request}`);
     }
-    return servable.use(work);
+    return this.#servingMap.use(() => servable.use(work));
   }
 
-  /** States of a model's versions, newest first; of one where the spec names it. @throws StatusError NOT_FOUND */
-  statuses(spec: ModelSpec): VersionStatus[] {
-    const version = this.#versionOf(spec);
-    const model = this.#models.get(spec.name) ?? this.#removed.get(spec.name);
-    const statuses = model?.statuses() ?? [];
+  /**
+   * States of a model's versions, newest first; of one where the spec names it. Labels do not count
+   * (get_model_status_impl.cc).
+   * @throws StatusError NOT_FOUND
+   */
+  statuses({ name, version }: ModelSpec): VersionStatus[] {
+    const statuses = this.#monitor.statuses(name);
     if (version !== undefined) {
       const found = statuses.filter((status) => status.version === version);
       if (found.length > 0) return found;
-      throw notFound(`Could not find version ${version} of model ${spec.name}`);
+      throw notFound(`Could not find version ${version} of model ${name}`);
     }
     if (statuses.length > 0) return statuses;
-    throw notFound(`Could not find any versions of model ${spec.name}`);
+    throw notFound(`Could not find any versions of model ${name}`);
   }
 
   /** Stops watching and unloads everything, after the requests in flight. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    const models = [...this.#models.values()];
-    await Promise.all([...models.map((model) => model.unloadAll()), ...this.#unloading]);
+    this.#closing.abort(new StatusError(Code.CANCELLED, 'the server is shutting down'));
+    const versions = [...this.#models.values()].flatMap((model) => model.versions);
+    for (const { abandoned } of versions) abandoned.abort();
+    await Promise.all([...versions.map(({ servable }) => servable?.unload()), ...this.#working]);
   }
 
   #versionOf({ name, version, label }: ModelSpec): bigint | undefined {
@@ -132,7 +159,7 @@ export class ModelManager {
         const assigned = this.#labels.get(name)?.get(label);
         const mayWait =
           this.#options.allowLabelsForUnavailable && (assigned ?? version) === version;
-        if (mayWait || this.#models.get(name)?.servable(version)) continue;
+        if (mayWait || this.#monitor.isAvailable(name, version)) continue;
         throw failedPrecondition(
           `Request to assign label to version ${version} of model ${name}, which is not currently available for inference`,
         );
@@ -146,50 +173,46 @@ export class ModelManager {
     labels: ReadonlyMap<string, ReadonlyMap<string, bigint>>,
   ): void {
     log.info('Adding/updating models.');
+    for (const { name } of configs) log.info(` (Re-)adding model: ${name}`);
     this.#labels = labels;
     const names = new Set(configs.map(({ name }) => name));
-    for (const [name, model] of this.#models) if (!names.has(name)) this.#remove(name, model);
-    for (const config of configs) {
-      log.info(` (Re-)adding model: ${config.name}`);
-      const model = this.#models.get(config.name);
-      if (model) model.config = config;
-      else this.#models.set(config.name, new ServedModel(config, this.#loadOptions()));
-      this.#removed.delete(config.name);
-    }
+    for (const { name } of this.#configs) if (!names.has(name)) this.#aspire(name, []);
+    this.#configs = configs;
   }
 
-  #loadOptions(): LoadOptions {
-    return {
-      ...this.#options,
-      onChange: () => {
-        for (const wake of this.#waiters) wake();
-      },
-    };
+  #reached(configs: readonly ModelConfig[]) {
+    return this.#monitor.reached(
+      configs.map(({ name }) => name),
+      this.#closing.signal,
+    );
   }
 
-  #remove(name: string, model: ServedModel): void {
-    this.#models.delete(name);
-    this.#removed.set(name, model);
-    const unloading = model.unloadAll().finally(() => this.#unloading.delete(unloading));
-    this.#unloading.add(unloading);
+  #aspire(name: string, directories: readonly VersionDirectory[]): void {
+    const model = this.#models.get(name) ?? new ManagedModel(name);
+    this.#models.set(name, model);
+    model.aspire(directories);
   }
 
-  /** One look at every model's directory. */
+  async #watch(): Promise<void> {
+    const { pollMs } = this.#options;
+    if (pollMs >= 0) await this.#poll();
+    while (pollMs > 0 && (await this.#slept(pollMs))) await this.#poll();
+  }
+
+  /** One look at every model's directory: all of them, or none where one cannot be read. */
   async #poll(): Promise<void> {
-    if (this.#options.pollSeconds < 0) return;
-    await Promise.all([...this.#models.values()].map((model) => this.#pollModel(model)));
-  }
-
-  async #pollModel(model: ServedModel): Promise<void> {
-    const { name, basePath } = model.config;
+    const configs = this.#configs;
     try {
-      const found = await listVersions(basePath, name);
-      if (this.#closing.signal.aborted || this.#models.get(name) !== model) return;
-      model.reconcile(found);
-      warnOfMissing(
-        model.config,
-        found.map(({ version }) => version),
+      const found = await Promise.all(
+        configs.map(({ name, basePath }) => listVersions(basePath, name)),
       );
+      // Meanwhile the configuration may have changed; the next look is at the new one.
+      if (configs !== this.#configs) return;
+      for (const [index, config] of configs.entries()) {
+        const directories = found[index] ?? [];
+        this.#aspire(config.name, aspiredVersions(directories, config.versionPolicy));
+        warnOfMissing(config, directories);
+      }
     } catch (error) {
       log.error(
         `FileSystemStoragePathSource encountered a filesystem access error: ${(error as Error).message}`,
@@ -197,56 +220,86 @@ export class ModelManager {
     }
   }
 
-  async #watch(seconds: number): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await sleep(Math.min(seconds * 1_000, 2 ** 31 - 1), undefined, { signal }).catch(
-        () => undefined,
-      );
-      if (!signal.aborted) await this.#poll();
+  /** One action after the other: the manager's thread. */
+  async #manage(): Promise<void> {
+    while (await this.#slept(this.#isStarting ? 1 : TICK_MS)) {
+      await this.#servingMap.settled();
+      await this.#tick();
     }
   }
 
-  /** Resolves when `condition` holds, which is looked at whenever a version changes state. */
-  async #until(condition: () => boolean): Promise<void> {
-    const { signal } = this.#closing;
-    while (!condition()) {
-      await new Promise<void>((resolve, reject) => {
-        const wake = () => {
-          this.#waiters.delete(wake);
-          signal.removeEventListener('abort', stop);
-          resolve();
-        };
-        const stop = () => reject(new StatusError(Code.CANCELLED, 'the server is shutting down'));
-        if (signal.aborted) stop();
-        signal.addEventListener('abort', stop, { once: true });
-        this.#waiters.add(wake);
-      });
+  async #tick(): Promise<void> {
+    for (const model of this.#models.values()) {
+      for (const { directory } of model.update()) this.#set(model, directory, State.START);
+      if (model.isOver) this.#models.delete(model.name);
     }
+    const actions = [...this.#models.values()].flatMap(({ next }) => next ?? []);
+    const action = actions.find(({ kind }) => kind === 'unload') ?? actions[0];
+    if (action) await this.#perform(action);
+  }
+
+  /** In a thread of its own, or in the manager's, which does nothing else then. */
+  async #perform({ kind, model, version }: Action): Promise<void> {
+    const { loadThreads, unloadThreads } = this.#options;
+    version.stage = kind === 'load' ? 'loading' : 'unloading';
+    const work = kind === 'load' ? this.#load(model, version) : this.#unload(model, version);
+    const tracked = work
+      .catch((error) => log.error(statusText(toStatusError(error))))
+      .finally(() => this.#working.delete(tracked));
+    this.#working.add(tracked);
+    const isThreaded = (kind === 'load' ? loadThreads : unloadThreads) > 0;
+    if (!this.#isStarting && !isThreaded) await tracked;
+  }
+
+  async #load(model: ManagedModel, version: Action['version']): Promise<void> {
+    const { directory, abandoned } = version;
+    this.#set(model, directory, State.LOADING);
+    const result = await loadVersion(model.name, directory, this.#options, abandoned.signal);
+    if (isFailure(result)) {
+      version.stage = 'over';
+      this.#set(model, directory, State.END, result);
+      return;
+    }
+    await this.#servingMap.update(() => {
+      version.servable = result;
+    });
+    version.stage = 'ready';
+    this.#set(model, directory, State.AVAILABLE);
+  }
+
+  async #unload(model: ManagedModel, version: Action['version']): Promise<void> {
+    const { directory, servable } = version;
+    const id = servableId(model.name, directory.version);
+    log.info(`Quiescing servable version ${id}`);
+    this.#set(model, directory, State.UNLOADING);
+    await this.#servingMap.update(() => {
+      delete version.servable;
+    });
+    await servable?.unload();
+    log.info(`Done unloading servable version ${id}`);
+    version.stage = 'over';
+    this.#set(model, directory, State.END);
+  }
+
+  #set(model: ManagedModel, { version }: VersionDirectory, state: State, error?: StatusError) {
+    this.#monitor.set(model.name, { version, state, error });
+  }
+
+  /** False where the server closes. */
+  async #slept(milliseconds: number): Promise<boolean> {
+    const { signal } = this.#closing;
+    await sleep(Math.min(milliseconds, MAX_SLEEP_MS), undefined, { signal }).catch(() => undefined);
+    return !signal.aborted;
   }
 }
 
-/** True once a model has an available version, or none of its versions is still at its first attempt. */
-function hasSettled(model: ServedModel): boolean {
-  if (model.servable(undefined)) return true;
-  const statuses = model.statuses();
-  return statuses.length > 0 && statuses.every(({ error, state }) => error || state === State.END);
-}
-
-/** The original waits for ever here; an answer with the reason serves better. */
-async function checkServable({ name, basePath, versionPolicy }: ModelConfig): Promise<void> {
-  const found = await listVersions(basePath, name);
-  if (aspiredVersions(found, versionPolicy).length === 0) {
-    throw invalidArgument(
-      `Unable to find a numerical version path for servable ${name} at: ${basePath}`,
-    );
-  }
-}
-
-function warnOfMissing({ name, basePath, versionPolicy }: ModelConfig, found: bigint[]): void {
+function warnOfMissing(
+  { name, basePath, versionPolicy }: ModelConfig,
+  found: readonly VersionDirectory[],
+): void {
   if (versionPolicy.kind === 'specific') {
     for (const version of versionPolicy.versions) {
-      if (found.includes(version)) continue;
+      if (found.some((directory) => directory.version === version)) continue;
       log.warning(
         `Version ${version} of servable ${name}, which was requested to be served as a 'specific' version in the servable's version policy, was not found in the file system`,
       );
@@ -257,17 +310,4 @@ function warnOfMissing({ name, basePath, versionPolicy }: ModelConfig, found: bi
       `No versions of servable ${name} found under base path ${basePath}. Did you forget to name your leaf directory as a number (eg. '/1/')?`,
     );
   }
-}
-
-function unavailable(models: readonly ServedModel[]): StatusError {
-  const reasons = models.flatMap((model) =>
-    model.statuses().map(({ version, error }) => {
-      const id = servableId(model.config.name, version);
-      return error ? `{${id} due to error: ${statusText(error)}}, ` : `{${id}}, `;
-    }),
-  );
-  return new StatusError(
-    Code.UNKNOWN,
-    `${models.length} model(s) did not become available: {${reasons.join('')}}`,
-  );
 }

@@ -42,6 +42,7 @@ export async function readServerOptions(flags: Flags): Promise<ServerOptions> {
     grpc: {
       port: flags.port,
       socketPath: flags.grpc_socket_path,
+      maxThreads: flags.grpc_max_threads,
       ssl: await optionalFile(SSLConfigSchema, flags.ssl_config_file),
       healthService: flags.enable_grpc_healthcheck_service,
       tensorContent: flags.enable_serialization_as_tensor_content,
@@ -52,7 +53,11 @@ export async function readServerOptions(flags: Flags): Promise<ServerOptions> {
 }
 
 function checkFlags(flags: Flags): void {
-  if (flags.port === 0) throw invalidArgument('server_options.grpc_port is not set.');
+  if (flags.port === 0 && !flags.grpc_socket_path) {
+    throw invalidArgument(
+      'At least one of server_options.grpc_port or server_options.grpc_socket_path must be set.',
+    );
+  }
   if (!flags.model_base_path && !flags.model_config_file) {
     throw invalidArgument(
       'Both server_options.model_base_path and server_options.model_config_file are empty!',

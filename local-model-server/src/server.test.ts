@@ -1,5 +1,5 @@
 /** The server's life: starting, versions coming and going, configurations, ending. */
-import { cp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
@@ -113,14 +113,11 @@ describe('versions', () => {
     await reached(grpc, 'busy', 1n, State.END);
   });
 
-  test('one that cannot be loaded ends with the reason; the old one stays, other models too', async () => {
+  test('one that cannot be loaded ends with the reason; the old one stays', async () => {
     const path = await basePath({ 1: half.directory });
-    const text = modelConfigText([
-      { name: 'half', basePath: path },
-      { name: 'broken', basePath: broken.basePath },
-    ]);
     const grpc = await start(
-      `--model_config_file=${await temporaryFile('models.config', text)}`,
+      `--model_base_path=${path}`,
+      '--model_name=half',
       '--max_num_load_retries=1',
       '--load_retry_interval_micros=1000',
     );
@@ -129,8 +126,6 @@ describe('versions', () => {
     expect(failed.status?.errorCode).not.toBe(0);
     expect(failed.status?.errorMessage).toContain(broken.loadError);
     expect(await predictOne(grpc, 'half')).toEqual([[3]]);
-    const other = await reached(grpc, 'broken', 1n, State.END);
-    expect(other.status?.errorMessage).toContain(broken.loadError);
     expect(server?.output()).toContain(
       'Retrying of loading servable: {name: half version: 2} retry: 1',
     );
@@ -160,10 +155,67 @@ describe('HandleReloadConfigRequest', () => {
       ),
     );
     expect(await predictOne(grpc, 'second')).toEqual([[3]]);
-    expect((await grpcError(predictOne(grpc, 'first'))).code).toBe(status.NOT_FOUND);
     await reached(grpc, 'first', 2n, State.END);
+    expect((await grpcError(predictOne(grpc, 'first'))).code).toBe(status.NOT_FOUND);
     await grpc.reload(list());
+    await reached(grpc, 'second', 1n, State.END);
     expect((await grpcError(predictOne(grpc, 'second'))).code).toBe(status.NOT_FOUND);
+  });
+
+  test('a model is unloaded later, and nothing is loaded or unloaded while any request runs', async () => {
+    const text = modelConfigText([
+      { name: 'busy', basePath: busy.basePath },
+      { name: 'half', basePath: half.basePath },
+    ]);
+    const grpc = await start(`--model_config_file=${await temporaryFile('models.config', text)}`);
+    const iterations = tensorFromValues('int64', [], [400_000]);
+    const running = grpc
+      .predict({ model: { name: 'busy' }, signature: '', inputs: { iterations } })
+      .then(() => 'answered');
+    await grpc.reload(list(config('busy', busy.basePath)));
+    const first = Promise.race([
+      running,
+      reached(grpc, 'half', 2n, State.END).then(() => 'unloaded'),
+    ]);
+    expect(await first).toBe('answered');
+    await reached(grpc, 'half', 2n, State.END);
+  });
+
+  test('a model that is removed and added at once fails over its own end', async () => {
+    const grpc = await start(`--model_base_path=${busy.basePath}`, '--model_name=busy');
+    const iterations = tensorFromValues('int64', [], [400_000]);
+    const running = grpc.predict({
+      model: { name: 'busy' },
+      signature: '',
+      inputs: { iterations },
+    });
+    await grpc.reload(list());
+    await reached(grpc, 'busy', 1n, State.UNLOADING);
+    const { code, details } = await grpcError(grpc.reload(list(config('busy', busy.basePath))));
+    await running;
+    expect(code).toBe(status.UNKNOWN);
+    expect(details).toBe('1 model(s) did not become available: {{{name: busy version: 1}}, }');
+    // It loads all the same.
+    await reached(grpc, 'busy', 1n, State.AVAILABLE);
+  });
+
+  test('one base path that is gone keeps every other model from loading', async () => {
+    const path = await basePath({ 1: half.directory });
+    const grpc = await start(`--model_base_path=${path}`, '--model_name=gone');
+    await rm(path, { recursive: true });
+    const mine = config('gone', path);
+    let isDone = false;
+    const reloaded = grpc.reload(list(mine, config('half', half.basePath))).then(() => {
+      isDone = true;
+    });
+    await server?.printed(`Could not find base path ${path} for servable gone`);
+    expect(await predictOne(grpc, 'gone')).toEqual([[3]]);
+    expect((await grpcError(predictOne(grpc, 'half'))).code).toBe(status.NOT_FOUND);
+    expect(isDone).toBe(false);
+    await mkdir(path, { recursive: true });
+    await addVersion(path, '1', half.directory);
+    await reloaded;
+    expect(await predictOne(grpc, 'half')).toEqual([[4]]);
   });
 
   test('labels go to available versions only', async () => {
@@ -191,13 +243,10 @@ describe('HandleReloadConfigRequest', () => {
       '--max_num_load_retries=0',
     );
     const mine = config('half', half.basePath);
-    const empty = await basePath();
     const cases = [
       [{}, 'Only ModelConfigList is currently supported'],
       [list(mine, mine), 'Illegal to list model half multiple times'],
       [list(config('other', 'relative')), 'to have an absolute path or URI'],
-      [list(config('other', '/none')), 'Could not find base path /none for servable other'],
-      [list(config('other', empty)), 'Unable to find a numerical version path for servable other'],
       [list(config('other', '/x', { modelPlatform: 'caffe' })), 'unsupported platform caffe'],
     ] as const;
     for (const [bad, message] of cases) {
@@ -254,8 +303,29 @@ describe('starting and ending', () => {
     await running;
   });
 
+  test('what is unknown is printed with the usage, and the server starts', async () => {
+    await start(`--model_base_path=${half.basePath}`, '--model_bse_path=/x', '--other');
+    expect(server?.output()).toMatch(/^unknown argument: --model_bse_path=\/x\nusage: /m);
+  });
+
+  test('a model that cannot be loaded ends it before it listens', async () => {
+    const text = modelConfigText([
+      { name: 'half', basePath: half.basePath },
+      { name: 'broken', basePath: broken.basePath },
+    ]);
+    server = await spawnServer([
+      `--model_config_file=${await temporaryFile('models.config', text)}`,
+      '--max_num_load_retries=0',
+    ]);
+    expect(await server.ended).toBe(255);
+    expect(server.output()).toContain(
+      'Failed to start server. Error: UNKNOWN: 1 servable(s) did not become available: {{{name: broken version: 1} due to error: ',
+    );
+    expect(server.output()).not.toContain('Running gRPC ModelServer');
+  });
+
   test.each([
-    [['--model_bse_path=/x'], 'unknown argument: --model_bse_path=/x'],
+    [['--port=x'], "Couldn't interpret value x for flag port."],
     [[], 'Both server_options.model_base_path and server_options.model_config_file are empty!'],
     [
       ['--model_base_path=/x', '--batching_parameters_file=/y'],
@@ -293,6 +363,16 @@ describe('starting and ending', () => {
     other.close();
   });
 
+  test('a REST port in use is logged, and gRPC serves', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '0.0.0.0');
+    server = await spawnServer([`--model_base_path=${half.basePath}`, `--rest_api_port=${port}`]);
+    await server.printed(`Failed to start HTTP Server at localhost:${port}`);
+    client = new GrpcClient(server);
+    expect(await predictOne(client, 'default')).toEqual([[4]]);
+    other.close();
+  });
+
   test('--version prints versions', async () => {
     server = await spawnServer(['--version']);
     expect(await server.ended).toBe(0);
@@ -307,6 +387,7 @@ test('--enable_batching runs concurrent requests together', async () => {
   );
   const grpc = await start(
     `--model_base_path=${half.basePath}`,
+    '--grpc_max_threads=64',
     '--enable_batching',
     `--batching_parameters_file=${parameters}`,
   );

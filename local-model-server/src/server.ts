@@ -8,7 +8,7 @@ import { log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { readModelConfigFile } from './model-config.ts';
 import { ModelManager } from './model-manager.ts';
-import { startRestServer } from './rest/server.ts';
+import { type RestServer, startRestServer } from './rest/server.ts';
 import { readServerOptions, type ServerOptions } from './server-options.ts';
 import type { ServingCore } from './serving-core.ts';
 
@@ -51,7 +51,9 @@ function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
     load: (name, directory) => loadServable(name, directory, servables),
     maxRetries: flags.max_num_load_retries,
     retryIntervalMs: flags.load_retry_interval_micros / 1_000,
-    pollSeconds: flags.file_system_poll_wait_seconds,
+    pollMs: pollMs(flags),
+    loadThreads: flags.num_load_threads,
+    unloadThreads: flags.num_unload_threads,
     allowLabelsForUnavailable: flags.allow_version_labels_for_unavailable_models,
   });
   return {
@@ -61,17 +63,39 @@ function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
   };
 }
 
+/** `LOCAL_MODEL_SERVER_POLL_MS` is for tests, which would wait for the next whole second. */
+function pollMs({ file_system_poll_wait_seconds: seconds }: Flags): number {
+  const text = process.env.LOCAL_MODEL_SERVER_POLL_MS ?? '';
+  return seconds > 0 && /^[1-9]\d*$/.test(text) ? Number(text) : seconds * 1_000;
+}
+
 async function listen(core: ServingCore, options: ServerOptions): Promise<() => Promise<void>> {
   const grpc = await startGrpcServer(core, options.grpc);
-  log.info(`Running gRPC ModelServer at 0.0.0.0:${options.grpc.port} ...`);
+  if (options.grpc.port !== 0) {
+    log.info(`Running gRPC ModelServer at 0.0.0.0:${options.grpc.port} ...`);
+  }
   if (options.grpc.socketPath) {
     log.info(`Running gRPC ModelServer at UNIX socket ${options.grpc.socketPath} ...`);
   }
-  const rest = options.rest && (await startRestServer(core, options.rest));
-  if (options.rest) log.info(`Exporting HTTP/REST API at:localhost:${options.rest.port} ...`);
+  const rest = options.rest && (await startRest(core, options.rest));
   return async () => {
     await Promise.all([grpc.close(CLOSE_GRACE_MS), rest?.close(CLOSE_GRACE_MS)]);
   };
+}
+
+/** A port that is taken is logged and no more (server.cc): the gRPC API runs without REST. */
+async function startRest(
+  core: ServingCore,
+  options: NonNullable<ServerOptions['rest']>,
+): Promise<RestServer | undefined> {
+  try {
+    const server = await startRestServer(core, options);
+    log.info(`Exporting HTTP/REST API at:localhost:${options.port} ...`);
+    return server;
+  } catch {
+    log.error(`Failed to start HTTP Server at localhost:${options.port}`);
+    return undefined;
+  }
 }
 
 /** Reads `--model_config_file` again and again where the flags say so; a bad file changes nothing. */

@@ -1,6 +1,6 @@
 /** Which version directories of a model are to be served. */
 
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { invalidArgument, type VersionDirectory } from '@sagemaker-tfs/libtensorflow/serving';
 import { log } from './log.ts';
@@ -14,7 +14,8 @@ export type VersionPolicy =
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /**
- * The version directories under `basePath`, newest first.
+ * The version directories under `basePath`, newest first. Whether they are directories is not looked at: a file of
+ * such a name fails to load (file_system_storage_path_source.cc).
  * @throws StatusError INVALID_ARGUMENT where there is no such directory
  */
 export async function listVersions(basePath: string, model: string): Promise<VersionDirectory[]> {
@@ -27,7 +28,7 @@ export async function listVersions(basePath: string, model: string): Promise<Ver
   for (const name of names.sort()) {
     const version = versionOf(name);
     const path = join(basePath, name);
-    if (version === undefined || !(await isDirectory(path))) continue;
+    if (version === undefined) continue;
     const other = byVersion.get(version);
     if (other) {
       log.warning(
@@ -43,13 +44,6 @@ function versionOf(name: string): bigint | undefined {
   if (!/^\d+$/.test(name)) return undefined;
   const version = BigInt(name);
   return version <= MAX_INT64 ? version : undefined;
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
 }
 
 /** Of the directories found (newest first), those that the policy asks for. */

@@ -33,6 +33,8 @@ const UNLIMITED = {
   'grpc.max_send_message_length': -1,
 };
 
+const POLL_MS = 100;
+
 /** A started process; it may still be loading, and it may end by itself. */
 export interface ServerProcess {
   readonly grpcPort: number;
@@ -48,13 +50,23 @@ export interface ServerProcess {
   stop(): Promise<number | string>;
 }
 
-/** Starts the program with these flags after the ports. */
-export async function spawnServer(flags: readonly string[]): Promise<ServerProcess> {
+/**
+ * Starts the program with these flags after the ports.
+ * @param pollMs between two looks for models, in place of `--file_system_poll_wait_seconds`
+ */
+export async function spawnServer(
+  flags: readonly string[],
+  pollMs = POLL_MS,
+): Promise<ServerProcess> {
   const [grpcPort, restPort] = [await freePort(), await freePort()];
   const args = [`--port=${grpcPort}`, `--rest_api_port=${restPort}`, ...flags];
   const child = spawn(process.execPath, [bundledProgram('local-model-server'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, UV_THREADPOOL_SIZE: '12' },
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '12',
+      LOCAL_MODEL_SERVER_POLL_MS: String(pollMs),
+    },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -97,10 +97,11 @@ export function timeoutMs(header: string | undefined): number | undefined {
   return amount === undefined ? undefined : Number(amount) * (UNIT_MS[unit ?? ''] ?? 0);
 }
 
-/** A status text as a header carries it: percent-encoded but for printable ASCII without `%`. */
-export function encodeStatusMessage(message: string): string {
-  return encodeURIComponent(message).replace(
-    /%(2[0-46-9A-F]|[3-6][0-9A-F]|7[0-9A-E])/g,
-    (escaped) => decodeURIComponent(escaped),
-  );
+/** The bytes of a status text as a header carries them: percent-encoded but for printable ASCII without `%`. */
+export function encodeStatusMessage(message: Uint8Array): string {
+  return Array.from(message, (byte) => {
+    const isPlain = byte >= 0x20 && byte < 0x7f && byte !== 0x25;
+    if (isPlain) return String.fromCharCode(byte);
+    return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }).join('');
 }

@@ -1,15 +1,17 @@
 /** gRPC as it is on the wire, by clients of other making than the server: @grpc/grpc-js and node:http2. */
 import { once } from 'node:events';
 import { connect } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import {
   decodePredictResponse,
   encodePredictRequest,
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
-import { GRPC_METHODS } from '@sagemaker-tfs/tensors/protos';
+import { Code, GRPC_METHODS } from '@sagemaker-tfs/tensors/protos';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import {
   freePort,
@@ -19,6 +21,7 @@ import {
   startServerProcess,
 } from '../../test/server-process.ts';
 import { temporaryDirectory } from '../../test/temporary.ts';
+import { CallThreads } from './call-threads.ts';
 import { encodeStatusMessage, frameMessage, readMessage, timeoutMs } from './framing.ts';
 import { createGrpcServer } from './http2-server.ts';
 
@@ -180,6 +183,7 @@ describe('deadlines and clients that go away', () => {
       ]),
       streaming: new Map(),
     },
+    new CallThreads(8),
     undefined,
   );
   let port: number;
@@ -236,5 +240,65 @@ test('timeouts and texts in headers', () => {
     undefined,
     undefined,
   ]);
-  expect(encodeStatusMessage('a "b" {c}: 50%\n\u00fc')).toBe('a "b" {c}: 50%25%0A%C3%BC');
+  expect(encodeStatusMessage(Buffer.from('a "b" {c}: 50%\n\u00fc'))).toBe(
+    'a "b" {c}: 50%25%0A%C3%BC',
+  );
+});
+
+test('calls beyond --grpc_max_threads but one are refused at once, and one that is abandoned keeps its thread', async () => {
+  const open: (() => void)[] = [];
+  const unary = async () => {
+    await new Promise<void>((resolve) => open.push(resolve));
+    return frameMessage([Buffer.from('ok')]);
+  };
+  const methods = { unary: new Map([['/slow', unary]]), streaming: new Map() };
+  const grpc = createGrpcServer(methods, new CallThreads(3), undefined);
+  grpc.server.listen(0, '127.0.0.1');
+  await once(grpc.server, 'listening');
+  const { port } = grpc.server.address() as AddressInfo;
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const call = () => {
+    let cancel = (): void => undefined;
+    const answer = new Promise<ServiceError | null>((resolve) => {
+      const started = client.makeUnaryRequest('/slow', asIs, asIs, Buffer.alloc(0), resolve);
+      cancel = () => started.cancel();
+    });
+    return { answer, cancel };
+  };
+  const calls = [call(), call()];
+  while (open.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  const refused = { code: status.RESOURCE_EXHAUSTED, details: 'Server Threadpool Exhausted' };
+  expect(await call().answer).toMatchObject(refused);
+  calls[0]?.cancel();
+  expect((await calls[0]?.answer)?.code).toBe(status.CANCELLED);
+  expect(await call().answer).toMatchObject(refused);
+  for (const answer of open.splice(0)) answer();
+  expect(await calls[1]?.answer).toBeNull();
+  const last = call().answer;
+  while (open.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  open.shift()?.();
+  expect(await last).toBeNull();
+  client.close();
+  await grpc.close(0);
+});
+
+test('texts are cut at 1,024 bytes, be it inside a character', async () => {
+  const unary = async () => {
+    throw new StatusError(Code.INVALID_ARGUMENT, `a${'\u00fc'.repeat(600)}`);
+  };
+  const methods = { unary: new Map([['/text', unary]]), streaming: new Map() };
+  const grpc = createGrpcServer(methods, new CallThreads(3), undefined);
+  grpc.server.listen(0, '127.0.0.1');
+  await once(grpc.server, 'listening');
+  const session = connect(`http://127.0.0.1:${(grpc.server.address() as AddressInfo).port}`);
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/text',
+    'content-type': 'application/grpc',
+  });
+  stream.end(frameMessage([Buffer.alloc(0)]));
+  const [headers] = (await once(stream, 'response')) as [Record<string, string>];
+  expect(headers['grpc-message']).toBe(`a${'%C3%BC'.repeat(511)}%C3...TRUNCATED`);
+  session.destroy();
+  await grpc.close(0);
 });

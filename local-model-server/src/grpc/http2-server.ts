@@ -16,6 +16,7 @@ import {
 import { StatusError, toStatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { log } from '../log.ts';
+import type { CallThreads } from './call-threads.ts';
 import { ACCEPT_ENCODING, encodeStatusMessage, readMessage, timeoutMs } from './framing.ts';
 import type { GrpcMethods } from './methods.ts';
 
@@ -41,12 +42,14 @@ const WINDOW_BYTES = 2 ** 30;
 const MAX_FRAME_BYTES = 2 ** 24 - 1;
 /** Megabytes that one connection may hold in node:http2, whose own limit of 10 refuses large messages. */
 const SESSION_MEMORY_MB = 16_384;
-/** Where TensorFlow Serving cuts texts (grpc_status_util.cc): clients refuse large trailers. */
-const MAX_TEXT = 1_024;
+/** Where TensorFlow Serving cuts texts, be it inside a character (grpc_status_util.cc). */
+const MAX_TEXT_BYTES = 1_024;
+const CUT = Buffer.from('...TRUNCATED');
 
 /** Serves the methods; other paths are UNIMPLEMENTED. */
 export function createGrpcServer(
   methods: GrpcMethods,
+  threads: CallThreads,
   tls: TlsOptions | undefined,
 ): GrpcHttp2Server {
   const options = {
@@ -66,7 +69,7 @@ export function createGrpcServer(
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     // Without a listener, a client that goes away in the middle of a call would end the process.
     stream.on('error', () => undefined);
-    void serve(methods, stream, headers);
+    void serve(methods, threads, stream, headers);
   });
   return { server, close: (graceMs) => close(server, sessions, graceMs) };
 }
@@ -89,6 +92,7 @@ async function close(
 
 async function serve(
   methods: GrpcMethods,
+  threads: CallThreads,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
 ): Promise<void> {
@@ -99,7 +103,7 @@ async function serve(
   }
   try {
     const limit = timeoutMs(String(headers['grpc-timeout'] ?? ''));
-    await withDeadline(limit, call(methods, path, stream, headers), stream);
+    await withDeadline(limit, call(methods, threads, path, stream, headers), stream);
   } catch (error) {
     const { code, message } = toStatusError(error);
     if (code === Code.INTERNAL) log.error(`${path} failed: ${message}`);
@@ -109,6 +113,7 @@ async function serve(
 
 async function call(
   methods: GrpcMethods,
+  threads: CallThreads,
   path: string,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -122,9 +127,11 @@ async function call(
   const body = stream.iterator({ destroyOnReturn: false });
   const request = await readMessage(body, String(headers['grpc-encoding'] ?? 'identity'));
   if (unary) {
-    const reply = await unary(request);
-    startReply(stream);
-    if (stream.writable) stream.end(reply);
+    await threads.run(async () => {
+      const reply = await unary(request);
+      startReply(stream);
+      if (stream.writable) stream.end(reply);
+    });
   } else {
     streaming?.(request, (reply) => {
       startReply(stream);
@@ -160,13 +167,17 @@ function startReply(stream: ServerHttp2Stream): void {
   stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(Code.OK) }));
 }
 
+function cut(text: Buffer): Buffer {
+  if (text.length <= MAX_TEXT_BYTES) return text;
+  return Buffer.concat([text.subarray(0, MAX_TEXT_BYTES), CUT]);
+}
+
 function sendError(stream: ServerHttp2Stream, code: Code, message: string): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return;
-  const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}...TRUNCATED` : message;
   const headers = {
     ...REPLY_HEADERS,
     'grpc-status': String(code),
-    'grpc-message': encodeStatusMessage(text),
+    'grpc-message': encodeStatusMessage(cut(Buffer.from(message))),
   };
   stream.respond(headers, { endStream: true });
   // Where the request has not been read to its end, nobody will.

@@ -6,6 +6,7 @@ import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code, GRPC_METHODS } from '@sagemaker-tfs/tensors/protos';
 import type { SSLConfig } from '../gen/server_config_pb.ts';
 import type { ServingCore } from '../serving-core.ts';
+import { CallThreads } from './call-threads.ts';
 import { healthCheck, healthWatch, WATCH_PATH } from './health-service.ts';
 import { createGrpcServer, type GrpcHttp2Server, type TlsOptions } from './http2-server.ts';
 import type { GrpcMethods, StreamingMethod, UnaryMethod } from './methods.ts';
@@ -20,6 +21,8 @@ import {
 /** What the flags say about gRPC. */
 export interface GrpcOptions {
   readonly port: number;
+  /** Threads for calls, and one that waits for the next. */
+  readonly maxThreads: number;
   /** UNIX socket to listen on as well; empty for none. */
   readonly socketPath: string;
   readonly ssl: SSLConfig | undefined;
@@ -41,7 +44,9 @@ export async function startGrpcServer(
 ): Promise<GrpcServer> {
   const methods = methodsOf(core, options);
   const tls = options.ssl && tlsOf(options.ssl);
-  const addresses: ListenOptions[] = [{ host: '0.0.0.0', port: options.port }];
+  const threads = new CallThreads(options.maxThreads);
+  const addresses: ListenOptions[] =
+    options.port === 0 ? [] : [{ host: '0.0.0.0', port: options.port }];
   if (options.socketPath) {
     await unlink(options.socketPath).catch(() => undefined);
     addresses.push({ path: options.socketPath });
@@ -51,7 +56,7 @@ export async function startGrpcServer(
     await Promise.all(servers.map((server) => server.close(graceMs)));
   };
   for (const address of addresses) {
-    const server = createGrpcServer(methods, tls);
+    const server = createGrpcServer(methods, threads, tls);
     await listen(server, address).catch(async (error) => {
       await close(0);
       throw error;

@@ -88,11 +88,11 @@ function replyStatus(fields: HeaderFields): ReplyStatus | undefined {
   return { code: Number(code), message: percentDecoded(fields['grpc-message'] ?? '') };
 }
 
-/** gRPC percent-encodes UTF-8 bytes; what does not decode is kept as it is. */
+/** gRPC percent-encodes the bytes of UTF-8, which TensorFlow Serving may have cut inside a character. */
 function percentDecoded(message: string): string {
-  try {
-    return decodeURIComponent(message);
-  } catch {
-    return message;
-  }
+  const bytes = message.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  const text = Buffer.from(bytes, 'latin1').toString('utf8');
+  return text.replace(/\ufffd(?=\.\.\.TRUNCATED$)/, '');
 }
