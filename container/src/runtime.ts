@@ -167,6 +167,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     metrics,
     defaultModel,
     archiveOf: () => archive,
+    holdModel: undefined,
     watched: archive.handler ? watch(options) : undefined,
   });
   const checked = host.readiness.firstReady.then(async () => {
@@ -202,6 +203,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
     metrics,
     defaultModel: undefined,
     archiveOf: (name) => table.use(name),
+    holdModel: (name) => table.hold(name),
     // A handler may come with any model.
     watched: watch(options),
   });
@@ -212,7 +214,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
 function servicesOf(
   { environment, log, worker }: RuntimeOptions,
   { backends, readiness, endpoint }: ModelHost,
-  rest: Pick<Services, 'metrics' | 'defaultModel' | 'archiveOf' | 'watched'>,
+  rest: Pick<Services, 'metrics' | 'defaultModel' | 'archiveOf' | 'holdModel' | 'watched'>,
 ): Services {
   return {
     environment,

@@ -31,6 +31,10 @@ export interface Services {
   readonly watched: Promise<void> | undefined;
   /** The archive that a model came in. */
   archiveOf(modelName: string): Archive;
+  /**
+   * Keeps a model loaded until the function that is returned is called; undefined where models neither come nor go.
+   */
+  readonly holdModel: ((modelName: string) => () => void) | undefined;
   /** What this process counts. */
   readonly metrics: Metrics;
   /** What `GET /metrics` answers: of all processes. */

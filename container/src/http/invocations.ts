@@ -50,6 +50,7 @@ async function infer(
   const maxBytes = services.environment.limits.maxRequestBytes;
   checkLength(request, maxBytes);
   refuseEncoded(request.headers['content-encoding']);
+  if (services.holdModel) exchange.onFinish(services.holdModel(name));
   const { handler } = services.archiveOf(name);
   const streams = handler?.streaming === true;
   const ticket = exchange.admit(streams ? 0 : (contentLengthOf(request) ?? 0));

@@ -15,6 +15,8 @@ export const MODEL_SERVER_PROGRAM = 'tensorflow_model_server';
 /** Files that TensorFlow Serving starts from. */
 export interface ModelServerFiles {
   readonly modelConfig: string;
+  /** Directory for base paths of models that come and go. */
+  readonly basePaths: string;
   /** Undefined where batching is off. */
   readonly batching: string | undefined;
   /** Undefined where flags say all. */
@@ -44,7 +46,7 @@ export async function writeModelServerFiles(
   const float16 = environment.modelServer.graph.mixedPrecision === 'float16';
   const sessionConfig = float16 ? join(directory, 'session-config.cfg') : undefined;
   if (sessionConfig) await writeFile(sessionConfig, FLOAT16_SESSION);
-  return { modelConfig, batching, sessionConfig, remove };
+  return { modelConfig, basePaths: join(directory, 'models'), batching, sessionConfig, remove };
 }
 
 /** Flags of one instance. */
@@ -62,6 +64,9 @@ export function modelServerFlags(
     model_config_file: files.modelConfig,
     // A model that does not load must say so at once instead of after five minutes.
     max_num_load_retries: 0,
+    // While no other model waits for one that loads or unloads.
+    num_load_threads: environment.multiModel ? 1 : undefined,
+    num_unload_threads: environment.multiModel ? 1 : undefined,
     rest_api_timeout_in_ms: Math.ceil(environment.limits.requestTimeoutMs),
     enable_serialization_as_tensor_content: 'true',
     allow_version_labels_for_unavailable_models: environment.versionLabels ? 'true' : undefined,

@@ -117,6 +117,15 @@ export class InstancePool {
     });
   }
 
+  /** Resolves once this very instance can serve. @throws ServingError MODEL_NOT_READY after the wait time */
+  async whenInstanceReady({ readiness }: Instance): Promise<void> {
+    const end = performance.now() + this.#options.waitMs;
+    while (readiness.reason !== undefined) {
+      if (performance.now() > end || this.#closed) throw this.#notReady();
+      await delay(FIRST_PAUSE_MS);
+    }
+  }
+
   /**
    * Runs one call on the ready instance with the fewest in flight, in turn where all are busy. Where the model
    * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so

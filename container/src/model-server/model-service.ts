@@ -84,6 +84,7 @@ export async function getModelSignatures(
 export async function reloadConfig(
   channel: UnaryChannel,
   models: readonly ServedModel[],
+  options: CallOptions = {},
 ): Promise<void> {
   const request = create(ReloadConfigRequestSchema, {
     config: { config: { case: 'modelConfigList', value: { config: models.map(modelConfigOf) } } },
@@ -91,7 +92,7 @@ export async function reloadConfig(
   const message = [toBinary(ReloadConfigRequestSchema, request)];
   const reply = fromBinary(
     ReloadConfigResponseSchema,
-    await channel.call({ path: GRPC_METHODS.handleReloadConfigRequest, message }),
+    await channel.call({ path: GRPC_METHODS.handleReloadConfigRequest, message, ...options }),
   );
   const { errorCode = 0, errorMessage = '' } = reply.status ?? {};
   if (errorCode !== 0) throw new GrpcError(errorCode, errorMessage);

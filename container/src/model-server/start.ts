@@ -28,8 +28,8 @@ export interface ModelServer {
   /** Rejects where it ended before it ever served, with its own last lines. */
   readonly failed: Promise<never>;
   /**
-   * Makes every instance serve exactly these models, also after a restart.
-   * @throws GrpcError where one does not load
+   * Makes every instance serve exactly these models, also after a restart; what is removed is unloaded by then.
+   * @throws GrpcError, ConnectionLost or ServingError REQUEST_TIMEOUT where one does not load: all is as before then
    */
   serve(models: readonly ServedModel[]): Promise<void>;
   stop(): Promise<void>;
@@ -73,17 +73,22 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     pool,
     failed,
     async serve(models) {
-      await pool.whenReady();
-      const { reloadConfig } = await import('./model-service.ts');
-      await replaceConfig(files, models);
+      const { reloadInstances } = await import('./reload.ts');
+      const { linkBasePaths, unlinkOthers } = await import('./base-paths.ts');
+      const linked = await linkBasePaths(files.basePaths, models);
       try {
-        for (const { channel } of pool.instances) await reloadConfig(channel, models);
-      } catch (error) {
-        // An instance that ended over it must not start with it again.
-        await replaceConfig(files, served);
-        throw error;
+        await reloadInstances({
+          pool,
+          before: served,
+          models: linked,
+          writeConfig: (list) => replaceConfig(files, list),
+          restart: (index) => supervisor.kill(index),
+          deadlineMs: environment.limits.waitMs,
+        });
+        served = linked;
+      } finally {
+        await unlinkOthers(files.basePaths, served);
       }
-      served = models;
     },
     stop: () => stopModelServer(pool, supervisor, files),
   };

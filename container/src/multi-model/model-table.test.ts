@@ -65,7 +65,9 @@ test.each<[string, Error, RegExp]>([
   await expect(load).rejects.toThrow(
     /Least recently used: "c" \(\d+ s ago\), "a" \(\d+ s ago\), "d" \(\d+ s ago\); DELETE/,
   );
-  expect(lists.at(-1)).toEqual(['a', 'b', 'c', 'd']);
+  expect(lists.at(-1)).toEqual(
+    ['a', 'b', 'big', 'c', 'd'].sort((x, y) => Number(x === 'big') - Number(y === 'big')),
+  );
   expect(models.models.map(({ served }) => served.name)).toEqual(['a', 'b', 'c', 'd']);
 });
 
@@ -87,4 +89,20 @@ test('any other failure keeps its own status', async () => {
   const { models } = table({ bad: new GrpcError(GrpcStatus.INVALID_ARGUMENT, 'no such op') });
   const load = models.load('bad', await model('bad'));
   await expect(load).rejects.toMatchObject({ status: 400, message: 'no such op' });
+});
+
+test('a model is unloaded once its requests have ended, and takes no more meanwhile', async () => {
+  const { models, lists } = table();
+  await models.load('a', await model('a'));
+  const release = models.hold('a');
+  const other = models.hold('a');
+  const unloaded = models.unload('a');
+  while (models.models.length > 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(() => models.use('a')).toThrow('not loaded');
+  release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(lists).toEqual([['a']]);
+  other();
+  await unloaded;
+  expect(lists).toEqual([['a'], []]);
 });

@@ -27,7 +27,11 @@ export interface ModelTableOptions {
   /** Handler and manifest for models that bring none of their own. */
   readonly universal: Archive;
   readonly log: Logger;
-  /** Makes the model server serve exactly these. @throws GrpcError, ConnectionLost where one does not load */
+  /**
+   * Makes the model server serve exactly these, with all others unloaded; or what it served before, where one does not
+   * load.
+   * @throws GrpcError, ConnectionLost, ServingError
+   */
   readonly serve: (models: readonly ServedModel[]) => Promise<void>;
   /** Called when a model is no longer what it was. */
   readonly onChange: (name: string) => void;
@@ -37,6 +41,9 @@ export interface ModelTableOptions {
 export class ModelTable {
   readonly #options: ModelTableOptions;
   readonly #models = new Map<string, LoadedModel>();
+  /** Requests at work by model, also by one that is being unloaded. */
+  readonly #held = new Map<string, number>();
+  #onRelease: () => void = () => undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ModelTableOptions) {
@@ -66,6 +73,21 @@ export class ModelTable {
   }
 
   /**
+   * Counts a request in: the model that is loaded now stays so until the function that is returned is called, whether
+   * or not it is unloaded meanwhile.
+   */
+  hold(name: string): () => void {
+    if (!this.#models.has(name)) return () => undefined;
+    this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
+    return () => {
+      const left = (this.#held.get(name) ?? 1) - 1;
+      if (left > 0) this.#held.set(name, left);
+      else this.#held.delete(name);
+      this.#onRelease();
+    };
+  }
+
+  /**
    * Loads a model; resolves when it can be invoked.
    * @throws ServingError MODEL_ALREADY_LOADED, MODEL_NOT_FOUND without a valid version, OUT_OF_RESOURCES,
    *   BAD_REQUEST for a name or url that is not allowed
@@ -90,14 +112,27 @@ export class ModelTable {
     });
   }
 
-  /** Unloads a model; what is in flight finishes first. @throws ServingError MODEL_NOT_FOUND */
+  /**
+   * Unloads a model; what is in flight finishes first, on the version that it began on. Resolves when its memory is
+   * free.
+   * @throws ServingError MODEL_NOT_FOUND, REQUEST_TIMEOUT where requests in flight keep it
+   */
   unload(name: string): Promise<void> {
     return this.#inTurn(async () => {
       this.get(name);
       this.#models.delete(name);
+      await this.#untilFree(name);
       await this.#options.serve(this.#served());
       this.#options.onChange(name);
     });
+  }
+
+  async #untilFree(name: string): Promise<void> {
+    while (this.#held.has(name)) {
+      await new Promise<void>((resolve) => {
+        this.#onRelease = resolve;
+      });
+    }
   }
 
   #served(): ServedModel[] {
@@ -109,7 +144,6 @@ export class ModelTable {
     try {
       await this.#options.serve([...this.#served(), model]);
     } catch (error) {
-      await this.#options.serve(this.#served());
       const shortage = shortageOf(error, model.name);
       if (shortage !== undefined) {
         const message = `${shortage}. ${this.#hint()}`;

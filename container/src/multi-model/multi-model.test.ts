@@ -29,6 +29,7 @@ beforeAll(async () => {
   await symlink('/usr', join(root, 'link'));
   runtime = await startRuntimeProcess({
     SAGEMAKER_MULTI_MODEL: 'true',
+    LOCAL_MODEL_SERVER_POLL_MS: '50',
     SAGEMAKER_TFS_MULTI_MODEL_DIR: root,
   });
   await runtime.ready();

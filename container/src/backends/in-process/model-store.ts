@@ -24,7 +24,8 @@ export class ModelStore {
    */
   async serve(models: readonly ServedModel[]): Promise<void> {
     const names = new Set(models.map(({ name }) => name));
-    for (const [name, model] of this.#models) if (!names.has(name)) this.#remove(name, model);
+    const others = [...this.#models].filter(([name]) => !names.has(name));
+    await Promise.all(others.map(([name, model]) => this.#remove(name, model)));
     await Promise.all(models.map((served) => this.#keep(served)));
   }
 
@@ -64,13 +65,13 @@ export class ModelStore {
     try {
       await model.loaded;
     } catch (error) {
-      this.#remove(served.name, model);
+      await this.#remove(served.name, model);
       throw error;
     }
   }
 
-  #remove(name: string, model: LoadedModel): void {
+  async #remove(name: string, model: LoadedModel): Promise<void> {
     if (this.#models.get(name) === model) this.#models.delete(name);
-    void model.unload();
+    await model.unload();
   }
 }

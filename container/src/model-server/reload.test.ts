@@ -1,0 +1,112 @@
+/** Loading and unloading models on a real process, with its races, and what is left where that fails. */
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { readEnvironment } from '../environment.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import { freePorts } from '../testing/ports.ts';
+import type { ServedModel } from './config-file.ts';
+import { getModelStatus } from './model-service.ts';
+import { type ModelServer, startModelServer } from './start.ts';
+
+const BIN = join(__dirname, '..', '..', '..', 'local-model-server', 'bin');
+
+let root: string;
+let removeRoot: () => Promise<void>;
+let server: ModelServer;
+beforeEach(async () => {
+  const created = await createModelDir({
+    copies: {
+      a: fixtureModel('half_plus_two').basePath,
+      b: fixtureModel('half_plus_two').basePath,
+      broken: fixtureModel('custom_op').basePath,
+    },
+  });
+  root = created.directory;
+  removeRoot = created.remove;
+});
+afterEach(async () => {
+  await server.stop();
+  await removeRoot();
+});
+
+const model = (name: string, directory = name, versions = ['1']): ServedModel => {
+  return { name, basePath: join(root, directory), versions };
+};
+
+async function start(variables: Record<string, string> = {}): Promise<void> {
+  const low = await freePorts(2);
+  const { environment } = readEnvironment({
+    SAGEMAKER_MULTI_MODEL: 'true',
+    SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 1}`,
+    ...variables,
+  });
+  server = await startModelServer({
+    environment,
+    variables: {
+      ...process.env,
+      PATH: `${BIN}:${process.env.PATH}`,
+      LOCAL_MODEL_SERVER_POLL_MS: '50',
+    },
+    log: pino({ level: 'silent' }),
+    models: [],
+  });
+  while (server.pool.reason !== undefined) await delay(20);
+}
+
+async function states(name: string): Promise<string[]> {
+  const channel = server.pool.instances[0]?.channel;
+  if (!channel) throw new Error('there is no instance');
+  return (await getModelStatus(channel, { name })).map(({ state }) => state);
+}
+
+test('a model that was unloaded is at its end, and loads again at once, from elsewhere too', async () => {
+  await start();
+  await server.serve([model('a', 'a', ['1', '2'])]);
+  for (const directory of ['b', 'a', 'b']) {
+    await server.serve([]);
+    expect(new Set(await states('a'))).toEqual(new Set(['END']));
+    await server.serve([model('a', directory)]);
+    expect(await states('a')).toContain('AVAILABLE');
+  }
+});
+
+test('a model whose directory is gone keeps no other from loading, and serves on', async () => {
+  await start();
+  await server.serve([model('a')]);
+  await rm(join(root, 'a'), { recursive: true });
+  await server.serve([model('a'), model('b')]);
+  expect(await states('a')).toEqual(['AVAILABLE']);
+  expect(await states('b')).toEqual(['AVAILABLE']);
+});
+
+test('a model that does not load is gone, and the others are served on', async () => {
+  await start();
+  await server.serve([model('a')]);
+  const broken = server.serve([model('a'), model('broken')]);
+  await expect(broken).rejects.toThrow('did not become available');
+  expect(await states('a')).toEqual(['AVAILABLE']);
+  expect(await states('broken')).toEqual(['END']);
+  await rm(join(root, 'broken'), { recursive: true });
+  await cp(fixtureModel('half_plus_two').basePath, join(root, 'broken'), { recursive: true });
+  await server.serve([model('a'), model('broken')]);
+  expect(await states('broken')).toEqual(['AVAILABLE']);
+});
+
+test('a load past its deadline is an error that says so, and what was served before is served on', async () => {
+  await start({ SAGEMAKER_TFS_WAIT_TIME_SECONDS: '2' });
+  await server.serve([model('a')]);
+  await mkdir(join(root, 'empty'));
+  // Without any version the model server waits for ever.
+  const late = server.serve([model('a'), model('empty')]);
+  await expect(late).rejects.toMatchObject({
+    code: 'REQUEST_TIMEOUT',
+    message: expect.stringContaining('within 2 s'),
+  });
+  while (server.pool.reason !== undefined) await delay(20);
+  expect(await states('a')).toEqual(['AVAILABLE']);
+  await server.serve([model('a'), model('b')]);
+  expect(await states('b')).toEqual(['AVAILABLE']);
+}, 120_000);

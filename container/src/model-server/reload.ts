@@ -1,0 +1,158 @@
+/**
+ * Changes what every process of TensorFlow Serving serves, and comes back only when that is so: TensorFlow Serving
+ * itself answers a reload before the removed models are unloaded, and fails or waits for ever where one of them is
+ * wanted again meanwhile (server_core.cc, aspired_versions_manager.cc).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import type { ModelVersionState, ModelVersionStatus } from '../backends/backend.ts';
+import { ConnectionLost } from '../backends/connection-lost.ts';
+import { GrpcError } from '../backends/grpc/grpc-error.ts';
+import { ServingError } from '../errors.ts';
+import type { ServedModel } from './config-file.ts';
+import type { Instance, InstancePool } from './instance-pool.ts';
+import { getModelStatus, reloadConfig } from './model-service.ts';
+
+/** What a change needs. */
+export interface ReloadOptions {
+  readonly pool: InstancePool;
+  /** What is served until now. */
+  readonly before: readonly ServedModel[];
+  readonly models: readonly ServedModel[];
+  /** Makes processes that start from now on serve these. */
+  readonly writeConfig: (models: readonly ServedModel[]) => Promise<void>;
+  /** Ends a process, which then starts with what was written last. */
+  readonly restart: (index: number) => void;
+  /** For the reload of one process, and as long again for what it unloads. */
+  readonly deadlineMs: number;
+}
+
+/** How long going back to what was served may take before the process is restarted, which does it as well. */
+const ROLLBACK_MS = 10_000;
+/** So long after a reload nothing that was not begun before is begun; the manager looks every 100 ms. */
+const NEVER_BEGUN_MS = 1000;
+/** Between two looks at models that are being unloaded. */
+const LOOK_MS = 25;
+
+/**
+ * Makes every instance serve exactly `models`; where one cannot, all serve what was before.
+ * @throws GrpcError where a model does not load, ConnectionLost where the process ended over it, ServingError
+ *   REQUEST_TIMEOUT after the deadline
+ */
+export async function reloadInstances(options: ReloadOptions): Promise<void> {
+  const { pool, before, models, writeConfig } = options;
+  await writeConfig(models);
+  try {
+    for (const instance of pool.instances) await reload(instance, models, options);
+  } catch (error) {
+    // An instance that ended over it must not start with it again.
+    await writeConfig(before);
+    await rollBack(options);
+    throw error;
+  }
+  const gone = removed(before, models);
+  for (const instance of pool.instances) await untilUnloaded(instance, gone, options);
+}
+
+async function reload(
+  instance: Instance,
+  models: readonly ServedModel[],
+  { pool, before, deadlineMs }: ReloadOptions,
+): Promise<void> {
+  await pool.whenInstanceReady(instance);
+  try {
+    await reloadConfig(instance.channel, models, { signal: AbortSignal.timeout(deadlineMs) });
+    // It is content with one version of each model.
+    await untilStates(
+      instance,
+      removed(models, before),
+      deadlineMs,
+      (state) => state !== 'START' && state !== 'LOADING',
+    );
+  } catch (error) {
+    if (error instanceof ConnectionLost) instance.readiness.lost('the model server is restarting');
+    if ((error as Error).name === 'TimeoutError') throw tooLate(deadlineMs, error);
+    throw error;
+  }
+}
+
+/** Where an instance does not go back in time, it is restarted. */
+async function rollBack(options: ReloadOptions): Promise<void> {
+  const { pool, before, models, restart } = options;
+  const gone = removed(models, before);
+  for (const [index, instance] of pool.instances.entries()) {
+    try {
+      const deadlineMs = Math.min(ROLLBACK_MS, options.deadlineMs);
+      await reload(instance, before, { ...options, deadlineMs });
+      await untilUnloaded(instance, gone, { deadlineMs });
+    } catch {
+      instance.readiness.lost('the model server is restarting');
+      restart(index);
+    }
+  }
+}
+
+/**
+ * Resolves when all versions of the models are at their end, so that their memory is free and the same name can be
+ * loaded again. A version that was never begun to load stays in START for ever once it is not wanted any more.
+ * @throws ServingError REQUEST_TIMEOUT after the deadline
+ */
+async function untilUnloaded(
+  instance: Instance,
+  names: readonly string[],
+  { deadlineMs }: Pick<ReloadOptions, 'deadlineMs'>,
+): Promise<void> {
+  const began = performance.now();
+  await untilStates(instance, names, deadlineMs, (state) => {
+    return state === 'END' || (state === 'START' && performance.now() - began > NEVER_BEGUN_MS);
+  });
+}
+
+/** Looks at the versions of the models until each is in a state that will do; a process that ended has none. */
+async function untilStates(
+  { channel }: Instance,
+  names: readonly string[],
+  deadlineMs: number,
+  willDo: (state: ModelVersionState) => boolean,
+): Promise<void> {
+  const signal = AbortSignal.timeout(deadlineMs);
+  for (const name of names) {
+    for (;;) {
+      const versions = await versionsOf(channel, name, signal);
+      if (versions.every(({ state }) => willDo(state))) break;
+      await delay(LOOK_MS);
+    }
+  }
+}
+
+async function versionsOf(
+  channel: Instance['channel'],
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly ModelVersionStatus[]> {
+  try {
+    signal.throwIfAborted();
+    return await getModelStatus(channel, { name }, { signal });
+  } catch (error) {
+    if (signal.aborted) {
+      const message = `the model server has not done with model "${name}" in time: requests in flight keep it`;
+      throw new ServingError('REQUEST_TIMEOUT', message, { cause: error });
+    }
+    if (error instanceof ConnectionLost) return [];
+    if (error instanceof GrpcError && error.status === GrpcStatus.NOT_FOUND) return [];
+    throw error;
+  }
+}
+
+function removed(before: readonly ServedModel[], after: readonly ServedModel[]): string[] {
+  const names = new Set(after.map(({ name }) => name));
+  return before.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+}
+
+function tooLate(deadlineMs: number, cause: unknown): ServingError {
+  return new ServingError(
+    'REQUEST_TIMEOUT',
+    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); the models before it are served on`,
+    { cause },
+  );
+}
