@@ -165,6 +165,38 @@ test('detections above the threshold as boxes with labels, best first', async ()
   }
 });
 
+test('detections of a letterboxed picture are in its own coordinates, whatever it is sent in', async () => {
+  const boxes = { threshold: 0, limit: 5 };
+  const size: [number, number] = [96, 96];
+  const fitted = await serve('detection', {
+    preprocess: { resize: 'contain', size },
+    postprocess: { boxes },
+  });
+  const plain = await serve('detection', { postprocess: { boxes } });
+  await Promise.all([fitted.ready(), plain.ready()]);
+  // What the model sees of it: bars above and below, the picture in rows 24 to 72.
+  const wide = await picture(192, 96, '#ff0040');
+  const bars = { top: 24, bottom: 24, background: '#000000' };
+  const seen = await sharp(await picture(96, 48, '#ff0040'))
+    .extend(bars)
+    .png()
+    .toBuffer();
+  const boxesOf = async (runtime: RuntimeProcess, body: Uint8Array, type?: string) =>
+    (await predictions(runtime, body, type))[0] as unknown as { box: number[] }[];
+  const [own, framed, records] = [
+    await boxesOf(fitted, wide),
+    await boxesOf(plain, seen),
+    await boxesOf(fitted, lengthPrefixed([wide]), 'application/octet-stream'),
+  ];
+  expect(own).toHaveLength(5);
+  expect(records).toEqual(own);
+  for (const [at, { box }] of framed.entries()) {
+    const [top, left, bottom, right] = box as [number, number, number, number];
+    const expected = [(top * 96 - 24) / 48, left, (bottom * 96 - 24) / 48, right];
+    expect(own[at]?.box).toEqual(expected.map((edge) => expect.closeTo(edge, 5)));
+  }
+});
+
 test('encoded pictures as they are, the best class by its label', async () => {
   const kinds = ['water', 'forest', 'field', 'urban'];
   const runtime = await serve('tiles', {

@@ -1,6 +1,7 @@
 /** What a media type's codec does: body to tensors on the way in, tensors to body on the way out. */
 import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import type { AbortSignalLike, Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import type { FrameInPicture } from '../postprocess/frame.ts';
 import type { Labels } from '../postprocess/labels.ts';
 
 /** What a request codec knows besides the body. */
@@ -11,6 +12,8 @@ export interface DecodeContext {
   readonly contentType: string;
   /** How images become tensors where the package declares it. */
   readonly preprocess?: Preprocess | undefined;
+  /** True where boxes will be asked for, which are then given in the pictures' own coordinates. */
+  readonly wantsFrames?: boolean;
   readonly limits: DecodeLimits;
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -44,6 +47,8 @@ export interface DecodedRequest {
   readonly signatureName?: string;
   /** TensorFlow Serving's row format (`instances`) answers with `predictions`, columnar with `outputs`. */
   readonly form: 'row' | 'columnar';
+  /** How the model sees each picture, where that was asked for and pictures were not just stretched. */
+  readonly frames?: readonly FrameInPicture[] | undefined;
 }
 
 /** What a response codec knows besides the tensors. */
@@ -56,6 +61,8 @@ export interface EncodeContext {
   readonly postprocess?: Postprocess | undefined;
   /** The labels that `postprocess` names, read by `loadLabels`. */
   readonly labels?: Labels | undefined;
+  /** The request's frames, by which boxes become the pictures' own. */
+  readonly frames?: readonly FrameInPicture[] | undefined;
   /** What JSON shows instead of the outputs, a value for each instance; other media types show the outputs. */
   readonly instances?: readonly unknown[];
 }

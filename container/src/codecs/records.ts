@@ -55,15 +55,12 @@ export async function recordsToTensors(
   const text = onlyStringInput(context);
   if (imageFormat(first)) {
     const name = (index: number): string => `record ${index}`;
-    const inputs =
-      text === undefined
-        ? await (await import('../images/image-to-tensor.ts')).imagesToTensors(
-            records,
-            context,
-            name,
-          )
-        : stringsToTensors(records, text, context);
-    return { inputs, form: 'row' };
+    if (text !== undefined)
+      return { inputs: stringsToTensors(records, text, context), form: 'row' };
+    const { imagesToTensors } = await import('../images/image-to-tensor.ts');
+    const { framesOf } = await import('../images/frame-in-picture.ts');
+    const inputs = await imagesToTensors(records, context, name);
+    return { inputs, form: 'row', frames: await framesOf(records, context) };
   }
   const example = decodeExample(first);
   if (text !== undefined && !(example && Object.hasOwn(example, text))) {

@@ -145,7 +145,7 @@ function postprocessed(
   context: EncodeContext,
 ): { readonly outputs: TensorMap; readonly context: EncodeContext } {
   if (!context.postprocess) return { outputs, context };
-  const result = applyPostprocess(outputs, context.postprocess, context.labels);
+  const result = applyPostprocess(outputs, context.postprocess, context);
   const outputOrder = Object.keys(result.outputs);
   return { outputs: result.outputs, context: { ...context, ...result, outputOrder } };
 }

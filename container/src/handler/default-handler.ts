@@ -122,6 +122,7 @@ export async function decodeBody(
         limits: inference.decodeLimits,
         signal: inference.signal,
         preprocess: inference.preprocess,
+        ...(inference.postprocess?.boxes && { wantsFrames: true }),
       });
     } catch (error) {
       // Another version may be the newest by now, with another signature.
@@ -130,7 +131,8 @@ export async function decodeBody(
     }
   };
   const { signature, noSignature } = inference;
-  const { inputs, form, signatureName = signature.key } = await decode(signature);
+  const { inputs, form, frames, signatureName = signature.key } = await decode(signature);
+  inference.frames = frames;
   if (signatureName === signature.key && noSignature) throw noSignature;
   if (signatureName === signature.key) return { inputs, form, signature };
   const named = await inference.signatureNamed(signatureName);
@@ -143,12 +145,13 @@ export function encodeOutputs(
   inference: Inference,
   { form, signature }: { form: 'row' | 'columnar'; signature: Signature },
 ): Promise<EncodedResponse> {
-  const { postprocess, labels } = inference;
+  const { postprocess, labels, frames } = inference;
   return encodeResponse(outputs, inference.accept, {
     signature,
     form,
     outputOrder: inference.askedOutputs ?? Object.keys(signature.outputs),
     postprocess,
     labels,
+    frames,
   });
 }

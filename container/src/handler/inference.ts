@@ -12,6 +12,7 @@ import type { Method, RequestAttributes } from '../http/custom-attributes.ts';
 import type { HeldResults } from '../http/held-results.ts';
 import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
+import type { FrameInPicture } from '../postprocess/frame.ts';
 import type { Labels } from '../postprocess/labels.ts';
 import type { RequestSignal } from '../request-signal.ts';
 import type { Services } from '../services.ts';
@@ -51,6 +52,8 @@ export interface Inference {
   timed<T extends { readonly version?: string | undefined }>(call: () => Promise<T>): Promise<T>;
   /** Calls `release` once the response is done. */
   hold(release: () => void): void;
+  /** How the model sees the request's pictures, once they are decoded. */
+  frames: readonly FrameInPicture[] | undefined;
   /** Version of the request's model that answered its last call, where it is known. */
   answeredVersion: string | undefined;
 }
@@ -146,6 +149,7 @@ export async function createInference(
     },
     timed,
     hold: (release) => results.hold(release),
+    frames: undefined,
     answeredVersion: undefined,
   };
   return inference;

@@ -9,11 +9,13 @@ import {
   tensorFromNested,
   toNested,
 } from '@sagemaker-tfs/tensors';
+import { frameInPicture } from '../images/frame-in-picture.ts';
+import { placePicture, type ResizeMode, type Size } from '../images/placement.ts';
 import { applyPostprocess, outputsNeeded } from './apply-postprocess.ts';
 import { type Labels, loadLabels } from './labels.ts';
 
 function apply(outputs: TensorMap, declaration: PostprocessInput, labels: Labels = {}) {
-  return applyPostprocess(outputs, postprocessSchema.parse(declaration), labels);
+  return applyPostprocess(outputs, postprocessSchema.parse(declaration), { labels });
 }
 
 function plain(outputs: TensorMap): Record<string, Nested> {
@@ -173,6 +175,44 @@ describe('boxes', () => {
   test('a client that asked for other outputs gets those as they are', () => {
     const { raw } = outputs;
     expect(apply({ raw }, { boxes: {} })).toEqual({ outputs: { raw } });
+  });
+});
+
+describe('boxes of fitted pictures', () => {
+  const declaration = postprocessSchema.parse({ boxes: {} });
+  const outputs = {
+    detection_boxes: tensorFromNested('float32', [[[0.25, 0, 0.75, 0.5]]]),
+    detection_scores: tensorFromNested('float32', [[0.9]]),
+    detection_classes: tensorFromNested('float32', [[1]]),
+  };
+  const boxOf = (picture: Size, frame: Size, resize: ResizeMode) =>
+    applyPostprocess(outputs, declaration, { frames: [frameInPicture(picture, frame, resize)] })
+      .instances?.[0]?.[0]?.box;
+  const square = { width: 100, height: 100 };
+
+  test.each<[string, Size, ResizeMode, number[]]>([
+    ['a wide picture between bars', { width: 400, height: 200 }, 'contain', [0, 0, 1, 0.5]],
+    ['a tall picture between bars', { width: 50, height: 100 }, 'contain', [0.25, -0.5, 0.75, 0.5]],
+    [
+      'a wide picture with its sides cut',
+      { width: 400, height: 200 },
+      'cover',
+      [0.25, 0.25, 0.75, 0.5],
+    ],
+    ['a stretched picture', { width: 400, height: 200 }, 'stretch', [0.25, 0, 0.75, 0.5]],
+    ['a picture of the same shape', { width: 10, height: 10 }, 'contain', [0.25, 0, 0.75, 0.5]],
+  ])('%s', (_what, picture, resize, box) => {
+    expect(boxOf(picture, square, resize)).toEqual(box);
+  });
+
+  test('a box drawn into the frame where the picture lies comes back as drawn', () => {
+    // 640 x 427 in 99 x 99: the picture fills whole pixels, as the runtime places it.
+    const picture = { width: 640, height: 427 };
+    const frame = { width: 99, height: 99 };
+    const { target } = placePicture(picture, frame, 'contain');
+    const { top, height } = frameInPicture(picture, frame, 'contain');
+    expect(top + (target.y / frame.height) * height).toBeCloseTo(0, 12);
+    expect(top + ((target.y + target.height) / frame.height) * height).toBeCloseTo(1, 12);
   });
 });
 

@@ -2,9 +2,17 @@
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import type { Tensor, TensorMap } from '@sagemaker-tfs/tensors';
 import { type Detection, detections, detectionTensors } from './boxes.ts';
+import type { FrameInPicture } from './frame.ts';
 import type { Labels } from './labels.ts';
 import { softmax } from './softmax.ts';
 import { topK } from './top-k.ts';
+
+/** What it takes besides the declaration. */
+export interface PostprocessContext {
+  readonly labels?: Labels | undefined;
+  /** How the model saw each picture; boxes are then given in the pictures' own coordinates. */
+  readonly frames?: readonly FrameInPicture[] | undefined;
+}
 
 /** What is encoded in place of the model's outputs. */
 export interface Postprocessed {
@@ -23,12 +31,15 @@ export interface Postprocessed {
 export function applyPostprocess(
   outputs: TensorMap,
   postprocess: Postprocess,
-  labels: Labels = {},
+  { labels = {}, frames }: PostprocessContext = {},
 ): Postprocessed {
   const scored = withSoftmax(outputs, postprocess);
   const { boxes } = postprocess;
   if (boxes && [boxes.boxes, boxes.scores, boxes.classes].every((name) => scored.has(name))) {
-    const instances = detections(Object.fromEntries(scored), boxes, labels.boxes);
+    const instances = detections(Object.fromEntries(scored), boxes, {
+      labels: labels.boxes,
+      frames,
+    });
     return { outputs: detectionTensors(instances, labels.boxes !== undefined), instances };
   }
   const kept = (postprocess.outputs ?? [...scored.keys()]).filter((name) => scored.has(name));

@@ -10,15 +10,26 @@ import {
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import type { FrameInPicture } from './frame.ts';
 import { labelOf } from './labels.ts';
 
 /** One detection as JSON shows it. */
 export interface Detection {
-  /** As the model gives it: for TensorFlow's detection models [top, left, bottom, right] in 0-1. */
+  /**
+   * [top, left, bottom, right] in 0-1 as TensorFlow's detection models give them: of the picture, where one was sent
+   * and fitted into the model's frame, else of what the model saw.
+   */
   readonly box: readonly number[];
   readonly score: number;
   readonly class: number;
   readonly label?: string;
+}
+
+/** What detections are made of besides tensors and declaration. */
+export interface DetectionContext {
+  readonly labels?: readonly string[] | undefined;
+  /** How the model saw each picture. */
+  readonly frames?: readonly FrameInPicture[] | undefined;
 }
 
 type BoxesDeclaration = NonNullable<Postprocess['boxes']>;
@@ -31,7 +42,7 @@ type BoxesDeclaration = NonNullable<Postprocess['boxes']>;
 export function detections(
   outputs: TensorMap,
   declaration: BoxesDeclaration,
-  labels?: readonly string[],
+  { labels, frames }: DetectionContext = {},
 ): Detection[][] {
   const boxes = floatsOf(outputs, declaration.boxes);
   const scores = floatsOf(outputs, declaration.scores);
@@ -48,10 +59,11 @@ export function detections(
       `boxes [${boxes.shape.join(', ')}], scores [${scores.shape.join(', ')}] and classes [${classes.shape.join(', ')}] are not [N, boxes, 4], [N, boxes] and [N, boxes]`,
     );
   }
-  const detectionAt = (at: number): Detection => {
+  const detectionAt = (at: number, frame: FrameInPicture | undefined): Detection => {
+    const box = boxes.values.slice(at * 4, at * 4 + 4);
     const index = classes.values[at] as number;
     return {
-      box: boxes.values.slice(at * 4, at * 4 + 4).map(shortest),
+      box: (frame ? inPicture(box, frame) : box).map(shortest),
       score: shortest(scores.values[at] as number),
       class: index,
       ...(labels && { label: labelOf(labels, index) }),
@@ -62,7 +74,7 @@ export function detections(
       .filter((at) => (scores.values[at] as number) >= declaration.threshold)
       .sort((a, b) => (scores.values[b] as number) - (scores.values[a] as number))
       .slice(0, declaration.limit)
-      .map(detectionAt),
+      .map((at) => detectionAt(at, frames?.[image])),
   );
 }
 
@@ -115,6 +127,11 @@ function floatsOf(
     throw new ServingError('MODEL_FAILED', `output '${name}' is ${describe(tensor)}, not numbers`);
   }
   return { shape: tensor.shape, values: Array.from(toNumbers(tensor), Number) };
+}
+
+/** A box of the frame as a box of the picture; what reaches into the bars of a letterbox ends below 0 or above 1. */
+function inPicture(box: readonly number[], { top, left, height, width }: FrameInPicture): number[] {
+  return box.map((edge, at) => (at % 2 === 0 ? top + edge * height : left + edge * width));
 }
 
 /** The float32 as the number with the fewest digits that is nearest to it: 0.1, not 0.10000000149011612. */

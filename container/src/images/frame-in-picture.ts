@@ -1,0 +1,49 @@
+/**
+ * Where the model's frame lies in a picture that was fitted into it, so that what the model says of the frame can be
+ * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
+ */
+import sharp from 'sharp';
+import type { DecodeContext } from '../codecs/codec.ts';
+import type { FrameInPicture } from '../postprocess/frame.ts';
+import { imageInput } from './image-to-tensor.ts';
+import { readJpegHeader } from './jpeg-header.ts';
+import { placePicture, type ResizeMode, type Size } from './placement.ts';
+
+/**
+ * The frame in each picture; undefined where nobody asks, where frame and picture are the same (`stretch`, the
+ * model's own size), or where the graph decodes pictures itself.
+ * @param images encoded pictures that were decoded without error
+ */
+export async function framesOf(
+  images: readonly Uint8Array[],
+  { signature, preprocess, wantsFrames }: DecodeContext,
+): Promise<readonly FrameInPicture[] | undefined> {
+  if (!wantsFrames) return undefined;
+  const input = imageInput(signature, preprocess);
+  if (input.bytes || input.resize === 'stretch') return undefined;
+  const { width, height, resize } = input;
+  if (width === undefined || height === undefined) return undefined;
+  const sizes = await Promise.all(images.map(uprightSize));
+  return sizes.map((size) => frameInPicture(size, { width, height }, resize));
+}
+
+/** The frame in units of the picture's height and width. */
+export function frameInPicture(picture: Size, frame: Size, resize: ResizeMode): FrameInPicture {
+  const { source, target } = placePicture(picture, frame, resize);
+  // Pixels of the picture for each of the frame.
+  const across = source.width / target.width;
+  const down = source.height / target.height;
+  return {
+    top: (source.y - target.y * down) / picture.height,
+    left: (source.x - target.x * across) / picture.width,
+    height: (frame.height * down) / picture.height,
+    width: (frame.width * across) / picture.width,
+  };
+}
+
+/** Pixels of the picture as it is seen: EXIF orientation applied. */
+async function uprightSize(bytes: Uint8Array): Promise<Size> {
+  const header = readJpegHeader(bytes);
+  const { width, height, orientation = 1 } = header ?? (await sharp(bytes).metadata());
+  return orientation >= 5 ? { width: height, height: width } : { width, height };
+}
