@@ -1,4 +1,5 @@
 /** Batch transform: a state machine that runs SageMaker transform jobs to completion, sharded if asked. */
+import type { Existing } from '@sagemaker-tfs/batch';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
   type AssembleWith,
@@ -55,6 +56,28 @@ export interface BatchTransformProps {
   readonly input: S3Place;
   /** Where `<name>.out` is written. */
   readonly output: S3Place;
+  /**
+   * Which outputs that are there before a sharded run count as done: those of the same model and settings that are
+   * not `older` than their input, all (`skip`), or none (`replace`). A single job makes every output again.
+   * @default 'older'
+   */
+  readonly existing?: Existing;
+  /**
+   * Whether a sharded run that finds no input succeeds.
+   * @default false
+   */
+  readonly allowEmpty?: boolean;
+  /**
+   * Inputs of a shard, in percent, whose failure stops the run; 100 never does.
+   * @default 50
+   */
+  readonly maxFailurePercent?: number;
+  /**
+   * Hours of all instances together after which a sharded run starts no more jobs, and fails. Jobs that run then
+   * go on to their end.
+   * @default - no limit
+   */
+  readonly budgetInstanceHours?: number;
   /** @default 'ml.p3.2xlarge' */
   readonly instanceType?: string;
   /**

@@ -1,5 +1,6 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
 
+import { EXISTING } from '@sagemaker-tfs/batch';
 import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
@@ -298,6 +299,29 @@ const batch = z.strictObject({
     })
     .optional()
     .describe('Several jobs over parts of the input. Default: one job.'),
+  existing: z
+    .enum(EXISTING)
+    .optional()
+    .describe(
+      `Outputs that count as done before a sharded run: those of the same model and settings that are not \`older\` than their input, all (\`skip\`), or none (\`replace\`). ${otherwise('existing')}`,
+    ),
+  allowEmpty: z
+    .boolean()
+    .optional()
+    .describe(`Whether a sharded run that finds no input succeeds. ${otherwise('allowEmpty')}`),
+  maxFailurePercent: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe(
+      `Inputs of a shard, in percent, whose failure stops the run. ${otherwise('maxFailurePercent')}`,
+    ),
+  budgetInstanceHours: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Instance hours after which a sharded run starts no more jobs. Default: no limit.'),
   email: z.email().optional().describe('Told when a run ends. Default: nobody.'),
   schedule: z
     .string()

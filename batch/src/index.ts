@@ -1,10 +1,13 @@
 /** What the command line and the constructs both know about batch transform. */
 export * from './ami.ts';
 export * from './errors.ts';
+export * from './existing.ts';
 export * from './inputs.ts';
 export * from './instance-types.ts';
 export * from './key-order.ts';
 export * from './manifest-file.ts';
+export * from './manifest-stream.ts';
+export * from './origin.ts';
 export * from './outputs.ts';
 export * from './s3-uri.ts';
 export * from './settings.ts';

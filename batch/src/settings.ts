@@ -1,5 +1,6 @@
 /** Settings of a transform job: defaults in the construct, overridden by an execution's input. */
 import { DEFAULT_TRANSFORM_AMI } from './ami.ts';
+import { EXISTING, type Existing } from './existing.ts';
 import { FIRST_TRANSFORM_TYPE } from './instance-types.ts';
 
 /** How an object is cut into records. */
@@ -76,6 +77,14 @@ export interface TransformSettings {
    * inputs are not run again. Empty: the execution's name.
    */
   readonly runId: string;
+  /** Which outputs that are there already count as done, in a sharded run. */
+  readonly existing: Existing;
+  /** True where a run that finds no input succeeds. */
+  readonly allowEmpty: boolean;
+  /** Inputs of a shard, in percent, whose failure stops the run; 100 never does. */
+  readonly maxFailurePercent: number;
+  /** Hours of all instances together after which a sharded run starts no more jobs and fails; 0 for no limit. */
+  readonly budgetInstanceHours: number;
 }
 
 /** What a setting is where nobody says otherwise; places have none. */
@@ -104,6 +113,10 @@ export const DEFAULT_SETTINGS = {
   objectsPerShard: 0,
   maxConcurrentJobs: 2,
   runId: '',
+  existing: 'older',
+  allowEmpty: false,
+  maxFailurePercent: 50,
+  budgetInstanceHours: 0,
 } as const satisfies Omit<TransformSettings, 'inputUri' | 'outputUri'>;
 
 /**
@@ -126,6 +139,7 @@ export type SettingRule =
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly choices: readonly string[] }
   | { readonly type: 'text'; readonly pattern: string; readonly example: string }
+  | { readonly type: 'boolean' }
   | { readonly type: 'map' }
   | { readonly type: 'types' };
 
@@ -167,6 +181,10 @@ export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
   objectsPerShard: integer(0, 1_000_000),
   maxConcurrentJobs: integer(1, 1000),
   runId: text('^[A-Za-z0-9-]{0,64}$', 'tiles-2024'),
+  existing: choice(...EXISTING),
+  allowEmpty: { type: 'boolean' },
+  maxFailurePercent: integer(0, 100),
+  budgetInstanceHours: integer(0, 1_000_000),
 };
 
 /** A setting that others forbid. */
@@ -199,5 +217,10 @@ export const CONFLICT_RULES: readonly ConflictRule[] = [
     setting: 'keySuffix',
     when: '$s.keySuffix != "" and $s.objectsPerShard = 0',
     problem: 'a single job takes every object below its prefix; set objectsPerShard',
+  },
+  {
+    setting: 'existing',
+    when: '$s.existing = "skip" and $s.objectsPerShard = 0',
+    problem: 'a single job makes every output again; set objectsPerShard',
   },
 ];

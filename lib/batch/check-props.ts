@@ -21,6 +21,8 @@ const INTEGERS = [
   'maxConcurrentTransforms',
   'maxPayloadInMB',
   'invocationsMaxRetries',
+  'maxFailurePercent',
+  'budgetInstanceHours',
 ] as const;
 
 /** @throws naming the prop */

@@ -1,35 +1,15 @@
 /** The state machine of a batch transform, in Amazon States Language with JSONata. */
+import { beginStates } from './begin-states.ts';
+import type { DefinitionProps, Ends } from './definition-props.ts';
 import { jsonata } from './jsonata.ts';
 import { shardStates } from './shard-states.ts';
-import {
-  FAILURE_REASON,
-  type FixedJobProps,
-  JOB_NAME,
-  transformStates,
-} from './transform-state.ts';
+import { FAILURE_REASON, JOB_NAME, transformStates } from './transform-state.ts';
 import { validateStates } from './validate-state.ts';
-
-/** What the definition is made from; texts may hold CloudFormation tokens. */
-export interface DefinitionProps extends FixedJobProps {
-  /** JSON of the default settings. */
-  readonly defaults: string;
-  /** Function that plans shards and counts outputs. */
-  readonly shardFunctionArn: string;
-  /** @default - nobody is told */
-  readonly topicArn?: string;
-}
 
 const SUCCEEDED = 'Succeeded';
 const FAILED = 'Failed';
 const NOTIFY_SUCCESS = 'Tell of success';
 const NOTIFY_FAILURE = 'Tell of failure';
-
-/** Where the machine goes when the work is done, and when it is not. */
-export interface Ends {
-  readonly success: string;
-  /** Takes `{error, reason}`. */
-  readonly failure: string;
-}
 
 /** The whole machine. */
 export function definition(props: DefinitionProps) {
@@ -41,7 +21,8 @@ export function definition(props: DefinitionProps) {
     QueryLanguage: 'JSONata',
     StartAt: 'Validate',
     States: {
-      ...validateStates(props.defaults, 'Sharded?'),
+      ...validateStates(props.defaults, 'Begin'),
+      ...beginStates(props, ends, 'Sharded?'),
       'Sharded?': {
         Type: 'Choice',
         Choices: [{ Condition: jsonata('$states.input.objectsPerShard > 0'), Next: 'Plan shards' }],

@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
 import type { BatchTransformProps, S3Place } from '../batch-transform.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
-import { SHARD_MAP_LABEL } from './shard-states.ts';
+import { SHARD_MAP_LABELS } from './shard-states.ts';
 
 /** The model's containers read inputs, and write outputs and logs. */
 export function grantModel({ model, input, output, outputKey, volumeKey }: BatchTransformProps) {
@@ -66,7 +66,7 @@ export function grantJobs(
 export function grantShards(scope: Construct, machine: StateMachine, output: S3Place): void {
   const stack = Stack.of(machine);
   // Executions started by users, and those of the map's shards.
-  const executions = [':*', `/${SHARD_MAP_LABEL}:*`].map((suffix) =>
+  const executions = [':*', ...SHARD_MAP_LABELS.map((label) => `/${label}:*`)].map((suffix) =>
     stack.formatArn({
       service: 'states',
       resource: 'execution',

@@ -1,4 +1,5 @@
 /** The function that plans shards and counts outputs. */
+import { RUNS_FOLDER } from '@sagemaker-tfs/batch';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -24,7 +25,8 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   grantReadBelow(role, input.bucket, input.prefix);
   grantReadBelow(role, output.bucket, output.prefix);
   if (inventory) grantReadBelow(role, inventory.bucket, inventory.prefix);
-  grantWriteBelow(role, output.bucket, `${output.prefix}_shards/`);
+  // An execution may name a prefix below that of the outputs.
+  grantWriteBelow(role, output.bucket, `${output.prefix}*${RUNS_FOLDER}`);
   return new NodejsFunction(scope, 'ShardFunction', {
     description: 'Plans the shards of a batch transform and counts its outputs',
     ...bundledFunction('shards'),

@@ -1,175 +1,177 @@
 /**
- * A large input in shards: manifests are planned, each is one job, and at the end every input has an
- * output or is listed for another try. A shard first asks which of its inputs have no output yet, so a run
- * that was stopped and started again does only what is missing.
+ * A large input in shards: manifests are planned, a small one is run first, each of the others is one job, one more job
+ * mops up what they left, and at the end every input has an output or is listed for another try.
  */
-import type { DefinitionProps, Ends } from './definition.ts';
+import type { DefinitionProps, Ends } from './definition-props.ts';
+import { callFunction, FUNCTION_ERROR, failWith } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
-import { FAILURE_REASON, transformStates } from './transform-state.ts';
+import { CANARY, oneShard, shardInput } from './one-shard.ts';
+import { transformStates } from './transform-state.ts';
 
-/** Names the map's executions, `MACHINE/Shards:...`. */
-export const SHARD_MAP_LABEL = 'Shards';
+/** Name the maps' executions, `MACHINE/Shards:...`. */
+export const SHARD_MAP_LABELS = ['Canary', 'Shards'] as const;
 
-/** Jobs that a shard gets before what is missing is given up. */
-const ATTEMPTS = 2;
-
-/** Lambda's own faults, which pass. */
-const LAMBDA_RETRY = [
-  {
-    ErrorEquals: [
-      'Lambda.ServiceException',
-      'Lambda.AWSLambdaException',
-      'Lambda.SdkClientException',
-      'Lambda.TooManyRequestsException',
-    ],
-    IntervalSeconds: 2,
-    BackoffRate: 2,
-    MaxAttempts: 6,
-    JitterStrategy: 'FULL',
-  },
-];
-
-/** JSONata of the message of an error that the function threw. */
-const FUNCTION_ERROR = `(
-  $cause := $states.errorOutput.Cause;
-  $thrown := $substring($trim($cause), 0, 1) = "{" ? $parse($cause) : {};
-  $exists($thrown.errorMessage) ? $thrown.errorMessage : $cause
-)`;
-
-/** Calls the shard function; the answer is `$states.result.Payload`. */
-function callFunction(functionArn: string, payload: string, Output: string, Next: string) {
-  return {
-    Type: 'Task',
-    Resource: 'arn:aws:states:::lambda:invoke',
-    Arguments: { FunctionName: functionArn, Payload: jsonata(payload) },
-    Retry: LAMBDA_RETRY,
-    Output: jsonata(Output),
-    Next,
-  };
-}
+/** JSONata of the settings in `$states.input`. */
+const SETTINGS =
+  '$sift($states.input, function($v, $k) { $not($k in ["position", "since", "shards", "summary", "mopped", "inputs", "passedOver", "planned", "job"]) })';
 
 /** States from `Plan shards` to the completeness check. */
 export function shardStates(props: DefinitionProps, ends: Ends) {
-  const { shardFunctionArn } = props;
-  const onError = {
-    Catch: [
-      {
-        ErrorEquals: ['States.ALL'],
-        Output: jsonata(`{ "error": "ShardsFailed", "reason": ${FUNCTION_ERROR} }`),
-        Next: ends.failure,
-      },
-    ],
+  return {
+    ...planStates(props, ends),
+    'Run canary': {
+      ...shardMap(props, 'Canary', `$states.input.shards.prefix & "${CANARY}"`),
+      Next: 'Run shards',
+    },
+    'Run shards': {
+      ...shardMap(props, 'Shards', '$states.input.shards.prefix'),
+      Next: 'Check outputs',
+    },
+    'Why stopped': {
+      ...callFunction(
+        props.shardFunctionArn,
+        `{ "action": "why", "settings": ${SETTINGS}, "execution": $states.context.Execution.Id, "otherwise": $states.input.mapFailed }`,
+        '$states.result.Payload',
+        ends.failure,
+      ),
+      ...failWith('ShardsFailed', ends.failure),
+    },
+    ...checkStates(props, ends),
   };
+}
+
+function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
   return {
     'Plan shards': {
       ...callFunction(
         shardFunctionArn,
-        '{ "action": "plan", "settings": $sift($states.input, function($v, $k) { $k != "position" }), "position": $states.input.position }',
+        `{ "action": "plan", "settings": ${SETTINGS}, "position": $states.input.position }`,
         '$merge([$states.input, $states.result.Payload])',
         'Planned?',
       ),
-      ...onError,
+      ...failWith('ShardsFailed', ends.failure),
     },
     'Planned?': {
       Type: 'Choice',
       Choices: [
+        { Condition: jsonata('$not($states.input.planned)'), Next: 'Plan shards' },
         {
-          Condition: jsonata('$states.input.planned'),
-          Output: jsonata('$sift($states.input, function($v, $k) { $k != "position" })'),
-          Next: 'Run shards',
+          Condition: jsonata('$states.input.inputs = 0 and $not($states.input.allowEmpty)'),
+          Next: 'Nothing found',
+        },
+        {
+          Condition: jsonata('$states.input.inputs = 0'),
+          Output: withoutPosition('{}'),
+          Next: 'Check outputs',
         },
       ],
-      Default: 'Plan shards',
+      Default: 'Run canary',
     },
-    'Run shards': { ...shardMap(props), ...onError, Next: 'Check outputs' },
-    'Check outputs': {
-      ...callFunction(
-        shardFunctionArn,
-        '{ "action": "summary", "settings": $states.input }',
-        '$states.result.Payload',
-        'Complete?',
-      ),
-      ...onError,
-    },
-    'Complete?': {
-      Type: 'Choice',
-      Choices: [{ Condition: jsonata('$states.input.missing = 0'), Next: ends.success }],
-      Default: 'Incomplete',
-    },
-    Incomplete: {
+    'Nothing found': {
       Type: 'Pass',
-      Output: jsonata(
-        `{ "error": "Incomplete", "reason": $string($states.input.missing) & " of " & $string($states.input.inputs) & " inputs have no output; " & $states.input.advice }`,
-      ),
+      Output: jsonata(`{
+        "error": "NothingFound",
+        "reason": "no input below " & $states.input.inputUri
+          & ($states.input.keySuffix = "" ? "" : " ends in " & $states.input.keySuffix)
+          & ($exists($states.input.passedOver) ? "; there is " & $join($states.input.passedOver, ", ") : "")
+          & ". Check inputUri and keySuffix, or set allowEmpty"
+      }`),
       Next: ends.failure,
     },
   };
 }
 
-function shardMap(props: DefinitionProps) {
+function withoutPosition(changes: string): string {
+  return jsonata(
+    `$merge([$sift($states.input, function($v, $k) { $not($k in ["position", "job"]) }), ${changes}])`,
+  );
+}
+
+/** @param prefix JSONata of the start of the manifests' keys */
+function shardMap(
+  props: DefinitionProps,
+  Label: (typeof SHARD_MAP_LABELS)[number],
+  prefix: string,
+) {
   return {
     Type: 'Map',
-    Label: SHARD_MAP_LABEL,
+    Label,
     ItemReader: {
       Resource: 'arn:aws:states:::s3:listObjectsV2',
-      Arguments: {
-        Bucket: jsonata('$states.input.shards.bucket'),
-        Prefix: jsonata('$states.input.shards.prefix'),
-      },
+      Arguments: { Bucket: jsonata('$states.input.shards.bucket'), Prefix: jsonata(prefix) },
     },
-    ItemSelector: {
-      shard: jsonata('$states.context.Map.Item.Value.Key'),
-      settings: jsonata('$states.input'),
-    },
+    ItemSelector: shardInput(Label === 'Canary'),
     MaxConcurrency: jsonata('$states.input.maxConcurrentJobs'),
-    // What a shard could not do is counted at the end; one shard stops no other.
-    ToleratedFailurePercentage: 100,
-    Output: jsonata('$states.input'),
+    // A shard fails only to stop the run; what it could not do is counted at the end.
+    ToleratedFailureCount: 0,
+    Output: withoutPosition('{}'),
+    Catch: [
+      {
+        ErrorEquals: ['States.ALL'],
+        Output: jsonata(`$merge([$states.input, { "mapFailed": ${FUNCTION_ERROR} }])`),
+        Next: 'Why stopped',
+      },
+    ],
     ItemProcessor: {
       ProcessorConfig: { Mode: 'DISTRIBUTED', ExecutionType: 'STANDARD' },
-      StartAt: 'Find missing outputs',
+      StartAt: 'Canary done?',
       States: oneShard(props),
     },
   };
 }
 
-/** Looks for missing outputs and runs a job over them, until none is missing or the attempts are used up. */
-function oneShard(props: DefinitionProps) {
+/** JSONata of the summary without what only the machine uses. */
+const RESULT =
+  '$sift($states.input.summary, function($v, $k) { $not($k in ["counted", "position"]) })';
+
+function checkStates(props: DefinitionProps, ends: Ends) {
+  const afterMopUp = { Output: withoutPosition('{ "mopped": true }'), Next: 'Check outputs' };
   return {
-    'Find missing outputs': callFunction(
-      props.shardFunctionArn,
-      '{ "action": "pending", "settings": $states.input.settings, "shard": $states.input.shard, "reason": $states.input.reason }',
-      '$merge([$states.input, $states.result.Payload])',
-      'Missing?',
-    ),
-    'Missing?': {
+    'Check outputs': {
+      ...callFunction(
+        props.shardFunctionArn,
+        `{ "action": "summary", "settings": ${SETTINGS}, "since": $states.input.since, "recount": $exists($states.input.mopped), "position": $states.input.position }`,
+        '$merge([$states.input, { "summary": $states.result.Payload }])',
+        'Complete?',
+      ),
+      ...failWith('ShardsFailed', ends.failure),
+    },
+    'Complete?': {
       Type: 'Choice',
       Choices: [
-        { Condition: jsonata('$states.input.missing = 0'), Next: 'Shard done' },
         {
+          Condition: jsonata('$not($states.input.summary.counted)'),
+          Output: withoutPosition('{ "position": $states.input.summary.position }'),
+          Next: 'Check outputs',
+        },
+        {
+          Condition: jsonata('$states.input.summary.missing = 0'),
+          Output: jsonata(RESULT),
+          Next: ends.success,
+        },
+        {
+          // More than a shard's worth would take one instance too long.
           Condition: jsonata(
-            `$exists($states.input.attempt) and $states.input.attempt >= ${ATTEMPTS}`,
+            '$not($exists($states.input.mopped)) and $exists($states.input.summary.redriveUri) and $states.input.summary.missing - $states.input.summary.refused <= $states.input.objectsPerShard',
           ),
-          Next: 'Shard done',
+          Next: 'Mop up',
         },
       ],
-      Default: 'Transform shard',
+      Default: 'Incomplete',
     },
     ...transformStates(
-      'Transform shard',
+      'Mop up',
       props,
-      '$states.input.settings',
-      '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.manifestUri }',
-      {
-        Output: jsonata(nextAttempt('"no output was written"')),
-        Next: 'Find missing outputs',
-        onError: { Output: jsonata(nextAttempt(FAILURE_REASON)), Next: 'Find missing outputs' },
-      },
+      '$merge([$states.input, { "instanceCount": 1 }])',
+      '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.summary.redriveUri }',
+      { ...afterMopUp, onError: afterMopUp },
     ),
-    'Shard done': { Type: 'Succeed' },
+    Incomplete: {
+      Type: 'Pass',
+      Output: jsonata(
+        `{ "error": "Incomplete", "reason": $string($states.input.summary.missing) & " of " & $string($states.input.summary.inputs) & " inputs have no output; " & $states.input.summary.advice }`,
+      ),
+      Next: ends.failure,
+    },
   };
-}
-
-function nextAttempt(reason: string): string {
-  return `$merge([$sift($states.input, function($v, $k) { $k != "job" }), { "attempt": ($exists($states.input.attempt) ? $states.input.attempt : 0) + 1, "reason": ${reason} }])`;
 }

@@ -95,6 +95,28 @@ const NEXT_LOOK =
 
 /** JSONata of why the job failed, for `transitions`. */
 export const FAILURE_REASON = '$join($states.input.job.reasons, "; ")';
+/**
+ * JSONata of what kind of failure it was, for `transitions`:
+ * - `capacity`: no instance is to be had now
+ * - `internal`: SageMaker's own fault
+ * - `lasting`: every other job would fail as well, such as when the container never answers `/ping`
+ * - `data`: some input was refused
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTransformJob.html
+ */
+export const FAILURE_CLASS = `(
+  $job := $states.input.job;
+  $matches := function($pattern) { $contains($job.error & " " & $job.reason, $pattern) };
+  $matches(/(is|utilization of) 0 instances/i) ? "lasting"
+  : $matches(/capacity ?error|unable to provision|insufficient.*capacity|ResourceLimitExceeded|throttl|rate exceeded/i) ? "capacity"
+  : $matches(/internal ?(server ?)?(failure|error)|service ?unavailable/i) ? "internal"
+  : $job.error != "TransformJobFailed" ? "lasting"
+  : $matches(/ping health|respond to ping|CannotStartContainer|model data|container image|could not find model|AssumeRole/i) ? "lasting"
+  : "data"
+)`;
+
+/** JSONata of the part of the job's description that says what it cost, for `transitions`. */
+export const JOB_SPENT = '$states.input.job.spent';
+
 /** JSONata of the job's name. */
 export const JOB_NAME = '$states.input.job.name';
 
@@ -164,6 +186,7 @@ export function transformStates(
       Output: withJob(`{
         "looks": $states.input.job.looks + 1,
         "status": $states.result.TransformJobStatus,
+        "spent": $sift($states.result, function($v, $k) { $k in ["TransformJobName", "TransformStartTime", "TransformEndTime", "TransformResources"] }),
         "error": "TransformJobFailed",
         "reason": $exists($states.result.FailureReason) ? $states.result.FailureReason : "the job is " & $states.result.TransformJobStatus
       }`),

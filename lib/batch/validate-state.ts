@@ -28,6 +28,8 @@ function condition(name: string, rule: SettingRule): { holds: string; wanted: st
         holds: `$type(${value}) = "array" ? $count($filter(${value}, function($t) { $not($type($t.instanceType) = "string" and $type($t.transformAmiVersion) = "string") })) = 0 : false`,
         wanted: 'an array of {instanceType, transformAmiVersion}',
       };
+    case 'boolean':
+      return { holds: `$type(${value}) = "boolean"`, wanted: 'true or false' };
     case 'map':
       return { holds: `$type(${value}) = "object"`, wanted: 'an object of texts' };
     case 'text':

@@ -1,6 +1,6 @@
 /**
  * Executes a state machine of JSONata states: Pass, Wait (which takes no time), Choice, Task, Map, Succeed and Fail,
- * with Retry and Catch.
+ * with Retry, Catch, the payload limit of 256 KiB and the maps' tolerated failures.
  * What AWS would do is answered by the test.
  * @see https://states-language.net/spec.html
  */
@@ -54,6 +54,20 @@ interface State {
   readonly ItemReader?: { Resource: string; Arguments: unknown };
   readonly ItemSelector?: unknown;
   readonly ItemProcessor?: Machine;
+  readonly MaxConcurrency?: unknown;
+  readonly ToleratedFailureCount?: number;
+  readonly ToleratedFailurePercentage?: number;
+}
+
+/** Bytes of JSON that pass between two states. */
+const MOST_BYTES = 256 * 1024;
+
+/** @see https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
+function checkSize(value: unknown): void {
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
+  if (bytes > MOST_BYTES) {
+    throw new StateError('States.DataLimitExceeded', `${bytes} bytes pass between two states`);
+  }
 }
 
 interface Scope {
@@ -77,6 +91,7 @@ export async function execute(
     const state: State | undefined = States[name];
     if (!state) throw new Error(`no state '${name}'`);
     ({ name, value } = await step(state, { input: value, context }, service));
+    checkSize(value);
   }
   return value;
 }
@@ -130,7 +145,10 @@ async function attempt(state: State, scope: Scope, work: () => Promise<unknown>)
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
       const handles = ({ ErrorEquals }: Rule) =>
-        [error.error, 'States.ALL', 'States.TaskFailed'].some((name) => ErrorEquals.includes(name));
+        (error.error === 'States.DataLimitExceeded'
+          ? [error.error]
+          : [error.error, 'States.ALL', 'States.TaskFailed']
+        ).some((name) => ErrorEquals.includes(name));
       if (attempts < (state.Retry?.find(handles)?.MaxAttempts ?? 0)) continue;
       const rule = state.Catch?.find(handles);
       if (!rule) throw error;
@@ -152,16 +170,37 @@ async function runMap(state: State, scope: Scope, service: Service): Promise<unk
     ItemReader.Resource,
     await fill(ItemReader.Arguments, scope),
   )) as unknown[];
-  return Promise.all(
-    items.map(async (item, Index) => {
+  const results: unknown[] = [];
+  let failures = 0;
+  const tolerated = Math.max(
+    state.ToleratedFailureCount ?? 0,
+    ((state.ToleratedFailurePercentage ?? 0) / 100) * items.length,
+  );
+  const queue = items.entries();
+  const work = async () => {
+    for (const [Index, item] of queue) {
+      if (failures > tolerated) return;
       const context = { ...scope.context, Map: { Item: { Index, Value: item } } };
       const input = await output(ItemSelector, { ...scope, context }, item);
-      return execute(ItemProcessor, input, service, context).catch((error: unknown) => {
-        // The map tolerates every failure.
+      checkSize(input);
+      try {
+        results[Index] = await execute(ItemProcessor, input, service, context);
+      } catch (error) {
         if (!(error instanceof StateError)) throw error;
-      });
-    }),
-  );
+        failures++;
+      }
+    }
+  };
+  const atOnce = Number((await fill(state.MaxConcurrency, scope)) ?? 40);
+  await Promise.all(Array.from({ length: atOnce }, work));
+  if (failures > tolerated) {
+    throw new StateError(
+      'States.ExceedToleratedFailureThreshold',
+      'The specified tolerated failure threshold was exceeded',
+    );
+  }
+  checkSize(results);
+  return results;
 }
 
 async function output(template: unknown, scope: Scope, otherwise: unknown): Promise<unknown> {
@@ -182,13 +221,23 @@ async function fill(template: unknown, scope: Scope): Promise<unknown> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function evaluate(expression: string, scope: Scope): Promise<unknown> {
+const compiledBefore = new Map<string, jsonata.Expression>();
+
+function compile(expression: string): jsonata.Expression {
+  const before = compiledBefore.get(expression);
+  if (before) return before;
   const compiled = jsonata(expression);
   compiled.registerFunction('uuid', () => randomUUID());
   compiled.registerFunction('hash', (text: string) =>
     createHash('sha256').update(text).digest('hex'),
   );
   compiled.registerFunction('parse', (text: string): unknown => JSON.parse(text));
+  compiledBefore.set(expression, compiled);
+  return compiled;
+}
+
+async function evaluate(expression: string, scope: Scope): Promise<unknown> {
+  const compiled = compile(expression);
   const result: unknown = await compiled.evaluate(undefined, { states: scope });
   // JSONata's sequences are arrays with hidden marks; what passes between states is JSON.
   return result === undefined ? undefined : JSON.parse(JSON.stringify(result));

@@ -1,100 +1,27 @@
 /** The state machine of a batch transform, executed: AWS's answers come from the test, S3 from a stand-in. */
 import { gzipSync } from 'node:zlib';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import type { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
-import { BatchTransform, type BatchTransformProps } from '../../lib/index.ts';
-import { execute, type Service, StateError } from './asl.ts';
+import { BatchTransform } from '../../lib/index.ts';
+import { type Service, StateError } from './asl.ts';
+import {
+  batchTemplate,
+  DESCRIBE,
+  failed,
+  functionOn,
+  type Job,
+  machineOf,
+  refused,
+  run,
+  writeOutputs,
+} from './batch-machine.ts';
 import { type S3StandIn, startS3 } from './s3-stand-in.ts';
 import { masked, testModel, testStack } from './support.ts';
-
-const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
-
-function batchTemplate(props: (stack: Stack) => Partial<BatchTransformProps> = () => ({})) {
-  const stack = testStack();
-  const bucket = bucketOf(stack);
-  new BatchTransform(stack, 'Batch', {
-    model: testModel(stack),
-    input: { bucket, prefix: 'input/' },
-    output: { bucket, prefix: 'output/' },
-    ...props(stack),
-  });
-  return Template.fromStack(stack);
-}
-
-/** The definition, with a name in the place of every reference. */
-function machineOf(template: Template): object {
-  const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
-  const definition = machine?.Properties.DefinitionString as { 'Fn::Join': [string, unknown[]] };
-  const [, parts] = definition['Fn::Join'];
-  const text = parts.map((part) => (typeof part === 'string' ? part : nameOf(part))).join('');
-  return JSON.parse(text) as object;
-}
-
-function nameOf(reference: unknown): string {
-  const [value] = Object.values(reference as Record<string, string | [string, string]>);
-  return typeof value === 'string' ? value : (value?.join('.') ?? '');
-}
-
-interface Job {
-  readonly TransformJobName: string;
-  readonly TransformInput: { DataSource: { S3DataSource: { S3DataType: string; S3Uri: string } } };
-  readonly [field: string]: unknown;
-}
-
-const CREATE = 'arn:aws:states:::aws-sdk:sagemaker:createTransformJob';
-const DESCRIBE = 'arn:aws:states:::aws-sdk:sagemaker:describeTransformJob';
-
-/** Thrown by a test's `transform` for a job that was accepted and failed. */
-const failed = (FailureReason: string) =>
-  new StateError('States.TaskFailed', JSON.stringify({ FailureReason }));
-/** Thrown for a job that SageMaker refused. */
-const refused = (message: string, error = 'SageMakerException') =>
-  new StateError(`SageMaker.${error}`, message);
-
-/** Runs the machine; every transform job is kept, and answered by `transform`. */
-async function run(
-  machine: object,
-  input: unknown,
-  transform: (job: Job) => void = () => {},
-  other: Service = () => ({}),
-) {
-  const jobs: Job[] = [];
-  const waits: number[] = [];
-  const failures = new Map<string, unknown>();
-  const service: Service = (resource, args) => {
-    if (resource === 'wait') return waits.push(args as number);
-    if (resource === DESCRIBE) {
-      const answer = other(resource, args) as object;
-      const { TransformJobName } = args as Job;
-      if ('TransformJobStatus' in answer) return answer;
-      const failure = failures.get(TransformJobName);
-      return failure
-        ? { TransformJobName, TransformJobStatus: 'Failed', ...failure }
-        : { TransformJobName, TransformJobStatus: 'Completed' };
-    }
-    if (resource !== CREATE) return other(resource, args);
-    const job = args as Job;
-    jobs.push(job);
-    try {
-      transform(job);
-    } catch (error) {
-      if (!(error instanceof StateError) || error.error !== 'States.TaskFailed') throw error;
-      failures.set(job.TransformJobName, JSON.parse(error.cause));
-    }
-    return { TransformJobArn: `arn:aws:sagemaker:x:1:transform-job/${job.TransformJobName}` };
-  };
-  const output = await execute(machine, input, service).catch((error: unknown) => {
-    if (error instanceof StateError) return error;
-    throw error;
-  });
-  return { jobs, output, waits };
-}
 
 const QUOTA_IN_USE =
   "The account-level service limit 'ml.p3.2xlarge for transform job usage' is 4 Instances, with current utilization of 4 Instances and a request delta of 2 Instances.";
@@ -357,7 +284,7 @@ describe('one job', () => {
   test('the topic is told of both ends', async () => {
     const told: unknown[] = [];
     const publish: Service = (resource, args) => {
-      if (resource !== DESCRIBE) told.push(args);
+      if (resource.endsWith('sns:publish')) told.push(args);
       return {};
     };
     const withTopic = machineOf(batchTemplate((stack) => ({ topic: new Topic(stack, 'Topic') })));
@@ -401,41 +328,18 @@ describe('in shards', () => {
     for (const name of names) s3.objects.set(`data/input/${name}`, Buffer.from(name));
   }
 
-  /** What SageMaker does with a manifest; inputs named in `refused` fail the job and get no output. */
-  function transformAll(refused: readonly string[] = []) {
-    return (job: Job) => {
-      const { S3Uri } = job.TransformInput.DataSource.S3DataSource;
-      const manifest = s3.objects.get(S3Uri.replace('s3://', ''));
-      const [, ...keys] = JSON.parse(String(manifest)) as [unknown, ...string[]];
-      for (const key of keys) {
-        if (!refused.includes(key)) s3.objects.set(`data/output/${key}.out`, Buffer.from('{}'));
-      }
-      const wrong = keys.filter((key) => refused.includes(key));
-      if (wrong.length > 0) {
-        const FailureReason = `cannot decode ${wrong.join()}`;
-        throw failed(FailureReason);
-      }
-    };
-  }
-
-  /** The real function, and the listing of the map. */
-  const aws: Service = async (resource, args) => {
-    if (resource.endsWith('lambda:invoke')) {
-      const { Payload } = args as { Payload: ShardRequest };
-      return { Payload: await handler(Payload, { getRemainingTimeInMillis: () => 900_000 }) };
-    }
-    const { Bucket: bucket, Prefix } = args as { Bucket: string; Prefix: string };
-    return [...s3.objects.keys()]
-      .filter((path) => path.startsWith(`${bucket}/${Prefix}`))
-      .map((path) => ({ Key: path.slice(bucket.length + 1) }));
-  };
+  const transformAll = (refused?: readonly string[]) => writeOutputs(s3, refused);
+  const aws: Service = (resource, args) => functionOn(s3)(resource, args);
 
   test('every input is in one shard, and every input has an output', async () => {
     putInputs();
     const { jobs, output } = await run(machine, {}, transformAll(), aws);
     expect(output).toEqual({
       inputs: NAMES.length,
+      done: NAMES.length,
       missing: 0,
+      refused: 0,
+      deleted: 0,
       outputUri: 's3://data/output/',
     });
     expect(jobs).toHaveLength(3);
@@ -448,8 +352,9 @@ describe('in shards', () => {
     const { output } = await run(machine, { runId: 'r1' }, transformAll(['x&y.jpg']), aws);
     expect(output).toMatchObject({
       error: 'Incomplete',
-      cause:
-        '1 of 8 inputs have no output; they are listed, with reasons, in s3://data/output/_shards/r1/redrive.manifest',
+      cause: expect.stringMatching(
+        /^1 of 8 inputs have no output; they are listed in s3:.*redrive.manifest; reasons are in s3:/,
+      ),
     });
     const read = (name: string): unknown =>
       JSON.parse(String(s3.objects.get(`data/output/_shards/r1/${name}`)));
@@ -534,17 +439,22 @@ describe('in shards', () => {
 
   test('far more missing inputs than a manifest takes are left to the same run again', async () => {
     const missing = Array.from({ length: 600_000 }, (_, i) => String(i));
-    const report = { inputs: missing.length, missing, prefix: 's3://data/input/', reason: 'no' };
+    const manifest = Buffer.from(JSON.stringify([{ prefix: 's3://data/input/' }, ...missing]));
+    const report = {
+      ...{ inputs: missing.length, done: 0, missing: missing.length, refused: 0, deleted: 0 },
+      ...{ prefix: 's3://data/input/', reason: 'no', last: true },
+    };
     const run = 'data/output/_shards/r1/';
     for (const shard of ['000000', '000001']) {
+      s3.objects.set(`${run}planned/${shard}.manifest`, manifest);
       s3.objects.set(`${run}reports/${shard}.json`, Buffer.from(JSON.stringify(report)));
     }
     const settings = { outputUri: 's3://data/output/', runId: 'r1' } as TransformSettings;
     const summary = await handler(
-      { action: 'summary', settings },
+      { action: 'summary', settings, since: { origin: 0, run: 0 } },
       { getRemainingTimeInMillis: () => 900_000 },
     );
-    expect(summary).toEqual({
+    expect(summary).toMatchObject({
       inputs: 1_200_000,
       missing: 1_200_000,
       advice: expect.stringContaining("start again with runId 'r1'"),
@@ -555,6 +465,7 @@ describe('in shards', () => {
 
   test('an inventory is read instead of a listing: each key once, in whatever order', async () => {
     const mixed = [...NAMES, 'a b.jpg', '100%.jpg', '東京/😀.jpg', 'z.jpg'].reverse();
+    putInputs(mixed);
     const inventoryUri = putInventory([
       ...mixed.map((name) => ['data', encoded(`input/${name}`)]),
       ['data', 'input/'],
@@ -578,6 +489,7 @@ describe('in shards', () => {
       ],
       { fileSchema: 'Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size' },
     );
+    putInputs(['kept.jpg', 'empty.jpg']);
     const { jobs } = await run(machine, { inventoryUri }, transformAll(), aws);
     expect(sentTo(jobs).sort()).toEqual(['empty.jpg', 'kept.jpg']);
   });
@@ -614,6 +526,7 @@ describe('in shards', () => {
       { length: 40 },
       (_, i) => `${String((i * 7) % 40).padStart(3, '0')}.jpg`,
     );
+    putInputs(names);
     const inventoryUri = putInventory(names.map((name) => ['data', `input/${name}`]));
     const { hurried, plans } = outOfTime();
     const { jobs, output } = await run(machine, { inventoryUri }, transformAll(), hurried);
@@ -676,10 +589,21 @@ describe('in shards', () => {
     }
   };
 
-  test('an empty prefix is done at once', async () => {
-    const { jobs, output } = await run(machine, {}, transformAll(), aws);
-    expect(output).toMatchObject({ inputs: 0, missing: 0 });
+  test('nothing found is a failure that names what lies there; unless it is allowed', async () => {
+    putInputs(['a.JPG', 'b.JPG']);
+    const settings = { keySuffix: '.jpg', runId: 'r1' };
+    const { jobs, output } = await run(machine, settings, transformAll(), aws);
+    expect(output).toMatchObject({
+      error: 'NothingFound',
+      cause:
+        'no input below s3://data/input/ ends in .jpg; there is input/a.JPG, input/b.JPG. Check inputUri and keySuffix, or set allowEmpty',
+    });
     expect(jobs).toEqual([]);
+    const allowed = await run(machine, { ...settings, allowEmpty: true }, transformAll(), aws);
+    expect(allowed.output).toMatchObject({ inputs: 0, missing: 0 });
+    putInputs(['c.jpg']);
+    const found = await run(machine, settings, transformAll(), aws);
+    expect(found.output).toMatchObject({ inputs: 1, done: 1 });
   });
 });
 

@@ -1,6 +1,7 @@
-/** A small S3 in memory over HTTP: put, get, ranges, and list in pages. */
+/** A small S3 in memory over HTTP: put (also on conditions), get, ranges, and list in pages. */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -9,6 +10,14 @@ export interface S3StandIn {
   readonly url: string;
   /** Contents by `bucket/key`. */
   readonly objects: Map<string, Buffer>;
+  /** When objects were written, milliseconds since 1970; those that are not here count as written at {@link now}. */
+  readonly modified: Map<string, number>;
+  /** The clock for what is written from now on. */
+  now: number;
+  /** Requests so far: `GET`, `PUT` and `LIST`. */
+  readonly calls: Record<string, number>;
+  /** Answers a request with this error code instead, where it is given. */
+  fail?: (method: string, path: string) => string | undefined;
   close(): Promise<void>;
 }
 
@@ -18,27 +27,57 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://s3');
     const path = decodeURIComponent(url.pathname.slice(1));
-    if (request.method === 'PUT') {
-      objects.set(path, await buffer(request));
+    const isList = url.searchParams.has('list-type');
+    const method = isList ? 'LIST' : (request.method ?? '');
+    s3.calls[method] = (s3.calls[method] ?? 0) + 1;
+    const refusal = s3.fail?.(method, isList ? (url.searchParams.get('prefix') ?? '') : path);
+    if (refusal) {
+      refuse(response, refusal === 'SlowDown' ? 503 : 400, refusal);
+    } else if (request.method === 'PUT') {
+      const body = await buffer(request);
+      if (!allows(request.headers, objects.get(path))) {
+        refuse(response, 412, 'PreconditionFailed');
+        return;
+      }
+      objects.set(path, body);
+      s3.modified.set(path, s3.now);
       response.end();
-    } else if (url.searchParams.has('list-type')) {
+    } else if (isList) {
       response.setHeader('content-type', 'application/xml');
-      response.end(list(objects, path.replace(/\/$/, ''), url.searchParams, pageSize));
+      response.end(list(s3, path.replace(/\/$/, ''), url.searchParams, pageSize));
     } else {
       get(objects.get(path), request.headers.range, response);
     }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const s3: S3StandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    modified: new Map(),
+    now: Date.UTC(2026, 0, 1),
+    calls: {},
     async close() {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
     },
   };
+  return s3;
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status).end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+}
+
+function etagOf(body: Buffer): string {
+  return `"${createHash('md5').update(body).digest('hex')}"`;
+}
+
+function allows(headers: IncomingHttpHeaders, there: Buffer | undefined): boolean {
+  if (headers['if-none-match'] === '*') return there === undefined;
+  const tag = headers['if-match'];
+  return tag === undefined || (there !== undefined && etagOf(there) === tag);
 }
 
 function get(body: Buffer | undefined, range: string | undefined, response: ServerResponse): void {
@@ -48,6 +87,7 @@ function get(body: Buffer | undefined, range: string | undefined, response: Serv
       .end('<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>');
     return;
   }
+  response.setHeader('etag', etagOf(body));
   const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
   if (start === undefined) {
     response.end(body);
@@ -60,7 +100,7 @@ function get(body: Buffer | undefined, range: string | undefined, response: Serv
 }
 
 function list(
-  objects: ReadonlyMap<string, Buffer>,
+  { objects, modified, now }: S3StandIn,
   bucket: string,
   query: URLSearchParams,
   pageSize: number,
@@ -70,15 +110,22 @@ function list(
   const keys = [...objects.keys()]
     .filter((path) => path.startsWith(`${bucket}/${prefix}`))
     .map((path) => Buffer.from(path.slice(bucket.length + 1)))
-    .sort(Buffer.compare)
-    .filter((key) => Buffer.compare(key, after) > 0);
-  const page = keys.slice(0, pageSize).map(String);
+    .filter((key) => Buffer.compare(key, after) > 0)
+    .sort(Buffer.compare);
+  const size = Math.min(pageSize, Number(query.get('max-keys') ?? pageSize));
+  const page = keys.slice(0, size).map(String);
   const more = keys.length > page.length;
   const written = (key: string) =>
     query.get('encoding-type') === 'url'
       ? encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
       : escapeXml(key);
-  const contents = page.map((key) => `<Contents><Key>${written(key)}</Key></Contents>`).join('');
+  const contents = page
+    .map((key) => {
+      const path = `${bucket}/${key}`;
+      const time = new Date(modified.get(path) ?? now).toISOString();
+      return `<Contents><Key>${written(key)}</Key><Size>${objects.get(path)?.length ?? 0}</Size><LastModified>${time}</LastModified></Contents>`;
+    })
+    .join('');
   const token = more
     ? `<NextContinuationToken>${escapeXml(page.at(-1) ?? '')}</NextContinuationToken>`
     : '';

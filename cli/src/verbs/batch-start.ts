@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EXISTING, type Existing } from '@sagemaker-tfs/batch';
 import { amiFor } from '@sagemaker-tfs/batch/ami';
 import {
   ASSEMBLIES,
@@ -40,6 +41,10 @@ interface MachineOptions {
   readonly objectsPerShard?: number;
   readonly maxConcurrentJobs?: number;
   readonly runId?: string;
+  readonly existing?: Existing;
+  readonly allowEmpty?: true;
+  readonly maxFailurePercent?: number;
+  readonly budgetInstanceHours?: number;
 }
 
 /** `batch start`: a transform job of SageMaker, or the state machine that runs such jobs. */
@@ -90,7 +95,24 @@ function addMachine(start: Command): void {
       wholeNumber(0),
     )
     .option('--max-concurrent-jobs <number>', 'jobs at once of a sharded run', wholeNumber())
-    .option('--run-id <name>', 'names a sharded run; the same name again continues it');
+    .option('--run-id <name>', 'names a sharded run; the same name again continues it')
+    .addOption(
+      new Option(
+        '--existing <what>',
+        'outputs that count as done before a sharded run: not older than model, settings and input; all; none',
+      ).choices(EXISTING),
+    )
+    .option('--allow-empty', 'a sharded run that finds no input succeeds')
+    .option(
+      '--max-failure-percent <number>',
+      'inputs of a shard whose failure stops the run',
+      wholeNumber(0),
+    )
+    .option(
+      '--budget-instance-hours <number>',
+      'instance hours after which a sharded run starts no more jobs',
+      wholeNumber(),
+    );
 }
 
 function addResources(start: Command): void {
@@ -223,12 +245,16 @@ async function startTransformJob(options: Options): Promise<void> {
 
 /** @throws CommandError USAGE for what only a state machine does, and for what a job needs */
 function jobOf(options: Options): StartOptions {
-  const { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId, ...rest } = options;
-  const machine = { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId };
-  if (Object.values(machine).some((value) => value !== undefined)) {
-    throw usageError(
-      '--inventory, --key-suffix, --objects-per-shard, --max-concurrent-jobs and --run-id need --state-machine',
-    );
+  const { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId, ...others } = options;
+  const { existing, allowEmpty, maxFailurePercent, budgetInstanceHours, ...rest } = others;
+  const machine = {
+    ...{ inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId },
+    ...{ existing, allowEmpty, maxFailurePercent, budgetInstanceHours },
+  };
+  const [alone] = Object.entries(machine).find(([, value]) => value !== undefined) ?? [];
+  if (alone !== undefined) {
+    const flag = alone.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw usageError(`--${flag} needs --state-machine`);
   }
   const { modelName, inputUri, outputUri, env, tag, maxPayload } = rest;
   if (!modelName || !inputUri || !outputUri) {

@@ -1,47 +1,49 @@
-/** The function behind a sharded batch transform. */
+/** The function behind a batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { findPending, type PendingResult } from './pending.ts';
+import { type BeginRequest, type BeginResult, beginRun } from './begin.ts';
+import { findPending, type PendingRequest, type PendingResult } from './pending.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
-import { type Summary, summarizeRun } from './summary.ts';
+import { type StopReason, type StopRequest, stopRun, type WhyRequest, whyStopped } from './stop.ts';
+import { type Summary, type SummaryRequest, summarizeRun } from './summary.ts';
 
 /** What the state machine asks. */
 export type ShardRequest =
+  | ({ readonly action: 'begin' } & BeginRequest)
   | {
       readonly action: 'plan';
       readonly settings: TransformSettings;
       readonly position?: PlanPosition;
     }
-  | {
-      readonly action: 'pending';
-      readonly settings: TransformSettings;
-      readonly shard: string;
-      readonly reason?: string;
-    }
-  | { readonly action: 'summary'; readonly settings: TransformSettings };
+  | ({ readonly action: 'pending' } & PendingRequest)
+  | ({ readonly action: 'summary' } & SummaryRequest)
+  | ({ readonly action: 'stop' } & StopRequest)
+  | ({ readonly action: 'why' } & WhyRequest);
 
-/** Kept back for writing the last shard, milliseconds. */
+/** Kept back for writing what was found, milliseconds. */
 const RESERVE_MS = 60_000;
 
 /** Lambda's entry. */
 export async function handler(
   request: ShardRequest,
   context: { getRemainingTimeInMillis(): number },
-): Promise<PlanResult | PendingResult | Summary> {
+): Promise<BeginResult | PlanResult | PendingResult | Summary | StopReason> {
   const s3 = new S3Client({});
+  const outOfTime = () => context.getRemainingTimeInMillis() < RESERVE_MS;
   try {
     switch (request.action) {
+      case 'begin':
+        return await beginRun(s3, request);
       case 'plan':
-        return await planShards(
-          s3,
-          request.settings,
-          request.position,
-          () => context.getRemainingTimeInMillis() < RESERVE_MS,
-        );
+        return await planShards(s3, request.settings, request.position, outOfTime);
       case 'pending':
-        return await findPending(s3, request.settings, request.shard, request.reason);
+        return await findPending(s3, request, outOfTime);
       case 'summary':
-        return await summarizeRun(s3, request.settings);
+        return await summarizeRun(s3, request, outOfTime);
+      case 'stop':
+        return await stopRun(s3, request);
+      case 'why':
+        return await whyStopped(s3, request);
     }
   } finally {
     s3.destroy();

@@ -1,16 +1,13 @@
 /** Where the keys of a run come from: a listing, an inventory or a manifest. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import {
-  fromSortable,
-  inputsOf,
-  parseS3Uri,
-  type S3Location,
-  toSortable,
-} from '@sagemaker-tfs/batch';
+import { inputsOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type Inventory, inventoryKeys } from './inventory.ts';
 import { mergeRuns, runWriter } from './sorted-runs.ts';
 import { listPage, readManifest } from './storage.ts';
+
+/** Keys that are kept for messages. */
+const NAMED = 3;
 
 /** Keys below a prefix. */
 export interface KeySource {
@@ -18,6 +15,8 @@ export interface KeySource {
   readonly prefix: string;
   /** Pages of keys, sorted as S3 sorts, below the prefix, each once, after a key. */
   pages(after: string): AsyncIterable<readonly string[]>;
+  /** The first keys below the prefix that were not taken for inputs, for messages. */
+  passedOver(): readonly string[];
 }
 
 /** How far the keys of an inventory are sorted. */
@@ -38,35 +37,53 @@ function belowInput(settings: TransformSettings) {
 
 /** Every object below the input prefix. */
 export function listingSource(s3: S3Client, settings: TransformSettings): KeySource {
-  const { bucket, key, root, prefix, below } = belowInput(settings);
+  const { bucket, key, root, prefix, below, isInput } = belowInput(settings);
+  const others: string[] = [];
   return {
     prefix,
+    passedOver: () => others,
     async *pages(after) {
       let token: string | undefined;
       const startAfter = after && `${root}${after}`;
       do {
         const page = await listPage(s3, { bucket, key }, { token, startAfter });
-        yield below(page.keys);
+        const keys = page.objects.map((object) => object.key);
+        if (others.length < NAMED) {
+          others.push(...keys.filter((name) => !isInput(name)).slice(0, NAMED - others.length));
+        }
+        yield below(keys);
         token = page.token;
       } while (token);
     },
   };
 }
 
-/** The keys of SageMaker's manifest. */
+/**
+ * Sorts the keys of SageMaker's manifest, which are in any order and may be repeated.
+ * @returns how far it got: always to the end
+ */
+export async function sortManifest(
+  s3: S3Client,
+  settings: TransformSettings,
+  runs: S3Location,
+): Promise<SortPosition> {
+  const { pages } = await readManifest(s3, parseS3Uri(settings.inputUri));
+  const writer = runWriter(s3, runs, 0);
+  for await (const keys of pages) {
+    await writer.add(keys.filter((key) => key.endsWith(settings.keySuffix)));
+  }
+  return { files: 1, runs: await writer.end() };
+}
+
+/** The sorted keys of a manifest. */
 export async function manifestSource(
   s3: S3Client,
   settings: TransformSettings,
+  place: S3Location,
+  runs: number,
 ): Promise<KeySource> {
-  const { prefix, keys } = await readManifest(s3, parseS3Uri(settings.inputUri));
-  const taken = keys.filter((key) => key.endsWith(settings.keySuffix));
-  const sorted = taken.map(toSortable).sort();
-  return {
-    prefix,
-    async *pages(after) {
-      yield sorted.filter((key) => key > toSortable(after)).map(fromSortable);
-    },
-  };
+  const { prefix } = await readManifest(s3, parseS3Uri(settings.inputUri));
+  return { prefix, passedOver: () => [], pages: (after) => mergeRuns(s3, place, runs, after) };
 }
 
 /**
@@ -100,5 +117,5 @@ export function inventorySource(
   runs: number,
 ): KeySource {
   const { prefix } = belowInput(settings);
-  return { prefix, pages: (after) => mergeRuns(s3, place, runs, after) };
+  return { prefix, passedOver: () => [], pages: (after) => mergeRuns(s3, place, runs, after) };
 }

@@ -1,80 +1,240 @@
-/** Which inputs of a shard have no output yet. */
+/** Which inputs of a shard still need an answer, and which can have none. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import {
-  asDirectory,
-  inputOfOutput,
-  outputKey,
-  parseS3Uri,
-  type S3Location,
-} from '@sagemaker-tfs/batch';
+import { outputKey, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { runDirectory } from './plan.ts';
-import { listPage, readManifest, writeJson, writeManifest } from './storage.ts';
+import * as z from 'zod';
+import type { Since } from './begin.ts';
+import { findObjects } from './lookup.ts';
+import { outputDirectory, reportsDirectory, runPlace } from './run-places.ts';
+import { overBudget, type Spent, writeSpent } from './spent.ts';
+import { readManifest, readText, type S3Object, writeJson, writeObject } from './storage.ts';
+
+/** What is asked about a shard. */
+export interface PendingRequest {
+  readonly settings: TransformSettings;
+  readonly since: Since;
+  /** Key of the shard's manifest. */
+  readonly shard: string;
+  /** Why the last job left inputs without an output; absent before the first. */
+  readonly reason?: string;
+  /** True where no further job is started for what is missing. */
+  readonly last?: boolean;
+  /** The job that has just ended. */
+  readonly spent?: Spent;
+  readonly position?: PendingPosition;
+}
+
+/** Where the next call goes on. */
+export interface PendingPosition {
+  /** Groups of keys that are looked at. */
+  readonly groups: number;
+  /** Files with what was found. */
+  readonly parts: number;
+  readonly counts: ShardCounts;
+}
+
+/** A shard's inputs, each counted once. */
+export interface ShardCounts {
+  readonly inputs: number;
+  /** With an output that counts. */
+  readonly done: number;
+  /** Without one, and worth a job. */
+  readonly missing: number;
+  /** Without one, and no job could make one: empty, too large, or with too long a key. */
+  readonly refused: number;
+  /** No longer there; they are no inputs any more. */
+  readonly deleted: number;
+}
 
 /** What the state machine gets. */
-export interface PendingResult {
-  /** Inputs without an output. */
-  readonly missing: number;
-  /** Manifest of these inputs; absent where there is none. */
+export interface PendingResult extends ShardCounts {
+  /** False where time ran out: to be called again with the position. */
+  readonly counted: boolean;
+  readonly position?: PendingPosition;
+  /** Manifest of the missing inputs; absent where there is none. */
   readonly manifestUri?: string;
+  /** Share of the inputs without an output, percent. */
+  readonly failedPercent: number;
+  /** True where the run has used up its budget. */
+  readonly overBudget: boolean;
 }
+
+const countsSchema = {
+  inputs: z.number(),
+  done: z.number(),
+  missing: z.number(),
+  refused: z.number(),
+  deleted: z.number(),
+};
 
 /** State of a shard, kept for the summary. */
-export interface ShardReport {
-  readonly inputs: number;
-  readonly missing: readonly string[];
-  readonly prefix: string;
+export const reportSchema = z.object({
+  ...countsSchema,
+  prefix: z.string(),
+  /** Manifest of the missing inputs. */
+  manifestUri: z.string().optional(),
+  /** One JSON object a line, `{key, reason}`, of the refused inputs. */
+  refusedUri: z.string().optional(),
   /** Why the last job left them; absent before the first. */
-  readonly reason?: string;
-}
+  reason: z.string().optional(),
+  /** True where nothing has happened since it was written. */
+  last: z.boolean(),
+});
+export type ShardReport = z.output<typeof reportSchema>;
 
-/** Reports of a run's shards. */
-export function reportsDirectory(settings: TransformSettings): S3Location {
-  const { bucket, key } = runDirectory(settings);
-  return { bucket, key: `${key}reports/` };
-}
+/** Keys that are in memory at once. */
+const GROUP = 10_000;
+const NO_COUNTS: ShardCounts = { inputs: 0, done: 0, missing: 0, refused: 0, deleted: 0 };
+/** Longest key of S3, bytes. */
+const MAX_KEY = 1_024;
+const MB = 1024 * 1024;
 
-/** Compares a shard with the outputs, and writes a manifest of what is missing. */
+/**
+ * Compares a shard with inputs and outputs, and writes a manifest of what is missing. Memory holds the keys of one
+ * group and the missing keys' text.
+ * @param outOfTime asked after every group
+ */
 export async function findPending(
   s3: S3Client,
-  settings: TransformSettings,
-  shard: string,
-  reason: string | undefined,
+  request: PendingRequest,
+  outOfTime: () => boolean = () => false,
 ): Promise<PendingResult> {
-  const run = runDirectory(settings);
-  const { prefix, keys } = await readManifest(s3, { bucket: run.bucket, key: shard });
-  const outputs = asDirectory(parseS3Uri(settings.outputUri));
-  const missing = await withoutOutput(s3, outputs, keys);
+  const { settings, shard } = request;
+  if (request.spent && !request.position) await writeSpent(s3, settings, shard, request.spent);
+  const { bucket } = outputDirectory(settings);
   const name = shard.slice(shard.lastIndexOf('/') + 1).replace('.manifest', '');
-  const report: ShardReport = { inputs: keys.length, missing, prefix, ...(reason && { reason }) };
-  const reports = reportsDirectory(settings);
-  await writeJson(s3, { bucket: reports.bucket, key: `${reports.key}${name}.json` }, report);
-  if (missing.length === 0) return { missing: 0 };
-  const key = `${run.key}pending/${name}.manifest`;
-  await writeManifest(s3, { bucket: run.bucket, key }, prefix, missing);
-  return { missing: missing.length, manifestUri: `s3://${run.bucket}/${key}` };
+  const { prefix, pages } = await readManifest(s3, { bucket, key: shard });
+  const part = (number: number) => runPlace(settings, `pending/${name}.${number}.part`);
+  let { groups, parts, counts } = request.position ?? { groups: 0, parts: 0, counts: NO_COUNTS };
+  const found: string[] = [];
+  let group = 0;
+  for await (const keys of inGroups(pages)) {
+    if (group++ < groups) continue;
+    groups++;
+    counts = await lookAt(s3, request, parseS3Uri(prefix), keys, counts, found);
+    if (!outOfTime()) continue;
+    await writeObject(s3, part(parts++), Buffer.from(found.join('')));
+    const position = { groups, parts, counts };
+    return { ...counts, counted: false, position, failedPercent: 0, overBudget: false };
+  }
+  const earlier = await Promise.all(
+    Array.from({ length: parts }, (_, number) => readText(s3, part(number))),
+  );
+  return report(s3, request, name, prefix, counts, [...earlier, ...found]);
 }
 
-/** Keys without an output. Only the part of the listing that can hold this shard's outputs is read. */
-async function withoutOutput(
-  s3: S3Client,
-  outputs: S3Location,
-  keys: readonly string[],
-): Promise<string[]> {
-  const wanted = new Set(keys);
-  const sorted = keys.map((key) => Buffer.from(outputKey(key))).sort(Buffer.compare);
-  const last = sorted.at(-1) ?? Buffer.alloc(0);
-  // Without its last character, the first output's key sorts just before it.
-  const startAfter = `${outputs.key}${sorted[0]?.toString().slice(0, -1) ?? ''}`;
-  let token: string | undefined;
-  do {
-    const page = await listPage(s3, outputs, { token, startAfter });
-    for (const key of page.keys) {
-      const input = inputOfOutput(key.slice(outputs.key.length));
-      if (input !== undefined) wanted.delete(input);
+async function* inGroups(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string[]> {
+  let waiting: string[] = [];
+  for await (const page of pages) {
+    for (const key of page) waiting.push(key);
+    while (waiting.length >= GROUP) {
+      yield waiting.slice(0, GROUP);
+      waiting = waiting.slice(GROUP);
     }
-    const reached = Buffer.from(page.keys.at(-1)?.slice(outputs.key.length) ?? '');
-    token = Buffer.compare(reached, last) > 0 ? undefined : page.token;
-  } while (token && wanted.size > 0);
-  return keys.filter((key) => wanted.has(key));
+  }
+  if (waiting.length > 0) yield waiting;
+}
+
+/** Lines of what a group lacks: a JSON text for a missing key, a JSON object for a refused one. */
+async function lookAt(
+  s3: S3Client,
+  { settings, since }: PendingRequest,
+  root: S3Location,
+  keys: readonly string[],
+  before: ShardCounts,
+  found: string[],
+): Promise<ShardCounts> {
+  const outputs = outputDirectory(settings);
+  const [inputs, answers] = await Promise.all([
+    findObjects(s3, root, keys),
+    findObjects(s3, outputs, keys.map(outputKey)),
+  ]);
+  const counts = { ...before, inputs: before.inputs + keys.length };
+  for (const key of keys) {
+    const input = inputs.get(key);
+    const reason = input && refusal(settings, outputs.key + outputKey(key), input);
+    if (input && isAnswered(settings, since, input, answers.get(outputKey(key)))) {
+      counts.done++;
+    } else if (!input) {
+      counts.deleted++;
+    } else if (reason !== undefined) {
+      counts.refused++;
+      found.push(`${JSON.stringify({ key, reason })}\n`);
+    } else {
+      counts.missing++;
+      found.push(`${JSON.stringify(key)}\n`);
+    }
+  }
+  return counts;
+}
+
+/** True for an output that counts as the answer to an input. */
+function isAnswered(
+  { existing }: TransformSettings,
+  since: Since,
+  input: S3Object,
+  output: S3Object | undefined,
+): boolean {
+  if (!output) return false;
+  switch (existing) {
+    case 'skip':
+      return true;
+    case 'replace':
+      return output.modified >= since.run;
+    case 'older':
+      return output.modified >= since.origin && output.modified >= input.modified;
+  }
+}
+
+/** Why no job can answer an input. */
+function refusal(
+  { maxPayloadInMB, splitType }: TransformSettings,
+  output: string,
+  { size }: S3Object,
+): string | undefined {
+  if (size === 0) return 'it is empty';
+  if (splitType === 'None' && maxPayloadInMB > 0 && size > maxPayloadInMB * MB) {
+    return `its ${size} bytes are over maxPayloadInMB (${maxPayloadInMB})`;
+  }
+  if (Buffer.byteLength(output) > MAX_KEY) {
+    return `the key of its output would have more than ${MAX_KEY} bytes`;
+  }
+  return undefined;
+}
+
+async function report(
+  s3: S3Client,
+  { settings, reason, last = false }: PendingRequest,
+  name: string,
+  prefix: string,
+  counts: ShardCounts,
+  found: readonly string[],
+): Promise<PendingResult> {
+  const lines = found.flatMap((text) => text.split('\n')).filter((line) => line !== '');
+  const missing = lines.filter((line) => line.startsWith('"'));
+  const refused = lines.filter((line) => line.startsWith('{'));
+  const uris: { manifestUri?: string; refusedUri?: string } = {};
+  const write = async (place: S3Location, text: string) => {
+    await writeObject(s3, place, Buffer.from(text), 'application/json');
+    return `s3://${place.bucket}/${place.key}`;
+  };
+  if (missing.length > 0) {
+    const text = `[\n${[JSON.stringify({ prefix }), ...missing].join(',\n')}\n]\n`;
+    uris.manifestUri = await write(runPlace(settings, `pending/${name}.manifest`), text);
+  }
+  if (refused.length > 0) {
+    const place = runPlace(settings, `dead-letters/${name}.ndjson`);
+    uris.refusedUri = await write(place, `${refused.join('\n')}\n`);
+  }
+  const reports = reportsDirectory(settings);
+  const kept: ShardReport = { ...counts, prefix, ...uris, ...(reason && { reason }), last };
+  await writeJson(s3, { ...reports, key: `${reports.key}${name}.json` }, kept);
+  const inputs = counts.inputs - counts.deleted;
+  return {
+    ...counts,
+    counted: true,
+    ...(uris.manifestUri && { manifestUri: uris.manifestUri }),
+    failedPercent: inputs === 0 ? 0 : (100 * (counts.missing + counts.refused)) / inputs,
+    overBudget: counts.missing > 0 && (await overBudget(s3, settings)),
+  };
 }

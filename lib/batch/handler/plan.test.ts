@@ -92,7 +92,8 @@ test(`${KEYS.toLocaleString('en-US')} keys in no order, planned with a heap of $
   );
   expect(JSON.parse(stdout)).toMatchObject({ planned: true });
   const manifests = [...s3.objects.keys()].filter((path) => path.includes('/planned/')).sort();
-  expect(manifests).toHaveLength(KEYS / PER_SHARD);
+  // The first shard is a small one of its own.
+  expect(manifests).toHaveLength(KEYS / PER_SHARD + 1);
   let next = 0;
   for (const path of manifests) {
     const [head, ...keys] = JSON.parse(String(s3.objects.get(path))) as [object, ...string[]];

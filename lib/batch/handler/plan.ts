@@ -1,7 +1,8 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { asDirectory, parseS3Uri, RUNS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
+import { parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
+import * as z from 'zod';
 import { readInventory } from './inventory.ts';
 import {
   inventorySource,
@@ -10,8 +11,10 @@ import {
   manifestSource,
   type SortPosition,
   sortInventory,
+  sortManifest,
 } from './key-source.ts';
-import { listPage, writeJson, writeManifest } from './storage.ts';
+import { runPlace, shardName, shardsDirectory } from './run-places.ts';
+import { findObject, readJson, writeJson, writeManifest } from './storage.ts';
 
 /** Where the next call goes on. */
 export interface PlanPosition {
@@ -19,7 +22,9 @@ export interface PlanPosition {
   readonly shards: number;
   /** Last key that is in a shard; keys up to it are done. */
   readonly after: string;
-  /** Of an inventory, whose keys are sorted first. */
+  /** Keys that are in a shard. */
+  readonly inputs: number;
+  /** Of an inventory or a manifest, whose keys are sorted first. */
   readonly sorted?: SortPosition;
 }
 
@@ -27,30 +32,18 @@ export interface PlanPosition {
 export interface PlanResult {
   readonly planned: boolean;
   readonly shards: { readonly bucket: string; readonly prefix: string };
+  /** Inputs that are planned. */
+  readonly inputs: number;
+  /** Some keys below the prefix that are no inputs. */
+  readonly passedOver?: readonly string[];
   readonly position?: PlanPosition;
 }
 
-/** Where a run keeps its shards, manifests and reports. */
-export function runDirectory({ outputUri, runId }: TransformSettings): S3Location {
-  const { bucket, key } = asDirectory(parseS3Uri(outputUri));
-  return { bucket, key: `${key}${RUNS_FOLDER}${runId}/` };
-}
-
-/** Where the planned manifests are. */
-export function shardsDirectory(settings: TransformSettings): S3Location {
-  const { bucket, key } = runDirectory(settings);
-  return { bucket, key: `${key}planned/` };
-}
-
-/** Name of a shard; sorts as its number. */
-export function shardName(number: number): string {
-  return `${String(number).padStart(6, '0')}.manifest`;
-}
+const markerSchema = z.object({ inputs: z.number() });
 
 /** Marks a run whose shards are all written, so that a resumed run does not plan anew. */
 function planMarker(settings: TransformSettings): S3Location {
-  const { bucket, key } = runDirectory(settings);
-  return { bucket, key: `${key}planned.json` };
+  return runPlace(settings, 'planned.json');
 }
 
 /**
@@ -66,44 +59,75 @@ export async function planShards(
   const target = shardsDirectory(settings);
   const shards = { bucket: target.bucket, prefix: target.key };
   const marker = planMarker(settings);
-  const { keys: marked } = await listPage(s3, marker);
-  if (marked.length > 0) return { planned: true, shards };
+  if (await findObject(s3, marker)) {
+    const { inputs } = markerSchema.parse(await readJson(s3, marker));
+    return { planned: true, shards, inputs };
+  }
   const opened = await openSource(s3, settings, position?.sorted, outOfTime);
   const { source, sorted } = opened;
   if (!source) {
     return {
       planned: false,
       shards,
-      position: { shards: 0, after: '', ...(sorted && { sorted }) },
+      inputs: 0,
+      position: { shards: 0, after: '', inputs: 0, ...(sorted && { sorted }) },
     };
   }
   let written = position?.shards ?? 0;
   let after = position?.after ?? '';
-  // All but the last shard are full.
-  let inputs = written * settings.objectsPerShard;
-  let waiting: string[] = [];
-  const flush = async (all: boolean) => {
-    while (waiting.length >= settings.objectsPerShard || (all && waiting.length > 0)) {
-      const keys = waiting.slice(0, settings.objectsPerShard);
-      waiting = waiting.slice(settings.objectsPerShard);
-      const key = `${target.key}${shardName(written)}`;
-      await writeManifest(s3, { bucket: target.bucket, key }, source.prefix, keys);
-      written += 1;
-      inputs += keys.length;
-      after = keys.at(-1) ?? after;
-    }
+  let inputs = position?.inputs ?? 0;
+  const shard = openShard(settings);
+  const write = async () => {
+    const keys = shard.take();
+    const key = `${target.key}${shardName(written)}.manifest`;
+    await writeManifest(s3, { bucket: target.bucket, key }, source.prefix, keys);
+    written += 1;
+    inputs += keys.length;
+    after = keys.at(-1) ?? after;
   };
   for await (const page of source.pages(after)) {
-    for (const key of page) waiting.push(key);
-    await flush(false);
+    for (const key of page) {
+      if (shard.isFull(written)) await write();
+      shard.add(key);
+    }
     if (outOfTime() && written > (position?.shards ?? 0)) {
-      const next = { shards: written, after, ...(sorted && { sorted }) };
-      return { planned: false, shards, position: next };
+      const next = { shards: written, after, inputs, ...(sorted && { sorted }) };
+      return { planned: false, shards, inputs, position: next };
     }
   }
-  await flush(true);
-  await writeJson(s3, marker, { shards: written, inputs });
-  return { planned: true, shards };
+  if (shard.size() > 0) await write();
+  // What is put there later is found when the run is started again.
+  if (inputs > 0) await writeJson(s3, marker, { shards: written, inputs });
+  const passedOver = source.passedOver();
+  return { planned: true, shards, inputs, ...(passedOver.length > 0 && { passedOver }) };
+}
+
+/** The first shard is small, so that a model or handler that fails costs one short job. */
+const CANARY = 1_000;
+/** Bytes of the keys of one manifest: the function holds it in memory, and nobody says how long SageMaker takes one. */
+const MANIFEST_BYTES = 32 * 1024 ** 2;
+
+/** Gathers the keys of a shard. */
+function openShard({ objectsPerShard }: TransformSettings) {
+  let keys: string[] = [];
+  let bytes = 0;
+  return {
+    size: () => keys.length,
+    /** @param number of the shard, from 0 */
+    isFull: (number: number) =>
+      keys.length >= (number === 0 ? Math.min(CANARY, objectsPerShard) : objectsPerShard) ||
+      bytes >= MANIFEST_BYTES,
+    add(key: string) {
+      keys.push(key);
+      bytes += key.length;
+    },
+    take() {
+      const taken = keys;
+      keys = [];
+      bytes = 0;
+      return taken;
+    },
+  };
 }
 
 /** The keys to plan; no source while an inventory still has to be sorted. */
@@ -113,12 +137,14 @@ async function openSource(
   position: SortPosition = { files: 0, runs: 0 },
   outOfTime: () => boolean,
 ): Promise<{ readonly source?: KeySource; readonly sorted?: SortPosition }> {
-  if (settings.dataType === 'ManifestFile') return { source: await manifestSource(s3, settings) };
+  const runs = runPlace(settings, 'inventory/');
+  if (settings.dataType === 'ManifestFile') {
+    const sorted = position.files > 0 ? position : await sortManifest(s3, settings, runs);
+    return { source: await manifestSource(s3, settings, runs, sorted.runs), sorted };
+  }
   if (settings.inventoryUri === '') return { source: listingSource(s3, settings) };
   const { bucket } = parseS3Uri(settings.inputUri);
   const inventory = await readInventory(s3, settings.inventoryUri, bucket);
-  const run = runDirectory(settings);
-  const runs = { bucket: run.bucket, key: `${run.key}inventory/` };
   const sorted =
     position.files < inventory.files.length
       ? await sortInventory(s3, settings, inventory, runs, position, outOfTime)

@@ -9,24 +9,37 @@ import {
 import {
   formatManifest,
   formatS3Uri,
-  type InputList,
-  parseManifest,
+  type ManifestStream,
   type S3Location,
+  streamManifest,
 } from '@sagemaker-tfs/batch';
 
-/** A page of keys. */
-export interface KeyPage {
-  readonly keys: readonly string[];
+/** An object as a listing tells it. */
+export interface S3Object {
+  readonly key: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+}
+
+/** A page of objects. */
+export interface Page {
+  readonly objects: readonly S3Object[];
   /** Gives the next page; undefined after the last. */
   readonly token?: string;
 }
 
-/** One page of the keys below a prefix, in S3's order (UTF-8 bytes). */
+/** One page of the objects below a prefix, in S3's order (UTF-8 bytes). */
 export async function listPage(
   s3: S3Client,
   { bucket, key }: S3Location,
-  options: { token?: string | undefined; startAfter?: string | undefined } = {},
-): Promise<KeyPage> {
+  options: {
+    token?: string | undefined;
+    startAfter?: string | undefined;
+    maxKeys?: number | undefined;
+  } = {},
+): Promise<Page> {
   const { Contents = [], NextContinuationToken } = await s3.send(
     new ListObjectsV2Command({
       Bucket: bucket,
@@ -35,10 +48,15 @@ export async function listPage(
       EncodingType: 'url',
       ...(options.token && { ContinuationToken: options.token }),
       ...(options.startAfter && { StartAfter: options.startAfter }),
+      ...(options.maxKeys && { MaxKeys: options.maxKeys }),
     }),
   );
-  const keys = Contents.map(({ Key = '' }) => decodeURIComponent(Key.replaceAll('+', ' ')));
-  return { keys, ...(NextContinuationToken && { token: NextContinuationToken }) };
+  const objects = Contents.map(({ Key = '', Size = 0, LastModified }) => ({
+    key: decodeURIComponent(Key.replaceAll('+', ' ')),
+    size: Size,
+    modified: LastModified?.getTime() ?? 0,
+  }));
+  return { objects, ...(NextContinuationToken && { token: NextContinuationToken }) };
 }
 
 /** Every key below a prefix. */
@@ -46,9 +64,16 @@ export async function* listKeys(s3: S3Client, place: S3Location): AsyncGenerator
   let token: string | undefined;
   do {
     const page = await listPage(s3, place, { token });
-    yield* page.keys;
+    for (const { key } of page.objects) yield key;
     token = page.token;
   } while (token);
+}
+
+/** The object at a key; undefined where there is none. It takes leave to list only: HEAD would answer 403 for both. */
+export async function findObject(s3: S3Client, place: S3Location): Promise<S3Object | undefined> {
+  const { objects } = await listPage(s3, place, { maxKeys: 1 });
+  const [first] = objects;
+  return first?.key === place.key ? first : undefined;
 }
 
 /** Reads an object as text. */
@@ -62,9 +87,9 @@ export async function readJson(s3: S3Client, place: S3Location): Promise<unknown
   return JSON.parse(await readText(s3, place));
 }
 
-/** Reads SageMaker's manifest. @throws BatchError MANIFEST_INVALID */
-export async function readManifest(s3: S3Client, place: S3Location): Promise<InputList> {
-  return parseManifest(await readText(s3, place), formatS3Uri(place));
+/** Reads SageMaker's manifest, key by key. @throws BatchError MANIFEST_INVALID */
+export function readManifest(s3: S3Client, place: S3Location): Promise<ManifestStream> {
+  return streamManifest(readRanges(s3, place), formatS3Uri(place));
 }
 
 /** Writes SageMaker's manifest. */
@@ -108,12 +133,38 @@ export function writeJson(s3: S3Client, place: S3Location, value: unknown): Prom
   return writeObject(s3, place, Buffer.from(JSON.stringify(value)), 'application/json');
 }
 
-/** Writes an object. */
+/** On what condition an object is written. */
+export type WriteCondition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
+
+/** Writes an object. @throws PreconditionFailed where the condition does not hold */
 export async function writeObject(
   s3: S3Client,
   { bucket, key }: S3Location,
   Body: Uint8Array,
   ContentType = 'application/octet-stream',
+  condition?: WriteCondition,
 ): Promise<void> {
-  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body, ContentType }));
+  await s3.send(
+    new PutObjectCommand({ Bucket: bucket, Key: key, Body, ContentType, ...condition }),
+  );
+}
+
+/** Writes an object, unless the condition does not hold. @returns whether it was written */
+export async function writeIf(
+  s3: S3Client,
+  place: S3Location,
+  value: unknown,
+  condition: WriteCondition,
+): Promise<boolean> {
+  try {
+    const body = Buffer.from(JSON.stringify(value));
+    await writeObject(s3, place, body, 'application/json', condition);
+    return true;
+  } catch (error) {
+    // 409: another one is being written at this moment.
+    if (['PreconditionFailed', 'ConditionalRequestConflict'].includes((error as Error).name)) {
+      return false;
+    }
+    throw error;
+  }
 }

@@ -1,83 +1,196 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
+import { parseS3Uri } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import * as z from 'zod';
-import { reportsDirectory } from './pending.ts';
-import { runDirectory, shardsDirectory } from './plan.ts';
-import { listKeys, readJson, writeJson, writeManifest } from './storage.ts';
+import type { Since } from './begin.ts';
+import { findPending, type PendingPosition, reportSchema, type ShardReport } from './pending.ts';
+import { reportsDirectory, runPlace, shardsDirectory } from './run-places.ts';
+import { findObject, listKeys, readJson, readManifest, writeJson, writeObject } from './storage.ts';
+
+/** What is asked at the end of a run. */
+export interface SummaryRequest {
+  readonly settings: TransformSettings;
+  readonly since: Since;
+  /** True where a job has run over what the shards left: every shard that lacks something is counted anew. */
+  readonly recount?: boolean;
+  readonly position?: SummaryPosition;
+}
+
+/** Where the next call goes on. */
+export interface SummaryPosition {
+  /** Name of the last shard that is counted. */
+  readonly after: string;
+  readonly shard?: PendingPosition;
+}
 
 /** What the state machine gets. */
 export interface Summary {
+  /** False where time ran out: to be called again with the position. */
+  readonly counted: boolean;
+  readonly position?: SummaryPosition;
   readonly inputs: number;
+  readonly done: number;
+  /** Inputs without an output, those that no job can answer included. */
   readonly missing: number;
+  /** Of the missing: empty, too large, or with too long a key. */
+  readonly refused: number;
+  /** Inputs that were planned and are no longer there. */
+  readonly deleted: number;
   /** What is to be done, and where the reasons are; absent where nothing is missing. */
   readonly advice?: string;
-  /** Manifest of all inputs without an output, which a new run takes; absent where there is none, or far too many. */
+  /** Manifest of the missing inputs that another job may answer; absent where there is none, or far too many. */
   readonly redriveUri?: string;
   readonly outputUri: string;
 }
 
 /** Keys that one manifest takes: more are for the same run again, shard by shard. */
 const MOST_LISTED = 1_000_000;
+/** Reports that are read at once. */
+const READS = 32;
 
-const reportSchema = z.object({
-  inputs: z.number(),
-  missing: z.array(z.string()),
-  prefix: z.string(),
-  reason: z.string().optional(),
-});
-
-/** Adds up the shards' reports; writes the re-drive manifest, and the reasons beside it. */
-export async function summarizeRun(s3: S3Client, settings: TransformSettings): Promise<Summary> {
-  const run = runDirectory(settings);
-  const reports = reportsDirectory(settings);
-  let inputs = 0;
-  let prefix = '';
-  let count = 0;
-  const missing: string[] = [];
-  const reasons: { shard: string; missing: number; reason: string }[] = [];
-  const reported = new Set<string>();
-  for await (const key of listKeys(s3, reports)) {
-    const report = reportSchema.parse(await readJson(s3, { bucket: reports.bucket, key }));
-    inputs += report.inputs;
-    prefix = report.prefix;
-    count += report.missing.length;
-    if (count <= MOST_LISTED) for (const name of report.missing) missing.push(name);
-    const shard = key.slice(reports.key.length).replace('.json', '');
-    reported.add(shard);
-    if (report.missing.length > 0) {
-      const reason = report.reason ?? 'the shard was not run';
-      reasons.push({ shard, missing: report.missing.length, reason });
+/** Counts anew the shards whose report may be old, then adds up all reports. */
+export async function summarizeRun(
+  s3: S3Client,
+  request: SummaryRequest,
+  outOfTime: () => boolean = () => false,
+): Promise<Summary> {
+  const { settings } = request;
+  const reports: { shard: string; report: ShardReport }[] = [];
+  const again = await recount(s3, request, outOfTime);
+  if (again) return { ...NOTHING, counted: false, position: again, outputUri: settings.outputUri };
+  let group: string[] = [];
+  const read = async () => {
+    const some = group.map(async (shard) => ({
+      shard,
+      report: await reportOf(s3, settings, shard),
+    }));
+    for (const { shard, report } of await Promise.all(some)) {
+      if (report) reports.push({ shard, report });
     }
+    group = [];
+  };
+  for await (const shard of shardNames(s3, settings)) {
+    if (group.push(shard) === READS) await read();
   }
-  await checkAllReported(s3, settings, reported);
-  const { outputUri } = settings;
-  if (count === 0) return { inputs, missing: 0, outputUri };
-  const reasonsKey = `${run.key}redrive-reasons.json`;
-  await writeJson(s3, { bucket: run.bucket, key: reasonsKey }, reasons);
-  if (count > MOST_LISTED) {
-    const advice = `start again with runId '${settings.runId}' to continue; reasons are in s3://${run.bucket}/${reasonsKey}`;
-    return { inputs, missing: count, advice, outputUri };
-  }
-  const key = `${run.key}redrive.manifest`;
-  await writeManifest(s3, { bucket: run.bucket, key }, prefix, missing);
-  const redriveUri = `s3://${run.bucket}/${key}`;
-  const advice = `they are listed, with reasons, in ${redriveUri}`;
-  return { inputs, missing: count, advice, redriveUri, outputUri };
+  await read();
+  return addUp(s3, settings, reports);
 }
 
-/** @throws where a planned shard has no report: its execution failed before it could write one */
-async function checkAllReported(
-  s3: S3Client,
-  settings: TransformSettings,
-  reported: ReadonlySet<string>,
-): Promise<void> {
+const NOTHING = { inputs: 0, done: 0, missing: 0, refused: 0, deleted: 0 };
+
+/** Names of the planned shards, in their order. */
+async function* shardNames(s3: S3Client, settings: TransformSettings): AsyncGenerator<string> {
   const shards = shardsDirectory(settings);
   for await (const key of listKeys(s3, shards)) {
-    const shard = key.slice(shards.key.length).replace('.manifest', '');
-    if (reported.has(shard)) continue;
-    throw new Error(
-      `shard ${shard} was never looked at. Start again with runId '${settings.runId}' to continue`,
-    );
+    yield key.slice(shards.key.length).replace('.manifest', '');
   }
+}
+
+async function reportOf(
+  s3: S3Client,
+  settings: TransformSettings,
+  shard: string,
+): Promise<ShardReport | undefined> {
+  const { bucket, key } = reportsDirectory(settings);
+  const place = { bucket, key: `${key}${shard}.json` };
+  // A shard whose function failed has no report.
+  if (!(await findObject(s3, place))) return undefined;
+  return reportSchema.parse(await readJson(s3, place));
+}
+
+/** @returns where to go on, or undefined where every shard that needs it is counted */
+async function recount(
+  s3: S3Client,
+  { settings, since, recount: all = false, position }: SummaryRequest,
+  outOfTime: () => boolean,
+): Promise<SummaryPosition | undefined> {
+  const { key } = shardsDirectory(settings);
+  let after = position?.after ?? '';
+  let within = position?.shard;
+  for await (const shard of shardNames(s3, settings)) {
+    if (shard <= after) continue;
+    const report = await reportOf(s3, settings, shard);
+    if (!report || (report.missing > 0 && (all || !report.last))) {
+      const reason = report?.reason;
+      const { counted, position: shardPosition } = await findPending(
+        s3,
+        {
+          settings,
+          since,
+          shard: `${key}${shard}.manifest`,
+          last: true,
+          ...(reason && { reason }),
+          ...(within && { position: within }),
+        },
+        outOfTime,
+      );
+      within = undefined;
+      if (!counted && shardPosition) return { after, shard: shardPosition };
+    }
+    after = shard;
+    if (outOfTime()) return { after };
+  }
+  return undefined;
+}
+
+/** Writes the re-drive manifest, and the reasons beside it. */
+async function addUp(
+  s3: S3Client,
+  settings: TransformSettings,
+  reports: readonly { shard: string; report: ShardReport }[],
+): Promise<Summary> {
+  const sum = (name: 'inputs' | 'done' | 'missing' | 'refused' | 'deleted') =>
+    reports.reduce((total, { report }) => total + report[name], 0);
+  const sendable = sum('missing');
+  const counts = {
+    inputs: sum('inputs') - sum('deleted'),
+    done: sum('done'),
+    missing: sendable + sum('refused'),
+    refused: sum('refused'),
+    deleted: sum('deleted'),
+  };
+  const { outputUri, runId } = settings;
+  if (counts.missing === 0) return { counted: true, ...counts, outputUri };
+  const reasons = runPlace(settings, 'redrive-reasons.json');
+  await writeJson(s3, reasons, reports.flatMap(reasonsOf));
+  const where = `reasons are in s3://${reasons.bucket}/${reasons.key}`;
+  if (sendable === 0 || sendable > MOST_LISTED) {
+    const advice =
+      sendable === 0
+        ? `no job can answer them; ${where}`
+        : `start again with runId '${runId}' to continue; ${where}`;
+    return { counted: true, ...counts, advice, outputUri };
+  }
+  const redriveUri = await writeRedrive(s3, settings, reports);
+  const advice = `they are listed in ${redriveUri}; ${where}`;
+  return { counted: true, ...counts, advice, redriveUri, outputUri };
+}
+
+function reasonsOf({ shard, report }: { shard: string; report: ShardReport }) {
+  const { missing, refused, refusedUri, reason = 'the shard was not run' } = report;
+  return [
+    ...(missing > 0 ? [{ shard, missing, reason }] : []),
+    ...(refused > 0
+      ? [{ shard, missing: refused, reason: `no job can answer them`, refusedUri }]
+      : []),
+  ];
+}
+
+/** One manifest of all missing inputs that a job may answer. */
+async function writeRedrive(
+  s3: S3Client,
+  settings: TransformSettings,
+  reports: readonly { report: ShardReport }[],
+): Promise<string> {
+  const lines: string[] = [];
+  for (const { report } of reports) {
+    if (!report.manifestUri || report.missing === 0) continue;
+    if (lines.length === 0) lines.push(JSON.stringify({ prefix: report.prefix }));
+    const { pages } = await readManifest(s3, parseS3Uri(report.manifestUri));
+    for await (const keys of pages) for (const key of keys) lines.push(JSON.stringify(key));
+  }
+  const place = runPlace(settings, 'redrive.manifest');
+  const body = Buffer.from(`[\n${lines.join(',\n')}\n]\n`);
+  await writeObject(s3, place, body, 'application/json');
+  return `s3://${place.bucket}/${place.key}`;
 }

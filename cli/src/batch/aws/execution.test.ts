@@ -117,7 +117,7 @@ describe('start', () => {
     [['--state-machine', 'nobody'], 1, 'there is neither a state machine nobody'],
     [['--state-machine', 'Tiles', '--model-name', 'm'], 2, '--model-name is fixed where'],
     [['--state-machine', 'Tiles', '--missing-only'], 2, 'give the --run-id'],
-    [['--inventory', 's3://a/manifest.json'], 2, 'need --state-machine'],
+    [['--inventory', 's3://a/manifest.json'], 2, '--inventory needs --state-machine'],
     [['--model-name', 'm'], 2, 'give --model-name, --input-uri and --output-uri'],
   ])('%j is refused', async (args, status, message) => {
     const { stderr, exitCode } = await start(...args);

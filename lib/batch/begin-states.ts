@@ -1,0 +1,80 @@
+/**
+ * The beginning of every run. One execution at a time writes below an output prefix: it holds a lease, which another
+ * takes over when it has ended.
+ */
+import type { DefinitionProps, Ends } from './definition-props.ts';
+import { callFunction, failWith } from './function-state.ts';
+import { jsonata, literal } from './jsonata.ts';
+
+/** `Begin` to `Already running`; settings and `since` go on to `next`. */
+export function beginStates(
+  { shardFunctionArn, modelName }: DefinitionProps,
+  ends: Ends,
+  next: string,
+) {
+  const call = (more: string, settings: string) => ({
+    ...callFunction(
+      shardFunctionArn,
+      `$merge([{ "action": "begin", "settings": ${settings}, "model": ${literal(modelName)}, "execution": $states.context.Execution.Id }, ${more}])`,
+      `{ "settings": ${settings}, "begun": $states.result.Payload }`,
+      'Begun?',
+    ),
+    ...failWith('BeginFailed', ends.failure),
+  });
+  return {
+    Begin: call('{}', '$states.input'),
+    'Begun?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata('$not($exists($states.input.begun.holder))'),
+          Output: jsonata(
+            '$merge([$states.input.settings, { "since": $states.input.begun.since }])',
+          ),
+          Next: next,
+        },
+      ],
+      Default: 'Describe holder',
+    },
+    'Describe holder': {
+      Type: 'Task',
+      Resource: 'arn:aws:states:::aws-sdk:sfn:describeExecution',
+      Arguments: { ExecutionArn: jsonata('$states.input.begun.holder') },
+      Retry: [{ ErrorEquals: ['States.TaskFailed'], IntervalSeconds: 2, MaxAttempts: 3 }],
+      Catch: [
+        {
+          ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
+          Output: jsonata('$states.input'),
+          Next: 'Take over',
+        },
+        {
+          ErrorEquals: ['States.ALL'],
+          Output: jsonata('$states.input'),
+          Next: 'Already running',
+        },
+      ],
+      Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
+      Next: 'Holder ended?',
+    },
+    'Holder ended?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata(
+            '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]',
+          ),
+          Next: 'Take over',
+        },
+      ],
+      Default: 'Already running',
+    },
+    'Take over': call('{ "takeOver": $states.input.begun.lease }', '$states.input.settings'),
+    'Already running': {
+      Type: 'Pass',
+      Output: jsonata(
+        '{ "error": "AlreadyRunning", "reason": "another run writes to " & $states.input.settings.outputUri & ": " & $states.input.begun.holder & ". Wait for its end, or stop it" }',
+      ),
+      Next: ends.failure,
+    },
+  };
+}

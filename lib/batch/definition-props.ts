@@ -1,0 +1,19 @@
+/** What the parts of the state machine's definition share. */
+import type { FixedJobProps } from './transform-state.ts';
+
+/** What the definition is made from; texts may hold CloudFormation tokens. */
+export interface DefinitionProps extends FixedJobProps {
+  /** JSON of the default settings. */
+  readonly defaults: string;
+  /** Function that plans shards and counts outputs. */
+  readonly shardFunctionArn: string;
+  /** @default - nobody is told */
+  readonly topicArn?: string;
+}
+
+/** Where the machine goes when the work is done, and when it is not. */
+export interface Ends {
+  readonly success: string;
+  /** Takes `{error, reason}`. */
+  readonly failure: string;
+}

@@ -1,0 +1,58 @@
+/** A state that calls the function behind a batch transform. */
+import { jsonata } from './jsonata.ts';
+
+/** Errors that say the same the next time; all others, Lambda's and S3's own among them, are tried again. */
+const LASTING_ERRORS = [
+  'Error',
+  'BatchError',
+  'TypeError',
+  'SyntaxError',
+  'ZodError',
+  'NoSuchBucket',
+  'NoSuchKey',
+  'AccessDenied',
+];
+
+/**
+ * Time-outs, memory and throttling of Lambda, and throttling by S3.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
+ */
+const RETRY = [
+  { ErrorEquals: LASTING_ERRORS, MaxAttempts: 0 },
+  {
+    ErrorEquals: ['States.ALL'],
+    IntervalSeconds: 2,
+    BackoffRate: 2,
+    MaxAttempts: 6,
+    JitterStrategy: 'FULL',
+  },
+];
+
+/** JSONata of the message of an error that the function threw. */
+export const FUNCTION_ERROR = `(
+  $cause := $states.errorOutput.Cause;
+  $thrown := $substring($trim($cause), 0, 1) = "{" ? $parse($cause) : {};
+  $exists($thrown.errorMessage) ? $thrown.errorMessage : $cause
+)`;
+
+/**
+ * Calls the function; the answer is `$states.result.Payload`.
+ * @param payload JSONata of the request
+ * @param Output JSONata of the state's output
+ */
+export function callFunction(functionArn: string, payload: string, Output: string, Next: string) {
+  return {
+    Type: 'Task',
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Arguments: { FunctionName: functionArn, Payload: jsonata(payload) },
+    Retry: RETRY,
+    Output: jsonata(Output),
+    Next,
+  };
+}
+
+/** `Catch` that fails the execution with the function's message. */
+export function failWith(error: string, Next: string) {
+  const Output = jsonata(`{ "error": "${error}", "reason": ${FUNCTION_ERROR} }`);
+  return { Catch: [{ ErrorEquals: ['States.ALL'], Output, Next }] };
+}

@@ -1,0 +1,98 @@
+/** The beginning of a run: it alone writes these outputs, and what makes them is written down. */
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  inputsOf,
+  nextOrigin,
+  originKey,
+  originOf,
+  parseOrigin,
+  parseS3Uri,
+} from '@sagemaker-tfs/batch';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
+import { outputDirectory, runPlace, sharedPlace } from './run-places.ts';
+import { findObject, readManifest, writeIf, writeJson } from './storage.ts';
+
+/** What the state machine gets. */
+export interface BeginResult {
+  /** Execution that holds the lease of these outputs; absent where it is this one. */
+  readonly holder?: string;
+  /** Names the holder's lease; the same again takes it over. */
+  readonly lease?: string;
+  /** Times from which on outputs count, milliseconds since 1970 by S3's clock. */
+  readonly since?: Since;
+}
+
+/** Outputs older than these are not this run's, or not this model's. */
+export interface Since {
+  /** Outputs of this model and these settings. */
+  readonly origin: number;
+  /** Outputs of this run. */
+  readonly run: number;
+}
+
+/** What begins. */
+export interface BeginRequest {
+  readonly settings: TransformSettings;
+  readonly model: string;
+  /** ARN of the execution. */
+  readonly execution: string;
+  /** Lease of an execution that has ended. */
+  readonly takeOver?: string;
+}
+
+/** Takes the lease, then writes the origin. Both are left as they are where this execution has done so before. */
+export async function beginRun(s3: S3Client, request: BeginRequest): Promise<BeginResult> {
+  const taken = await takeLease(s3, request);
+  if (taken.holder !== undefined) return taken;
+  const { settings } = request;
+  const origin = await writeOrigin(s3, request);
+  // Written once for a run: a run that goes on keeps what it has made.
+  const begun = runPlace(settings, 'begun.json');
+  await writeIf(s3, begun, { execution: request.execution }, { IfNoneMatch: '*' });
+  const run = (await findObject(s3, begun))?.modified ?? 0;
+  return { since: { origin, run } };
+}
+
+async function takeLease(
+  s3: S3Client,
+  { settings, execution, takeOver }: BeginRequest,
+): Promise<BeginResult> {
+  const place = sharedPlace(settings, 'lease.json');
+  const condition = takeOver ? { IfMatch: takeOver } : { IfNoneMatch: '*' as const };
+  if (await writeIf(s3, place, { execution }, condition)) return {};
+  const { Body, ETag = '' } = await s3.send(
+    new GetObjectCommand({ Bucket: place.bucket, Key: place.key }),
+  );
+  const holder = holderOf((await Body?.transformToString()) ?? '');
+  return holder === execution ? {} : { holder, lease: ETag };
+}
+
+function holderOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { execution?: unknown }).execution);
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** @returns since when outputs are of this model and these settings */
+async function writeOrigin(s3: S3Client, { settings, model }: BeginRequest): Promise<number> {
+  const root =
+    settings.dataType === 'ManifestFile'
+      ? (await readManifest(s3, parseS3Uri(settings.inputUri))).prefix
+      : inputsOf(settings).prefix;
+  const { bucket, key } = outputDirectory(settings);
+  const place = { bucket, key: key + originKey(root) };
+  const there = await readOrigin(s3, place.bucket, place.key);
+  // A single job makes every output again.
+  const existing = settings.objectsPerShard === 0 ? 'replace' : settings.existing;
+  const next = nextOrigin(there, originOf(model, root, settings), existing);
+  if (next) await writeJson(s3, place, next);
+  return (await findObject(s3, place))?.modified ?? 0;
+}
+
+async function readOrigin(s3: S3Client, Bucket: string, Key: string) {
+  if (!(await findObject(s3, { bucket: Bucket, key: Key }))) return undefined;
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
+  return parseOrigin((await Body?.transformToString()) ?? '');
+}

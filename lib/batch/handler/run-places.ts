@@ -1,0 +1,36 @@
+/** Where a run keeps its files, below the output prefix. */
+import { asDirectory, parseS3Uri, RUNS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
+
+type RunSettings = Pick<TransformSettings, 'outputUri' | 'runId'>;
+
+/** The outputs. */
+export function outputDirectory({ outputUri }: Pick<TransformSettings, 'outputUri'>): S3Location {
+  return asDirectory(parseS3Uri(outputUri));
+}
+
+/** A file or folder beside those of all runs. */
+export function sharedPlace(settings: Pick<TransformSettings, 'outputUri'>, name: string) {
+  const { bucket, key } = outputDirectory(settings);
+  return { bucket, key: `${key}${RUNS_FOLDER}${name}` };
+}
+
+/** A file or folder of one run. */
+export function runPlace(settings: RunSettings, name = ''): S3Location {
+  return sharedPlace(settings, `${settings.runId}/${name}`);
+}
+
+/** Where the planned manifests are. */
+export function shardsDirectory(settings: RunSettings): S3Location {
+  return runPlace(settings, 'planned/');
+}
+
+/** Reports of a run's shards. */
+export function reportsDirectory(settings: RunSettings): S3Location {
+  return runPlace(settings, 'reports/');
+}
+
+/** Name of a shard, without the ending of its files; sorts as its number. */
+export function shardName(number: number): string {
+  return String(number).padStart(6, '0');
+}

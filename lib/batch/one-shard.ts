@@ -1,0 +1,192 @@
+/**
+ * One shard: it asks which of its inputs have no output yet, so a run that was stopped and started again does only what
+ * is missing, and runs one job over them. What that job leaves is for the mop-up job of the run. A job that could not
+ * run is tried again; a model that cannot run stops all shards.
+ */
+import type { DefinitionProps } from './definition-props.ts';
+import { callFunction } from './function-state.ts';
+import { jsonata } from './jsonata.ts';
+import { FAILURE_CLASS, FAILURE_REASON, JOB_SPENT, transformStates } from './transform-state.ts';
+
+/** Waits for capacity before a shard is left: together more than a day. */
+const MOST_WAITS = 30;
+const FIRST_WAIT = 300;
+const LONGEST_WAIT = 3_600;
+
+/** Manifest of the small first shard. */
+export const CANARY = '000000.manifest';
+
+/** JSONata of the state with some fields changed, and without where the last count stopped. */
+function state(changes: string): string {
+  return `$merge([$sift($states.input, function($v, $k) { $not($k in ["position", "found", "job"]) }), ${changes}])`;
+}
+
+/** States of a map's item `{shard, canary, settings, since, execution}`. */
+export function oneShard(props: DefinitionProps) {
+  return {
+    'Canary done?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata(
+            `$not($states.input.canary) and $contains($states.input.shard, "/${CANARY}")`,
+          ),
+          Next: 'Shard done',
+        },
+      ],
+      Default: 'Find missing outputs',
+    },
+    ...countStates(props),
+    ...jobStates(props),
+    ...stopStates(props),
+    // Empty: the map's result holds every shard's output, and a state takes 256 KiB.
+    'Shard done': { Type: 'Succeed', Output: {} },
+  };
+}
+
+function countStates({ shardFunctionArn }: DefinitionProps) {
+  return {
+    'Find missing outputs': {
+      ...callFunction(
+        shardFunctionArn,
+        `$merge([
+          { "action": "pending", "last": $states.input.attempt > 0 },
+          $sift($states.input, function($v, $k) { $k in ["settings", "since", "shard", "reason", "spent", "position"] })
+        ])`,
+        '$merge([$states.input, { "found": $states.result.Payload }])',
+        'Missing?',
+      ),
+      // The check at the end counts it again.
+      Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Shard done' }],
+    },
+    'Missing?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata('$not($states.input.found.counted)'),
+          Output: jsonata('$merge([$states.input, { "position": $states.input.found.position }])'),
+          Next: 'Find missing outputs',
+        },
+        {
+          Condition: jsonata(
+            '$states.input.attempt > 0 and $states.input.class = "data" and $states.input.found.failedPercent > $states.input.settings.maxFailurePercent',
+          ),
+          Output: jsonata(
+            state(
+              '{ "error": "TooManyFailures", "reason": $string($round($states.input.found.failedPercent, 1)) & "% of the inputs of shard " & $states.input.shard & " have no output, and maxFailurePercent is " & $string($states.input.settings.maxFailurePercent) & ": " & $states.input.reason }',
+            ),
+          ),
+          Next: 'Stop run',
+        },
+        {
+          Condition: jsonata('$states.input.found.missing = 0 or $states.input.attempt > 0'),
+          Next: 'Shard done',
+        },
+        {
+          Condition: jsonata('$states.input.found.overBudget'),
+          Output: jsonata(
+            state(
+              '{ "error": "OverBudget", "reason": "the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Start again with a larger budgetInstanceHours and the same runId to continue" }',
+            ),
+          ),
+          Next: 'Stop run',
+        },
+      ],
+      Default: 'Transform shard',
+    },
+  };
+}
+
+function jobStates(props: DefinitionProps) {
+  return {
+    ...transformStates(
+      'Transform shard',
+      props,
+      '$states.input.settings',
+      '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.found.manifestUri }',
+      {
+        Output: jsonata(
+          state(
+            `{ "attempt": 1, "class": "data", "reason": "no output was written", "spent": ${JOB_SPENT} }`,
+          ),
+        ),
+        Next: 'Find missing outputs',
+        onError: {
+          Output: jsonata(
+            state(
+              `{ "class": ${FAILURE_CLASS}, "reason": ${FAILURE_REASON}, "spent": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`,
+            ),
+          ),
+          Next: 'Why?',
+        },
+      },
+    ),
+    'Why?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata('$states.input.class = "lasting"'),
+          Output: jsonata(state('{ "error": "CannotRun", "reason": $states.input.reason }')),
+          Next: 'Stop run',
+        },
+        {
+          Condition: jsonata(
+            `$states.input.class in ["capacity", "internal"] and $states.input.waits < ${MOST_WAITS}`,
+          ),
+          Output: jsonata(state('{ "waits": $states.input.waits + 1 }')),
+          Next: 'Wait for capacity',
+        },
+      ],
+      Default: 'Give up job',
+    },
+    'Wait for capacity': {
+      Type: 'Wait',
+      Seconds: jsonata(
+        `$min([${LONGEST_WAIT}, ${FIRST_WAIT} * $power(2, $states.input.waits - 1)])`,
+      ),
+      Next: 'Find missing outputs',
+    },
+    'Give up job': {
+      Type: 'Pass',
+      Output: jsonata(state('{ "attempt": 1 }')),
+      Next: 'Find missing outputs',
+    },
+  };
+}
+
+/** Keeps the reason, and fails: the first failure ends the map, and so every other job. */
+function stopStates({ shardFunctionArn }: DefinitionProps) {
+  return {
+    'Stop run': {
+      ...callFunction(
+        shardFunctionArn,
+        '{ "action": "stop", "settings": $states.input.settings, "execution": $states.input.execution, "error": $states.input.error, "reason": $states.input.reason }',
+        '$states.result.Payload',
+        'Run stopped',
+      ),
+      Catch: [
+        { ErrorEquals: ['States.ALL'], Output: jsonata('$states.input'), Next: 'Run stopped' },
+      ],
+    },
+    'Run stopped': {
+      Type: 'Fail',
+      Error: jsonata('$states.input.error'),
+      Cause: jsonata('$states.input.reason'),
+    },
+  };
+}
+
+/** What the map hands to a shard. */
+export function shardInput(canary: boolean) {
+  return {
+    shard: jsonata('$states.context.Map.Item.Value.Key'),
+    settings: jsonata('$sift($states.input, function($v, $k) { $not($k in ["shards", "since"]) })'),
+    since: jsonata('$states.input.since'),
+    execution: jsonata('$states.context.Execution.Id'),
+    canary,
+    attempt: 0,
+    waits: 0,
+    class: '',
+    reason: '',
+  };
+}

@@ -1,0 +1,390 @@
+/** Sharded runs that go wrong, executed: failures are injected into SageMaker, Lambda and S3. */
+import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
+import type { ShardRequest } from '../../lib/batch/handler/index.ts';
+import type { PendingResult } from '../../lib/batch/handler/pending.ts';
+import { execute, type Service, StateError } from './asl.ts';
+import {
+  batchTemplate,
+  failed,
+  functionOn,
+  type Job,
+  machineOf,
+  refused,
+  run,
+  writeOutputs,
+} from './batch-machine.ts';
+import { type S3StandIn, startS3 } from './s3-stand-in.ts';
+
+const DAY = 86_400_000;
+const machine = machineOf(
+  batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } })),
+);
+const otherModel = JSON.parse(
+  JSON.stringify(machine).replace(/ModelName(?=[^:]{0,9}\\", \\"execution)/g, 'OtherModel'),
+) as object;
+
+let s3: S3StandIn;
+beforeEach(async () => {
+  s3 = await startS3(50);
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_S3: s3.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_S3_FORCE_PATH_STYLE: 'true',
+  });
+});
+afterEach(() => s3.close());
+
+const NAMES = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg', 'e/ü 1.jpg'];
+
+function put(name: string, body: Buffer = Buffer.from(name)): void {
+  s3.objects.set(`data/input/${name}`, body);
+  s3.modified.set(`data/input/${name}`, s3.now);
+}
+
+/** Keys that jobs were started for. */
+function sentTo(jobs: readonly Job[]): string[] {
+  return jobs.flatMap(({ TransformInput }) => {
+    const { S3Uri } = TransformInput.DataSource.S3DataSource;
+    const manifest = String(s3.objects.get(S3Uri.replace('s3://', '')));
+    return (JSON.parse(manifest) as unknown[]).slice(1) as string[];
+  });
+}
+
+const aws: Service = (resource, args) => functionOn(s3)(resource, args);
+let number = 0;
+/** A run of its own a day later, unless it is named. */
+function later(of: object, input: object = {}, transform = writeOutputs(s3), service = aws) {
+  s3.now += DAY;
+  return run(of, { runId: `r${number++}`, ...input }, transform, anyEnded(service));
+}
+
+/** Executions that hold a lease have ended. */
+function anyEnded(service: Service): Service {
+  return (resource, args) =>
+    resource.endsWith('describeExecution') ? { Status: 'FAILED' } : service(resource, args);
+}
+
+function failing(FailureReason: string) {
+  return () => {
+    throw failed(FailureReason);
+  };
+}
+
+describe('which outputs count', () => {
+  beforeEach(() => {
+    for (const name of NAMES) put(name);
+  });
+
+  test('the same model and settings: nothing is done twice', async () => {
+    expect((await later(machine)).jobs).toHaveLength(2);
+    expect(await later(machine)).toMatchObject({ jobs: [], output: { done: NAMES.length } });
+    const other = { maxConcurrentTransforms: 1, instanceCount: 1 };
+    expect((await later(machine, other)).jobs).toEqual([]);
+  });
+
+  test.each<[string, () => ReturnType<typeof later>]>([
+    ['another model', () => later(otherModel)],
+    ['another Accept', () => later(machine, { accept: 'text/csv' })],
+    ['another environment', () => later(machine, { environment: { A: '1' } })],
+  ])('%s makes every output again', async (_, again) => {
+    expect(sentTo((await later(machine)).jobs).sort()).toEqual(NAMES);
+    const { jobs, output } = await again();
+    expect(sentTo(jobs).sort()).toEqual(NAMES);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+  });
+
+  test('outputs that nobody signed are made again, unless existing is skip', async () => {
+    for (const name of NAMES) s3.objects.set(`data/output/${name}.out`, Buffer.from('old'));
+    for (const name of NAMES) s3.modified.set(`data/output/${name}.out`, s3.now);
+    expect(await later(machine, { existing: 'skip' })).toMatchObject({ jobs: [] });
+    // What a run has skipped is no run's own.
+    expect(sentTo((await later(machine)).jobs).sort()).toEqual(NAMES);
+  });
+
+  test('existing: skip takes the outputs of any model', async () => {
+    await later(machine);
+    expect((await later(otherModel, { existing: 'skip' })).jobs).toEqual([]);
+  });
+
+  test('existing: replace makes all again, but a run that goes on keeps its own', async () => {
+    await later(machine);
+    const again = { existing: 'replace', runId: 'again' };
+    const first = await later(machine, again, writeOutputs(s3, ['b.jpg']));
+    expect(first.output).toMatchObject({
+      error: 'Incomplete',
+      cause: expect.stringContaining('1 of 5 inputs'),
+    });
+    expect(sentTo((await later(machine, again)).jobs)).toEqual(['b.jpg']);
+  });
+
+  test('an input that is newer than its output is done again', async () => {
+    await later(machine);
+    s3.now += DAY;
+    put('c.jpg', Buffer.from('new'));
+    expect(sentTo((await later(machine)).jobs)).toEqual(['c.jpg']);
+  });
+});
+
+describe('inputs that no job can answer', () => {
+  test('are listed before a cent is spent; deleted ones are no inputs any more', async () => {
+    for (const name of NAMES) put(name);
+    put('empty.jpg', Buffer.alloc(0));
+    put('large.jpg', Buffer.alloc(1024 * 1024 + 1));
+    put(`${'long'.repeat(253)}.jpg`);
+    await later(machine, { runId: 'r' }, failing('CannotStartContainerError'));
+    s3.objects.delete('data/input/a.jpg');
+    const { jobs, output } = await later(machine, { runId: 'r' });
+    expect(sentTo(jobs).sort()).toEqual(NAMES.slice(1));
+    expect(output).toMatchObject({
+      error: 'Incomplete',
+      cause: expect.stringContaining('3 of 7 inputs have no output; no job can answer them'),
+    });
+    const letters = [...s3.objects].filter(([path]) => path.includes('/dead-letters/'));
+    const reasons = letters.flatMap(([, body]) => String(body).trim().split('\n'));
+    expect(reasons.map((line) => (JSON.parse(line) as { reason: string }).reason).sort()).toEqual([
+      'it is empty',
+      'its 1048577 bytes are over maxPayloadInMB (1)',
+      'the key of its output would have more than 1024 bytes',
+    ]);
+  });
+});
+
+describe('failures', () => {
+  beforeEach(() => {
+    for (const name of NAMES) put(name);
+  });
+
+  test.each([
+    'CapacityError: Unable to provision requested ML compute capacity. Please retry using a different ML instance type.',
+    'InternalServerError: We encountered an internal error. Please try again.',
+  ])('%s is waited for, and costs no attempt', async (reason) => {
+    let refused = 5;
+    const { jobs, output } = await later(machine, {}, (job) =>
+      refused-- > 0 ? failing(reason)() : writeOutputs(s3)(job),
+    );
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    expect(jobs).toHaveLength(7);
+  });
+
+  test('capacity that never comes leaves the shards to another run', async () => {
+    const { output } = await later(machine, {}, failing('CapacityError: no'));
+    expect(output).toMatchObject({ error: 'Incomplete' });
+  });
+
+  test.each([
+    'AlgorithmError: Model container failed to respond to ping. Please ensure /ping endpoint is implemented and responds with an HTTP 200 status code',
+    'ClientError: Failed to download model data from S3',
+  ])('a model that cannot run is paid for once: %s', async (reason) => {
+    const { jobs, output } = await later(machine, {}, failing(reason));
+    expect(jobs).toHaveLength(1);
+    expect(output).toMatchObject({ error: 'CannotRun', cause: reason });
+  });
+
+  test('a job that SageMaker refuses to make stops the run', async () => {
+    const { jobs, output } = await later(machine, {}, () => {
+      throw refused('Could not find model "digits"');
+    });
+    expect(jobs).toHaveLength(1);
+    expect(output).toMatchObject({ error: 'CannotRun', cause: 'Could not find model "digits"' });
+  });
+
+  test('too many failures stop the run after the first shard', async () => {
+    const { jobs, output } = await later(machine, {}, writeOutputs(s3, NAMES));
+    expect(jobs).toHaveLength(1);
+    expect(output).toMatchObject({
+      error: 'TooManyFailures',
+      cause: expect.stringMatching(/^100% of the inputs of shard .*: cannot decode a.jpg,/),
+    });
+  });
+
+  test('with maxFailurePercent 100 failures stop nothing', async () => {
+    const settings = { maxFailurePercent: 100 };
+    const { jobs, output } = await later(machine, settings, writeOutputs(s3, NAMES));
+    expect(jobs).toHaveLength(2);
+    expect(output).toMatchObject({ error: 'Incomplete' });
+  });
+
+  test('what the shards leave is mopped up by one job on one instance', async () => {
+    const left = ['a.jpg', 'd.jpg'];
+    const { jobs, output } = await later(machine, {}, (job) =>
+      writeOutputs(s3, job.TransformResources.InstanceCount === 1 ? [] : left)(job),
+    );
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    expect(jobs).toHaveLength(3);
+    expect(sentTo(jobs.slice(2))).toEqual(left);
+  });
+
+  test('a run over its budget starts no more jobs', async () => {
+    const hour = { TransformStartTime: 1_700_000_000_000, TransformEndTime: 1_700_003_600_000 };
+    const { jobs, output } = await later(machine, { budgetInstanceHours: 2 }, (job) => {
+      writeOutputs(s3)(job);
+      return { ...hour, TransformResources: { InstanceCount: 2 } };
+    });
+    expect(jobs).toHaveLength(1);
+    expect(output).toMatchObject({ error: 'OverBudget', cause: expect.stringContaining('its 2') });
+  });
+
+  test('the function that fails after a good job loses nothing', async () => {
+    let jobsDone = 0;
+    let failures = 0;
+    const unlucky: Service = (resource, args) => {
+      const { Payload } = args as { Payload?: ShardRequest };
+      if (Payload?.action === 'pending' && jobsDone > 0 && Payload.last) {
+        failures++;
+        throw new StateError('Lambda.Unknown', 'Task timed out after 900.00 seconds');
+      }
+      return aws(resource, args);
+    };
+    const { output } = await later(
+      machine,
+      {},
+      (job) => {
+        jobsDone++;
+        return writeOutputs(s3)(job);
+      },
+      unlucky,
+    );
+    expect(failures).toBeGreaterThan(6);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+  });
+
+  test.each(['SlowDown', 'Lambda.Unknown', 'Runtime.OutOfMemory', 'TimeoutError'])(
+    '%s is tried again',
+    async (error) => {
+      const failed = new Set<string>();
+      const flaky: Service = (resource, args) => {
+        const action = (args as { Payload?: ShardRequest }).Payload?.action;
+        if (action !== undefined && !failed.has(action)) {
+          failed.add(action);
+          throw new StateError(error, 'try again');
+        }
+        return aws(resource, args);
+      };
+      const { output } = await later(machine, {}, writeOutputs(s3), flaky);
+      expect([...failed].sort()).toEqual(['begin', 'pending', 'plan', 'summary']);
+      expect(output).toMatchObject({ missing: 0 });
+    },
+  );
+
+  test('the function goes on where its time ran out, in every action', async () => {
+    const hurried = functionOn(s3, () => 0);
+    const { jobs, output } = await later(machine, {}, writeOutputs(s3), hurried);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    expect(sentTo(jobs).sort()).toEqual(NAMES);
+  });
+});
+
+describe('one run at a time', () => {
+  beforeEach(() => {
+    for (const name of NAMES) put(name);
+  });
+
+  /** An execution while another, that holds the lease, is in this state. */
+  function beside(Status: string | undefined) {
+    const describing: Service = (resource, args) => {
+      if (!resource.endsWith('describeExecution')) return aws(resource, args);
+      expect(args).toEqual({ ExecutionArn: 'arn:first' });
+      if (!Status) throw new StateError('Sfn.ExecutionDoesNotExistException', 'gone');
+      return { Status };
+    };
+    const jobs: unknown[] = [];
+    const service: Service = (resource, args) => {
+      if (resource.endsWith('describeTransformJob')) return { TransformJobStatus: 'Completed' };
+      if (!resource.includes('createTransformJob')) return describing(resource, args);
+      jobs.push(args);
+      writeOutputs(s3)(args as Job);
+      return { TransformJobArn: 'arn:aws:sagemaker:x:1:transform-job/job' };
+    };
+    const start = (Id: string) =>
+      execute(machine, { runId: Id.slice(4) }, service, { Execution: { Name: 'n', Id } }).catch(
+        (error: unknown) => error,
+      );
+    return { jobs, start };
+  }
+
+  test('a second one beside a running one fails at once, and says why', async () => {
+    const { jobs, start } = beside('RUNNING');
+    await start('arn:first');
+    const before = jobs.length;
+    expect(await start('arn:second')).toMatchObject({
+      error: 'AlreadyRunning',
+      cause: 'another run writes to s3://data/output/: arn:first. Wait for its end, or stop it',
+    });
+    expect(jobs).toHaveLength(before);
+  });
+
+  test.each(['SUCCEEDED', 'FAILED', 'ABORTED', undefined])(
+    'a run whose execution is %s is followed by the next',
+    async (status) => {
+      const { start } = beside(status);
+      await start('arn:first');
+      expect(await start('arn:second')).toMatchObject({ missing: 0 });
+    },
+  );
+
+  test('an execution that is redriven goes on with its own lease', async () => {
+    const { start } = beside('RUNNING');
+    await start('arn:first');
+    expect(await start('arn:first')).toMatchObject({ missing: 0 });
+  });
+});
+
+/** Shards that get a job. */
+const JOBS = 240;
+
+test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (shards) => {
+  const settings = { objectsPerShard: 1_000_000, maxConcurrentJobs: 200 };
+  const counted = (missing: number): PendingResult => ({
+    ...{ inputs: 500_000, done: 500_000 - missing, missing, refused: 0, deleted: 0 },
+    ...{ counted: true, failedPercent: 0, overBudget: false, manifestUri: 's3://data/m' },
+  });
+  const looks = new Map<string, number>();
+  const answers: Service = (resource, args) => {
+    const { Payload: request } = args as { Payload?: ShardRequest };
+    if (resource.endsWith('listObjectsV2')) {
+      const { Prefix } = args as { Prefix: string };
+      const key = (at: number) => `p/${String(at).padStart(6, '0')}.manifest`;
+      return Array.from({ length: shards }, (_, at) => ({ Key: key(at), Size: 30_000_000 })).filter(
+        ({ Key }) => Key.startsWith(Prefix),
+      );
+    }
+    if (!request) return {};
+    switch (request.action) {
+      case 'begin':
+        return { Payload: { since: { origin: 0, run: 0 } } };
+      case 'plan':
+        return {
+          Payload: { planned: true, inputs: 1, shards: { bucket: 'data', prefix: 'p/' } },
+        };
+      case 'pending': {
+        const before = looks.get(request.shard) ?? 0;
+        looks.set(request.shard, before + 1);
+        // The shards after the first were done by an earlier run.
+        const missing = before === 0 && looks.size <= JOBS;
+        return { Payload: counted(missing ? 500_000 : 0) };
+      }
+      default: {
+        const inputs = shards * 500_000;
+        return { Payload: { counted: true, inputs, missing: 0, outputUri: 's3://data/output/' } };
+      }
+    }
+  };
+  const { jobs, output } = await run(machine, settings, undefined, answers);
+  expect(output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
+  expect(jobs).toHaveLength(JOBS);
+});
+
+test('settings that no run can have fail in the first state', async () => {
+  const bad: Partial<Record<keyof TransformSettings, unknown>> = {
+    existing: 'no',
+    allowEmpty: 'yes',
+    maxFailurePercent: 101,
+    budgetInstanceHours: -1,
+  };
+  const { output } = await run(machine, bad);
+  expect((output as StateError).cause).toMatch(
+    /existing: must be older or skip or replace.*allowEmpty: must be true or false.*maxFailurePercent: .*budgetInstanceHours: /,
+  );
+});
