@@ -118,4 +118,9 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     const rows = await ask(transport, '', '{"instances": [{"x": [1.0], "extra": 9}]}');
     expect(rows).toMatchObject({ status: 400, body: { error: expect.stringContaining('extra') } });
   });
+
+  test('of equal keys the last counts, as in Python and JavaScript', async () => {
+    const body = '{"instances": [[1.0]], "instances": [[2.0]]}';
+    expect(await ask(transport, '', body)).toEqual({ status: 200, body: { predictions: [[4]] } });
+  });
 });

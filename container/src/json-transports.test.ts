@@ -77,6 +77,9 @@ function bodies(signature: string, inputs: TensorMap): string[] {
   return isRows && only ? [columnar, `${head}"instances": ${only[1]}}`] : [columnar];
 }
 
+/** TensorFlow Serving's REST API reads no numbers of these dtypes. */
+const UNREAD_OVER_REST: ReadonlySet<string> = new Set(['float16', 'bfloat16', 'uint16']);
+
 /** Without the whitespace between elements, and with NaN, which JSON.parse does not know. */
 function compact(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (token) => (token.startsWith('"') ? token : ''));
@@ -91,8 +94,12 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
           for (const body of bodies(signature, inputs)) {
             const [grpc, rest, within] = await askAll(model, body);
             const where = `${signature}, ${name}: ${body.slice(0, 300)}`;
-            expect([where, rest.status]).toEqual([where, grpc.status]);
             expect([where, compact(within.text)]).toEqual([where, compact(grpc.text)]);
+            if (Object.values(inputs).some(({ dtype }) => UNREAD_OVER_REST.has(dtype))) {
+              expect([400, 501]).toContain(rest.status);
+              continue;
+            }
+            expect([where, rest.status]).toEqual([where, grpc.status]);
             if (error) expect(rest.status).toBe(400);
             if (rest.status !== 200) continue;
             expect([where, compact(rest.text)]).toEqual([where, compact(grpc.text)]);

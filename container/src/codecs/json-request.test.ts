@@ -239,3 +239,13 @@ describe('bad input names its place', () => {
     }
   });
 });
+
+test('integers: 1.0 is 1, and what the dtype cannot hold is refused, not wrapped', async () => {
+  const context = decodeContext(signatureOf({ x: ['uint8', [-1]] }), 'application/json');
+  const { inputs } = await jsonRequest.decode(Buffer.from('{"instances": [1.0, 2e0]}'), context);
+  expect(inputs.x).toMatchObject({ dtype: 'uint8', bytes: Uint8Array.of(1, 2) });
+  for (const value of ['300', '-1', '1.5']) {
+    const body = Buffer.from(`{"instances": [${value}]}`);
+    await expect(jsonRequest.decode(body, context)).rejects.toMatchObject({ code: 'BAD_INPUT' });
+  }
+});

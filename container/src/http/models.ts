@@ -20,7 +20,8 @@ export async function loadModel(table: ModelTable, exchange: Exchange): Promise<
   const { parseLoadRequest } = await import('../multi-model/load-request.ts');
   const { model_name: name, url } = parseLoadRequest(body);
   const model = await table.load(name, url);
-  return jsonReply(describeModel(model));
+  const success = `Successfully loaded model ${name}.`;
+  return jsonReply({ success, ...describeModel(model) });
 }
 
 /** `GET /models`, `next_page_token` continues a list. */
@@ -44,7 +45,7 @@ export function getModel(table: ModelTable, name: string): Reply {
 /** `DELETE /models/NAME`. */
 export async function unloadModel(table: ModelTable, name: string): Promise<Reply> {
   await table.unload(name);
-  return jsonReply({ modelName: name });
+  return jsonReply({ success: `Successfully unloaded model ${name}.`, modelName: name });
 }
 
 function describeModel({ served, url, lastUsed }: LoadedModel) {

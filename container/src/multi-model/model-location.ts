@@ -19,14 +19,15 @@ export function checkModelName(name: string): void {
  * The real path of a model's directory, symbolic links followed.
  * @throws ServingError BAD_REQUEST where it leads out of `root`, MODEL_NOT_FOUND where it does not exist
  */
-export async function locateModel(url: string, root: string): Promise<string> {
+export async function locateModel(name: string, url: string, root: string): Promise<string> {
   const path = resolve(root, url.replace(/^file:\/\//, ''));
   if (!isInside(path, root)) throw outside(url, root);
   let directory: string;
   try {
     directory = await realpath(path);
   } catch (cause) {
-    throw new ServingError('MODEL_NOT_FOUND', `there is no directory ${url}`, { cause });
+    const message = `Could not find valid base path ${url} for servable ${name}: there is no such directory`;
+    throw new ServingError('MODEL_NOT_FOUND', message, { cause });
   }
   if (!isInside(directory, await realpath(root))) throw outside(url, root);
   return directory;

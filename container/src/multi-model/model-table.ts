@@ -61,7 +61,7 @@ export class ModelTable {
     if (model) return model;
     throw new ServingError(
       'MODEL_NOT_FOUND',
-      `model "${name}" is not loaded; POST /models loads it`,
+      `Model ${name} is not loaded yet: POST /models loads it`,
     );
   }
 
@@ -96,10 +96,10 @@ export class ModelTable {
     checkModelName(name);
     return this.#inTurn(async () => {
       if (this.#models.has(name)) {
-        throw new ServingError('MODEL_ALREADY_LOADED', `model "${name}" is already loaded`);
+        throw new ServingError('MODEL_ALREADY_LOADED', `Model ${name} is already loaded.`);
       }
-      const directory = await locateModel(url, this.#options.root);
-      const served = { ...(await firstModel(directory, url)), name };
+      const directory = await locateModel(name, url, this.#options.root);
+      const served = { ...(await firstModel(name, directory, url)), name };
       await this.#checkMemory(served);
       const own = await loadArchive(directory, this.#options.log);
       const { universal } = this.#options;
@@ -183,15 +183,19 @@ export class ModelTable {
   }
 }
 
-async function firstModel(directory: string, url: string): Promise<ServedModel> {
+async function firstModel(name: string, directory: string, url: string): Promise<ServedModel> {
   try {
     const [model] = await discoverModels(directory);
     return model as ServedModel;
   } catch (cause) {
     if (!(cause instanceof DiscoveryError)) throw cause;
-    throw new ServingError('MODEL_NOT_FOUND', `no valid version in ${url}: ${cause.message}`, {
-      cause,
-    });
+    throw new ServingError(
+      'MODEL_NOT_FOUND',
+      `Could not find valid base path ${url} for servable ${name}: ${cause.message}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -23,7 +23,7 @@ import type { ModelSpec } from '../model-manager.ts';
 import { answeredSpec } from '../model-spec.ts';
 import { measured, type ServingCore } from '../serving-core.ts';
 import { classificationJson, readExamples, regressionJson } from './examples-json.ts';
-import { parseBody, parseBodyWithFloats, signatureNameOf } from './json-body.ts';
+import { parseBody, parseBodyWithFloats, parsedFor, signatureNameOf } from './json-body.ts';
 import { readInputs } from './predict-request.ts';
 import { predictionsJson } from './predict-response.ts';
 import type { Route } from './routes.ts';
@@ -62,9 +62,10 @@ function answerPredict(
     const json = parseBody(body);
     const signature = signatureNameOf(json) || DEFAULT_SIGNATURE;
     await core.models.use(spec, async (servable) => {
+      const known = signatureOf(servable, signature);
       const { format, inputs } = readInputs(
-        json,
-        signatureOf(servable, signature),
+        parsedFor(known, body, json),
+        known,
         new Set(Object.keys(servable.defaultInputs(signature))),
       );
       const result = await predict(servable, { signature, inputs }, core.checkMethodName);

@@ -1,32 +1,29 @@
 /** Request bodies. */
 import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
-import { parseJson } from '@sagemaker-tfs/tensors';
-import {
-  FloatLiteral,
-  formatError,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-} from './json-values.ts';
+import type { Signature } from '@sagemaker-tfs/tensors';
+import { parseServingJson } from './json-parser.ts';
+import { formatError, isObject, type JsonObject } from './json-values.ts';
 
 /** The object that a body holds. @throws StatusError INVALID_ARGUMENT with the offset of what is wrong */
 export function parseBody(body: Buffer): JsonObject {
-  return objectOf(body, (text) => parseJson(text) as JsonValue);
+  return objectOf(body, false);
 }
 
-/** The same with numbers told apart: those with a fraction or an exponent become {@link FloatLiteral}. */
+/** The same with numbers told apart: those with a fraction or an exponent become `FloatLiteral`. */
 export function parseBodyWithFloats(body: Buffer): JsonObject {
-  return objectOf(body, (text) => {
-    parseJson(text);
-    return JSON.parse(text.replace(TOKEN, markNumber), unmarkNumber) as JsonValue;
-  });
+  return objectOf(body, true);
 }
 
-function objectOf(body: Buffer, parse: (text: string) => JsonValue): JsonObject {
+/** The body as {@link parseBody} gave it, or parsed anew where it matters to the signature that `1.0` is no integer. */
+export function parsedFor(signature: Signature, body: Buffer, parsed: JsonObject): JsonObject {
+  const isExact = Object.values(signature.inputs).some(({ dtype }) => dtype && /int/.test(dtype));
+  return isExact && /\d[.eE]/.test(body.toString('latin1')) ? parseBodyWithFloats(body) : parsed;
+}
+
+function objectOf(body: Buffer, literals: boolean): JsonObject {
   if (body.length === 0) throw invalidArgument('JSON Parse error: The document is empty');
   refuseDeep(body);
-  const text = body.toString('utf8');
-  const value = parseOrExplain(text, parse);
+  const value = parseServingJson(body.toString('utf8'), literals);
   if (!isObject(value)) throw formatError(value, 'Is not object');
   return value;
 }
@@ -54,39 +51,10 @@ function refuseDeep(body: Buffer): void {
   }
 }
 
-function parseOrExplain(text: string, parse: (text: string) => JsonValue): JsonValue {
-  try {
-    return parse(text);
-  } catch (error) {
-    const { message } = error as Error;
-    const [, line = '1', character = '1'] = /line (\d+), character (\d+)/.exec(message) ?? [];
-    const before = text.split('\n', Number(line) - 1);
-    const offset = before.reduce((sum, part) => sum + part.length + 1, Number(character) - 1);
-    throw invalidArgument(`JSON Parse error: Invalid value. at offset: ${offset} (${message})`, {
-      cause: error,
-    });
-  }
-}
-
-/** Strings, so that they are passed over, and numbers. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-/** No key that a client writes. */
-const MARK = '\u0000number';
-
-function markNumber(token: string): string {
-  const isPlain = token.startsWith('"') || /^-?\d{1,15}$/.test(token);
-  return isPlain ? token : JSON.stringify({ [MARK]: token });
-}
-
-function unmarkNumber(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !(MARK in value)) return value;
-  const text = String(value[MARK]);
-  return /^-?\d+$/.test(text) ? BigInt(text) : new FloatLiteral(Number(text));
-}
-
 /** `signature_name`, empty where there is none. @throws StatusError INVALID_ARGUMENT */
 export function signatureNameOf(body: JsonObject): string {
-  const name = body.signature_name ?? '';
+  const name = body.signature_name;
+  if (name === undefined) return '';
   if (typeof name === 'string') return name;
   throw formatError(body, "not formatted correctly. 'signature_name' key must be a string value.");
 }

@@ -4,9 +4,18 @@ import {
   invalidArgument,
   type StatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import { type DType, type Tensor, TensorError, tensorFromJson } from '@sagemaker-tfs/tensors';
+import {
+  cast,
+  type DType,
+  type NumericDType,
+  numericTensor,
+  type Tensor,
+  TensorError,
+  tensorFromJson,
+} from '@sagemaker-tfs/tensors';
 import {
   decodeBase64,
+  FloatLiteral,
   isArray,
   isBase64,
   isObject,
@@ -21,11 +30,25 @@ import {
  */
 export function jsonTensor(dtype: DType, value: JsonValue): Tensor {
   try {
-    return tensorFromJson(dtype, value);
+    return tensorFromJson(dtype, dtype === 'string' ? decoded(value) : value);
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
-    throw misfit(dtype, value, shapeOf(value), 0) ?? error;
+    const shape = shapeOf(value);
+    const problem = misfit(dtype, value, shape, 0);
+    if (problem) throw problem;
+    if (dtype === 'string' || dtype === 'bool') throw error;
+    return wrapped(dtype, shape, value);
   }
+}
+
+/** The value with the bytes of its base64 objects. */
+function decoded(value: JsonValue): unknown {
+  if (isArray(value)) return value.map(decoded);
+  return isBase64(value) ? decodeBase64(value) : value;
+}
+
+function leaves(value: JsonValue): readonly JsonValue[] {
+  return isArray(value) ? value.flatMap(leaves) : [value];
 }
 
 /** The shape that the first element at every level has. */
@@ -67,16 +90,36 @@ function misfit(
   return undefined;
 }
 
+/** What RapidJSON's IsInt, IsInt64, IsUint and IsUint64 take; small integers are read as 32 bits. */
+const INTEGERS: Partial<Record<DType, readonly [bigint, bigint]>> = {
+  int8: [-(2n ** 31n), 2n ** 31n - 1n],
+  int16: [-(2n ** 31n), 2n ** 31n - 1n],
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  uint8: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint32: [0n, 2n ** 32n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+};
+
 function isOf(dtype: DType, value: JsonValue): boolean {
   if (dtype === 'string') return typeof value === 'string' || isDecodable(value);
   if (dtype === 'bool') return typeof value === 'boolean';
-  if (typeof value === 'bigint') return true;
-  if (typeof value !== 'number') return false;
-  return dtype.includes('float') ? isInRange(dtype, value) : Number.isSafeInteger(value);
+  const range = INTEGERS[dtype];
+  if (!range) return ['number', 'bigint'].includes(typeof value) || value instanceof FloatLiteral;
+  if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) return false;
+  const integer = BigInt(value as number | bigint);
+  return integer >= range[0] && integer <= range[1];
 }
 
-function isInRange(dtype: DType, value: number): boolean {
-  return dtype !== 'float32' || !Number.isFinite(value) || Number.isFinite(Math.fround(value));
+/** Numbers as C++ casts them: floats beyond the range are infinite, integers wrap. */
+function wrapped(dtype: NumericDType, shape: readonly number[], value: JsonValue): Tensor {
+  const numbers = leaves(value).map((element) =>
+    element instanceof FloatLiteral ? element.value : (element as number | bigint),
+  );
+  const tensor = dtype.includes('float')
+    ? numericTensor('float64', shape, Float64Array.from(numbers, Number))
+    : numericTensor('int64', shape, BigInt64Array.from(numbers, BigInt));
+  return cast(tensor, dtype);
 }
 
 function isDecodable(value: JsonValue): boolean {
@@ -91,11 +134,6 @@ function typeError(dtype: DType, value: JsonValue): StatusError {
   if (dtype === 'string' && isObject(value)) {
     if (isBase64(value)) return invalidArgument('Unable to base64 decode');
     return invalidArgument(`JSON Value: ${shown(value)} not formatted correctly for base64 data`);
-  }
-  if (typeof value === 'number' && dtype.includes('float')) {
-    return invalidArgument(
-      `Cannot convert JSON value: ${shown(value)} to ${dataTypeString(dtype)} without loss of precision.`,
-    );
   }
   return invalidArgument(
     `JSON Value: ${shown(value)} Type: ${typeName(value)} is not of expected type: ${dataTypeString(dtype)}`,

@@ -51,10 +51,16 @@ export function isBase64(value: JsonValue | undefined): value is { readonly b64:
   return isObject(value) && typeof value.b64 === 'string' && Object.keys(value).length === 1;
 }
 
-/** @throws StatusError INVALID_ARGUMENT where the text is not base64; white space and missing padding are fine */
+/**
+ * As absl::Base64Unescape: white space is passed over, padding may be missing but not be wrong.
+ * @throws StatusError INVALID_ARGUMENT where the text is not base64
+ */
 export function decodeBase64({ b64 }: { readonly b64: string }): Buffer {
-  const digits = b64.replace(/\s+/g, '');
-  if (/^[A-Za-z0-9+/\-_]*={0,2}$/.test(digits)) return Buffer.from(digits, 'base64');
+  const text = b64.replace(/\s+/g, '');
+  const padding = /[=.]{0,2}$/.exec(text)?.[0].length ?? 0;
+  const digits = text.slice(0, text.length - padding);
+  const isWhole = padding === 0 ? digits.length % 4 !== 1 : text.length % 4 === 0;
+  if (isWhole && /^[A-Za-z0-9+/]*$/.test(digits)) return Buffer.from(digits, 'base64');
   throw invalidArgument('Unable to base64 decode');
 }
 

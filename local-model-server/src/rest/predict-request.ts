@@ -58,7 +58,7 @@ function readInstances(
   signature: Signature,
   optional: ReadonlySet<string>,
 ): TensorMap {
-  if (!isArray(instances)) throw formatError(body, "Excepting 'instances' to be an list/array");
+  if (!isArray(instances)) throw formatError(body, "Expecting 'instances' to be an list/array");
   const [first] = instances;
   if (first === undefined) throw formatError(body, "No values in 'instances' array");
   if (isNamed(first)) return readNamedInstances(instances, signature, optional);
@@ -206,9 +206,12 @@ function onlyInput(signature: Signature, optional: ReadonlySet<string>, problem:
   throw invalidArgument(problem);
 }
 
+/** TensorFlow Serving's REST API reads no numbers of these dtypes (AddValueToTensor in util/json_tensor.cc). */
+const UNREAD: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16', 'uint16']);
+
 function dtypeOf(signature: Signature, name: string): DType {
   const spec = signature.inputs[name];
-  if (spec?.dtype) return spec.dtype;
+  if (spec?.dtype && !UNREAD.has(spec.dtype)) return spec.dtype;
   throw new StatusError(
     Code.UNIMPLEMENTED,
     `Conversion of JSON Value to type: ${dataTypeStringOfEnum(spec?.dtypeEnum ?? 0)}`,

@@ -1,7 +1,16 @@
 /** Answers of `:predict`, in chunks. */
-import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
-import { split, type Tensor, type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { dataTypeString, invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
+import {
+  type DType,
+  split,
+  type Tensor,
+  type TensorMap,
+  writeTensorJson,
+} from '@sagemaker-tfs/tensors';
 import type { JsonFormat } from './predict-request.ts';
+
+/** TensorFlow Serving's REST API writes no numbers of these dtypes (AddSingleValueAndAdvance in util/json_tensor.cc). */
+const UNWRITTEN: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16', 'uint16']);
 
 /** The outputs in the format that the inputs came in. @throws StatusError INVALID_ARGUMENT */
 export function predictionsJson(
@@ -9,6 +18,10 @@ export function predictionsJson(
   format: JsonFormat,
 ): Iterable<string | Uint8Array> {
   const entries = Object.entries(outputs);
+  for (const [, { dtype }] of entries) {
+    if (!UNWRITTEN.has(dtype)) continue;
+    throw invalidArgument(`Failed to write JSON value for tensor type: ${dataTypeString(dtype)}`);
+  }
   if (entries.length === 0) throw invalidArgument('Cannot convert empty tensor map to JSON');
   if (format === 'columnar') return columns(entries);
   const count = batchSize(entries);
