@@ -17,8 +17,8 @@ export interface RuntimeOptions {
   readonly port?: number;
   /** Environment on top of this process's, for example `SAGEMAKER_TFS_BACKEND`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where the runtime's log goes: a file, or `inherit` for this process's stderr. */
-  readonly log: string | 'inherit';
+  /** Where the runtime's log goes: a file, `inherit` for this process's stderr, or who takes its text. */
+  readonly log: string | 'inherit' | ((text: string) => void);
   /** Seconds until `/ping` must answer 200. Default: 120. */
   readonly readyTimeoutSeconds?: number;
   readonly signal?: AbortSignal;
@@ -113,16 +113,22 @@ async function modelServerPorts(): Promise<string> {
 }
 
 /** Sends the child's output where it belongs and remembers its end for messages. */
-function keepLog(child: ChildProcess, log: string): () => string {
-  const target = log === 'inherit' ? process.stderr : createWriteStream(log);
+function keepLog(child: ChildProcess, log: RuntimeOptions['log']): () => string {
+  const take = takerOf(log);
   let tail = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       tail = (tail + text).slice(-LOG_TAIL);
-      target.write(text);
+      take(text);
     });
   }
   return () => tail.trim();
+}
+
+function takerOf(log: RuntimeOptions['log']): (text: string) => void {
+  if (typeof log === 'function') return log;
+  const target = log === 'inherit' ? process.stderr : createWriteStream(log);
+  return (text) => target.write(text);
 }
 
 async function healthy(

@@ -27,8 +27,10 @@ export interface ServeSession {
   readonly url: string;
   /** The one that answers at the moment. */
   runtime(): RunningRuntime;
+  /** Where its model is laid out. */
+  directory(): string;
   /**
-   * Lays the source out again and puts a new runtime in place of the old one, which answers until then and stays
+   * One at a time. Lays the source out again and puts a new runtime in place of the old one, which answers until then and stays
    * where that fails.
    * @throws what packaging or the start of the runtime throw
    */
@@ -50,6 +52,8 @@ interface Serving {
 export async function startSession(options: SessionOptions): Promise<ServeSession> {
   let current = await startServing(options);
   let closing = false;
+  let reloading: Promise<void> = Promise.resolve();
+  let retired: Promise<unknown> = Promise.resolve();
   let front: Front | undefined;
   let onEnded: (status: number) => void = () => undefined;
   const ended = new Promise<number>((resolve) => {
@@ -64,6 +68,14 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
     await runtime.stop();
     await root.cleanUp();
   };
+  const reload = async () => {
+    const next = await startServing(options);
+    const old = current;
+    current = next;
+    follow(next);
+    // It finishes what it has in flight while the new one answers.
+    retired = Promise.all([retired, end(old)]);
+  };
   follow(current);
   try {
     front = options.playground ? await listen(options, () => current.behind as Behind) : undefined;
@@ -74,18 +86,19 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
   return {
     url: front?.url ?? current.runtime.url,
     runtime: () => current.runtime,
+    directory: () => current.root.directory,
     ended,
-    async reload() {
-      const old = current;
-      const next = await startServing(options);
-      current = next;
-      follow(next);
-      await end(old);
+    reload() {
+      const done = reload();
+      reloading = done.catch(() => undefined);
+      return done;
     },
     async close() {
       closing = true;
+      // What starts meanwhile is there before it can be ended.
+      await reloading;
       await front?.close();
-      await end(current);
+      await Promise.all([retired, end(current)]);
     },
   };
 }

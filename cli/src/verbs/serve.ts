@@ -9,6 +9,8 @@ interface ServeOptions {
   readonly port: number;
   readonly backend: string;
   readonly playground: boolean;
+  readonly watch: boolean;
+  readonly json?: true;
   readonly env?: Record<string, string>;
 }
 
@@ -36,6 +38,11 @@ export function addServe(program: Command): void {
       keyValue,
     )
     .option('--no-playground', 'the runtime alone on the port, without the page at /')
+    .option('--no-watch', 'in a terminal: leave the handler as it is when its sources change')
+    .option(
+      '--json',
+      'in a terminal: the log lines that a pipe gets, instead of the view for people',
+    )
     .action(serve);
 }
 
@@ -43,19 +50,20 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   const { startSession } = await import('../serving/serve-session.ts');
   const { describeModels } = await import('../serving/describe-models.ts');
   const { requireFreePort } = await import('../serving/free-port.ts');
-  const signal = interruptSignal();
-
   await requireFreePort(options.port);
   const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };
-  const host = options.env?.SAGEMAKER_TFS_BIND_ADDRESS ?? process.env.SAGEMAKER_TFS_BIND_ADDRESS;
+  const host =
+    options.env?.SAGEMAKER_TFS_BIND_ADDRESS ?? process.env.SAGEMAKER_TFS_BIND_ADDRESS ?? LOOPBACK;
+  const { handler, playground, watch } = options;
+  const common = { source, handler, port: options.port, host, environment, playground };
+  if (process.stdout.isTTY && !options.json) {
+    const { serveInTerminal } = await import('../terminal/serve-terminal.ts');
+    return serveInTerminal({ ...common, watch });
+  }
+  const signal = interruptSignal();
   try {
     const session = await startSession({
-      source,
-      handler: options.handler,
-      port: options.port,
-      host: host ?? LOOPBACK,
-      environment,
-      playground: options.playground,
+      ...common,
       log: 'inherit',
       signal,
       onLaidOut: async (directory) => {

@@ -1,0 +1,74 @@
+/** The runtime's log for people: kept, shown raw when they ask, and otherwise only what warns of something. */
+import { fitted, type Style } from './style.ts';
+
+/** Lines that `l` shows of what was before. */
+const KEPT = 200;
+/** The model server's own lines, whatever its threshold: TensorFlow tells much at every start. */
+const MODEL_SERVER = 'tensorflow_model_server';
+
+/** A log that is quiet until asked. */
+export interface QuietLog {
+  /** Takes the log's text as it comes. */
+  readonly take: (text: string) => void;
+  /** Switches between raw lines and warnings only. @returns whether raw lines are shown now */
+  toggle(): boolean;
+  /** The last lines, for when something went wrong. */
+  tail(): readonly string[];
+}
+
+/** @param write shows a line */
+export function quietLog(style: Style, write: (line: string) => void): QuietLog {
+  const kept: string[] = [];
+  let raw = false;
+  let rest = '';
+  return {
+    take(text) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        kept.push(line);
+        if (kept.length > KEPT) kept.shift();
+        const shown = raw ? line : warningOf(line, style);
+        if (shown !== undefined) write(shown);
+      }
+    },
+    toggle() {
+      raw = !raw;
+      if (raw) for (const line of kept) write(line);
+      return raw;
+    },
+    tail: () => kept,
+  };
+}
+
+/** What a person should see of a line: warnings and errors of the runtime, in words. */
+export function warningOf(line: string, style: Style): string | undefined {
+  const entry = parsed(line);
+  if (!entry) return undefined;
+  const { level, msg, source, err, requestId } = entry;
+  // The request has a line of its own.
+  if (requestId !== undefined) return undefined;
+  if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined;
+  // Lines of the model server are marked by the runtime; of those only errors matter here.
+  if (source === MODEL_SERVER && level === 'warn') return undefined;
+  const message = [msg, err?.message].filter((part) => typeof part === 'string' && part !== '');
+  const mark = level === 'warn' ? style.strong('!') : style.bad('✗');
+  return `${mark} ${fitted(message.join(': ').split('\n')[0] ?? '', style.width - 2)}`;
+}
+
+interface LogEntry {
+  readonly level?: unknown;
+  readonly msg?: unknown;
+  readonly source?: unknown;
+  readonly requestId?: unknown;
+  readonly err?: { readonly message?: unknown };
+}
+
+function parsed(line: string): LogEntry | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line) as LogEntry;
+  } catch {
+    return undefined;
+  }
+}

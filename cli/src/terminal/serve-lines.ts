@@ -1,0 +1,85 @@
+/** The lines that `serve` shows to people: what is served, and each request. */
+import type { InspectReport, SignatureReport } from '@sagemaker-tfs/model-packaging';
+import { ms } from '../output/print.ts';
+import type { Exchange } from '../playground/exchange.ts';
+import type { RunningRuntime } from '../serving/runtime-process.ts';
+import { fitted, type Style, shortBytes } from './style.ts';
+
+const DEFAULT_SIGNATURE = 'serving_default';
+
+const SERVERS: Readonly<Record<RunningRuntime['modelServer']['kind'], string>> = {
+  'tensorflow-serving': 'TensorFlow Serving',
+  'local-model-server': 'local stand-in',
+  'in-process': 'in process',
+};
+
+/** What is served: a line for each model, its inputs and outputs. */
+export function readyLines(
+  { models }: InspectReport,
+  { modelServer, startMilliseconds }: Pick<RunningRuntime, 'modelServer' | 'startMilliseconds'>,
+  style: Style,
+): string[] {
+  return models.flatMap(({ name, versions }) => {
+    const newest = versions.at(-1);
+    const graph = newest?.metaGraphs.find(({ tags }) => tags.includes('serve'));
+    const facts = [
+      `${name} v${versions.map(({ version }) => version).join(', v')}`,
+      ...(graph?.tensorflowVersion ? [`saved by TensorFlow ${graph.tensorflowVersion}`] : []),
+      SERVERS[modelServer.kind],
+      `ready in ${(startMilliseconds / 1000).toFixed(1)} s`,
+    ];
+    const signatures = Object.entries(graph?.signatures ?? {}).filter(
+      ([key]) => !key.startsWith('__'),
+    );
+    return [
+      `${style.good('✓')} ${fitted(facts.join(' · '), style.width - 2)}`,
+      ...signatures.flatMap(([key, signature]) =>
+        signatureLines(key, signature, signatures.length, style),
+      ),
+    ];
+  });
+}
+
+/** Inputs and outputs in columns; the key where it is not the only and default one. */
+export function signatureLines(
+  key: string,
+  { inputs, outputs }: SignatureReport,
+  count: number,
+  style: Style,
+): string[] {
+  const rows = [
+    ...Object.entries(inputs).map(([name, tensor]) => ['in', name, tensor] as const),
+    ...Object.entries(outputs).map(([name, tensor]) => ['out', name, tensor] as const),
+  ];
+  const widest = Math.min(32, Math.max(0, ...rows.map(([, name]) => name.length)));
+  const lines = rows.map(([kind, name, { dtype, shape }]) =>
+    fitted(`  ${kind.padEnd(4)} ${name.padEnd(widest)}  ${dtype} ${shapeText(shape)}`, style.width),
+  );
+  const title =
+    count > 1 || key !== DEFAULT_SIGNATURE
+      ? [`  ${style.quiet(fitted(key, style.width - 2))}`]
+      : [];
+  return [...title, ...lines];
+}
+
+/** `[N,28,28,1]`: N for the first size where any is taken, ? for others. */
+export function shapeText(shape: readonly number[] | null): string {
+  if (!shape) return '[...]';
+  return `[${shape.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?')).join(',')}]`;
+}
+
+/** `14:02:11  200  image/jpeg  1 kB→0.3 kB  5.2 ms`, or an error with its code and message. */
+export function exchangeLine(exchange: Exchange, style: Style): string {
+  const { at, status, contentType, requestBytes, responseBytes, milliseconds, error } = exchange;
+  const time = at.toTimeString().slice(0, 8);
+  const room = style.width - `${time}  ${status}  `.length;
+  const rest = error
+    ? `${(error.code || exchange.path).padEnd(10)}  ${error.message.split('\n')[0] ?? ''}`
+    : [
+        (contentType.split(';', 1)[0] || `${exchange.method} ${exchange.path}`).padEnd(22),
+        `${shortBytes(requestBytes)}→${shortBytes(responseBytes)}`.padEnd(16),
+        `${ms(milliseconds)} ms`,
+      ].join('  ');
+  const mark = status >= 400 ? style.bad : style.good;
+  return `${style.quiet(time)}  ${mark(String(status))}  ${fitted(rest, room)}`;
+}

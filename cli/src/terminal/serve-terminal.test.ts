@@ -1,0 +1,104 @@
+/** `serve` as people see it: over a pseudo-terminal, with a real model behind it. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../serving/free-port.ts';
+import { startTerminal, type Terminal } from './testing/terminal.ts';
+
+const ROOT = join(__dirname, '..', '..', '..');
+const DIGITS = join(ROOT, 'examples', 'digits');
+
+jest.setTimeout(240_000);
+
+let work: string;
+let terminal: Terminal | undefined;
+
+beforeEach(() => {
+  // Within the repository: the handler imports `sagemaker-tfs/handler`.
+  mkdirSync(join(ROOT, '.cache'), { recursive: true });
+  work = mkdtempSync(join(ROOT, '.cache', 'terminal-test-'));
+});
+afterEach(async () => {
+  terminal?.kill();
+  await terminal?.ended;
+  terminal = undefined;
+  rmSync(work, { recursive: true, force: true });
+});
+
+async function post(url: string, body: Uint8Array | string): Promise<unknown> {
+  const headers = { 'Content-Type': 'image/jpeg' };
+  const answer = await fetch(`${url}/invocations`, { method: 'POST', body, headers });
+  return answer.json();
+}
+
+/** What differs from run to run is replaced. */
+function steady(text: string, port: number): string {
+  return text
+    .replaceAll(String(port), 'PORT')
+    .replace(/terminal-test-\w+/, 'WORK')
+    .replace(/[\d.]+ k?B→[\d.]+ k?B +/g, 'IN→OUT  ')
+    .replace(/\d\d:\d\d:\d\d/g, 'HH:MM:SS')
+    .replace(/[\d.]+ (ms|s)\b/g, 'N $1')
+    .replace(/ +$/gm, '');
+}
+
+test('what is served, a line for each request, reload by key and by source, quit', async () => {
+  const handler = join(work, 'inference.ts');
+  cpSync(join(DIGITS, 'inference.ts'), handler);
+  const source = readFileSync(handler, 'utf8');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const args = ['serve', join(DIGITS, 'model'), '--handler', handler, '--port', String(port)];
+  terminal = startTerminal(args, { TMPDIR: tmpdir() });
+  await terminal.until('q quit');
+  const picture = readFileSync(join(DIGITS, 'samples', '00000-7.jpg'));
+  expect(await post(url, picture)).toMatchObject({ predictions: [{ digit: 7 }] });
+  await terminal.until('  200  ');
+  await post(url, 'hello');
+  await terminal.until('BAD_IMAGE');
+  expect(steady(terminal.text(), port)).toMatchSnapshot();
+  expect(Math.max(...lines(terminal).map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(terminal.raw()).toContain('\x1b[32m✓');
+
+  // A mistake leaves the version before in place and shows where it is.
+  writeFileSync(handler, source.replace('const SIDE = 28;', 'const SIDE = ;'));
+  await terminal.until('the version before goes on');
+  await terminal.until(/inference\.ts:\d+:\d+/);
+  expect(await post(url, picture)).toMatchObject({ predictions: [{ digit: 7 }] });
+  writeFileSync(handler, source.replace('digit: scores', 'number: scores'));
+  await terminal.until('✓ reloaded');
+  expect(await post(url, picture)).toMatchObject({ predictions: [{ number: 7 }] });
+
+  terminal.type('l');
+  await terminal.until('"level":"info"');
+  terminal.type('l');
+  await terminal.until('raw logs off');
+  terminal.type('q');
+  expect(await terminal.ended).toBe(0);
+});
+
+test('--json in a terminal gives what a pipe gets; Ctrl-C ends it', async () => {
+  const port = await freePort();
+  terminal = startTerminal(['serve', join(DIGITS, 'model'), '--json', '--port', String(port)]);
+  await terminal.until('end with Ctrl-C');
+  expect(terminal.text()).toContain('"level":"info"');
+  terminal.type('\x03');
+  expect(await terminal.ended).toBe(0);
+});
+
+test('a model that cannot be loaded: why, and status 1', async () => {
+  terminal = startTerminal(['serve', join(ROOT, 'docs'), '--port', String(await freePort())], {
+    NO_COLOR: '1',
+  });
+  expect(await terminal.ended).toBe(1);
+  expect(terminal.text()).toContain('sagemaker-tfs: ');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
+  expect(terminal.raw()).not.toMatch(/\x1b\[\d+m/);
+});
+
+function lines(of: Terminal): string[] {
+  return of
+    .text()
+    .split('\n')
+    .flatMap((line) => line.split('\r'));
+}

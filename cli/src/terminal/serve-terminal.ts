@@ -1,0 +1,130 @@
+/** `serve` as people see it in a terminal: what is served, a line for each request, keys, handlers that reload. */
+import { relative } from 'node:path';
+import { CommandError, explain } from '../errors.ts';
+import { onInterrupt } from '../interrupt.ts';
+import { type ServeSession, type SessionOptions, startSession } from '../serving/serve-session.ts';
+import { listenToKeys } from './keys.ts';
+import { type QuietLog, quietLog } from './quiet-log.ts';
+import { exchangeLine, readyLines } from './serve-lines.ts';
+import { fitted, styleOf } from './style.ts';
+import { watchSources } from './watch-sources.ts';
+
+/** What to serve, and whether to load the handler again when its sources change. */
+export interface TerminalOptions
+  extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange' | 'onLaidOut'> {
+  readonly watch: boolean;
+}
+
+/** Health checks come every few seconds and tell nothing while they succeed. */
+const SILENT = '/ping';
+
+/** Serves until `q`, Ctrl-C or the runtime's end. @throws as `startSession`; CommandError RUNTIME_FAILED */
+export async function serveInTerminal(options: TerminalOptions): Promise<void> {
+  const style = styleOf(process.stdout);
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  const log = quietLog(style, write);
+  const stop = new AbortController();
+  onInterrupt(() => stop.abort());
+  process.stdout.write(style.quiet('Starting TensorFlow ...'));
+  const session = await startSession({
+    ...options,
+    log: log.take,
+    signal: stop.signal,
+    onExchange: (exchange) => {
+      const isSilent = exchange.path === SILENT && exchange.status === 200;
+      if (!isSilent) write(exchangeLine(exchange, style));
+    },
+  })
+    .catch((error: unknown) => {
+      if (stop.signal.aborted) return undefined;
+      throw error;
+    })
+    .finally(() => process.stdout.write('\r\x1b[K'));
+  if (!session) return;
+  const reload = reloading(session, stop.signal, write);
+  const release = listenToKeys({
+    on: { q: () => stop.abort(), r: () => void reload(), l: () => toggle(log, write) },
+    interrupt: () => stop.abort(),
+  });
+  const unwatch =
+    options.watch && options.handler
+      ? watchSources(options.handler, () => void reload())
+      : () => undefined;
+  try {
+    await introduce(session, options, write);
+    await untilEnd(session, stop.signal);
+  } finally {
+    unwatch();
+    release();
+    await session.close();
+  }
+}
+
+type Write = (line: string) => void;
+
+/** The model, where to go, and the keys. */
+async function introduce(
+  session: ServeSession,
+  { playground, handler, watch }: TerminalOptions,
+  write: Write,
+): Promise<void> {
+  const { inspectModel } = await import('@sagemaker-tfs/model-packaging');
+  const style = styleOf(process.stdout);
+  const report = await inspectModel(session.directory());
+  for (const line of readyLines(report, session.runtime(), style)) write(line);
+  const at = new URL(session.url).port === '8080' ? '' : ` --url ${session.url}`;
+  write('');
+  if (playground) write(`  Playground  ${style.strong(`${session.url}/`)}`);
+  write(`  Try         sagemaker-tfs invoke FILE${at}`);
+  if (handler && watch) write(fitted(`  Watching    ${relative('', handler)}`, style.width));
+  if (process.stdin.isTTY) write(style.quiet('  l raw logs · r reload · q quit'));
+  write('');
+}
+
+function toggle(log: QuietLog, write: Write): void {
+  write(log.toggle() ? '' : '  raw logs off');
+}
+
+/** One reload at a time; what is asked for meanwhile follows once. */
+function reloading(session: ServeSession, signal: AbortSignal, write: Write) {
+  const style = styleOf(process.stdout);
+  let running = false;
+  let again = false;
+  return async function reload(): Promise<void> {
+    if (running) {
+      again = true;
+      return;
+    }
+    running = true;
+    try {
+      const from = performance.now();
+      await session.reload();
+      const seconds = ((performance.now() - from) / 1000).toFixed(1);
+      write(`${style.good('✓')} reloaded in ${seconds} s`);
+    } catch (error) {
+      // Who quits is not told what did not come of it.
+      if (signal.aborted) return;
+      // Whole, as a compile error shows its place.
+      write(`${style.bad('✗')} not reloaded, the version before goes on`);
+      for (const line of explain(error).split('\n')) write(`  ${line}`);
+    }
+    running = false;
+    if (again) {
+      again = false;
+      await reload();
+    }
+  };
+}
+
+async function untilEnd(session: ServeSession, signal: AbortSignal): Promise<void> {
+  const interrupted = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  const status = await Promise.race([interrupted, session.ended]);
+  if (status === undefined || status === 0) return;
+  throw new CommandError(
+    'RUNTIME_FAILED',
+    `the serving runtime ended with status ${status}; serve it again with --json to see its whole log`,
+  );
+}

@@ -1,0 +1,44 @@
+/** Color and width for people in a terminal; none of it where output goes elsewhere. */
+
+/** How text is marked. */
+export interface Style {
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly quiet: (text: string) => string;
+  readonly strong: (text: string) => string;
+  /** Columns of a line. */
+  readonly width: number;
+}
+
+/** Columns where the terminal does not tell. */
+const WIDTH = 80;
+
+const plain = (text: string) => text;
+
+/** Style for a stream: colors on a terminal without `NO_COLOR` (no-color.org) and not `TERM=dumb`. */
+export function styleOf(stream: NodeJS.WriteStream, environment = process.env): Style {
+  const width = stream.columns || WIDTH;
+  const colored = stream.isTTY && !environment.NO_COLOR && environment.TERM !== 'dumb';
+  if (!colored) return { good: plain, bad: plain, quiet: plain, strong: plain, width };
+  const marked = (code: string) => (text: string) => `\x1b[${code}m${text}\x1b[0m`;
+  return { good: marked('32'), bad: marked('31'), quiet: marked('2'), strong: marked('1'), width };
+}
+
+/** The text in at most `width` columns, its end replaced by … where it is longer. */
+export function fitted(text: string, width: number): string {
+  const characters = Array.from(text);
+  return characters.length <= width
+    ? text
+    : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+/** `1 kB`, `0.3 kB`, `12 MB`: two digits are enough to compare. */
+export function shortBytes(count: number): string {
+  if (count < 100) return `${count} B`;
+  if (count < 1e6) return `${twoDigits(count / 1e3)} kB`;
+  return `${twoDigits(count / 1e6)} MB`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0);
+}
