@@ -191,7 +191,14 @@ const MODEL_SERVER = [
     type: 'integer',
     minimum: 1,
     description:
-      'Batches that may wait before requests are refused. Unset: the number of CPUs, and 100000000 in batch transform.',
+      'Batches that may wait before requests are refused. Unset: 100000000, because the runtime bounds the requests in flight (SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT).',
+  },
+  {
+    name: 'SAGEMAKER_TFS_BATCH_PADDING',
+    type: 'boolean',
+    default: 'false',
+    description:
+      'Pads inputs that differ in a later dimension with zeros, so that they can be joined; the model must bear it. Otherwise TensorFlow Serving refuses all requests of such a batch.',
   },
 ] as const satisfies readonly VariableDefinition[];
 

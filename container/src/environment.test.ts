@@ -18,14 +18,15 @@ describe('readEnvironment', () => {
     expect(environment.modelServer.batching).toBeUndefined();
   });
 
-  test('batching has its own defaults, and a deep queue in batch transform', () => {
+  test('batching has its own defaults, and a deep queue', () => {
     const enabled = { SAGEMAKER_TFS_ENABLE_BATCHING: 'True' };
     const cpus = availableParallelism();
     expect(read(enabled).modelServer.batching).toEqual({
       maxBatchSize: 8,
       timeoutMicros: 1000,
       threads: cpus,
-      maxEnqueued: cpus,
+      maxEnqueued: 100_000_000,
+      pads: false,
       allowedSizes: [],
     });
     expect(read({ ...enabled, SAGEMAKER_BATCH: 'true' }).modelServer.batching?.maxEnqueued).toBe(

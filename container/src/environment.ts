@@ -40,6 +40,8 @@ export interface Batching {
   readonly maxEnqueued: number;
   /** Rising; the last is `maxBatchSize`. Empty: any size. */
   readonly allowedSizes: readonly number[];
+  /** Whether inputs of differing sizes are padded with zeros to the largest. */
+  readonly pads: boolean;
 }
 
 /** How TensorFlow optimizes every graph. */
@@ -110,6 +112,9 @@ export interface Environment {
   };
 }
 
+/** Ports of the AWS container where SageMaker gives no range. */
+export const DEFAULT_GRPC_PORT = 9000;
+export const DEFAULT_REST_PORT = 8501;
 /** Batch transform has 64 requests in flight where it is tuned well. */
 const LEAST_IN_FLIGHT = 64;
 /** Each holds a thread of TensorFlow Serving. */
@@ -320,9 +325,9 @@ function batchingOf(values: Values): Batching | undefined {
     maxBatchSize: values.SAGEMAKER_TFS_MAX_BATCH_SIZE,
     timeoutMicros: values.SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS,
     threads: values.SAGEMAKER_TFS_NUM_BATCH_THREADS ?? cpus,
-    // SageMaker itself bounds the requests in flight of a transform job, so the queue need not.
-    maxEnqueued:
-      values.SAGEMAKER_TFS_MAX_ENQUEUED_BATCHES ?? (values.SAGEMAKER_BATCH ? 100_000_000 : cpus),
+    // The runtime bounds the requests in flight, so the queue need not refuse any.
+    maxEnqueued: values.SAGEMAKER_TFS_MAX_ENQUEUED_BATCHES ?? 100_000_000,
+    pads: values.SAGEMAKER_TFS_BATCH_PADDING,
     allowedSizes: allowedSizesOf(values),
   };
 }
@@ -340,7 +345,20 @@ function allowedSizesOf(values: Values): number[] {
   ]);
 }
 
-function checkPorts({ backend, modelServer: { ports, instances } }: Environment): void {
+function checkPorts(environment: Environment): void {
+  const { backend, port, metrics } = environment;
+  const { ports, instances } = environment.modelServer;
+  const isOwn = (name: string, value: number | undefined) => {
+    if (!value || backend === 'in-process') return;
+    const [grpc, rest] = ports ? [ports.low, ports.low] : [DEFAULT_GRPC_PORT, DEFAULT_REST_PORT];
+    const length = ports ? 2 * instances : instances;
+    if (![grpc, rest].some((low) => value >= low && value < low + length)) return;
+    throw new EnvironmentError([
+      `${name} is "${value}", which is a port of the model server (${ports ? 'SAGEMAKER_SAFE_PORT_RANGE' : `from ${DEFAULT_GRPC_PORT} and ${DEFAULT_REST_PORT}`}); take another`,
+    ]);
+  };
+  isOwn('SAGEMAKER_BIND_TO_PORT', port);
+  isOwn('SAGEMAKER_TFS_METRICS_PORT', metrics.port);
   if (!ports || backend === 'in-process' || ports.high - ports.low + 1 >= 2 * instances) return;
   throw new EnvironmentError([
     `SAGEMAKER_SAFE_PORT_RANGE is "${ports.low}-${ports.high}"; ${instances} instance(s) of the model server need ${2 * instances} ports`,

@@ -175,6 +175,10 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     const signatures = await backend.signatures({ name: defaultModel });
     const { checkDeclarations } = await import('./check-declarations.ts');
     checkDeclarations(archive, signatures);
+    if (environment.modelServer.batching && environment.backend !== 'in-process') {
+      const { unbatchable } = await import('./model-server/batching-file.ts');
+      for (const warning of unbatchable(signatures)) log.warn(warning);
+    }
   });
   checked.catch(() => undefined);
   return { host, services, routes: singleModelRoutes(services), checked };

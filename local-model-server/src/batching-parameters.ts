@@ -20,8 +20,16 @@ export function batchingOptionsOf(parameters: BatchingParameters): BatchingOptio
   if (numBatchThreads < 1) {
     throw invalidArgument(`num_batch_threads must be >= 1; was ${numBatchThreads}`);
   }
+  const splits = parameters.enableLargeBatchSplitting === true;
+  const mostAtOnce = Number(parameters.maxExecutionBatchSize ?? maxBatchSize);
+  if (splits && (mostAtOnce < 1 || mostAtOnce > maxBatchSize)) {
+    throw invalidArgument(
+      `When enable_large_batch_splitting is true, max_execution_batch_size (${mostAtOnce}) should be positive and at most input_batch_size_limit (${maxBatchSize})`,
+    );
+  }
   return {
-    maxBatchSize,
+    maxBatchSize: splits ? mostAtOnce : maxBatchSize,
+    ...(splits && { maxInputRows: maxBatchSize }),
     numBatchThreads,
     timeoutMs: Number(parameters.batchTimeoutMicros ?? 0n) / 1_000,
     maxEnqueuedBatches: Number(parameters.maxEnqueuedBatches ?? 10n),

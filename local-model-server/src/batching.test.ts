@@ -125,6 +125,15 @@ test('a request larger than a batch, or without rows to join, is refused alone',
   expect(runs).toEqual([1]);
 });
 
+test('a request of more rows than a batch is split where that is asked for, up to its own limit', async () => {
+  const { run, runs } = batching({ maxInputRows: 9 });
+  expect(await run(rows(2, 4, 6, 8, 10, 12, 14, 16, 18))).toEqual(
+    [3, 4, 5, 6, 7, 8, 9, 10, 11].map((value) => [value]),
+  );
+  expect(runs.map(Number).sort()).toEqual([1, 4, 4]);
+  await expect(run(rows(...Array(10).fill(1)))).rejects.toThrow('larger than maximum');
+});
+
 test('requests beyond max_enqueued_batches are refused', async () => {
   const { run } = batching({ maxBatchSize: 1, maxEnqueuedBatches: 1 });
   const settled = await Promise.allSettled([
@@ -168,6 +177,18 @@ describe('parameters', () => {
       padVariableLengthInputs: false,
       unjoinable: 'refuse',
     });
+  });
+
+  test('with splitting, max_batch_size bounds requests and max_execution_batch_size batches', () => {
+    const options = batchingOptionsOf(
+      create(BatchingParametersSchema, {
+        maxBatchSize: 1000n,
+        enableLargeBatchSplitting: true,
+        maxExecutionBatchSize: 8n,
+        allowedBatchSizes: [2n, 8n, 1000n],
+      }),
+    );
+    expect(options).toMatchObject({ maxBatchSize: 8, maxInputRows: 1000 });
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { readEnvironment } from '../environment.ts';
+import { unbatchable } from './batching-file.ts';
 import { modelServerFlags, writeModelServerFiles } from './command.ts';
 import { idleSettings } from './gpu.ts';
 import { modelServerEndpoints } from './ports.ts';
@@ -75,8 +76,50 @@ test('instances alternate through the port range, threads and batching are hande
   );
   const cpus = availableParallelism();
   expect(batching).toBe(
-    `max_batch_size { value: 16 }\nbatch_timeout_micros { value: 1000 }\nnum_batch_threads { value: ${cpus} }\nmax_enqueued_batches { value: ${cpus} }\n`,
+    [
+      'max_batch_size { value: 1000000 }',
+      'enable_large_batch_splitting { value: true }',
+      'max_execution_batch_size { value: 16 }',
+      'batch_timeout_micros { value: 1000 }',
+      `num_batch_threads { value: ${cpus} }`,
+      'max_enqueued_batches { value: 100000000 }',
+      '',
+    ].join('\n'),
   );
+});
+
+test('allowed batch sizes end with what a request may have, as the model server asks for, and inputs may be padded', async () => {
+  const { batching } = await prepare({
+    SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
+    SAGEMAKER_TFS_MAX_BATCH_SIZE: '8',
+    SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '2,8',
+    SAGEMAKER_TFS_BATCH_PADDING: 'true',
+  });
+  const sizes = batching?.match(/(?<=allowed_batch_sizes: )\d+/g);
+  expect(sizes).toEqual(['2', '8', '1000000']);
+  expect(batching).toContain('pad_variable_length_inputs: true');
+});
+
+test('signatures that cannot be batched are named with the tensor', () => {
+  const tensor = (shape: number[] | undefined) => ({
+    dtype: 'float32' as const,
+    shape,
+    tensorName: 'x:0',
+    dtypeEnum: 1,
+  });
+  const warnings = unbatchable({
+    fine: { inputs: { x: tensor([-1, 3]) }, outputs: { y: tensor(undefined) }, methodName: '' },
+    fixed: { inputs: { x: tensor([1, 3]) }, outputs: { y: tensor([-1]) }, methodName: '' },
+    scalar: { inputs: { x: tensor([-1]) }, outputs: { total: tensor([]) }, methodName: '' },
+  } as never);
+  expect(warnings).toEqual([
+    expect.stringContaining(
+      'signature "fixed" cannot be batched: the first dimension of "x" [1, 3]',
+    ),
+    expect.stringContaining(
+      'signature "scalar" cannot be batched: the first dimension of "total" []',
+    ),
+  ]);
 });
 
 test('the model config names models, versions and labels, in protobuf text', async () => {

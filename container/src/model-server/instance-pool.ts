@@ -9,7 +9,7 @@ import { UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import { ServingError } from '../errors.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { probeModels } from './model-probe.ts';
+import { probeModels, probeRest } from './model-probe.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 
 /** One process of TensorFlow Serving. */
@@ -29,6 +29,8 @@ export interface InstancePoolOptions {
   /** Models that must be AVAILABLE before an instance is ready; read anew by every probe. */
   readonly models: () => readonly string[];
   readonly maxReplyBytes: number;
+  /** Whether the REST API must answer too. Default: false. */
+  readonly usesRest?: boolean;
   /** Calls that one instance works on at a time; others wait here. */
   readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
@@ -232,6 +234,9 @@ export class InstancePool {
     );
     if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
     if (isAnswered) instance.lastAnswer = performance.now();
+    if (result.state === 'ready' && this.#options.usesRest && instance.readiness.reason) {
+      return probeRest(instance.endpoint, this.#options.models()[0]);
+    }
     if (result.state !== 'unknown' || isAnswered) return result;
     return this.#unanswered(instance, index, asked);
   }

@@ -4,6 +4,7 @@ import type { ModelVersionStatus } from '../backends/backend.ts';
 import { ConnectionLost } from '../backends/connection-lost.ts';
 import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import type { UnaryChannel } from '../backends/grpc/unary-channel.ts';
+import type { ModelServerEndpoint } from './endpoint.ts';
 import type { ProbeResult } from './readiness.ts';
 
 /** Milliseconds after which a probe has found out nothing. */
@@ -34,6 +35,23 @@ export async function probeModels(
     if (probe.result.state !== 'ready') return { ...probe, ...(failure && { failure }) };
   }
   return { result: { state: 'ready' }, isAnswered: true, ...(failure && { failure }) };
+}
+
+/** Whether the REST API is that of the model server: a port that is taken is only logged there (server.cc). */
+export async function probeRest(
+  { host, restPort }: ModelServerEndpoint,
+  model: string | undefined,
+): Promise<ProbeResult> {
+  if (model === undefined) return { state: 'ready' };
+  const url = `http://${host}:${restPort}/v1/models/${encodeURIComponent(model)}`;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    if ((await response.text()).includes('model_version_status')) return { state: 'ready' };
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') return { state: 'unknown' };
+  }
+  const reason = `the model server does not answer on its REST port ${restPort}; is it taken by another program?`;
+  return { state: 'not ready', reason };
 }
 
 async function probeModel(

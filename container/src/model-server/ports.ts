@@ -1,12 +1,8 @@
 /** Which ports each process of TensorFlow Serving gets. */
 import { join } from 'node:path';
-import type { Environment } from '../environment.ts';
+import { DEFAULT_GRPC_PORT, DEFAULT_REST_PORT, type Environment } from '../environment.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { privateDirectory } from './private-directory.ts';
-
-/** Ports of the AWS container where SageMaker gives no range. */
-const DEFAULT_GRPC_PORT = 9000;
-const DEFAULT_REST_PORT = 8501;
 
 /**
  * One endpoint for each instance. In a `SAGEMAKER_SAFE_PORT_RANGE` gRPC and REST ports alternate from its

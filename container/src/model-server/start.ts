@@ -124,6 +124,7 @@ function poolOf(
     endpoints,
     models: () => served().map(({ name }) => name),
     maxReplyBytes: environment.limits.maxResponseBytes,
+    usesRest: environment.backend === 'rest',
     maxInFlight: Math.max(1, Math.floor(environment.modelServer.inFlight / environment.processes)),
     stuckMs: Math.max(LEAST_STUCK_MS, environment.limits.requestTimeoutMs),
     onReady: watch?.onReady,

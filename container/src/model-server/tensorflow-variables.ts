@@ -1,5 +1,8 @@
 /** The variables that TensorFlow itself reads, in TensorFlow Serving and in the runtime's own process alike. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
+import { hasGpu } from './gpu.ts';
 
 /** Clusters everything that XLA can compile (tensorflow/compiler/jit/flags.cc), on CPUs as well. */
 const XLA_FLAGS = ['--tf_xla_auto_jit=2', '--tf_xla_cpu_global_jit'];
@@ -14,6 +17,10 @@ export function tensorFlowVariables(
   const oneDnn = modelServer.graph.oneDnn ?? (mixedPrecision === 'bfloat16' || undefined);
   return {
     OMP_NUM_THREADS: modelServer.ompThreads,
+    // Newer GPUs than TensorFlow was built for compile its kernels; without a home the driver forgets them.
+    ...(hasGpu() && {
+      CUDA_CACHE_PATH: variables.CUDA_CACHE_PATH ?? join(tmpdir(), 'cuda-cache'),
+    }),
     ...(xla && { TF_XLA_FLAGS: withXla(variables.TF_XLA_FLAGS) }),
     ...(oneDnn !== undefined && { TF_ENABLE_ONEDNN_OPTS: oneDnn ? '1' : '0' }),
   };

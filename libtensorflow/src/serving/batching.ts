@@ -22,6 +22,11 @@ import { failedPrecondition, invalidArgument, StatusError } from './status-error
 export interface BatchingOptions {
   /** Rows of a batch at most. Default: 1000. */
   readonly maxBatchSize: number;
+  /**
+   * Rows of one request at most; those of more than {@link maxBatchSize} are split into several batches
+   * (`enable_large_batch_splitting`). Absent: `maxBatchSize`, none is split.
+   */
+  readonly maxInputRows?: number;
   /** Milliseconds that a request waits for others. Default: 0. */
   readonly timeoutMs: number;
   /** Batches of a signature that may wait; beyond them requests are refused. Default: 10. */
@@ -77,11 +82,39 @@ export class BatchingSession implements Session {
       return this.#session.run(signature, inputs, outputs, signal);
     }
     const size = batchSizeOf(inputs);
+    const { maxInputRows = 0, maxBatchSize } = this.#options;
+    if (size > maxBatchSize && size <= maxInputRows) {
+      return this.#runSplit(signature, inputs, outputs, signal);
+    }
     const queue = this.#queue(signature, outputs, alone ? rowShapes(inputs) : '');
     const result = new Promise<RunResult>((resolve, reject) =>
       queue.add({ size, inputs, signal, resolve, reject }),
     );
     return signal ? abortable(result, signal) : result;
+  }
+
+  /** Runs a request of more rows than a batch has in several, and joins their outputs. */
+  async #runSplit(
+    signature: string,
+    inputs: TensorMap,
+    outputs: readonly string[],
+    signal: AbortSignalLike | undefined,
+  ): Promise<RunResult> {
+    const parts = splitInputs(inputs, batchSizeOf(inputs), this.#options.maxBatchSize);
+    const runs = await Promise.allSettled(
+      parts.map((part) => this.run(signature, part, outputs, signal)),
+    );
+    const results = runs.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+    try {
+      const failed = runs.find((run) => run.status === 'rejected');
+      if (failed) throw failed.reason;
+      const joined = outputs.map((name) => {
+        return [name, concat(results.map((result) => result.outputs[name] as Tensor))];
+      });
+      return { outputs: Object.fromEntries(joined), release: () => undefined };
+    } finally {
+      for (const result of results) result.release();
+    }
   }
 
   /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
@@ -153,6 +186,19 @@ function batchSizeOf(inputs: TensorMap): number {
     throw invalidArgument('Batching Run() input tensors must have equal 0th-dimension size');
   }
   return size;
+}
+
+/** The inputs in parts of at most `most` rows. */
+function splitInputs(inputs: TensorMap, rows: number, most: number): TensorMap[] {
+  const sizes = Array.from({ length: Math.ceil(rows / most) }, (_, index) =>
+    Math.min(most, rows - index * most),
+  );
+  const tensors = Object.entries(inputs).map(
+    ([name, tensor]) => [name, split(tensor, sizes)] as const,
+  );
+  return sizes.map((_, index) =>
+    Object.fromEntries(tensors.map(([name, parts]) => [name, parts[index] as Tensor])),
+  );
 }
 
 /** The batch's inputs joined, and the rows of each request, then of the padding where there is any. */

@@ -16,7 +16,19 @@ export class GrpcError extends Error {
 /** The error that a client of the runtime gets: TensorFlow Serving's text under its own HTTP status. */
 export function servingErrorOf(error: GrpcError): ServingError {
   const status = httpStatusOf(error.status);
-  return new ServingError(errorCodeOf(status), error.message, { status, cause: error });
+  const message = `${error.message}${adviceOn(error.message)}`;
+  return new ServingError(errorCodeOf(status), message, { status, cause: error });
+}
+
+/** What TensorFlow Serving's words about batching (batching_session.cc) mean for who deployed the model. */
+function adviceOn(message: string): string {
+  if (message.includes('from different tasks have different shapes')) {
+    return ' (requests of different shapes came together: SAGEMAKER_TFS_BATCH_PADDING=true pads them, without SAGEMAKER_TFS_ENABLE_BATCHING each runs alone)';
+  }
+  if (/^Batched output tensor|^Batching Run\(\) input/.test(message)) {
+    return ' (this signature cannot be batched: unset SAGEMAKER_TFS_ENABLE_BATCHING, or use SAGEMAKER_TFS_BACKEND=in-process, where it runs alone)';
+  }
+  return '';
 }
 
 /** The catalogue's code for an HTTP status that the model server gave. */

@@ -112,7 +112,7 @@ function batchingOf(
       maxEnqueuedBatches: batching.maxEnqueued,
       numBatchThreads: batching.threads,
       allowedBatchSizes: batching.allowedSizes,
-      padVariableLengthInputs: false,
+      padVariableLengthInputs: batching.pads,
       unjoinable: 'run-alone',
       onBatch: (batch) => onBatch?.({ model, ...batch }),
     },
