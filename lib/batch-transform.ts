@@ -228,7 +228,7 @@ export class BatchTransform extends Construct {
     const jobNamePrefix = Names.uniqueResourceName(this, { maxLength: 26, separator: '-' })
       .toLowerCase()
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
-    grantModel(props);
+    grantModel(this, props);
     const shardFunction = createShardFunction(this, props);
     const logGroup = new LogGroup(this, 'Log', {
       retention: RetentionDays.THREE_MONTHS,

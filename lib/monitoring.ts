@@ -4,7 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { BoundVariant } from './endpoint/variant.ts';
-import { type AlarmThresholds, variantAlarms } from './monitoring/alarms.ts';
+import { type AlarmThresholds, queueAlarm, variantAlarms } from './monitoring/alarms.ts';
 import { queueRow, type VariantHardware, variantRow } from './monitoring/widgets.ts';
 import type { RealtimeEndpoint } from './realtime-endpoint.ts';
 
@@ -46,15 +46,17 @@ export class EndpointMonitoring extends Construct {
       if (heading) this.dashboard.addWidgets(heading);
       this.dashboard.addWidgets(...graphs);
     }
-    this.alarms = endpoint.variants.flatMap((variant) =>
+    const alarms = endpoint.variants.flatMap((variant) =>
       variantAlarms(
         new Construct(this, variant.name),
         variant.name,
         endpoint.metrics(variant.name),
         thresholds,
-        !variant.props.serverless,
+        { hasInstances: !variant.props.serverless, isAsync: endpoint.isAsync },
       ),
     );
+    if (endpoint.isAsync) alarms.push(queueAlarm(this, endpoint.queueMetrics(), thresholds));
+    this.alarms = alarms;
     if (!alarmTopic) return;
     const action = new SnsAction(alarmTopic);
     for (const alarm of this.alarms) {

@@ -73,12 +73,17 @@ export interface IRealtimeEndpoint {
   grantInvoke(grantee: IGrantable): Grant;
 }
 
-function grantInvoke(grantee: IGrantable, endpointArn: string): Grant {
-  return Grant.addToPrincipal({
-    grantee,
-    actions: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointAsync'],
-    resourceArns: [endpointArn],
-  });
+/** Actions of requests that are answered at once, whole or as a stream. */
+const INVOKE = ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'];
+/** Action of requests through the queue. */
+const INVOKE_ASYNC = ['sagemaker:InvokeEndpointAsync'];
+
+function grantInvoke(
+  grantee: IGrantable,
+  endpointArn: string,
+  actions: readonly string[] = [...INVOKE, ...INVOKE_ASYNC],
+): Grant {
+  return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [endpointArn] });
 }
 
 /** A real-time, asynchronous or serverless endpoint. */
@@ -133,7 +138,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   }
 
   grantInvoke(grantee: IGrantable): Grant {
-    return grantInvoke(grantee, this.endpointArn);
+    return grantInvoke(grantee, this.endpointArn, this.isAsync ? INVOKE_ASYNC : INVOKE);
   }
 
   /** Metrics of a production or shadow variant. @param variantName default: the first */

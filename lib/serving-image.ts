@@ -142,6 +142,7 @@ export class ServingImage extends Construct implements IServingImage {
       directory,
       target: this.variant === 'in-process' ? 'in-process' : 'model-server',
       platform: Platform.LINUX_AMD64,
+      ...(builtByDocker() && { outputs: ['type=docker'] }),
       buildArgs: { ...(this.variant === 'gpu' && { TFS_BASE: GPU_BASE }), ...props.buildArgs },
       ignoreMode: IgnoreMode.DOCKER,
       // What the Dockerfile copies, so that nothing else changes the image's hash.
@@ -153,6 +154,16 @@ export class ServingImage extends Construct implements IServingImage {
   grantPull(grantee: IGrantable): Grant {
     return this.asset.repository.grantPull(grantee);
   }
+}
+
+/**
+ * Whether `docker` itself builds the image. Its newer stores would write an OCI manifest, which CreateModel is
+ * reported to refuse, unless asked for Docker's own; podman and buildah take BUILDAH_FORMAT=docker instead. The
+ * CDK already turns attestations off.
+ * @see https://github.com/aws/amazon-sagemaker-feedback/issues/180
+ */
+function builtByDocker(): boolean {
+  return (process.env.CDK_DOCKER ?? 'docker') === 'docker';
 }
 
 const ECR_URI =

@@ -1,5 +1,6 @@
-/** Asynchronous inference: the input lies in S3, and the answer will. */
+/** Asynchronous inference: the input lies in S3 or is sent along, and the answer will lie in S3. */
 import { formatCustomAttributes, type RequestAttributes } from './custom-attributes.ts';
+import { PredictionError } from './errors/prediction-error.ts';
 import { serviceError } from './errors/service-error.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import { endpointClient } from './targets/endpoint.ts';
@@ -7,7 +8,7 @@ import type { EndpointTarget } from './targets/target.ts';
 
 /** How an asynchronous prediction is asked for. */
 export interface PredictAsyncOptions extends RetryOptions {
-  /** Media type of the object in S3. */
+  /** Media type of the input. */
   readonly contentType: string;
   readonly accept?: string;
   readonly customAttributes?: RequestAttributes;
@@ -29,12 +30,12 @@ export interface AsyncPrediction {
 
 /**
  * Queues a prediction at an endpoint with asynchronous inference.
- * @param inputLocation the request's body, `s3://bucket/key`
- * @throws PredictionError
+ * @param request the request's body: `s3://bucket/key`, or its bytes, 128,000 at most
+ * @throws PredictionError, BAD_OPTION for more bytes
  */
 export async function predictAsync(
   target: EndpointTarget,
-  inputLocation: string,
+  request: string | Uint8Array,
   options: PredictAsyncOptions,
 ): Promise<AsyncPrediction> {
   const { InvokeEndpointAsyncCommand } = await import('@aws-sdk/client-sagemaker-runtime');
@@ -43,7 +44,7 @@ export async function predictAsync(
   const { signal, customAttributes } = options;
   const input = {
     EndpointName: endpointName,
-    InputLocation: inputLocation,
+    ...bodyOf(request),
     ContentType: options.contentType,
     Accept: options.accept,
     CustomAttributes: (customAttributes && formatCustomAttributes(customAttributes)) || undefined,
@@ -66,4 +67,19 @@ export async function predictAsync(
     outputLocation: answer.OutputLocation ?? '',
     failureLocation: answer.FailureLocation,
   };
+}
+
+/**
+ * Bytes that a request may carry itself.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointAsync.html
+ */
+const MAX_INLINE = 128_000;
+
+function bodyOf(request: string | Uint8Array): { InputLocation: string } | { Body: Uint8Array } {
+  if (typeof request === 'string') return { InputLocation: request };
+  if (request.byteLength <= MAX_INLINE) return { Body: request };
+  throw new PredictionError(
+    'BAD_OPTION',
+    `the request has ${request.byteLength} bytes, and an asynchronous one carries at most ${MAX_INLINE}. Put it into S3 and give its s3:// address`,
+  );
 }

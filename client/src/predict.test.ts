@@ -223,6 +223,17 @@ test('asynchronous inference tells where the answer will lie', async () => {
   });
 });
 
+test('a small asynchronous request is sent along, a large one is told to go to S3', async () => {
+  const target = { endpointName: ENDPOINT, client: clientOf(sagemaker) };
+  const options = { contentType: 'image/jpeg' };
+  await predictAsync(target, Buffer.from('a picture'), options);
+  expect(sagemaker.requests.at(-1)?.headers).not.toHaveProperty('x-amzn-sagemaker-inputlocation');
+  await expect(predictAsync(target, new Uint8Array(128_001), options)).rejects.toMatchObject({
+    code: 'BAD_OPTION',
+    message: expect.stringContaining('carries at most 128000. Put it into S3'),
+  });
+});
+
 function valuesOf(tensors: TensorMap): Record<string, TypedTensor> {
   return Object.fromEntries(
     Object.entries(tensors).map(([name, tensor]) => [name, toTypedTensor(tensor)]),

@@ -76,7 +76,8 @@ describe('the life of a container', () => {
     const response = await invoke(runtime, '{"instances": [1.0, 2.0]}');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ predictions: [3.5, 4.0] });
-    expect((await fetch(`${runtime.url}/ping`)).status).toBe(200);
+    const healthy = await fetch(`${runtime.url}/ping`);
+    expect([healthy.status, await healthy.text()]).toEqual([200, '']);
     expect(await runtime.end('SIGTERM')).toBe(0);
   });
 

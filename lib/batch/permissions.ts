@@ -10,15 +10,19 @@ import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 import { SHARD_MAP_LABELS } from './shard-states.ts';
 
 /** The model's containers read inputs, and write outputs and logs. */
-export function grantModel({ model, input, output, outputKey, volumeKey }: BatchTransformProps) {
+export function grantModel(scope: Construct, props: BatchTransformProps): void {
+  const { model, input, output, outputKey, volumeKey } = props;
   model.allowLogging('/aws/sagemaker/TransformJobs');
   model.keepReplaced();
-  grantReadBelow(model, input.bucket, input.prefix);
+  // Here and not in the role's own policy: the model may be in another stack, which must not need this one.
+  const policy = new Policy(scope, 'ModelAccess');
+  model.role.attachInlinePolicy(policy);
+  grantReadBelow(policy, input.bucket, input.prefix);
   // Manifests of shards lie below the output prefix.
-  grantReadBelow(model, output.bucket, output.prefix);
-  grantWriteBelow(model, output.bucket, output.prefix);
-  outputKey?.grantEncryptDecrypt(model);
-  volumeKey?.grantEncryptDecrypt(model);
+  grantReadBelow(policy, output.bucket, output.prefix);
+  grantWriteBelow(policy, output.bucket, output.prefix);
+  outputKey?.grantEncryptDecrypt(policy);
+  volumeKey?.grantEncryptDecrypt(policy);
 }
 
 /** The state machine starts and watches jobs of its own name. */

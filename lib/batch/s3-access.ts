@@ -29,5 +29,6 @@ export function grantWriteBelow(grantee: Reader, bucket: AnyBucket, prefix: stri
   const actions = ['s3:PutObject', 's3:AbortMultipartUpload'];
   Grant.addToPrincipal({ grantee, actions, resourceArns: [objects] });
   justifyWildcard(grantee, objects, REASON);
-  bucket.encryptionKey?.grantEncrypt(grantee);
+  // Decrypt too: S3 asks for it where an object is uploaded in several parts.
+  bucket.encryptionKey?.grantEncryptDecrypt(grantee);
 }

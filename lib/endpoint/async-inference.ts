@@ -98,7 +98,9 @@ function grantQueue(
   }
   props.successTopic?.grantPublish(grantee);
   props.errorTopic?.grantPublish(grantee);
-  props.encryptionKey?.grantEncrypt(grantee);
-  outputBucket.encryptionKey?.grantEncrypt(grantee);
+  // Decrypt too: S3 asks for it where an answer is uploaded in several parts.
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+  props.encryptionKey?.grantEncryptDecrypt(grantee);
+  outputBucket.encryptionKey?.grantEncryptDecrypt(grantee);
   inputBucket.encryptionKey?.grantDecrypt(grantee);
 }

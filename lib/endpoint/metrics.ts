@@ -46,6 +46,16 @@ export class VariantMetrics {
     return this.count('Invocation5XXErrors', options);
   }
 
+  /** Asynchronous requests that were not answered, for whatever reason. @default sum over 1 minute */
+  invocationFailures(options?: MetricOptions): Metric {
+    return this.count('InvocationFailures', options);
+  }
+
+  /** Asynchronous requests that were worked on, well or not. @default sum over 1 minute */
+  invocationsProcessed(options?: MetricOptions): Metric {
+    return this.count('InvocationsProcessed', options);
+  }
+
   /** Time in the container, microseconds. @default p90 over 1 minute */
   modelLatency(options?: MetricOptions): Metric {
     return this.latency('ModelLatency', options);
@@ -134,6 +144,11 @@ export class QueueMetrics {
   /** The same for each instance. @default average over 1 minute */
   backlogPerInstance(options?: MetricOptions): Metric {
     return this.metric('ApproximateBacklogSizePerInstance', options);
+  }
+
+  /** Seconds that the oldest request has waited. @default maximum over 1 minute */
+  ageOfOldestRequest(options?: MetricOptions): Metric {
+    return this.metric('ApproximateAgeOfOldestRequest', { statistic: Stats.MAXIMUM, ...options });
   }
 
   /** 1 where requests wait and no instance runs. @default average over 1 minute */

@@ -1,7 +1,8 @@
 /** Uploads an unpacked model to an S3 prefix, for instances that read files instead of one archive. */
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, Source } from 'aws-cdk-lib/aws-s3-deployment';
-import { RemovalPolicy } from 'aws-cdk-lib/core';
+import { RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
 import type { PackagedModel } from './packaged-model.ts';
 
@@ -32,7 +33,13 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
     // Earlier revisions stay until the bucket goes: a rollback may need them.
     prune: false,
     retainOnDelete: true,
-    memoryLimit: 1024,
+    // The largest that Lambda has: the files are there twice, packed and unpacked.
+    ephemeralStorageSize: Size.gibibytes(10),
+    memoryLimit: 3008,
+    logGroup: new LogGroup(scope, 'UploadLog', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    }),
   });
   return { bucket, prefix, deployment };
 }

@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { VariantMetrics } from '../endpoint/metrics.ts';
+import type { QueueMetrics, VariantMetrics } from '../endpoint/metrics.ts';
 
 /** Thresholds of the alarms. */
 export interface AlarmThresholds {
@@ -23,6 +23,16 @@ export interface AlarmThresholds {
    * @default 25
    */
   readonly clientErrorPercent?: number;
+  /**
+   * Requests of an asynchronous endpoint that were not answered, in 5 minutes.
+   * @default 1
+   */
+  readonly failedInvocations?: number;
+  /**
+   * Time that the oldest request of an asynchronous endpoint may wait.
+   * @default Duration.hours(1)
+   */
+  readonly queueAge?: Duration;
   /**
    * P90 of the time in the container over 5 minutes.
    * @default Duration.seconds(10), a sixth of what SageMaker waits before it gives up
@@ -64,7 +74,6 @@ function share(errors: IMetric, requests: IMetric, period: Duration, label: stri
 function requestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
   const short = { period: Duration.minutes(5) };
   const long = { period: Duration.minutes(15) };
-  const latency = thresholds.modelLatencyP90 ?? Duration.seconds(10);
   return [
     {
       id: 'ServerErrors',
@@ -90,14 +99,49 @@ function requestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): Al
       threshold: thresholds.clientErrorPercent ?? 25,
       periods: 1,
     },
-    {
-      id: 'ModelLatency',
-      description: 'is slow',
-      metric: metrics.modelLatency(),
-      threshold: latency.toMilliseconds() * 1000,
-      periods: 5,
-    },
+    latencyAlarm(metrics, thresholds),
   ];
+}
+
+/**
+ * Asynchronous endpoints publish no Invocations, so that a share of them has no data; they count failures.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html
+ */
+function asyncRequestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
+  return [
+    {
+      id: 'FailedInvocations',
+      description: 'leaves requests unanswered',
+      metric: metrics.invocationFailures({ period: Duration.minutes(5) }),
+      // Reached, not exceeded: the comparison is greater-than.
+      threshold: (thresholds.failedInvocations ?? 1) - 1,
+      periods: 1,
+    },
+    latencyAlarm(metrics, thresholds),
+  ];
+}
+
+function latencyAlarm(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec {
+  const latency = thresholds.modelLatencyP90 ?? Duration.seconds(10);
+  return {
+    id: 'ModelLatency',
+    description: 'is slow',
+    metric: metrics.modelLatency(),
+    threshold: latency.toMilliseconds() * 1000,
+    periods: 5,
+  };
+}
+
+/** Adds the alarm of an asynchronous endpoint's queue. */
+export function queueAlarm(scope: Construct, queue: QueueMetrics, thresholds: AlarmThresholds) {
+  return new Alarm(scope, 'QueueAge', {
+    alarmDescription: 'The oldest request of the queue has waited too long',
+    metric: queue.ageOfOldestRequest(),
+    threshold: (thresholds.queueAge ?? Duration.hours(1)).toSeconds(),
+    evaluationPeriods: 5,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });
 }
 
 function resourceAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
@@ -125,11 +169,13 @@ export function variantAlarms(
   name: string,
   metrics: VariantMetrics,
   thresholds: AlarmThresholds,
-  hasInstances: boolean,
+  kind: { readonly hasInstances: boolean; readonly isAsync: boolean },
 ): Alarm[] {
   const specs = [
-    ...requestAlarms(metrics, thresholds),
-    ...(hasInstances ? resourceAlarms(metrics, thresholds) : []),
+    ...(kind.isAsync
+      ? asyncRequestAlarms(metrics, thresholds)
+      : requestAlarms(metrics, thresholds)),
+    ...(kind.hasInstances ? resourceAlarms(metrics, thresholds) : []),
   ];
   return specs.map(
     ({ id, description, metric, threshold, periods }) =>

@@ -74,7 +74,14 @@ export class SmokeTest extends Construct {
       ...(props.vpcSubnets && { vpcSubnets: props.vpcSubnets }),
       ...(props.securityGroups && { securityGroups: [...props.securityGroups] }),
     });
-    if (props.samples.length > 0) endpoint.grantInvoke(role);
+    if (props.samples.length > 0) {
+      role.addToPolicy(
+        new PolicyStatement({
+          actions: ['sagemaker:InvokeEndpoint'],
+          resources: [endpoint.endpointArn],
+        }),
+      );
+    }
     if (props.vpc) {
       role.addToPolicy(networkInterfaces());
       justifyWildcard(role, '*', 'Lambda checks leave to join a VPC against all interfaces');

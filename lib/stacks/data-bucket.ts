@@ -10,7 +10,8 @@ export function createDataBucket(scope: Construct, id: string): Bucket {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     enforceSSL: true,
     lifecycleRules: [{ expiration: Duration.days(90) }],
-    removalPolicy: RemovalPolicy.RETAIN,
+    // But not of a first deployment that failed: nobody has put anything into it.
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
   return new Bucket(scope, id, {
     encryption: BucketEncryption.S3_MANAGED,
@@ -18,6 +19,7 @@ export function createDataBucket(scope: Construct, id: string): Bucket {
     enforceSSL: true,
     serverAccessLogsBucket: logs as IBucket,
     lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
-    removalPolicy: RemovalPolicy.RETAIN,
+    // But not of a first deployment that failed: nobody has put anything into it.
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
 }

@@ -1,4 +1,6 @@
 /** One model behind an endpoint, watched and proven. */
+
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Aws, CfnOutput, Duration, Size, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
@@ -27,6 +29,7 @@ export interface ServingStackProps extends StackProps {
 /** The model, its endpoint, dashboard, alarms and smoke test. */
 export class ServingStack extends Stack {
   readonly endpoint: RealtimeEndpoint;
+  private data: Bucket | undefined;
 
   constructor(scope: Construct, id: string, props: ServingStackProps) {
     super(scope, id, props);
@@ -49,11 +52,19 @@ export class ServingStack extends Stack {
       InvokeCommand: invokeCommand(endpointName, config),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
+    if (this.data && config.async) {
+      // Where callers put requests, and where the answers are.
+      const places = { InputUri: 'async-input/', OutputUri: 'async-output/' };
+      for (const [name, prefix] of Object.entries(places)) {
+        new CfnOutput(this, name, { value: this.data.s3UrlForObject(prefix) });
+      }
+    }
   }
 
   private createEndpoint(model: TensorFlowModel, config: EndpointConfig): RealtimeEndpoint {
     const needsBucket = config.async || config.dataCapturePercent !== undefined;
     const bucket = needsBucket ? createDataBucket(this, 'Data') : undefined;
+    this.data = bucket;
     return new RealtimeEndpoint(this, 'Endpoint', {
       variants: [variantProps(model, config)],
       ...(config.async && bucket && { asyncInference: { outputBucket: bucket } }),

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   console.log('Build container/Dockerfile');
   await build();
   const config = await inspect();
-  assert.notEqual(config.User.split(':')[0], '0', 'the image must not run as root');
+  assert.equal(config.User.split(':')[0], '0', 'SageMaker asks for images that run as root');
   assert.equal(config.Labels['com.amazonaws.sagemaker.capabilities.multi-models'], 'true');
   await checkBillOfMaterials();
   console.log('Serve examples/digits from the image');

@@ -6,6 +6,7 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
 import { BatchTransform } from '../../lib/index.ts';
 import { type Service, StateError } from './asl.ts';
@@ -21,7 +22,7 @@ import {
   writeOutputs,
 } from './batch-machine.ts';
 import { type S3StandIn, startS3 } from './s3-stand-in.ts';
-import { masked, testModel, testStack } from './support.ts';
+import { masked, testApp, testModel, testStack } from './support.ts';
 
 const QUOTA_IN_USE =
   "The account-level service limit 'ml.p3.2xlarge for transform job usage' is 4 Instances, with current utilization of 4 Instances and a request delta of 2 Instances.";
@@ -640,6 +641,22 @@ test.each<[string, boolean]>([
     Match.stringLikeRegexp('sends its events to EventBridge'),
   );
   expect(warnings).toHaveLength(eventBridgeEnabled ? 0 : 1);
+});
+
+test('the model may be in another stack', () => {
+  const app = testApp();
+  const models = new Stack(app, 'Models');
+  const jobs = new Stack(app, 'Jobs');
+  const bucket = new Bucket(jobs, 'Bucket');
+  new BatchTransform(jobs, 'Batch', {
+    model: testModel(models),
+    input: { bucket, prefix: 'input/' },
+    output: { bucket, prefix: 'output/' },
+    outputKey: new Key(jobs, 'Key'),
+  });
+  expect(() => app.synth()).not.toThrow();
+  expect(jobs.dependencies).toEqual([models]);
+  expect(models.dependencies).toEqual([]);
 });
 
 test('a deployment keeps the model that runs still name, and their leave to read its archive', () => {

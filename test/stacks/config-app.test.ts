@@ -54,7 +54,20 @@ test('asynchronous, scaled to zero, with a bucket of its own and mail', () => {
       alarmEmail: 'ops@example.com',
     },
   });
-  serving?.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Retain' });
+  // Not kept where the first deployment failed: CloudFormation would find it in its way.
+  serving?.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'RetainExceptOnCreate' });
+  const alarms = Object.values(serving?.findResources('AWS::CloudWatch::Alarm') ?? {});
+  const watched = JSON.stringify(alarms);
+  for (const metric of [
+    'InvocationFailures',
+    'ApproximateAgeOfOldestRequest',
+    'HasBacklogWithoutCapacity',
+  ]) {
+    expect(watched).toContain(`"${metric}"`);
+  }
+  // Asynchronous endpoints do not publish it: a share of it would have no data for ever.
+  expect(watched).not.toContain('"Invocations"');
+  serving?.hasOutput('InputUri', {});
   serving?.hasResourceProperties(CONFIG, { AsyncInferenceConfig: Match.anyValue() });
   serving?.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
 });

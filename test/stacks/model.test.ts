@@ -104,6 +104,8 @@ test('an image is built from its context alone, for the platform that SageMaker 
       directory: expect.stringMatching(/^asset\./),
       dockerBuildTarget: 'model-server',
       dockerBuildArgs: { TFS_BASE: expect.stringMatching(/-gpu$/) },
+      // Docker's own manifest: CreateModel may refuse OCI's.
+      dockerOutputs: ['type=docker'],
       platform: 'linux/amd64',
     },
   ]);

@@ -275,7 +275,7 @@ test('grantInvoke names this endpoint, in lower case as SageMaker does', () => {
     PolicyDocument: {
       Statement: [
         {
-          Action: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointAsync'],
+          Action: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
           Resource: resource,
         },
       ],
