@@ -14,9 +14,14 @@ export interface JsonArrayFile {
 /** Bytes gathered before they are written. */
 const BUFFER = 64 * 1024;
 
-/** Starts an array in a file. */
-export async function openJsonArray(path: string): Promise<JsonArrayFile> {
-  const partial = `${path}.${process.pid}.partial`;
+/**
+ * Starts an array in a file.
+ * @param partial where it is written until it is complete; on the same disk
+ */
+export async function openJsonArray(
+  path: string,
+  partial = `${path}.${process.pid}.partial`,
+): Promise<JsonArrayFile> {
   await mkdir(dirname(path), { recursive: true });
   const file: FileHandle = await open(partial, 'w');
   let waiting = '[';

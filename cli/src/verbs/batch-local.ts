@@ -1,3 +1,4 @@
+import { EXISTING, type Existing } from '@sagemaker-tfs/batch';
 import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
@@ -28,6 +29,8 @@ interface BatchLocalOptions {
   readonly maxPayload?: number;
   readonly maxRetries?: number;
   readonly timeout?: number;
+  readonly existing?: Existing;
+  readonly maxFailurePercent?: number;
   readonly json?: true;
 }
 
@@ -98,7 +101,21 @@ function addRequestOptions(local: Command): void {
       'tries after the first of a request that got 429, 5xx or no answer (default: 3)',
       wholeNumber(0),
     )
-    .option('--timeout <seconds>', 'time for one request (default: 600)', wholeNumber());
+    .option('--timeout <seconds>', 'time for one request (default: 600)', wholeNumber())
+    .addOption(
+      new Option(
+        '--existing <what>',
+        'outputs that count as done: those not older than model, settings and input; all; none',
+      )
+        .choices(EXISTING)
+        .default(DEFAULT_SETTINGS.existing),
+    )
+    .option(
+      '--max-failure-percent <number>',
+      'failed inputs of those tried, in percent, that end the job',
+      wholeNumber(0),
+      DEFAULT_SETTINGS.maxFailurePercent,
+    );
 }
 
 async function batchLocal(folder: string, options: BatchLocalOptions): Promise<void> {
@@ -135,14 +152,14 @@ async function run(
     ...(options.manifest !== undefined && { manifest: options.manifest }),
   };
   const total = await countInputs(await sourceOf(places));
-  return withRuntime(options, abort, async (url) => {
+  return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();
     const onProgress = ({ done, skipped, failed }: JobProgress) => {
       const note = rate(done + failed, total - done - skipped - failed);
       bar.update(done + skipped + failed, failed > 0 ? `${note}, ${failed} failed` : note);
     };
-    const job = { ...places, ...requestsOf(options), url, signal: abort.signal, onProgress };
+    const job = { ...places, ...requestsOf(options), url, model, signal: abort.signal, onProgress };
     return runLocalJob(job).finally(bar.stop);
   });
 }
@@ -151,20 +168,22 @@ async function run(
 async function withRuntime<T>(
   options: BatchLocalOptions,
   abort: AbortController,
-  work: (url: string) => Promise<T>,
+  work: (url: string, model: string) => Promise<T>,
 ): Promise<T> {
-  if (options.url) return work(options.url.replace(/\/$/, ''));
+  if (options.url) return work(options.url.replace(/\/$/, ''), '');
   const { prepareModelRoot } = await import('../serving/model-root.ts');
   const { startRuntime } = await import('../serving/runtime-process.ts');
+  const { modelDigest } = await import('../batch/local/existing.ts');
   const root = await prepareModelRoot(options.model as string, options.handler);
   try {
+    const model = await modelDigest(root.directory);
     const runtime = await startRuntime({
       modelDirectory: root.directory,
       environment: { SAGEMAKER_BATCH: 'true', SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
       log: 'inherit',
       signal: abort.signal,
     });
-    return await work(runtime.url).finally(runtime.stop);
+    return await work(runtime.url, model).finally(runtime.stop);
   } finally {
     await root.cleanUp();
   }
@@ -173,6 +192,7 @@ async function withRuntime<T>(
 function requestsOf(options: BatchLocalOptions) {
   const { accept, customAttributes, splitType, batchStrategy, assembleWith } = options;
   const { maxConcurrentTransforms, maxPayload, maxRetries, timeout } = options;
+  const { existing, maxFailurePercent } = options;
   return {
     contentType: options.contentType,
     ...(accept !== undefined && { accept }),
@@ -184,6 +204,8 @@ function requestsOf(options: BatchLocalOptions) {
     ...(maxPayload !== undefined && { maxPayloadInMB: maxPayload }),
     ...(maxRetries !== undefined && { maxRetries }),
     ...(timeout !== undefined && { timeoutSeconds: timeout }),
+    ...(existing && { existing }),
+    ...(maxFailurePercent !== undefined && { maxFailurePercent }),
   };
 }
 

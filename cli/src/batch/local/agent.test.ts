@@ -1,5 +1,15 @@
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,7 +64,7 @@ const echo: Invocations = (body) => `<${body}>`;
 async function filesBelow(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && entry.name !== '.origin.json')
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
     .sort();
 }
@@ -388,3 +398,67 @@ async function run(program: string, args: readonly string[]) {
     );
   });
 }
+
+describe('outputs that are there already', () => {
+  const put = (name: string, text: string) => writeFile(join(input, name), text);
+  const past = new Date(Date.now() - 86_400_000);
+
+  beforeEach(async () => {
+    for (const name of ['a', 'b', 'c']) await put(name, name);
+    for (const name of ['a', 'b', 'c']) await utimes(join(input, name), past, past);
+  });
+
+  test('count where model and settings are the same', async () => {
+    expect(await job(echo, { model: '1' })).toMatchObject({ done: 3 });
+    expect(await job(echo, { model: '1' })).toMatchObject({ done: 0, skipped: 3, missing: 0 });
+  });
+
+  test.each<[string, Partial<LocalJob>]>([
+    ['model', { model: '2' }],
+    ['Accept', { accept: 'text/csv' }],
+    ['Content-Type', { contentType: 'text/csv' }],
+    ['custom attributes', { customAttributes: 'tfs-model-name=b' }],
+  ])('are made again by another %s', async (_, options) => {
+    await job(echo, { model: '1' });
+    expect(await job(() => 'new', { model: '1', ...options })).toMatchObject({ done: 3 });
+    expect(await readFile(join(output, 'a.out'), 'utf8')).toBe('new');
+  });
+
+  test('are made again where the input is newer', async () => {
+    await job(echo);
+    const future = new Date(Date.now() + 60_000);
+    await utimes(join(input, 'b'), future, future);
+    expect(await job(echo)).toMatchObject({ done: 1, skipped: 2 });
+  });
+
+  test('are incomplete as long as another model has not answered', async () => {
+    await job(echo, { model: '1' });
+    const refuse: Invocations = (body, response) => {
+      if (String(body) !== 'b') return 'new';
+      response.writeHead(400).end('no');
+      return undefined;
+    };
+    expect(await job(refuse, { model: '2' })).toMatchObject({ done: 2, failed: 1, missing: 1 });
+  });
+
+  test('all count with skip, and none with replace', async () => {
+    await job(echo, { model: '1' });
+    expect(await job(echo, { model: '2', existing: 'skip' })).toMatchObject({ skipped: 3 });
+    // What was skipped is no job's own.
+    expect(await job(echo, { model: '1' })).toMatchObject({ done: 3 });
+    expect(await job(echo, { model: '1', existing: 'replace' })).toMatchObject({ done: 3 });
+  });
+});
+
+test('a model that fails ends the job before it has walked through all inputs', async () => {
+  for (let at = 0; at < 400; at++) await writeFile(join(input, `${at}`), 'x');
+  const fail: Invocations = (_, response) => {
+    response.writeHead(400).end('broken');
+    return undefined;
+  };
+  await expect(job(fail)).rejects.toMatchObject({
+    code: 'TOO_MANY_FAILURES',
+    message: expect.stringMatching(/^200 of the first 200 inputs failed.*broken/),
+  });
+  expect(await job(fail, { maxFailurePercent: 100 })).toMatchObject({ failed: 400 });
+});

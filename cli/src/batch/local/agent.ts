@@ -4,9 +4,15 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { AssembleWith, BatchStrategy, SplitType } from '@sagemaker-tfs/batch';
+import {
+  type AssembleWith,
+  type BatchStrategy,
+  DEFAULT_SETTINGS,
+  type Existing,
+  type SplitType,
+} from '@sagemaker-tfs/batch';
 import { TensorError } from '@sagemaker-tfs/tensors';
-import { explain, usageError } from '../../errors.ts';
+import { CommandError, explain, usageError } from '../../errors.ts';
 import { assemble, commit, overLimit } from './assembly.ts';
 import {
   type Completeness,
@@ -14,6 +20,7 @@ import {
   type InputFailure,
   withoutOutput,
 } from './completeness.ts';
+import { type IsDone, openOrigin } from './existing.ts';
 import { inGroups } from './groups.ts';
 import { type BatchInput, folderSource, type InputSource, manifestSource } from './inputs.ts';
 import { type OutputFolder, openOutputs } from './outputs.ts';
@@ -54,6 +61,12 @@ export interface LocalJob {
   readonly maxRetries?: number;
   /** Seconds that one request may take. Default: 600. */
   readonly timeoutSeconds?: number;
+  /** Outputs of earlier jobs that count as done. Default: `older`. */
+  readonly existing?: Existing;
+  /** Changes with the model; outputs of another are made again. Default: the URL's model is always the same. */
+  readonly model?: string;
+  /** Failed inputs, in percent of those tried, that end the job; looked at from the 200th on. Default: 50. */
+  readonly maxFailurePercent?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: JobProgress) => void;
 }
@@ -78,6 +91,8 @@ export interface JobResult extends JobProgress, Completeness {
 }
 
 const MB = 1024 * 1024;
+/** Inputs that are tried before failures end a job. */
+const TRIED_FIRST = 200;
 /** Failures kept in memory. */
 const KEPT = 10_000;
 
@@ -99,7 +114,7 @@ export async function sourceOf(job: {
 
 /**
  * Runs a job to its end; failed inputs are listed, never thrown.
- * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, MANIFEST_INVALID
+ * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, MANIFEST_INVALID, TOO_MANY_FAILURES
  */
 export async function runLocalJob(job: LocalJob): Promise<JobResult> {
   const started = performance.now();
@@ -113,24 +128,26 @@ export async function runLocalJob(job: LocalJob): Promise<JobResult> {
     maxBytes: (job.maxPayloadInMB ?? told.maxPayloadInMB) * MB,
     client: clientOf(job, concurrency),
     outputs: await openOutputs(job.outputDirectory),
+    isDone: await openOrigin(job.outputDirectory, originOptions(job, source)),
     counts: { done: 0, skipped: 0, failed: 0 },
     failures: new Map(),
   };
   try {
     await workThrough(tasks(run, source), concurrency, run);
+    const { outputDirectory } = job;
+    const found = await checkCompleteness(source, outputDirectory, run.failures, run.isDone);
+    return {
+      ...run.counts,
+      ...found,
+      failures: [...run.failures.values()],
+      duplicates: source.duplicates,
+      seconds: (performance.now() - started) / 1_000,
+      maxConcurrentTransforms: concurrency,
+    };
   } finally {
     await run.client.destroy();
     await run.outputs.close();
   }
-  const completeness = await checkCompleteness(source, job.outputDirectory, run.failures);
-  return {
-    ...run.counts,
-    ...completeness,
-    failures: [...run.failures.values()],
-    duplicates: source.duplicates,
-    seconds: (performance.now() - started) / 1_000,
-    maxConcurrentTransforms: concurrency,
-  };
 }
 
 /** A job with what it needs at every step. */
@@ -140,8 +157,26 @@ interface Run {
   readonly maxBytes: number;
   readonly client: RuntimeClient;
   readonly outputs: OutputFolder;
+  readonly isDone: IsDone;
   readonly counts: JobProgress;
   readonly failures: Map<string, InputFailure>;
+}
+
+function originOptions(job: LocalJob, { prefix: root }: InputSource) {
+  const { contentType, splitType, batchStrategy, assembleWith, customAttributes } = job;
+  return {
+    existing: job.existing ?? DEFAULT_SETTINGS.existing,
+    model: job.model ?? '',
+    root,
+    settings: {
+      contentType,
+      accept: job.accept ?? '',
+      splitType: splitType ?? 'None',
+      assembleWith: assembleWith ?? 'None',
+      ...(batchStrategy && { batchStrategy }),
+      environment: { customAttributes: customAttributes ?? '' },
+    },
+  };
 }
 
 function clientOf(job: LocalJob, connections: number): RuntimeClient {
@@ -193,7 +228,7 @@ async function* tasks(run: Run, source: InputSource): AsyncGenerator<() => Promi
   const { job, counts } = run;
   const splitType = job.splitType ?? 'None';
   for await (const group of inGroups(source.list())) {
-    const left = await withoutOutput(group, job.outputDirectory);
+    const left = await withoutOutput(group, run.isDone);
     counts.skipped += group.length - left.length;
     if (left.length < group.length) job.onProgress?.(counts);
     for (const input of left) {
@@ -207,6 +242,15 @@ function settle({ job, counts, failures }: Run, { key }: BatchInput, failure?: R
   counts[failure ? 'failed' : 'done']++;
   if (failure && failures.size < KEPT) failures.set(key, { key, ...failure });
   job.onProgress?.(counts);
+  const tried = counts.done + counts.failed;
+  const most = job.maxFailurePercent ?? DEFAULT_SETTINGS.maxFailurePercent;
+  if (failure && tried >= TRIED_FIRST && (100 * counts.failed) / tried > most) {
+    throw new CommandError(
+      'TOO_MANY_FAILURES',
+      `${counts.failed} of the first ${tried} inputs failed, and --max-failure-percent is ${most}. The last reason: ${failure.message}. Finished outputs are kept; mend the cause and run it again`,
+      { details: { ...counts } },
+    );
+  }
 }
 
 /** Sends an object as one request; undefined where its output is written. */

@@ -2,9 +2,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openJsonArray } from '../json-array-file.ts';
+import type { IsDone } from './existing.ts';
 import { inGroups } from './groups.ts';
 import type { BatchInput, InputSource } from './inputs.ts';
-import { hasOutput } from './outputs.ts';
+import { partialPath } from './outputs.ts';
 
 /** Why one input has no output. */
 export interface InputFailure {
@@ -32,18 +33,19 @@ export async function checkCompleteness(
   source: InputSource,
   outputDirectory: string,
   failures: ReadonlyMap<string, InputFailure>,
+  isDone: IsDone,
 ): Promise<Completeness> {
   const manifestPath = join(outputDirectory, 'redrive.manifest');
   const reasonsPath = join(outputDirectory, 'redrive-reasons.json');
-  const manifest = await openJsonArray(manifestPath);
-  const reasons = await openJsonArray(reasonsPath);
+  const manifest = await openJsonArray(manifestPath, partialPath(outputDirectory, 'redrive'));
+  const reasons = await openJsonArray(reasonsPath, partialPath(outputDirectory, 'reasons'));
   await manifest.add({ prefix: source.prefix });
   let inputs = 0;
   let missing = 0;
   try {
     for await (const group of inGroups(source.list())) {
       inputs += group.length;
-      for (const { key } of await withoutOutput(group, outputDirectory)) {
+      for (const { key } of await withoutOutput(group, isDone)) {
         missing++;
         await manifest.add(key);
         const { status, message } = failures.get(key) ?? { status: undefined, message: NOT_THERE };
@@ -63,11 +65,11 @@ export async function checkCompleteness(
   return { inputs, missing };
 }
 
-/** The inputs of a group that have no output. */
+/** The inputs of a group that have no output that counts. */
 export async function withoutOutput(
   group: readonly BatchInput[],
-  outputDirectory: string,
+  isDone: IsDone,
 ): Promise<BatchInput[]> {
-  const there = await Promise.all(group.map(({ key }) => hasOutput(outputDirectory, key)));
+  const there = await Promise.all(group.map(isDone));
   return group.filter((_, index) => !there[index]);
 }

@@ -1,5 +1,5 @@
 /** Outputs of a local batch job: `<key>.out`, complete or absent. */
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OUTPUT_SUFFIX, outputKey } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
@@ -7,17 +7,14 @@ import { CommandError } from '../../errors.ts';
 /** Folder below the outputs for what is not complete yet. */
 const PARTIAL = '.partial';
 
+/** Path of a file that is not complete yet; the next job removes it where this one is killed. */
+export function partialPath(directory: string, name: string | number): string {
+  return join(directory, PARTIAL, `${process.pid}-${name}.partial`);
+}
+
 /** Path of the output for an input key. */
 export function outputPath(directory: string, key: string): string {
   return join(directory, outputKey(key));
-}
-
-/** True where an earlier run finished this input. */
-export async function hasOutput(directory: string, key: string): Promise<boolean> {
-  return stat(outputPath(directory, key)).then(
-    (info) => info.isFile(),
-    () => false,
-  );
 }
 
 /** A name that this folder cannot have; other outputs are not concerned. */
@@ -52,8 +49,7 @@ export async function openOutputs(directory: string): Promise<OutputFolder> {
   await guard(partials, () => removeLeftovers(partials));
   let number = 0;
   return {
-    open: (key) =>
-      openOutput(outputPath(directory, key), join(partials, `${process.pid}-${number++}.partial`)),
+    open: (key) => openOutput(outputPath(directory, key), partialPath(directory, number++)),
     async close() {
       await removeLeftovers(partials, process.pid);
       // Not empty where another job writes here at the same time.
@@ -72,6 +68,8 @@ async function openOutput(path: string, partial: string): Promise<OutputFile> {
       }
     },
     async commit() {
+      // A name that outlives a loss of power must not stand for bytes that do not.
+      await guard(path, () => file.datasync());
       // Some file systems report a full disk only here.
       await guard(path, () => file.close());
       await guard(path, () => putInPlace(partial, path));

@@ -1,0 +1,77 @@
+/** Which outputs of earlier jobs count as done, by what made them and when. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type DecisiveSettings,
+  type Existing,
+  nextOrigin,
+  originOf,
+  parseOrigin,
+} from '@sagemaker-tfs/batch';
+import type { BatchInput } from './inputs.ts';
+import { outputPath, partialPath } from './outputs.ts';
+
+/** True for an input whose output counts. */
+export type IsDone = (input: BatchInput) => Promise<boolean>;
+
+/** What makes the outputs of a job, and which others are kept. */
+export interface OriginOptions {
+  readonly existing: Existing;
+  /** Changes with the model, see {@link modelDigest}. */
+  readonly model: string;
+  /** Prefix of the inputs. */
+  readonly root: string;
+  readonly settings: DecisiveSettings;
+}
+
+/** Beside the outputs; hidden files are no outputs. */
+const ORIGIN_FILE = '.origin.json';
+
+/**
+ * Writes down what makes the outputs from now on, unless it is what made them before. Times are those of the outputs'
+ * file system. A job with `existing: replace` counts as done only what it has made itself.
+ */
+export async function openOrigin(directory: string, options: OriginOptions): Promise<IsDone> {
+  const { existing, model, root, settings } = options;
+  const path = join(directory, ORIGIN_FILE);
+  const there = await readFile(path, 'utf8').then(parseOrigin, () => undefined);
+  const own = originOf(model, root, settings);
+  const next = existing === 'replace' ? own : nextOrigin(there, own, existing);
+  if (next) {
+    // File systems tell times in steps of some milliseconds: no older output has this one's.
+    await sleep(20);
+    const partial = partialPath(directory, 'origin');
+    await writeFile(partial, JSON.stringify(next));
+    await rename(partial, path);
+  }
+  const { mtimeMs: since } = await stat(path);
+  return async ({ key, path: input }) => {
+    const output = await stat(outputPath(directory, key)).catch(() => undefined);
+    if (!output?.isFile()) return false;
+    if (existing === 'skip') return true;
+    if (output.mtimeMs < since) return false;
+    if (existing === 'replace') return true;
+    const source = await stat(input).catch(() => undefined);
+    return source === undefined || output.mtimeMs >= source.mtimeMs;
+  };
+}
+
+/** SHA-256 (hex) of the names and bytes of all files of a model as it is served. */
+export async function modelDigest(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length));
+  const hash = createHash('sha256');
+  for (const path of paths.sort()) {
+    hash.update(`${path}\0`);
+    await pipeline(createReadStream(directory + path), async (chunks) => {
+      for await (const chunk of chunks) hash.update(chunk as Buffer);
+    });
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,40 @@
+/** `npm run axe`: 2,000 pictures through a real model, killed 50 times. */
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { prepareModelRoot } from '../../cli/src/serving/model-root.ts';
+import { startRuntime } from '../../cli/src/serving/runtime-process.ts';
+import { axe } from './axe.ts';
+
+const PICTURES = 2_000;
+const KILLS = 50;
+const MODEL = resolve('examples/digits');
+
+async function run(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'axe-pictures-'));
+  const root = await prepareModelRoot(MODEL);
+  const runtime = await startRuntime({ modelDirectory: root.directory, log: 'inherit' });
+  try {
+    const samples = (await readdir(join(MODEL, 'samples'))).filter((name) => /[.]jpg$/.test(name));
+    for (let at = 0; at < PICTURES; at++) {
+      const sample = samples[at % samples.length] as string;
+      await copyFile(join(MODEL, 'samples', sample), join(directory, `${at}.jpg`));
+    }
+    const report = await axe({
+      url: runtime.url,
+      directory,
+      contentType: 'application/x-image',
+      kills: KILLS,
+      seed: 1,
+      onKill: (kill, outputs) => process.stderr.write(`kill ${kill}: ${outputs} outputs\n`),
+    });
+    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    if (report.different.length > 0 || report.left.length > 0) process.exitCode = 1;
+  } finally {
+    await runtime.stop();
+    await root.cleanUp();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+await run();
