@@ -64,6 +64,7 @@ async function buildCommand(folder: string): Promise<void> {
     ['local-model-server/bin', 'local-model-server/bin'],
     ['model-packaging/python', 'python'],
     ['prices', 'prices'],
+    ['test/fixtures/models/half_plus_two/2', 'example-model/1'],
   ] as const) {
     cpSync(join(ROOT, from), join(folder, to), { recursive: true });
   }

@@ -48,7 +48,10 @@ export function commandManifest(root: string): Manifest {
     ...common(read(root, 'cli').version),
     type: 'module',
     bin: { 'sagemaker-tfs': 'bin/sagemaker-tfs.js' },
-    files: ['bin', 'dist', 'types', 'container', 'local-model-server', 'python', 'prices'],
+    files: [
+      ...['bin', 'dist', 'types', 'container', 'local-model-server', 'python', 'prices'],
+      'example-model',
+    ],
     sideEffects: false,
     main: './dist/index.js',
     types: './types/esm/index.d.ts',

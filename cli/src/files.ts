@@ -28,6 +28,13 @@ export function containerDirectory(): string {
   return roomDirectory('container');
 }
 
+/** A tiny SavedModel, `x / 2 + 3`, for projects without a model yet. */
+export function exampleModel(): string {
+  const inside = join(PACKAGE, 'example-model');
+  if (existsSync(inside)) return inside;
+  return join(PACKAGE, '..', 'test', 'fixtures', 'models', 'half_plus_two', '2');
+}
+
 /** Version of this package. */
 export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {

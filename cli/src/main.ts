@@ -6,6 +6,7 @@ import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
 import { addDoctor } from './verbs/doctor.ts';
 import { addEstimate } from './verbs/estimate.ts';
+import { addInit } from './verbs/init.ts';
 import { addInspect } from './verbs/inspect.ts';
 import { addInvoke } from './verbs/invoke.ts';
 import { addPackage } from './verbs/package.ts';
@@ -22,6 +23,7 @@ export function program(): Command {
     .showHelpAfterError('(see --help)')
     .configureHelp({ showGlobalOptions: true });
   for (const add of [
+    addInit,
     addInspect,
     addPackage,
     addVerify,

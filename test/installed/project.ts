@@ -38,9 +38,13 @@ export interface RunOptions {
   readonly input?: Uint8Array | string;
 }
 
+/** What npm tells a script of the repository that it runs in; a registry and certificates stay. */
+const OF_THIS_RUN =
+  /^(npm_(lifecycle|package|command|execpath|node_execpath|config_local_prefix)|NODE_(OPTIONS|PATH)$|INIT_CWD$)/;
+
 /** Nothing of the process that runs this may help: no npm of it, no path into the repository. */
 function environmentOf(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|INIT_CWD)/i.test(name));
+  const own = Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name));
   const path = (process.env.PATH ?? '')
     .split(':')
     .filter((folder) => !folder.includes('node_modules'))

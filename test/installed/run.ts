@@ -9,6 +9,7 @@ import { checkClient } from './client.ts';
 import { checkCommand } from './command.ts';
 import { checkPackages } from './packages.ts';
 import { emptyProject, type Project, TARBALLS } from './project.ts';
+import { checkProjects } from './projects.ts';
 import { checkTypes } from './types.ts';
 
 /** Versions of what users bring, as this repository pins them. */
@@ -21,6 +22,7 @@ const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   command: checkCommand,
   aws: checkAws,
   app: checkApp,
+  projects: checkProjects,
 };
 
 async function main(): Promise<void> {

@@ -1,0 +1,227 @@
+/** The files of a new project, by template. */
+import { packageVersion } from '../files.ts';
+
+/** Kinds of projects. */
+export const TEMPLATES = ['endpoint', 'batch', 'handler', 'cdk'] as const;
+
+/** A kind of project. */
+export type Template = (typeof TEMPLATES)[number];
+
+/** What the files depend on. */
+export interface TemplateContext {
+  readonly template: Template;
+  /** Name of the project and its model: letters, digits and hyphens. */
+  readonly name: string;
+  /** Path of the sample in the project, for example `samples/sample.npz`. */
+  readonly sample: string;
+  readonly contentType: string;
+}
+
+/** Versions that this version of the package was tried with. */
+const VERSIONS = {
+  '@biomejs/biome': '2.6.8',
+  '@types/node': '^20.19.0',
+  'aws-cdk': '^2.1148.1',
+  'aws-cdk-lib': '^2.276.0',
+  constructs: '^10.8.1',
+  tsx: '^4.23.15',
+  typescript: '^7.0.2',
+} as const;
+
+/** Texts by path, for every kind of project. */
+export function filesOf(context: TemplateContext): Readonly<Record<string, string>> {
+  return {
+    'package.json': json(manifestOf(context)),
+    'tsconfig.json': json(TSCONFIG),
+    'biome.json': json({ files: { includes: ['**', '!cdk.out', '!goldens'] } }),
+    '.gitignore': 'node_modules/\ncdk.out/\nmodel.tar.gz\n*.tgz\n',
+    '.github/workflows/ci.yml': workflowOf(context),
+    'README.md': readmeOf(context),
+    'inference.ts': HANDLER,
+    'tests/model.test.ts': testOf(context),
+    ...(hasApp(context) && { 'app.ts': appOf(context), 'cdk.json': json({ app: 'tsx app.ts' }) }),
+    ...(hasConfig(context) && { 'serving.config.ts': configOf(context) }),
+  };
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const hasApp = ({ template }: TemplateContext) => template !== 'handler';
+const hasConfig = ({ template }: TemplateContext) =>
+  template === 'endpoint' || template === 'batch';
+
+function manifestOf(context: TemplateContext) {
+  const { name, sample } = context;
+  const own = `^${packageVersion()}`;
+  const { 'aws-cdk': cdk, 'aws-cdk-lib': library, constructs, ...tools } = VERSIONS;
+  return {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=20.19' },
+    scripts: {
+      serve: 'sagemaker-tfs serve model --handler inference.ts',
+      test: 'node --import tsx --test tests/*.test.ts',
+      typecheck: 'tsc --noEmit',
+      lint: 'biome lint --error-on-warnings .',
+      package: `sagemaker-tfs package model --handler inference.ts --sample ${sample} --out model.tar.gz`,
+      ...(hasApp(context) && { synth: 'cdk synth --quiet', deploy: 'cdk deploy --all' }),
+      rehearse: `npm run package && sagemaker-tfs verify model.tar.gz --sample ${sample}${hasApp(context) ? ' && npm run synth' : ''}`,
+    },
+    dependencies: {
+      ...(hasApp(context) && {
+        '@sagemaker-tfs/cdk': own,
+        'aws-cdk-lib': library,
+        constructs,
+      }),
+      'sagemaker-tfs': own,
+    },
+    devDependencies: { ...tools, ...(hasApp(context) && { 'aws-cdk': cdk }) },
+  };
+}
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: true,
+    noEmit: true,
+  },
+  include: ['*.ts', 'tests/*.ts'],
+};
+
+const HANDLER = `/** What happens around the model; delete this file where TensorFlow Serving's own formats are enough. */
+import type { OutputHandler } from 'sagemaker-tfs/handler';
+
+/** Gets the model's outputs by name; what it returns is the answer. */
+export const outputHandler: OutputHandler = (outputs, context) => {
+  context.log.debug({ outputs: Object.keys(outputs) }, 'predicted');
+  return outputs;
+};
+`;
+
+function testOf({ sample, contentType }: TemplateContext): string {
+  return `import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { matchesGolden, type ModelUnderTest, startModel } from 'sagemaker-tfs/testing';
+
+let model: ModelUnderTest;
+before(async () => {
+  model = await startModel({ model: 'model', handler: 'inference.ts' });
+});
+after(() => model?.stop());
+
+test('the sample is answered as before', async () => {
+  const body = readFileSync('${sample}');
+  const answer = await model.post(body, { contentType: '${contentType}', accept: 'application/json' });
+  // UPDATE_GOLDENS=1 npm test writes the file anew.
+  matchesGolden('goldens/sample.json', answer.json());
+});
+`;
+}
+
+function configOf({ template, name, sample, contentType }: TemplateContext): string {
+  const use =
+    template === 'batch'
+      ? "batch: { instanceType: 'ml.c6i.xlarge' },"
+      : `endpoint: {
+        instanceType: 'ml.c6i.xlarge',
+        smokeTest: {
+          samples: [{ name: 'sample', file: '${sample}', contentType: '${contentType}', expect: [] }],
+        },
+      },`;
+  return `import { defineConfig } from '@sagemaker-tfs/cdk';
+
+export default defineConfig({
+  models: {
+    '${name}': {
+      model: 'model',
+      handler: 'inference.ts',
+      ${use}
+    },
+  },
+});
+`;
+}
+
+function appOf(context: TemplateContext): string {
+  if (hasConfig(context)) {
+    return `import { addServingStacks, parseConfig } from '@sagemaker-tfs/cdk';
+import { App } from 'aws-cdk-lib/core';
+import config from './serving.config.ts';
+
+addServingStacks(new App(), parseConfig(config, 'serving.config.ts'));
+`;
+  }
+  return `import { ModelData, RealtimeEndpoint, ServingImage, TensorFlowModel } from '@sagemaker-tfs/cdk';
+import { App, Stack } from 'aws-cdk-lib/core';
+
+const stack = new Stack(new App(), '${context.name}');
+const model = new TensorFlowModel(stack, 'Model', {
+  image: new ServingImage(stack, 'Image'),
+  modelData: ModelData.fromDirectory('model', {
+    handler: 'inference.ts',
+    samples: ['${context.sample}'],
+  }),
+});
+new RealtimeEndpoint(stack, 'Endpoint', {
+  variants: [{ model, instanceType: 'ml.c6i.xlarge' }],
+});
+`;
+}
+
+function workflowOf(context: TemplateContext): string {
+  const synth = hasApp(context) ? '      - run: npm run synth\n' : '';
+  return `name: CI
+on:
+  push:
+    branches: [main]
+  pull_request:
+permissions:
+  contents: read
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    timeout-minutes: 20
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-node@v4
+        with:
+          node-version: 24
+      - run: npm ci
+      - run: npm run lint
+      - run: npm run typecheck
+      - run: npm test
+      - run: npm run package
+${synth}`;
+}
+
+function readmeOf(context: TemplateContext): string {
+  const deploy = hasApp(context)
+    ? 'npx cdk bootstrap       # once for an account and region\nnpm run deploy\n'
+    : '';
+  return `# ${context.name}
+
+A TensorFlow model on SageMaker, with a TypeScript handler around it.
+
+\`\`\`sh
+npm install
+npm run serve           # /ping and /invocations on port 8080
+npx sagemaker-tfs invoke ${context.sample}   # in another terminal
+npm test                # the real model answers the sample as before
+npm run rehearse        # packages the model, and tries the archive out
+${deploy}\`\`\`
+
+| file | holds |
+| --- | --- |
+| \`model/\` | the SavedModel, in numbered versions |
+| \`inference.ts\` | the handler |
+| \`samples/\`, \`goldens/\` | a request, and what the model answered to it |
+| \`tests/\` | tests, with the real model |
+${hasConfig(context) ? '| `serving.config.ts` | what is deployed |\n' : ''}${hasApp(context) ? '| `app.ts` | the CDK app |\n' : ''}`;
+}

@@ -1,0 +1,28 @@
+/** A request made up for a model, as a file of samples would hold it. */
+import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
+import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
+import type { OpenOptions } from '../source/open-options.ts';
+import { withSource } from '../source/open-source.ts';
+import type { SampleRequest } from './sample-file.ts';
+import { isNoSynthetic, syntheticInputs } from './synthetic.ts';
+import { syntheticRequest } from './synthetic-request.ts';
+
+/**
+ * What a client of the source's first model would most likely send to it, zeros or a plain picture.
+ * @returns undefined where none can be made up
+ * @throws PackagingError where the source is no model
+ */
+export function sampleOfModel(
+  source: string,
+  options: OpenOptions = {},
+): Promise<SampleRequest | undefined> {
+  return withSource(source, options, async ({ models }) => {
+    const newest = models[0]?.versions.at(-1);
+    if (!newest) return undefined;
+    const { signatures } = servingGraph(readSavedModel(newest.directory));
+    const signature = signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
+    const inputs = signature && syntheticInputs(signature);
+    if (!signature || !inputs || isNoSynthetic(inputs)) return undefined;
+    return syntheticRequest(signature, inputs, undefined);
+  });
+}
