@@ -45,6 +45,10 @@ const SERVER_THREADS = 4 * availableParallelism();
 
 const FLAGS = {
   port: int32(8500, 'TCP port of the gRPC API.'),
+  host: string(
+    '127.0.0.1',
+    "Address of both TCP ports. Not TensorFlow Serving's, which listens on 0.0.0.0; whoever reaches the port may call and reload models.",
+  ),
   grpc_socket_path: string('', 'Path of a UNIX socket on which the gRPC API listens as well.'),
   rest_api_port: int32(
     0,

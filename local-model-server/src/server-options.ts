@@ -40,6 +40,7 @@ export async function readServerOptions(flags: Flags): Promise<ServerOptions> {
   return {
     models: await modelsOf(flags),
     grpc: {
+      host: flags.host,
       port: flags.port,
       socketPath: flags.grpc_socket_path,
       maxThreads: flags.grpc_max_threads,
@@ -142,6 +143,7 @@ async function restOptionsOf(flags: Flags): Promise<RestOptions | undefined> {
   const monitoring = await optionalFile(MonitoringConfigSchema, flags.monitoring_config_file);
   const prometheus = monitoring?.prometheusConfig;
   return {
+    host: flags.host,
     port: flags.rest_api_port,
     timeoutMs: flags.rest_api_timeout_in_ms,
     cors: flags.rest_api_enable_cors_support,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 /** The server's life: starting, versions coming and going, configurations, ending. */
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -359,18 +360,36 @@ describe('starting and ending', () => {
     const other = createServer().listen(port, '0.0.0.0');
     server = await spawnServer([`--model_base_path=${half.basePath}`, `--port=${port}`]);
     expect(await server.ended).toBe(255);
-    expect(server.output()).toContain(`Failed to BuildAndStart gRPC server at 0.0.0.0:${port}`);
+    expect(server.output()).toContain(`Failed to BuildAndStart gRPC server at 127.0.0.1:${port}`);
     other.close();
   });
 
   test('a REST port in use is logged, and gRPC serves', async () => {
     const port = await freePort();
-    const other = createServer().listen(port, '0.0.0.0');
+    const other = createServer().listen(port, '127.0.0.1');
     server = await spawnServer([`--model_base_path=${half.basePath}`, `--rest_api_port=${port}`]);
     await server.printed(`Failed to start HTTP Server at localhost:${port}`);
     client = new GrpcClient(server);
     expect(await predictOne(client, 'default')).toEqual([[4]]);
     other.close();
+  });
+
+  test('only this machine reaches it, unless --host says otherwise, which it warns of', async () => {
+    const listeners = async (...flags: string[]) => {
+      const path = `--model_base_path=${half.basePath}`;
+      server = await spawnServer([path, ...flags]);
+      await server.printed('Exporting HTTP/REST API');
+      const addresses = listeningAddresses(server.grpcPort, server.restPort);
+      const output = server.output();
+      await server.stop();
+      return { addresses, output };
+    };
+    const usual = await listeners();
+    expect(usual.addresses).toEqual(['0100007F', '0100007F']);
+    expect(usual.output).not.toContain('HandleReloadConfigRequest');
+    const open = await listeners('--host=0.0.0.0');
+    expect(open.addresses).toEqual(['00000000', '00000000']);
+    expect(open.output).toContain('Whoever reaches 0.0.0.0 may call the models');
   });
 
   test('--version prints versions', async () => {
@@ -432,3 +451,13 @@ test('--rest_api_timeout_in_ms answers 504 in time', async () => {
   expect(response.status).toBe(504);
   expect(await response.json()).toEqual({ error: 'Timed out waiting for notification' });
 });
+
+/** Hexadecimal addresses of the sockets that listen on these ports, as the kernel tells them. */
+function listeningAddresses(...ports: number[]): (string | undefined)[] {
+  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+  return ports.map((port) => {
+    const hex = port.toString(16).toUpperCase().padStart(4, '0');
+    const listening = lines.map((line) => /: ([0-9A-F]{8}):([0-9A-F]{4}) \S+ 0A /.exec(line));
+    return listening.find((match) => match?.[2] === hex)?.[1];
+  });
+}

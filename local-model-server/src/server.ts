@@ -71,8 +71,12 @@ function pollMs({ file_system_poll_wait_seconds: seconds }: Flags): number {
 
 async function listen(core: ServingCore, options: ServerOptions): Promise<() => Promise<void>> {
   const grpc = await startGrpcServer(core, options.grpc);
-  if (options.grpc.port !== 0) {
-    log.info(`Running gRPC ModelServer at 0.0.0.0:${options.grpc.port} ...`);
+  const { host, port } = options.grpc;
+  if (port !== 0) log.info(`Running gRPC ModelServer at ${host}:${port} ...`);
+  if (!isLoopback(host)) {
+    log.warning(
+      `Whoever reaches ${host} may call the models, and load others with HandleReloadConfigRequest`,
+    );
   }
   if (options.grpc.socketPath) {
     log.info(`Running gRPC ModelServer at UNIX socket ${options.grpc.socketPath} ...`);
@@ -96,6 +100,10 @@ async function startRest(
     log.error(`Failed to start HTTP Server at localhost:${options.port}`);
     return undefined;
   }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 /** Reads `--model_config_file` again and again where the flags say so; a bad file changes nothing. */

@@ -1,5 +1,6 @@
 /** Turns whatever the user points at into a folder laid out like `/opt/ml/model`. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchFromS3, isS3Uri, layOut } from '@sagemaker-tfs/model-packaging';
@@ -24,7 +25,8 @@ export async function prepareModelRoot(
   handler?: string,
   signal?: AbortSignal,
 ): Promise<ModelRoot> {
-  const work = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-'));
+  await removeAbandoned();
+  const work = await mkdtemp(join(tmpdir(), ownPrefix()));
   const cleanUp = () => rm(work, { recursive: true, force: true });
   const directory = join(work, 'model');
   const isArchive = ARCHIVE.test(source) && handler === undefined;
@@ -41,4 +43,38 @@ export async function prepareModelRoot(
     throw error;
   }
   return { directory, cleanUp };
+}
+
+/** Names the process that a folder belongs to; process ids mean something in their own namespace only. */
+function ownPrefix(pid: number | string = process.pid): string {
+  return `sagemaker-tfs-model-${pidNamespace()}-${pid}-`;
+}
+
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** A command that was killed with SIGKILL could not remove its model. @param directory that holds such folders */
+export async function removeAbandoned(directory: string = tmpdir()): Promise<void> {
+  const pattern = new RegExp(`^${ownPrefix('(\\d+)')}`);
+  const names = await readdir(directory).catch(() => []);
+  for (const name of names) {
+    const pid = Number(pattern.exec(name)?.[1]);
+    if (!pid || isAlive(pid)) continue;
+    // Somebody else's cannot be removed, and need not.
+    await rm(join(directory, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

@@ -71,6 +71,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
         SAGEMAKER_BIND_TO_PORT: String(port),
         SAGEMAKER_SAFE_PORT_RANGE: safePorts,
         SAGEMAKER_TFS_MODEL_DIR: options.modelDirectory,
+        // Nobody else's machine; the container's own default is any address, as SageMaker needs.
+        SAGEMAKER_TFS_BIND_ADDRESS: '127.0.0.1',
         ...options.environment,
       },
     },

@@ -8,6 +8,7 @@ interface ServeOptions {
   readonly handler?: string;
   readonly port: number;
   readonly backend: string;
+  readonly host?: string;
   readonly playground: boolean;
   readonly watch: boolean;
   readonly json?: true;
@@ -37,6 +38,10 @@ export function addServe(program: Command): void {
       'a runtime variable, for example SAGEMAKER_TFS_ENABLE_BATCHING=true (repeatable)',
       keyValue,
     )
+    .option(
+      '--host <address>',
+      'address to listen on, which opens it to others (default: 127.0.0.1)',
+    )
     .option('--no-playground', 'the runtime alone on the port, without the page at /')
     .option('--no-watch', 'in a terminal: leave the handler as it is when its sources change')
     .option(
@@ -52,8 +57,13 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   const { requireFreePort } = await import('../serving/free-port.ts');
   await requireFreePort(options.port);
   const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };
-  const host =
-    options.env?.SAGEMAKER_TFS_BIND_ADDRESS ?? process.env.SAGEMAKER_TFS_BIND_ADDRESS ?? LOOPBACK;
+  const { SAGEMAKER_TFS_BIND_ADDRESS: address } = { ...process.env, ...options.env };
+  const host = options.host ?? address ?? LOOPBACK;
+  if (!isLoopback(host)) {
+    process.stderr.write(
+      `Warning: ${host} is reachable from other machines; whoever reaches it may use the model.\n`,
+    );
+  }
   const { handler, playground, watch } = options;
   const common = { source, handler, port: options.port, host, environment, playground };
   if (process.stdout.isTTY && !options.json) {
@@ -80,6 +90,10 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
     // An interrupt during the start is how people end it: not a failure.
     if (!signal.aborted) throw error;
   }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 async function untilStopped(session: ServeSession, signal: AbortSignal): Promise<void> {

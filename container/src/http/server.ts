@@ -146,8 +146,11 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
   server.on('clientError', (error, socket) => refuseMalformed(state, error, socket as Socket));
   const { source } = options;
-  if (source) source.start((socket) => server.emit('connection', socket));
-  else await listen(server, options);
+  if (source) {
+    // From here on Node knows which connections are idle, and which send no headers.
+    server.emit('listening');
+    source.start((socket) => server.emit('connection', socket));
+  } else await listen(server, options);
   const watch = startPaceWatch(pace, () => state.inFlight);
   return {
     port: source?.port ?? (server.address() as AddressInfo).port,

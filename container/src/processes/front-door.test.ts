@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
@@ -110,6 +112,23 @@ test('a request whose worker dies is told so, one that waits for its own is not'
   }
   await runtime.ready();
   expect(await post(runtime.url, kept, 'second')).toEqual([200, '{"text":"second"}']);
+});
+
+test('SIGTERM ends connections that ask nothing; headers that do not come are not waited for', async () => {
+  const runtime = await start(
+    { SAGEMAKER_TFS_SHUTDOWN_TIMEOUT_SECONDS: '3600', SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS: '1' },
+    { 'code/inference.mjs': 'export const handler = async () => ({ done: true });' },
+  );
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  cleanups.push(() => kept.destroy());
+  expect(await post(runtime.url, kept, '{}')).toEqual([200, '{"done":true}']);
+  const silent = connect(Number(new URL(runtime.url).port), '127.0.0.1', () => {
+    silent.write('POST / HTTP/1.1\r\n');
+  });
+  cleanups.push(() => silent.destroy());
+  const [answer] = (await once(silent, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 408 /);
+  expect(await runtime.end('SIGTERM')).toBe(0);
 });
 
 test('/ping is answered while no worker takes connections', async () => {

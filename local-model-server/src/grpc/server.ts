@@ -20,6 +20,8 @@ import {
 
 /** What the flags say about gRPC. */
 export interface GrpcOptions {
+  /** Address of the port. */
+  readonly host: string;
   readonly port: number;
   /** Threads for calls, and one that waits for the next. */
   readonly maxThreads: number;
@@ -46,7 +48,7 @@ export async function startGrpcServer(
   const tls = options.ssl && tlsOf(options.ssl);
   const threads = new CallThreads(options.maxThreads);
   const addresses: ListenOptions[] =
-    options.port === 0 ? [] : [{ host: '0.0.0.0', port: options.port }];
+    options.port === 0 ? [] : [{ host: options.host, port: options.port }];
   if (options.socketPath) {
     await unlink(options.socketPath).catch(() => undefined);
     addresses.push({ path: options.socketPath });

@@ -17,6 +17,8 @@ import { isApiPath, routeOf } from './routes.ts';
 
 /** What the flags say about REST. */
 export interface RestOptions {
+  /** Address of the port. */
+  readonly host: string;
   readonly port: number;
   /** Milliseconds until a call is answered with DEADLINE_EXCEEDED; 0 or less for never. */
   readonly timeoutMs: number;
@@ -49,17 +51,17 @@ export async function startRestServer(
       void serve(core, options, request, response);
     },
   );
-  await listen(server, options.port);
+  await listen(server, options);
   return { close: (graceMs) => close(server, graceMs) };
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, { host, port }: RestOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const message = `Failed to start HTTP Server at localhost:${port}: ${error.message}`;
       reject(new StatusError(Code.UNAVAILABLE, message, { cause: error }));
     });
-    server.listen(port, '0.0.0.0', resolve);
+    server.listen(port, host, resolve);
   });
 }
 
