@@ -163,8 +163,9 @@ function placesOf(inputUri?: string, outputUri?: string): TransformPlaces {
 }
 
 function describeVerify(report: VerifyReport): string {
-  const { inputs, done, missing, empty, samples, firstMissing } = report;
+  const { inputs, done, missing, stale, empty, samples, firstMissing } = report;
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
+  if (stale > 0) lines.push(`${stale} outputs were made by another model or other settings`);
   lines.push(...firstMissing.map((key) => `  no output: ${key}`));
   if (missing > firstMissing.length) lines.push(`  and ${missing - firstMissing.length} more`);
   const { orphans = 0, firstOrphans = [] } = report;

@@ -144,11 +144,13 @@ describe('an execution is followed', () => {
   let settings: Record<string, unknown>;
   let standIn: SageMakerStandIn;
   let beforeItsFirstState: number;
+  let since: number;
 
   beforeEach(async () => {
     status = 'RUNNING';
     beforeItsFirstState = 0;
     settings = SETTINGS;
+    since = 0;
     standIn = await startService((operation) => {
       switch (operation) {
         case 'DescribeExecution':
@@ -172,6 +174,15 @@ describe('an execution is followed', () => {
                 stateExitedEventDetails: {
                   name: 'Validate',
                   output: JSON.stringify({ settings, errors: [] }),
+                },
+              },
+              {
+                id: 9,
+                type: 'TaskStateExited',
+                timestamp: began,
+                stateExitedEventDetails: {
+                  name: 'Begin',
+                  output: JSON.stringify({ settings, begun: { since: { origin: since, run: 0 } } }),
                 },
               },
             ],
@@ -261,6 +272,20 @@ describe('an execution is followed', () => {
     ]);
     const watched = await run('watch', EXECUTION, '--json');
     expect(JSON.parse(watched.stdout)).toMatchObject({ status: 'Completed', total: 3 });
+  });
+
+  test('outputs of another model do not count, for watch and verify alike', async () => {
+    status = 'SUCCEEDED';
+    settings = { ...SETTINGS, existing: 'older' };
+    const redrive = join(work, 'stale.manifest');
+    const counts = async () => {
+      const verified = await run('verify', EXECUTION, '--redrive', redrive, '--json');
+      const watched = await run('watch', EXECUTION, '--json');
+      return { ...JSON.parse(verified.stdout), watched: JSON.parse(watched.stdout).done };
+    };
+    expect(await counts()).toMatchObject({ inputs: 3, done: 2, missing: 1, stale: 0, watched: 3 });
+    since = Date.now() + 86_400_000;
+    expect(await counts()).toMatchObject({ inputs: 3, done: 0, missing: 3, stale: 2, watched: 0 });
   });
 
   test('fetch and stop', async () => {

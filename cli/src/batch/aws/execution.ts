@@ -44,6 +44,7 @@ const settingsSchema = z.object({
   instanceCount: z.number(),
   objectsPerShard: z.number(),
   runId: z.string(),
+  existing: z.string().default('skip'),
 });
 type Settings = z.output<typeof settingsSchema>;
 
@@ -58,7 +59,8 @@ export async function describeExecution(
       if (cause.name !== 'ExecutionDoesNotExist') throw cause;
       throw new CommandError('JOB_NOT_FOUND', `there is no execution ${executionArn}`, { cause });
     });
-  const settings = await settingsOf(sfn, executionArn, execution.status === 'RUNNING' ? TRIES : 1);
+  const tries = execution.status === 'RUNNING' ? TRIES : 1;
+  const { settings, since } = await settingsOf(sfn, executionArn, tries);
   const jobs = await jobsOf(sfn, sagemaker, executionArn, execution);
   const { startDate: createdAt = new Date(), stopDate } = execution;
   return {
@@ -66,6 +68,7 @@ export async function describeExecution(
     status: STATUS[execution.status ?? ''] ?? 'InProgress',
     failureReason: execution.cause ?? execution.error,
     ...placesOf(settings),
+    ...(since !== undefined && { since }),
     accept: settings.accept,
     instanceType: settings.instanceType,
     instanceCount: settings.instanceCount,
@@ -92,17 +95,36 @@ const VALIDATE = 'Validate';
 /** Looks, a second apart, at an execution that has just been started. */
 const TRIES = 5;
 
-async function settingsOf(sfn: SFNClient, executionArn: string, tries: number): Promise<Settings> {
+/** Names of the states that call the function's `begin`, in `lib/batch/begin-states.ts`. */
+const BEGIN = ['Begin', 'Take over'];
+/** Events from the start to the end of the last of them. */
+const FIRST_EVENTS = 60;
+
+const begunSchema = z.object({
+  begun: z.object({ since: z.object({ origin: z.number(), run: z.number() }) }),
+});
+
+/** Settings of an execution, and the time from which on outputs count, milliseconds since 1970. */
+async function settingsOf(
+  sfn: SFNClient,
+  executionArn: string,
+  tries: number,
+): Promise<{ readonly settings: Settings; readonly since: number | undefined }> {
   const { events = [] } = await sfn.send(
-    new GetExecutionHistoryCommand({ executionArn, maxResults: 20 }),
+    new GetExecutionHistoryCommand({ executionArn, maxResults: FIRST_EVENTS }),
   );
-  const exited = events
-    .map(({ stateExitedEventDetails }) => stateExitedEventDetails)
-    .find((details) => details?.name === VALIDATE);
+  const exits = events.flatMap(({ stateExitedEventDetails: exit }) => (exit ? [exit] : []));
+  const exited = exits.find(({ name }) => name === VALIDATE);
   const parsed = z
     .object({ settings: settingsSchema })
     .safeParse(exited?.output === undefined ? undefined : JSON.parse(exited.output));
-  if (parsed.success) return parsed.data.settings;
+  if (parsed.success) {
+    const { settings } = parsed.data;
+    const outputs = exits
+      .filter(({ name = '' }) => BEGIN.includes(name))
+      .map(({ output }) => output);
+    return { settings, since: sinceOf(settings, outputs) };
+  }
   if (tries > 1) {
     await sleep(1_000);
     return settingsOf(sfn, executionArn, tries - 1);
@@ -112,6 +134,18 @@ async function settingsOf(sfn: SFNClient, executionArn: string, tries: number): 
     `${executionArn} has not told its settings: it has just been started, or is not of a BatchTransform of this version`,
     { cause: parsed.error },
   );
+}
+
+function sinceOf(
+  { existing }: Settings,
+  outputs: readonly (string | undefined)[],
+): number | undefined {
+  if (existing === 'skip') return undefined;
+  for (const output of outputs) {
+    const { success, data } = begunSchema.safeParse(JSON.parse(output ?? 'null'));
+    if (success) return existing === 'replace' ? data.begun.since.run : data.begun.since.origin;
+  }
+  return undefined;
 }
 
 /** A job that the machine started. */

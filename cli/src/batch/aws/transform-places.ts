@@ -25,6 +25,11 @@ export interface TransformPlaces {
    * below the prefix, or in the manifest.
    */
   readonly shards?: S3Location;
+  /**
+   * Outputs that are older, milliseconds since 1970, were made by another model or other settings, and do not count.
+   * Default: all count.
+   */
+  readonly since?: number;
 }
 
 /** A part of a job's inputs with the outputs that belong to them; keys are below {@link TransformKeys.root}. */

@@ -28,6 +28,8 @@ export interface VerifyReport {
   readonly inputs: number;
   readonly done: number;
   readonly missing: number;
+  /** Of the missing, inputs whose output was made by another model or other settings. */
+  readonly stale: number;
   /** Outputs of 0 bytes; they are counted as done, too. */
   readonly empty: number;
   /** Manifest of the missing inputs; absent where there is none. */
@@ -72,7 +74,7 @@ export async function verifyOutputs(
   const { root, parts, outside } = await openKeys(s3, places);
   const manifest = await openJsonArray(options.redriveManifest);
   await manifest.add({ prefix: root });
-  const found = { inputs: 0, done: 0, missing: 0, empty: 0 };
+  const found = { inputs: 0, done: 0, missing: 0, stale: 0, empty: 0 };
   const firstMissing: string[] = [];
   const orphans = { count: 0, first: [] as string[] };
   const chosen: S3Object[] = [];
@@ -87,9 +89,12 @@ export async function verifyOutputs(
         addOrphan(match.key);
         continue;
       }
-      found[match.kind]++;
+      const stale = match.kind === 'done' && match.output.modified < (places.since ?? 0);
+      if (stale) found.stale++;
+      const kind = stale ? 'missing' : match.kind;
+      found[kind]++;
       if (++found.inputs % STEP === 0) options.onProgress?.(found.inputs);
-      if (match.kind === 'missing') {
+      if (match.kind === 'missing' || stale) {
         if (firstMissing.length < NAMED) firstMissing.push(match.key);
         await manifest.add(match.key);
       } else {

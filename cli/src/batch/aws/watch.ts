@@ -77,7 +77,7 @@ async function countInputs(s3: S3Client, places: TransformPlaces): Promise<numbe
 }
 
 async function countOutputs(s3: S3Client, job: TransformJob): Promise<number> {
-  const since = job.continues ? 0 : job.createdAt.getTime() - CLOCKS;
+  const since = job.continues ? (job.since ?? 0) : job.createdAt.getTime() - CLOCKS;
   return count(s3, job, async ({ outputs }) => {
     let written = 0;
     for await (const { modified } of outputs()) if (modified >= since) written++;

@@ -128,7 +128,7 @@ export async function runLocalJob(job: LocalJob): Promise<JobResult> {
     maxBytes: (job.maxPayloadInMB ?? told.maxPayloadInMB) * MB,
     client: clientOf(job, concurrency),
     outputs: await openOutputs(job.outputDirectory),
-    isDone: await openOrigin(job.outputDirectory, originOptions(job, source)),
+    isDone: await openOrigin(job.outputDirectory, originOptions(job)),
     counts: { done: 0, skipped: 0, failed: 0 },
     failures: new Map(),
   };
@@ -162,12 +162,13 @@ interface Run {
   readonly failures: Map<string, InputFailure>;
 }
 
-function originOptions(job: LocalJob, { prefix: root }: InputSource) {
+function originOptions(job: LocalJob) {
   const { contentType, splitType, batchStrategy, assembleWith, customAttributes } = job;
   return {
     existing: job.existing ?? DEFAULT_SETTINGS.existing,
     model: job.model ?? '',
-    root,
+    // Not the prefix of a manifest: the files are these.
+    root: resolve(job.inputDirectory),
     settings: {
       contentType,
       accept: job.accept ?? '',
