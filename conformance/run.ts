@@ -1,0 +1,109 @@
+/**
+ * `npm run conformance [-- --short]`: compares this project with Python TensorFlow, NumPy and Pillow, which it installs
+ * once into an environment of its own, and writes docs/conformance.md (not with `--short`).
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { type Case, SECTIONS, type Section } from './sections.ts';
+
+const HERE = import.meta.dirname;
+const SHOWN = 5;
+
+interface Result {
+  readonly section: Section;
+  readonly cases: number;
+  readonly differences: readonly string[];
+}
+
+async function main(): Promise<void> {
+  const isShort = process.argv.includes('--short');
+  const python = await ensurePython();
+  const out = await mkdtemp(join(tmpdir(), 'conformance-'));
+  try {
+    const arguments_ = [join(HERE, 'oracle.py'), out, isShort ? 'short' : 'full'];
+    await execa(python, arguments_, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const versions = JSON.parse(await readFile(join(out, 'versions.json'), 'utf8'));
+    const results: Result[] = [];
+    for (const section of SECTIONS) results.push(await compare(section, out));
+    if (!isShort)
+      await writeFile(join(HERE, '..', 'docs', 'conformance.md'), page(results, versions));
+    if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+/** The Python of an environment with the pinned packages. */
+async function ensurePython(): Promise<string> {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  const home = join(cache, 'sagemaker-tfs', 'conformance-python');
+  const python = join(home, 'bin', 'python');
+  const requirements = join(HERE, 'requirements.txt');
+  const wanted = await readFile(requirements, 'utf8');
+  const stamp = join(home, 'requirements.txt');
+  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return python;
+  process.stderr.write('Install TensorFlow, NumPy and Pillow for Python (once, about 270 MB)\n');
+  await rm(home, { recursive: true, force: true });
+  const show = { stdio: ['ignore', 'ignore', 'inherit'] as const };
+  await execa('python3', ['-m', 'venv', home], show);
+  await execa(
+    python,
+    ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', '-r', requirements],
+    show,
+  );
+  await writeFile(`${stamp}.partial`, wanted);
+  await rename(`${stamp}.partial`, stamp);
+  return python;
+}
+
+async function compare(section: Section, out: string): Promise<Result> {
+  const lines = (await readFile(join(out, `${section.file}.jsonl`), 'utf8')).split('\n');
+  const cases = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Case);
+  const differences: string[] = [];
+  for (const given of cases) {
+    const difference = await differenceOf(section, given);
+    if (difference === undefined) continue;
+    differences.push(difference);
+    if (differences.length <= SHOWN) {
+      process.stdout.write(`  ${difference}: ${JSON.stringify(given).slice(0, 300)}\n`);
+    }
+  }
+  const agreed = cases.length - differences.length;
+  process.stdout.write(`${section.title}: ${agreed} of ${cases.length} agree\n`);
+  return { section, cases: cases.length, differences };
+}
+
+async function differenceOf(section: Section, given: Case): Promise<string | undefined> {
+  try {
+    return await section.differs(given);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function page(results: readonly Result[], versions: Readonly<Record<string, string>>): string {
+  const versioned = (reference: string) =>
+    Object.entries(versions).reduce(
+      (text, [name, version]) =>
+        text.replace(new RegExp(`\\b${name}\\b(?! Serving)`), `${name} ${version}`),
+      reference,
+    );
+  const rows = results.map(
+    ({ section, cases, differences }) =>
+      `| ${section.title} | ${versioned(section.reference)} | ${section.tolerance} | ${cases.toLocaleString('en-US')} | ${(cases - differences.length).toLocaleString('en-US')} |`,
+  );
+  return `# Conformance
+
+\`npm run conformance\` compares this project with the programs that models come from, on generated inputs, and writes
+this page; CI runs a part of it (\`--short\`). What differs on purpose is in [Where it differs](where-it-differs.md).
+
+| what | reference | agreed means | cases | agreed |
+| --- | --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
+await main();
