@@ -352,6 +352,14 @@ const PLATFORM = [
 
 const OBSERVABILITY = [
   {
+    name: 'SAGEMAKER_TFS_HANDLER_ERRORS',
+    type: 'choice',
+    choices: ['message', 'hidden'],
+    default: 'message',
+    description:
+      "What clients are told of an exception in a handler: its message, or only that there was one. The log has message and stack either way; an `HttpError` is always the client's.",
+  },
+  {
     name: 'SAGEMAKER_TFS_LOG_LEVEL',
     type: 'choice',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

@@ -103,6 +103,8 @@ export interface Environment {
     readonly strategy: 'SINGLE_RECORD' | 'MULTI_RECORD';
     readonly maxPayloadMb: number;
   };
+  /** Whether clients are told the message of a handler's exception. */
+  readonly tellsHandlerErrors: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly metrics: {
     /** Undefined: `/metrics` is answered on SageMaker's port only. */
@@ -248,6 +250,7 @@ function environmentOf(values: Values): Environment {
       strategy: values.SAGEMAKER_TFS_BATCH_STRATEGY,
       maxPayloadMb: values.SAGEMAKER_TFS_MAX_PAYLOAD_MB,
     },
+    tellsHandlerErrors: values.SAGEMAKER_TFS_HANDLER_ERRORS === 'message',
     logLevel: values.SAGEMAKER_TFS_LOG_LEVEL,
     metrics: {
       port: values.SAGEMAKER_TFS_METRICS_PORT,

@@ -282,3 +282,35 @@ describe('handlers in other forms', () => {
     });
   });
 });
+
+test('SAGEMAKER_TFS_HANDLER_ERRORS=hidden: the log alone says what an exception said; an HttpError is told', async () => {
+  const source = `
+    import { HttpError } from 'sagemaker-tfs/handler';
+    export async function handler(data) {
+      const text = Buffer.from(data).toString();
+      if (text === 'stream') return (async function* () { throw new Error('secret: ' + text); })();
+      if (text === 'told') throw new HttpError(422, 'no digit');
+      throw new Error('secret: ' + text);
+    }
+  `;
+  const contents = { copies, files: { 'code/inference.mjs': source } };
+  const { runtime, stop } = await start(contents, {
+    SAGEMAKER_TFS_HANDLER_ERRORS: 'hidden',
+    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'other',
+  });
+  try {
+    const answer = async (body: string) => {
+      const response = await fetch(`${runtime.url}/invocations`, { method: 'POST', body });
+      return `${response.status} ${await response.text()}`;
+    };
+    expect(await answer('told')).toContain('no digit');
+    for (const text of ['throw', 'stream']) {
+      const told = await answer(text);
+      expect(told).toMatch(/^500 .*HANDLER_FAILED/);
+      expect(told).not.toContain('secret');
+      await until(() => runtime.output().includes(`secret: ${text}`));
+    }
+  } finally {
+    await stop();
+  }
+});

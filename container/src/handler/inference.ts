@@ -47,6 +47,8 @@ export interface Inference {
   /** SageMaker's inference id, or one of our own. */
   readonly requestId: string;
   readonly log: Logger;
+  /** Whether the client is told the message of a handler's exception. */
+  readonly tellsHandlerErrors: boolean;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
   timed<T extends { readonly version?: string | undefined }>(call: () => Promise<T>): Promise<T>;
@@ -121,6 +123,7 @@ export async function createInference(
     signal,
     requestId,
     log,
+    tellsHandlerErrors: services.environment.tellsHandlerErrors,
     async predict(inputs, predictOptions = {}) {
       const isNamed = predictOptions.signature !== undefined || predictOptions.model !== undefined;
       if (noSignature && !isNamed) throw noSignature;

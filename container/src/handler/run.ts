@@ -24,6 +24,9 @@ export interface HandlerAnswer extends EncodedResponse {
   readonly status: number;
 }
 
+/** What clients are told of the handler's failures. */
+type Told = Pick<Inference, 'tellsHandlerErrors'>;
+
 type Data = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
@@ -37,8 +40,10 @@ export async function runHandler(
   endpoint: ModelServerEndpoint | undefined,
 ): Promise<HandlerAnswer> {
   const context = createContext(inference, endpoint);
-  const result = await withHandlerErrors(() => callHandler(handler, data, inference, context));
-  return withHandlerErrors(() => answerOf(result, inference, context));
+  const result = await withHandlerErrors(inference, () =>
+    callHandler(handler, data, inference, context),
+  );
+  return withHandlerErrors(inference, () => answerOf(result, inference, context));
 }
 
 async function callHandler(
@@ -125,7 +130,7 @@ async function answerOf(
   if (isHandlerResponse(result)) {
     const { body, contentType, status = 200, customAttributes } = result;
     checkResponse(result, status);
-    const pieces = bodyOf(body) ?? [Buffer.from(handlerJson(body))];
+    const pieces = bodyOf(body, inference) ?? [Buffer.from(handlerJson(body))];
     return { status, contentType, body: pieces, ...(customAttributes ? { customAttributes } : {}) };
   }
   if (isTensorMap(result)) {
@@ -133,7 +138,7 @@ async function answerOf(
     return { status: 200, ...(await encodeOutputs(result, inference, { form: 'row', signature })) };
   }
   const asked = concreteType(context.acceptHeader);
-  const body = bodyOf(result);
+  const body = bodyOf(result, inference);
   if (body) {
     const usual = typeof result === 'string' ? 'application/json' : 'application/octet-stream';
     return { status: 200, contentType: asked ?? usual, body };
@@ -167,20 +172,23 @@ const HEADER_TEXT = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/;
 const ATTRIBUTE_NAME = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]+$/;
 
 /** Text, bytes and streams as bytes; undefined for anything else. */
-function bodyOf(value: unknown): HandlerAnswer['body'] | undefined {
+function bodyOf(value: unknown, told: Told): HandlerAnswer['body'] | undefined {
   if (typeof value === 'string') return [Buffer.from(value)];
   if (value instanceof Uint8Array) return [value];
   if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
-    return bytesOf(value as AsyncIterable<Uint8Array | string>);
+    return bytesOf(value as AsyncIterable<Uint8Array | string>, told);
   }
   return undefined;
 }
 
-async function* bytesOf(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  stream: AsyncIterable<Uint8Array | string>,
+  told: Told,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of stream) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
   } catch (error) {
-    throw handlerError(error);
+    throw handlerError(error, told);
   }
 }
 
@@ -208,17 +216,21 @@ function isTensor(value: unknown): boolean {
   return typeof dtype === 'string' && Array.isArray(shape) && (bytes ?? values) !== undefined;
 }
 
-async function withHandlerErrors<T>(work: () => Promise<T>): Promise<T> {
+async function withHandlerErrors<T>(told: Told, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw handlerError(error);
+    throw handlerError(error, told);
   }
 }
 
 /** A handler's own statuses and the model's errors pass; anything else is the handler's failure. */
-function handlerError(cause: unknown): unknown {
+function handlerError(cause: unknown, { tellsHandlerErrors }: Told): unknown {
   if (cause instanceof ServingError || isHttpError(cause)) return cause;
+  if (!tellsHandlerErrors) {
+    const hidden = 'the handler failed; the log of the container says why';
+    return new ServingError('HANDLER_FAILED', hidden, { cause });
+  }
   const message = cause instanceof Error ? cause.message : String(cause);
   return new ServingError('HANDLER_FAILED', `the handler failed: ${message}`, { cause });
 }
