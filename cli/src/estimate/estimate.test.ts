@@ -16,6 +16,7 @@ const work: Workload = {
   instanceCount: 2,
   imagesPerObject: 1,
   objectsPerJob: 0,
+  concurrentJobs: 2,
   startMinutes: 6,
   endpointUse: 0.5,
 };
@@ -39,9 +40,17 @@ test('shards cost fewer requests; more jobs cost more starts', async () => {
   const prices = await readPrices();
   const single = estimate('batch', work, 'ml.x', 3, prices);
   const packed = estimate('batch', { ...work, imagesPerObject: 1_000 }, 'ml.x', 3, prices);
-  expect(packed.requestCost).toBeCloseTo(single.requestCost / 1_000, 4);
+  // Packing reads and lists each image, and writes the shards.
+  const { s3 } = prices;
+  const packing = 3_600 * (s3.getRequests1000 + s3.listRequests1000 / 1_000);
+  const shards = 3.6 * s3.putRequests1000;
+  expect(packed.requestCost).toBeCloseTo(single.requestCost / 1_000 + packing + shards, 4);
   const jobs = estimate('batch', { ...work, objectsPerJob: 1_000_000 }, 'ml.x', 3, prices);
-  expect(jobs).toMatchObject({ jobs: 4, hours: 5.4 });
+  // Two at once: half the time for the same money.
+  expect(jobs).toMatchObject({ jobs: 4, hours: 2.7 });
+  expect(jobs.instanceCost).toBeCloseTo(5.4 * 2 * 3);
+  const alone = { ...work, objectsPerJob: 1_000_000, concurrentJobs: 1 };
+  expect(estimate('batch', alone, 'ml.x', 3, prices)).toMatchObject({ hours: 5.4 });
 });
 
 describe('the command', () => {

@@ -19,6 +19,8 @@ export interface Workload {
   readonly imagesPerObject: number;
   /** Objects of one transform job, 0 for one job over all. */
   readonly objectsPerJob: number;
+  /** Jobs at once of a sharded run, each with all its instances. */
+  readonly concurrentJobs: number;
   /** Minutes that instances are paid for before the first image: start, image pull, model. */
   readonly startMinutes: number;
   /** Part of an endpoint's time in which it is busy, as its callers keep no queue. */
@@ -34,7 +36,7 @@ export interface Estimate {
   /** Transform jobs; 0 for endpoints. */
   readonly jobs: number;
   readonly instanceCost: number;
-  /** Requests to S3: each object is listed, read and answered with one. */
+  /** Requests to S3: each object is read and answered with one, and listed; packing reads each image once more. */
   readonly requestCost: number;
   /** Data in and out of endpoints. */
   readonly dataCost: number;
@@ -45,6 +47,8 @@ export interface Estimate {
 const GB = 1024 ** 3;
 /** Keys that one LIST request brings. */
 const KEYS_PER_LIST = 1_000;
+/** Times that a sharded run lists each key: its plan, and inputs and outputs before and behind each job. */
+const SHARDED_LISTS = 5;
 
 /**
  * Estimates one way.
@@ -63,13 +67,15 @@ export function estimate(
     way !== 'batch' ? 0 : work.objectsPerJob > 0 ? Math.ceil(objects / work.objectsPerJob) : 1;
   const use = way === 'endpoint' ? work.endpointUse : 1;
   const busyHours = (images * work.secondsPerImage) / instanceCount / use / 3_600;
-  // Jobs of a sharded run follow one another; each starts instances of its own.
-  const hours = busyHours + (Math.max(1, jobs) * work.startMinutes) / 60;
-  const instanceCost = hours * instanceCount * instanceHour;
+  // Each job of a sharded run starts instances of its own; some run at the same time.
+  const paidHours = busyHours + (Math.max(1, jobs) * work.startMinutes) / 60;
+  const hours = paidHours / Math.max(1, Math.min(jobs, work.concurrentJobs));
+  const instanceCost = paidHours * instanceCount * instanceHour;
   const { s3 } = prices;
   const requestCost =
     (objects / 1_000) * (s3.getRequests1000 + s3.putRequests1000) +
-    (objects / KEYS_PER_LIST / 1_000) * s3.listRequests1000;
+    ((objects * (jobs > 1 ? SHARDED_LISTS : 1)) / KEYS_PER_LIST / 1_000) * s3.listRequests1000 +
+    packingCost(work, prices);
   const dataCost =
     way === 'batch'
       ? 0
@@ -87,6 +93,17 @@ export function estimate(
     cost,
     costPerMillion: (cost / images) * 1e6,
   };
+}
+
+/** Listing and reading every image, and writing the objects that hold them. */
+function packingCost({ images, imagesPerObject }: Workload, { s3 }: Prices): number {
+  if (imagesPerObject === 1) return 0;
+  const objects = Math.ceil(images / imagesPerObject);
+  return (
+    (images / 1_000) * s3.getRequests1000 +
+    (images / KEYS_PER_LIST / 1_000) * s3.listRequests1000 +
+    (objects / 1_000) * s3.putRequests1000
+  );
 }
 
 /**

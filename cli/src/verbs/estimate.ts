@@ -17,6 +17,7 @@ interface Options {
   readonly imagesPerObject: number;
   readonly objectsPerJob: number;
   readonly startMinutes: number;
+  readonly concurrentJobs: number;
   readonly endpointUse: number;
   readonly prices?: string;
   readonly livePrices?: true;
@@ -43,6 +44,12 @@ export function addEstimate(program: Command): void {
   command
     .option('--images-per-object <number>', 'images packed into one object', wholeNumber(), 1)
     .option('--objects-per-job <number>', 'objects of one job, 0 for all', wholeNumber(0), 0)
+    .option(
+      '--concurrent-jobs <number>',
+      'jobs at once where there are several',
+      wholeNumber(),
+      DEFAULT_SETTINGS.maxConcurrentJobs,
+    )
     .option('--start-minutes <minutes>', 'paid before the first image', positive, 8)
     .option('--endpoint-use <part>', 'part of its time in which an endpoint is busy', positive, 0.7)
     .option('--prices <file>', 'price file (default: prices/us-east-1.json of this project)')
@@ -83,7 +90,9 @@ async function run(options: Options): Promise<void> {
       if (hour !== undefined) estimates.push(estimate(way, work, type, hour, prices));
     }
   }
-  const origin = options.livePrices ? `AWS Price List API, ${region}` : `${prices.asOf}, ${region}`;
+  const origin = options.livePrices
+    ? `AWS Price List API, ${region}`
+    : `${prices.asOf}${/from memory/.test(prices.source) ? ', from memory' : ''}, ${region}`;
   printResult(options.json, { workload: work, prices: origin, estimates }, () =>
     describe(work, origin, estimates),
   );
