@@ -77,6 +77,9 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['an unknown backend', ['serve', digits, '--backend', 'soap'], 'grpc, rest, in-process'],
     ['an output without a name', ['package', digits, '--out', ''], 'output is empty'],
     ['a source without a name', ['inspect', ''], 'the name of the source is empty'],
+    ['help for no verb', ['help', 'bake'], "there is no verb 'bake'"],
+    ['a body of unknown type', ['invoke', 'body.bin'], '--content-type'],
+    ['standard input of unknown type', ['invoke', '-'], '--content-type'],
     ['a missing source', ['inspect', '/nowhere/model'], '/nowhere/model does not exist'],
   ])('%s', async (_name, args, advice) => {
     const { status, stdout, stderr } = await run(...args);
@@ -214,6 +217,30 @@ test('invoke says what to start where nothing listens', async () => {
   );
   expect(status).toBe(1);
   expect(stderr).toContain('sagemaker-tfs serve');
+});
+
+test('a reader that stops ends the command quietly', async () => {
+  const command = `"${process.execPath}" "${program}" inspect "${join(digits, 'model')}" | head -n 1`;
+  const child = spawn('/bin/bash', ['-c', `set -o pipefail; for i in 1 2 3; do ${command}; done`]);
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    stderr += part;
+  });
+  child.stdout.resume();
+  await once(child, 'close');
+  expect(stderr).not.toContain('EPIPE');
+});
+
+test('an archive of which nothing can be tried is not called packaged', async () => {
+  const out = join(work, 'sparse.tar.gz');
+  const source = fixtureModel('sparse_input').basePath;
+  const { status, stderr } = await run('package', source, '--out', out);
+  expect(status).toBe(1);
+  expect(stderr).toContain('--sample FILE');
+  expect(existsSync(out)).toBe(false);
+  const unverified = await run('package', source, '--out', out, '--no-verify');
+  expect(unverified.stdout).toContain('not verified');
+  expect(unverified.status).toBe(0);
 });
 
 test('doctor tells what is here', async () => {

@@ -1,7 +1,7 @@
 /** `sagemaker-tfs`: one command, one file a verb in `verbs/`. */
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { CommandError, EXIT, explain } from './errors.ts';
+import { CommandError, EXIT, explain, usageError } from './errors.ts';
 import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
 import { addDoctor } from './verbs/doctor.ts';
@@ -43,6 +43,8 @@ export function program(): Command {
 /** Runs the command line and gives the exit status: 0, 1 (the work failed) or 2 (wrong usage). */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
+    const [first, verb] = argv;
+    if (first === 'help' && verb !== undefined) requireVerb(verb);
     await program().parseAsync([...argv], { from: 'user' });
     return EXIT.ok;
   } catch (error) {
@@ -50,6 +52,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     report(error, argv.includes('--json'));
     return error instanceof CommandError ? error.exitStatus : exitStatusOf(error);
   }
+}
+
+/** @throws CommandError USAGE; `help` itself shows the general help for a verb that there is not */
+function requireVerb(verb: string): void {
+  const known = program().commands.map((command) => command.name());
+  if (verb.startsWith('-') || verb === 'help' || known.includes(verb)) return;
+  throw usageError(`there is no verb '${verb}'; there are ${known.join(', ')}`);
 }
 
 /** Rooms below carry their own `exitStatus` on errors that are the user's usage. */

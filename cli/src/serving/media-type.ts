@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { usageError } from '../errors.ts';
 
 const BY_ENDING: Readonly<Record<string, string>> = {
   '.jpg': 'application/x-image',
@@ -19,6 +20,14 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   '.rec': 'application/x-recordio',
   '.recordio': 'application/x-recordio',
 };
+
+/** The media type that a file's ending tells. @throws CommandError USAGE where it tells none */
+export function knownMediaType(file: string): string {
+  const type = BY_ENDING[extname(file).toLowerCase()];
+  if (type !== undefined) return type;
+  const what = file === '-' ? 'standard input has no ending' : `unknown ending: ${file}`;
+  throw usageError(`${what}; say what it is with --content-type, for example application/json`);
+}
 
 /** The media type that the runtime expects for a file of this name. Default: `application/octet-stream`. */
 export function mediaTypeOf(file: string): string {

@@ -6,6 +6,7 @@ import {
   type VerifyReport,
   verifyArchive,
 } from '@sagemaker-tfs/model-packaging';
+import { CommandError } from '../errors.ts';
 import { startRuntime } from './runtime-process.ts';
 
 /** Loads and runs every signature, then sends the samples (or made-up ones) through runtime and handler. */
@@ -14,7 +15,26 @@ export async function verifyWithRuntime(
   samples: readonly string[] | undefined,
   name = archive,
 ): Promise<VerifyReport> {
-  return verifyArchive(archive, { name, ...(samples && { samples }), runThroughRuntime });
+  const report = await verifyArchive(archive, {
+    name,
+    ...(samples && { samples }),
+    runThroughRuntime,
+  });
+  requireTried(report);
+  return report;
+}
+
+/** @throws CommandError NOTHING_TRIED where no signature ran and no request was answered */
+function requireTried({ archive, versions, requests }: VerifyReport): void {
+  const signatures = versions.flatMap((version) => version.signatures);
+  const ran = signatures.some(({ firstMs }) => firstMs !== undefined);
+  if (ran || requests.some(({ status }) => status < 400)) return;
+  const notes = [...signatures, ...requests].map(({ note }) => note).filter((note) => note !== '');
+  const reasons = [...new Set(notes)].map((note) => `\n  ${note}`).join('');
+  throw new CommandError(
+    'NOTHING_TRIED',
+    `${archive} loads, but nothing of it could be tried; give a request that clients send with --sample FILE${reasons}`,
+  );
 }
 
 async function runThroughRuntime(

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { ENDPOINT, standIn } from '../../../client/test/sagemaker-stand-in.ts';
 import type { TestServer } from '../../../client/test/servers.ts';
 import { type Outcome, ROOT, sagemakerTfs } from '../batch/test-support.ts';
@@ -59,6 +61,19 @@ test('the same to an endpoint, one variant of it', async () => {
   expect(answer).toMatchObject({ status: 200, customAttributes: { 'tfs-model-version': '1' } });
   expect(JSON.parse(answer.body)).toMatchObject({ predictions: [{ digit: 7 }] });
   expect(sagemaker.requests.at(-1)?.headers['x-amzn-sagemaker-target-variant']).toBe('Canary');
+});
+
+test('standard input', async () => {
+  const child = spawn(
+    process.execPath,
+    [
+      ...[join(ROOT, 'cli/bin/sagemaker-tfs.js'), 'invoke', '-', '--url', runtime.url],
+      ...['--content-type', 'application/x-image'],
+    ],
+    { stdio: ['pipe', 'pipe', 'ignore'] },
+  );
+  child.stdin.end(await readFile(SAMPLE));
+  expect(JSON.parse(await text(child.stdout))).toMatchObject({ predictions: [{ digit: 7 }] });
 });
 
 test('bench and tune measure an endpoint too', async () => {

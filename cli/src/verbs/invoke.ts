@@ -17,7 +17,7 @@ export function addInvoke(program: Command): void {
   program
     .command('invoke')
     .description('send a file to a serving runtime or a SageMaker endpoint and print the answer')
-    .argument('<file>', 'the request body')
+    .argument('<file>', 'the request body; - reads standard input')
     .option('--url <url>', `the runtime (default: ${LOCAL_RUNTIME})`)
     .option('--endpoint <name>', 'a SageMaker endpoint instead')
     .option('--region <region>', "the endpoint's region (default: AWS_REGION or the profile's)")
@@ -38,14 +38,14 @@ export function addInvoke(program: Command): void {
 
 async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const target = targetOf(options);
-  const { readFile } = await import('node:fs/promises');
   const { predict } = await import('@sagemaker-tfs/client');
-  const { mediaTypeOf } = await import('../serving/media-type.ts');
-  const body = await readFile(file).catch(cannotRead(file));
+  const { knownMediaType } = await import('../serving/media-type.ts');
+  const contentType = options.contentType ?? knownMediaType(file);
+  const body = await readBody(file);
   if (options.out) await requireFile(options.out);
   const from = performance.now();
   const answer = await predict(target, body, {
-    contentType: options.contentType ?? mediaTypeOf(file),
+    contentType,
     ...(options.accept && { accept: options.accept }),
     ...(options.customAttributes && { customAttributes: options.customAttributes }),
     ...(options.variant && { targetVariant: options.variant }),
@@ -55,6 +55,13 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const milliseconds = performance.now() - from;
   if (options.out) await writeWhole(options.out, answer.bytes);
   print(answer, milliseconds, options);
+}
+
+/** A file, or standard input for `-`. */
+async function readBody(file: string): Promise<Buffer> {
+  if (file === '-') return (await import('node:stream/consumers')).buffer(process.stdin);
+  const { readFile } = await import('node:fs/promises');
+  return readFile(file).catch(cannotRead(file));
 }
 
 /** What is written by renaming must not take the place of a device or a folder. */

@@ -5,7 +5,7 @@ import type {
   VerifyReport,
 } from '@sagemaker-tfs/model-packaging';
 import { type Command, Option } from 'commander';
-import { usageError } from '../errors.ts';
+import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
 import { type Progress, progress } from '../output/progress.ts';
@@ -153,20 +153,27 @@ async function archive(
   );
 }
 
-/** Verifies where it is wanted and the TensorFlow library is at hand; never fetches it for this. */
+/** Verifies unless it is not wanted; the TensorFlow library is fetched where it is not here, as `serve` does. */
 async function verify(
   path: string,
   out: string,
   options: PackageVerbOptions,
 ): Promise<VerifyReport | undefined> {
   if (!options.verify) return undefined;
-  const { findLibrary } = await import('@sagemaker-tfs/libtensorflow');
-  if (!(await findLibrary())) {
-    process.stderr.write(
-      '  not verified: the TensorFlow library is not here; sagemaker-tfs verify fetches it\n',
-    );
-    return undefined;
-  }
   const { verifyWithRuntime } = await import('../serving/verify.ts');
+  await libraryFor('verifying the archive', 'leave it out with --no-verify');
   return verifyWithRuntime(path, options.sample, resolve(out));
+}
+
+/** @throws CommandError NO_LIBRARY, with the way to do without */
+async function libraryFor(work: string, instead: string): Promise<void> {
+  const { ensureLibrary, progressBar } = await import('@sagemaker-tfs/libtensorflow');
+  const bar = progressBar();
+  await ensureLibrary({ onProgress: bar.onProgress })
+    .catch((cause: unknown) => {
+      throw new CommandError('NO_LIBRARY', `${work} needs the TensorFlow library; ${instead}`, {
+        cause,
+      });
+    })
+    .finally(bar.stop);
 }

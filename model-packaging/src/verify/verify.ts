@@ -133,6 +133,20 @@ function madeUpRequests(signatures: SignatureMap, manifest: Manifest | undefined
   return [syntheticRequest(signature, inputs, manifest?.preprocess)];
 }
 
+/** What SageMaker carries of one answer, in bytes. */
+const REAL_TIME_BYTES = 25e6;
+const SERVERLESS_BYTES = 4e6;
+
+/** What to know of an answer that some endpoints cannot carry; empty for smaller ones. */
+function tooLarge(bytes: number): string {
+  if (bytes <= SERVERLESS_BYTES) return '';
+  const who =
+    bytes > REAL_TIME_BYTES
+      ? 'a real-time endpoint (25 MB) or a serverless one (4 MB)'
+      : 'a serverless endpoint (4 MB)';
+  return `the answer has ${(bytes / 1e6).toFixed(1)} MB, more than ${who} carries. Ask for fewer outputs (tfs-outputs), a binary Accept (application/x-npz), or answer less in a handler; batch transform carries 100 MB, an asynchronous endpoint 1 GB.`;
+}
+
 /** A made-up request may be one that a handler rightly refuses (4xx); a failure (5xx) never is right. */
 function judge(
   request: SampleRequest,
@@ -151,7 +165,7 @@ function judge(
   const note =
     status >= 400
       ? `a made-up ${request.contentType} request was refused: ${text}. Give a sample of what clients send.`
-      : '';
+      : tooLarge(body.byteLength);
   return {
     sample: request.name,
     contentType: request.contentType,
