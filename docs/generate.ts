@@ -8,12 +8,14 @@ import { BENCHES } from '../bench/questions.ts';
 import { awsRulesText } from './aws-rules.ts';
 import { withTables } from './configuration-tables.ts';
 import { referenceText } from './reference.ts';
+import { tensorFlowServingText } from './tensorflow-serving.ts';
 
 async function generate(): Promise<void> {
   const configuration = join(import.meta.dirname, 'configuration.md');
   await writeFile(configuration, withTables(await readFile(configuration, 'utf8')));
   await writeFile(join(import.meta.dirname, 'reference.md'), referenceText());
   await writeFile(join(import.meta.dirname, 'aws-rules.md'), awsRulesText());
+  await writeFile(join(import.meta.dirname, 'tensorflow-serving.md'), tensorFlowServingText());
   writeFigures(ROOT, readResults(BENCHES));
 }
 

@@ -7,6 +7,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
+import releases from '../container/image/tensorflow-serving.json';
 import type { ImagePlatform } from './inference-ami.ts';
 import { invalidProp } from './validation.ts';
 
@@ -66,11 +67,19 @@ export interface ServingImageProps {
   readonly buildArgs?: Readonly<Record<string, string>>;
 }
 
-/** CUDA of TensorFlow Serving's public GPU images, 2.19 and 2.20. */
-export const TENSORFLOW_SERVING_CUDA = '12.5';
+/** CUDA of the GPU image of the default release (`container/image/tensorflow-serving.json`; 2.19 has 12.2). */
+export const TENSORFLOW_SERVING_CUDA = defaultRelease().cuda;
 
 /** Base of the `gpu` image. */
-const GPU_BASE = 'docker.io/tensorflow/serving:2.19.1-gpu';
+const GPU_BASE = `${releases.image}:${releases.default}-gpu`;
+
+function defaultRelease() {
+  const release = releases.releases.find(({ versions }) =>
+    versions.some((version) => releases.default.startsWith(`${version}.`)),
+  );
+  if (!release) throw new Error(`no release ${releases.default} in tensorflow-serving.json`);
+  return release;
+}
 
 function platformOf(
   variant: ServingImageVariant,

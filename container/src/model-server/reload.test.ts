@@ -96,14 +96,14 @@ test('a model that does not load is gone, and the others are served on', async (
 });
 
 test('a load past its deadline is an error that says so, and what was served before is served on', async () => {
-  await start({ SAGEMAKER_TFS_WAIT_TIME_SECONDS: '2' });
+  await start({ SAGEMAKER_TFS_WAIT_TIME_SECONDS: '6' });
   await server.serve([model('a')]);
   await mkdir(join(root, 'empty'));
   // Without any version the model server waits for ever.
   const late = server.serve([model('a'), model('empty')]);
   await expect(late).rejects.toMatchObject({
     code: 'REQUEST_TIMEOUT',
-    message: expect.stringContaining('within 2 s'),
+    message: expect.stringContaining('within 6 s'),
   });
   while (server.pool.reason !== undefined) await delay(20);
   expect(await states('a')).toEqual(['AVAILABLE']);

@@ -48,11 +48,12 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const files = await writeModelServerFiles(environment, options.models);
   const endpoints = modelServerEndpoints(environment, process.pid);
   let served = options.models;
+  let probed = served;
   const { failed, fail } = startFailure();
   const pool = poolOf(
     environment,
     endpoints,
-    () => served,
+    () => probed,
     (message) => fail(new Error(message)),
     {
       onReady: (index) => supervisor.serves(index),
@@ -76,6 +77,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       const { reloadInstances } = await import('./reload.ts');
       const { linkBasePaths, unlinkOthers } = await import('./base-paths.ts');
       const linked = await linkBasePaths(files.basePaths, models);
+      // A model that comes or goes makes no process unready.
+      const names = new Set(models.map(({ name }) => name));
+      probed = served.filter(({ name }) => names.has(name));
       try {
         await reloadInstances({
           pool,
@@ -87,6 +91,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
         });
         served = linked;
       } finally {
+        probed = served;
         await unlinkOthers(files.basePaths, served);
       }
     },

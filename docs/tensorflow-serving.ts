@@ -1,0 +1,38 @@
+/** `docs/tensorflow-serving.md`, written from the table of releases that the constructs read as well. */
+import releases from '../container/image/tensorflow-serving.json' with { type: 'json' };
+import { table } from './table.ts';
+
+/** Text of `docs/tensorflow-serving.md`. */
+export function tensorFlowServingText(): string {
+  return `# Releases of TensorFlow Serving
+
+Generated from \`container/image/tensorflow-serving.json\` by \`npm run docs\`; a test keeps it true. Read in TensorFlow
+Serving's own sources; the images themselves were not run here.
+
+The default is \`${releases.image}:${releases.default}\`, with \`-gpu\` for GPUs; \`TFS_BASE\` names another.
+
+${table(
+  [
+    'version',
+    'image',
+    'glibc',
+    'CUDA, cuDNN of the GPU image',
+    'GPU code for',
+    'ignores',
+    'serves',
+  ],
+  releases.releases.map((release) => [
+    release.versions.join(', '),
+    release.base,
+    release.glibc,
+    `${release.cuda}, ${release.cudnn}`,
+    release.gpuCode,
+    release.lacks.map((flag) => `\`--${flag}\``).join(', ') || 'none',
+    release.runs ? 'yes' : 'no: Node 24 and libvips need glibc 2.28',
+  ]),
+)}
+
+Flags that a release does not know are printed and passed over. GPUs newer than those in the table compile the kernels at
+the first start; \`CUDA_CACHE_PATH\` keeps them while the container lives.
+`;
+}
