@@ -85,6 +85,12 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
     process.stdout.write(
       `Serving on ${session.url} with ${kind} (${program})${playground}; end with Ctrl-C.\n`,
     );
+    const { trySignatures } = await import('../serving/try-signatures.ts');
+    trySignatures(session.directory(), session.runtime().url, signal).then(
+      (lines) => process.stdout.write(lines.map((line) => `${line}\n`).join('')),
+      // It was only a try: what ends it, an interrupt above all, is no failure of serving.
+      () => undefined,
+    );
     await untilStopped(session, signal);
   } catch (error) {
     // An interrupt during the start is how people end it: not a failure.

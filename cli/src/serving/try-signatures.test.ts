@@ -1,0 +1,40 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { trySignatures } from './try-signatures.ts';
+
+test('every signature that takes values is asked once, and what fails is said', async () => {
+  const asked: Record<string, unknown>[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const body = JSON.parse(text) as Record<string, unknown>;
+    asked.push({ ...body, attributes: request.headers['x-amzn-sagemaker-custom-attributes'] });
+    response.statusCode = body.signature_name === 'incr_counter_by' ? 500 : 200;
+    response.end(JSON.stringify({ error: 'Could not find variable counter' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const never = new AbortController().signal;
+  try {
+    const exports = join(__dirname, '..', '..', '..', 'test', 'fixtures', 'tf1-exports');
+    expect(await trySignatures(join(exports, 'counter'), url, never)).toEqual([
+      'Tried signature incr_counter_by of counter with a made-up input: HTTP 500, Could not find variable counter',
+    ]);
+    expect(asked).toEqual([
+      {
+        signature_name: 'incr_counter_by',
+        inputs: { delta: 0 },
+        attributes: 'tfs-model-name=counter',
+      },
+    ]);
+    const lines = await trySignatures(fixtureModel('half_plus_two').basePath, url, never);
+    expect(lines).toEqual([
+      'Tried signature serving_default of half_plus_two with a made-up input: it answers',
+    ]);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});

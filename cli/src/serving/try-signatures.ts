@@ -1,0 +1,76 @@
+/** Each signature of a model asked once with a made-up input: some models load and then fail at every request. */
+import {
+  inspectModel,
+  type SignatureReport,
+  type TensorReport,
+} from '@sagemaker-tfs/model-packaging';
+
+/** Larger inputs take longer to make up than people wait. */
+const MOST_ELEMENTS = 1_000_000;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * What a runtime answers for each signature of the newest version of each model, a line each.
+ * @param directory where the models are laid out
+ * @param url of the runtime
+ */
+export async function trySignatures(
+  directory: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { models } = await inspectModel(directory);
+  const lines: string[] = [];
+  for (const { name, versions } of models) {
+    const [graph] = versions.at(-1)?.metaGraphs ?? [];
+    for (const [key, signature] of Object.entries(graph?.signatures ?? {})) {
+      const what = `Tried signature ${key} of ${name} with a made-up input`;
+      const found = await tryOne(url, name, key, signature, signal);
+      if (found !== undefined) lines.push(`${what}: ${found}`);
+    }
+  }
+  return lines;
+}
+
+/** @returns undefined where no input can be made up */
+async function tryOne(
+  url: string,
+  model: string,
+  key: string,
+  { methodName, inputs }: SignatureReport,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (/classify|regress/.test(methodName)) return undefined;
+  const values = Object.entries(inputs).map(([name, spec]) => [name, madeUp(spec)] as const);
+  if (values.length === 0 || values.some(([, value]) => value === undefined)) return undefined;
+  const response = await fetch(`${url}/invocations`, {
+    method: 'POST',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Amzn-SageMaker-Custom-Attributes': `tfs-model-name=${encodeURIComponent(model)}`,
+    },
+    body: JSON.stringify({ signature_name: key, inputs: Object.fromEntries(values) }),
+  });
+  const text = await response.text();
+  if (response.ok) return 'it answers';
+  return `HTTP ${response.status}, ${errorOf(text)}`;
+}
+
+/** Zeros, `false` and the text `0`; open sizes are 1. */
+function madeUp({ dtype, shape }: TensorReport): unknown {
+  const sizes = (shape ?? [1]).map((size) => (size < 0 ? 1 : size));
+  if (sizes.reduce((product, size) => product * size, 1) > MOST_ELEMENTS) return undefined;
+  const element = dtype === 'string' ? '0' : dtype === 'bool' ? false : 0;
+  return sizes.reduceRight<unknown>((value, size) => Array(size).fill(value), element);
+}
+
+function errorOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error === 'string') return error;
+  } catch {
+    // Not JSON: the text itself is the message.
+  }
+  return text.slice(0, 500);
+}
