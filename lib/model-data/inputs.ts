@@ -28,8 +28,8 @@ export interface ModelSources {
    */
   readonly postprocess?: PostprocessInput;
   /**
-   * Files with requests that the model must answer. Packaging tries them where the TensorFlow library is
-   * at hand, and fails with the model's own message.
+   * Files with requests that the model must answer. Packaging tries them with the TensorFlow library,
+   * fetched where it is not here, and fails with the model's own message.
    * @default - made-up inputs
    */
   readonly samples?: readonly string[];
