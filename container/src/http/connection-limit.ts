@@ -1,7 +1,7 @@
 /**
  * How many connections a process keeps. A connection beyond the limit is still taken, so that its client gets an
- * answer and `/ping` can be asked; far beyond it, and long before the process may open no more files, the kernel is
- * left to close them.
+ * answer and `/ping` can be asked; far beyond it, and before the process may open no more files, those are closed on
+ * which nothing was asked.
  */
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -30,9 +30,9 @@ export function limitConnections(
   server: Server,
   { maxConnections = Infinity, log }: { readonly maxConnections?: number; readonly log: Logger },
 ): ConnectionLimit {
-  const files = Math.max(2, openFilesLimit() - FILES_KEPT);
-  const beyond = Math.min(ANSWERED_BEYOND, Math.floor(files / 4));
-  const limit = Math.min(maxConnections, files - beyond);
+  const files = connectionsPossible();
+  const beyond = Math.min(ANSWERED_BEYOND, Math.floor(files / 8));
+  const limit = Math.min(maxConnections, files - 2 * beyond);
   const over = new WeakSet<Socket>();
   let overNow = 0;
   let connections = 0;
@@ -43,10 +43,17 @@ export function limitConnections(
     toldAt = performance.now();
     log.warn({ connections, limit }, message);
   };
-  if (Number.isFinite(limit)) server.maxConnections = limit + beyond;
+  const all = new Set<Socket>();
+  if (Number.isFinite(limit)) server.maxConnections = limit + 2 * beyond;
   server.on('drop', () => tell('far too many connections: new ones are closed'));
   server.on('connection', (socket) => {
     connections += 1;
+    all.add(socket);
+    if (connections > limit + beyond) {
+      // Whoever asks nothing must not keep /ping out.
+      const silent = [...all].find((other) => other !== socket && other.bytesRead === 0);
+      (silent ?? socket).destroy();
+    }
     const isOver = connections > limit;
     if (isOver) {
       over.add(socket);
@@ -59,6 +66,7 @@ export function limitConnections(
     }
     socket.once('close', () => {
       connections -= 1;
+      all.delete(socket);
       if (isOver) overNow -= 1;
       if (connections === 0) onGone();
     });
@@ -76,6 +84,11 @@ export function limitConnections(
         `there are more than ${limit} connections, the limit of this process (SAGEMAKER_TFS_MAX_CONNECTIONS, or the files that it may open); send the request again later`,
       ),
   };
+}
+
+/** Connections that this process can have beside the files that it needs. */
+export function connectionsPossible(): number {
+  return Math.max(8, openFilesLimit() - FILES_KEPT);
 }
 
 /** Files and sockets that this process may have open; Node raises the limit as far as it may. */

@@ -169,6 +169,14 @@ describe('more than is taken on', () => {
       return next.received().startsWith('HTTP/1.1 200');
     });
   });
+
+  test('connections on which nothing is asked do not keep /ping out, however many', async () => {
+    const { routes } = holding();
+    const { client } = await start(routes, { maxConnections: 2 });
+    const silent = Array.from({ length: 200 }, () => client());
+    await Promise.all(silent.map(({ socket }) => once(socket, 'connect')));
+    await client(PING).sees('pong');
+  });
 });
 
 describe('slow clients', () => {

@@ -8,6 +8,7 @@ import { createServer as createHttpServer, STATUS_CODES } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type ErrorCode, ServingError } from '../errors.ts';
+import { connectionsPossible } from '../http/connection-limit.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
 import { errorReply } from '../http/reply.ts';
 import {
@@ -47,6 +48,8 @@ const LONGEST_WAIT_MS = 800;
 const LONGEST_KEPT_MS = 10_000;
 /** How long what a client still sends is read, so that it sees the answer. */
 const DRAIN_MS = 2000;
+/** Between two lines of the log about the same. */
+const QUIET_MS = 10_000;
 /** Beyond the workers' own limits, which answer what is too much. */
 const CONNECTIONS_BEYOND = 128;
 
@@ -60,11 +63,14 @@ export class FrontDoor {
   readonly #options: FrontDoorOptions;
   #slots = 0;
   #turn = 0;
+  #toldAt = -Infinity;
   #isClosing = false;
 
   constructor(options: FrontDoorOptions) {
     this.#options = options;
-    this.#server.maxConnections = options.maxConnections + CONNECTIONS_BEYOND;
+    const most = options.maxConnections + CONNECTIONS_BEYOND;
+    this.#server.maxConnections = Math.min(most, connectionsPossible());
+    this.#server.on('drop', () => this.#tellDrop());
     this.#server.on('connection', (socket) => this.#take(socket));
   }
 
@@ -101,6 +107,12 @@ export class FrontDoor {
     this.#isClosing = true;
     this.#server.close();
     for (const connection of [...this.#waiting]) this.#answer(connection, 'SHUTTING_DOWN');
+  }
+
+  #tellDrop(): void {
+    if (performance.now() - this.#toldAt < QUIET_MS) return;
+    this.#toldAt = performance.now();
+    this.#options.log.warn('far too many connections: new ones are closed');
   }
 
   #take(socket: Socket): void {
