@@ -158,7 +158,8 @@ function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets): void
 function renderTraffic(
   traffic: Exclude<TrafficShift, { type: 'rolling' }>,
 ): CfnEndpoint.TrafficRoutingConfigProperty {
-  if (traffic.type === 'all-at-once') return { type: 'ALL_AT_ONCE' };
+  // The API requires a wait also where there is no second step.
+  if (traffic.type === 'all-at-once') return { type: 'ALL_AT_ONCE', waitIntervalInSeconds: 0 };
   const waitIntervalInSeconds = traffic.wait.toSeconds();
   return traffic.type === 'canary'
     ? { type: 'CANARY', canarySize: capacity(traffic.percent), waitIntervalInSeconds }
