@@ -108,3 +108,30 @@ describe('Snappy', () => {
     expect(() => snappyUncompress(Buffer.from(bytes))).toThrow(/does not add up/);
   });
 });
+
+test('a block that the index names twice is refused', () => {
+  const stored = Buffer.concat([
+    block([{ key: Buffer.from('k'), value: Buffer.alloc(1) }]),
+    Buffer.from([0]),
+  ]);
+  const add = (content: Buffer) => {
+    const checksum = Buffer.alloc(4);
+    checksum.writeUInt32LE(maskedCrc32c(content));
+    return Buffer.concat([content, checksum]);
+  };
+  const handle = Buffer.concat([varint(0), varint(stored.length - 1)]);
+  const first = add(stored);
+  const index = Buffer.concat([
+    block(['a', 'b', 'c'].map((key) => ({ key: Buffer.from(key), value: handle }))),
+    Buffer.from([0]),
+  ]);
+  const handles = Buffer.concat([
+    varint(0),
+    varint(0),
+    varint(first.length),
+    varint(index.length - 1),
+  ]);
+  const footer = Buffer.concat([handles, Buffer.alloc(40 - handles.length), MAGIC]);
+  const path = scratch.write('twice.index', Buffer.concat([first, add(index), footer]));
+  expect(() => readTable(path)).toThrow(/lies within another/);
+});

@@ -23,6 +23,9 @@ const FOOTER_SIZE = 48;
 const MAGIC = Buffer.from('57fb808b247547db', 'hex');
 const NO_COMPRESSION = 0;
 const SNAPPY = 1;
+/** Keys share prefixes, so all of them may be longer than the file; by this much at most. */
+const MAX_KEY_RATIO = 64;
+const SMALL_KEY_BYTES = 1024 * 1024;
 /** Compression and checksum. */
 const BLOCK_TRAILER_SIZE = 5;
 
@@ -47,13 +50,26 @@ export function readTable(path: string): TableEntry[] {
   }
   const footer = new Cursor(file.subarray(-FOOTER_SIZE), fail);
   footer.handle();
-  const index = readBlock(file, footer.handle(), fail);
-  return index.flatMap(({ value }) => readBlock(file, new Cursor(value, fail).handle(), fail));
+  const budget = { keyBytes: SMALL_KEY_BYTES + file.length * MAX_KEY_RATIO };
+  const index = readBlock(file, footer.handle(), budget, fail);
+  let end = 0;
+  return index.flatMap(({ value }) => {
+    const handle = new Cursor(value, fail).handle();
+    // Blocks lie one behind the other; the same one many times would multiply.
+    if (handle.offset < end) fail('a block lies within another');
+    end = handle.offset + handle.size;
+    return readBlock(file, handle, budget, fail);
+  });
 }
 
 type Fail = (what: string) => never;
 
-function readBlock(file: Buffer, handle: BlockHandle, fail: Fail): TableEntry[] {
+function readBlock(
+  file: Buffer,
+  handle: BlockHandle,
+  budget: { keyBytes: number },
+  fail: Fail,
+): TableEntry[] {
   const block = blockContent(file, handle, fail);
   if (block.length < 4) fail('a block is too short');
   const restarts = block.readUInt32LE(block.length - 4);
@@ -66,6 +82,8 @@ function readBlock(file: Buffer, handle: BlockHandle, fail: Fail): TableEntry[] 
     const shared = cursor.varint();
     const unshared = cursor.varint();
     const valueSize = cursor.varint();
+    budget.keyBytes -= shared + unshared;
+    if (shared > key.length || budget.keyBytes < 0) fail('its keys are longer than it can hold');
     key = Buffer.concat([key.subarray(0, shared), cursor.take(unshared)]);
     entries.push({ key, value: cursor.take(valueSize) });
   }

@@ -24,6 +24,9 @@ export interface CheckpointSummary {
   readonly shards: readonly { readonly file: string; readonly minBytes: number }[];
 }
 
+/** Their names have five digits. */
+const MAX_SHARDS = 100_000;
+
 /** TF2's object graph, kept as one string tensor among the variables. */
 const OBJECT_GRAPH_KEY = '_CHECKPOINTABLE_OBJECT_GRAPH';
 
@@ -38,6 +41,7 @@ export function readCheckpoint(directory: string): CheckpointSummary | undefined
   try {
     if (!header || header.key.length > 0) throw new Error('it has no header');
     const { numShards } = fromBinary(BundleHeaderProtoSchema, header.value);
+    if (numShards < 0 || numShards > MAX_SHARDS) throw new Error(`it has ${numShards} shards`);
     return summarize(entries, numShards);
   } catch (error) {
     throw new PackagingError(
@@ -77,6 +81,9 @@ function summarize(entries: readonly TableEntry[], numShards: number): Checkpoin
   for (const { key, value } of entries) {
     const entry = fromBinary(BundleEntryProtoSchema, value);
     const end = Number(entry.offset + entry.size);
+    if (entry.shardId < 0 || entry.shardId >= numShards) {
+      throw new Error(`shard ${entry.shardId} of ${numShards}`);
+    }
     minBytes[entry.shardId] = Math.max(minBytes[entry.shardId] ?? 0, end);
     // Slices of partitioned variables have binary keys that begin with 0; the whole is an entry of its own.
     const name = key.toString('utf8');

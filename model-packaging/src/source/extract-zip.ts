@@ -15,6 +15,11 @@ const openZip = promisify<string, { lazyEntries: true; decodeStrings: true }, Zi
 const S_IFMT = 0o170000;
 const S_IFLNK = 0o120000;
 
+/** Bytes written for a byte of the archive, at most, as for tar: deflate makes up to 1,032, models a few. */
+const MAX_RATIO = 1000;
+/** What a small archive may hold in any case. */
+const SMALL_BYTES = 64 * 1024 * 1024;
+
 /**
  * Unpacks `archive` into `directory`, which exists and is empty.
  * @throws PackagingError UNSAFE_PATH, BAD_FILE_NAME, CORRUPT_FILE or OUTPUT_FAILED
@@ -34,8 +39,12 @@ export async function extractZip(archive: string, directory: string): Promise<vo
   const openStream = promisify(zip.openReadStream.bind(zip)) as (
     entry: Entry,
   ) => Promise<NodeJS.ReadableStream>;
+  let left = Math.max(SMALL_BYTES, zip.fileSize * MAX_RATIO);
   try {
     for await (const entry of entries(zip, corrupt)) {
+      // What an entry states is what is written: yauzl stops at it.
+      left -= entry.uncompressedSize;
+      if (left < 0) throw bomb(archive);
       const target = join(directory, entry.fileName);
       if (refused(archive, entry)) continue;
       const failed = (error: unknown): never => {
@@ -49,6 +58,13 @@ export async function extractZip(archive: string, directory: string): Promise<vo
   } finally {
     zip.close();
   }
+}
+
+function bomb(archive: string): PackagingError {
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${archive} would unpack to more than ${MAX_RATIO} times its size, as no model does. Archive the model again.`,
+  );
 }
 
 async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): AsyncGenerator<Entry> {

@@ -148,6 +148,14 @@ with tarfile.open(sys.argv[1], 'w') as archive:
     await expectRefused(archive, 'SOURCE_NOT_FOUND', /cannot be read: E/);
   });
 
+  test('a zip archive that would fill the disk', async () => {
+    const archive = scratch.path('bomb.zip');
+    const make = `import sys,zipfile
+with zipfile.ZipFile(sys.argv[1],'w',zipfile.ZIP_DEFLATED,compresslevel=9) as z: z.writestr('1/saved_model.pb',bytes(200_000_000))`;
+    execFileSync('python3', ['-c', make, archive]);
+    await expectRefused(archive, 'CORRUPT_FILE', /more than 1000 times its size/);
+  });
+
   test('a .tar.gz of another kind', async () => {
     const archive = scratch.write('model.tar.gz', Buffer.from('BZh91AY&SY', 'latin1'));
     await expectRefused(archive, 'CORRUPT_FILE', /not a \.tar\.gz: it is compressed with bzip2/);

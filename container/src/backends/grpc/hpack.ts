@@ -131,7 +131,7 @@ class Cursor {
     for (let shift = 0; ; shift += 7) {
       const byte = this.#next();
       value += (byte & 127) * 2 ** shift;
-      if (value > 2 ** 31) throw new RangeError('a number too great for a header');
+      if (value > 2 ** 31 || shift > 28) throw new RangeError('a number too great for a header');
       if (byte < 128) return value;
     }
   }
