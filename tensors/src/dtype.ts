@@ -81,7 +81,10 @@ export function dtypeOfEnum(value: number): DType | undefined {
 
 /** TensorFlow's name for any `DataType` enum value, supported here or not, for messages. */
 export function enumName(value: number): string {
-  if (value > REFERENCE) return `${enumName(value - REFERENCE)}_REF`;
+  // One step: a number that a message claims may be any.
+  const referred = value - REFERENCE;
+  const isReference = referred > 0 && referred < REFERENCE;
+  if (isReference) return `${enumName(referred)}_REF`;
   const dtype = dtypeOfEnum(value);
   if (dtype) return DTYPES[dtype].enumName;
   return UNSUPPORTED_NAMES[value] ?? `DataType ${value}`;

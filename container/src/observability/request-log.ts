@@ -1,5 +1,5 @@
 /** What is told of each request when it is over: one line of the log, and the metrics. */
-import { ServingError } from '../errors.ts';
+import { type ErrorCode, ServingError } from '../errors.ts';
 import type { Inference } from '../handler/inference.ts';
 import type { Exchange, Outcome } from '../http/server.ts';
 import type { Services } from '../services.ts';
@@ -53,7 +53,23 @@ function writeLine(
   if (error === undefined) log.info(line, 'invocation');
   else if (outcome.status >= 500 && !isRefusal(error))
     log.error({ ...line, err: error }, 'invocation failed');
-  else log.warn({ ...line, error: cut((error as Error).message) }, 'invocation refused');
+  else log.warn({ ...line, ...reasonOf(error) }, 'invocation refused');
+}
+
+/** Whose messages show what was wrong in the body, and so a part of it: the client gets them, the log does not. */
+const ABOUT_DATA: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'BAD_INPUT',
+  'BAD_IMAGE',
+  'UNKNOWN_INPUT',
+  'UNKNOWN_SIGNATURE',
+  'MODEL_FAILED',
+]);
+
+/** The code of a refusal, and its message where that is none of the request's data. */
+function reasonOf(error: unknown): { readonly code?: string; readonly error?: string | undefined } {
+  const message = cut((error as Error).message);
+  if (!(error instanceof ServingError)) return { error: message };
+  return ABOUT_DATA.has(error.code) ? { code: error.code } : { code: error.code, error: message };
 }
 
 /** Nothing failed, and under overload there are many: no stack for each. */

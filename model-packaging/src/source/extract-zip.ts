@@ -88,6 +88,12 @@ async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): Async
 /** True for directories, which need no work. @throws PackagingError for links and odd names */
 function refused(archive: string, entry: Entry): boolean {
   const name = entry.fileName;
+  if (name.includes('\0')) {
+    throw new PackagingError(
+      'BAD_FILE_NAME',
+      `${archive}: the name of an entry has a zero byte in it. Rename the file and archive it again.`,
+    );
+  }
   if (name.includes('\ufffd')) {
     throw new PackagingError(
       'BAD_FILE_NAME',

@@ -57,13 +57,35 @@ export function readPredictReply(
   signature: Signature,
   wanted: readonly string[] | undefined,
 ): TensorMap {
-  const { outputs } = parsePackedJson(body) as { outputs: unknown };
+  const outputs = outputsIn(body);
   const names = Object.keys(signature.outputs);
-  const columns: Record<string, unknown> =
-    names.length === 1 ? { [names[0] as string]: outputs } : (outputs as Record<string, unknown>);
+  const columns = names.length === 1 ? { [names[0] as string]: outputs } : columnsIn(outputs);
   return Object.fromEntries(
     (wanted ?? names).map((name) => [name, readColumn(name, columns[name], signature)]),
   );
+}
+
+/** @throws ServingError MODEL_FAILED */
+function outputsIn(body: Uint8Array): unknown {
+  let reply: unknown;
+  try {
+    reply = parsePackedJson(body);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  if (typeof reply === 'object' && reply !== null && Object.hasOwn(reply, 'outputs')) {
+    return (reply as { readonly outputs: unknown }).outputs;
+  }
+  throw unreadable('it has no "outputs"');
+}
+
+function columnsIn(outputs: unknown): Readonly<Record<string, unknown>> {
+  if (typeof outputs === 'object' && outputs !== null) return outputs as Record<string, unknown>;
+  throw unreadable('its "outputs" are no object');
+}
+
+function unreadable(cause: unknown): ServingError {
+  return new ServingError('MODEL_FAILED', `the model's answer cannot be read: ${cause}`, { cause });
 }
 
 function readColumn(name: string, value: unknown, signature: Signature): Tensor {

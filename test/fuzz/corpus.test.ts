@@ -1,0 +1,47 @@
+/** Findings of `npm run fuzz` and some other inputs, tried on every parser; more are tried by the command. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exercise } from './exercise.ts';
+import { randomOf } from './random.ts';
+import { removeScratch, TARGETS } from './targets.ts';
+
+const CORPUS = join(__dirname, 'corpus');
+/** Those that write files or decode pictures take milliseconds each. */
+const SLOW = new Set(['tar', 'zip', 'images', 'saved-model', 'checkpoint-index', 'jpeg-header']);
+
+afterAll(removeScratch);
+
+describe.each(TARGETS.map((target) => [target.name, target] as const))('%s', (name, target) => {
+  const folder = join(CORPUS, name);
+  const found = existsSync(folder) ? readdirSync(folder) : [];
+
+  test('what was found once is read or refused', async () => {
+    for (const file of found) {
+      const bytes = readFileSync(join(folder, file));
+      for (let index = 0; index < 20; index++) {
+        try {
+          await target.read(bytes, randomOf(1, index));
+        } catch (error) {
+          expect([file, error, target.isRefusal(error)]).toEqual([file, error, true]);
+        }
+      }
+    }
+  });
+
+  test('other inputs, and honest ones in between', async () => {
+    const inputs = SLOW.has(name) ? 60 : 500;
+    // Time is not judged here: the machine may be busy.
+    const { findings } = await exercise(target, {
+      seed: 5,
+      inputs,
+      mostCpuMs: 60_000,
+      mostMiB: 16_000,
+    });
+    expect(findings).toEqual([]);
+  });
+});
+
+test('every folder of the corpus is a parser’s', () => {
+  const names = TARGETS.map(({ name }) => name);
+  expect(readdirSync(CORPUS).filter((folder) => !names.includes(folder))).toEqual([]);
+});

@@ -1,0 +1,124 @@
+/** Gives a parser many inputs and tells what it did with them. */
+import { mutate, type Random, randomOf } from './random.ts';
+import type { Target } from './target.ts';
+
+/** What was wrong with one input. */
+export interface Finding {
+  readonly index: number;
+  readonly what: string;
+  /** The input, in base64. */
+  readonly input: string;
+}
+
+/** What a parser did. */
+export interface Outcome {
+  readonly target: string;
+  readonly inputs: number;
+  readonly read: number;
+  readonly refused: number;
+  /** Milliseconds of the slowest input, on the clock. */
+  readonly slowestMs: number;
+  /** Most memory of the process, in MiB. */
+  readonly peakMiB: number;
+  readonly findings: readonly Finding[];
+}
+
+/** How to exercise. */
+export interface ExerciseOptions {
+  readonly seed: number;
+  readonly inputs: number;
+  /** An input is hung that takes longer, in processor time. Default: 2,000 ms. */
+  readonly mostCpuMs?: number;
+  /** A process that holds more for inputs of 64 KiB holds on to something. Default: 1,500 MiB. */
+  readonly mostMiB?: number;
+  /** Told before every input. */
+  readonly onInput?: (index: number) => void;
+}
+
+/** Honest inputs come after so many others, and must be read as before. */
+const HONEST_EVERY = 500;
+const MOST_FINDINGS = 10;
+const MIB = 2 ** 20;
+
+/** The input of an index. */
+export function inputOf(
+  target: Target,
+  seeds: readonly Uint8Array[],
+  seed: number,
+  index: number,
+): Buffer {
+  const random = randomOf(seed, index);
+  const bytes = mutate(random, seeds, target.tokens);
+  return target.frame && random(2) ? target.frame(bytes) : bytes;
+}
+
+/** Runs the target. */
+export async function exercise(target: Target, options: ExerciseOptions): Promise<Outcome> {
+  const { seed, inputs, mostCpuMs = 2_000, mostMiB = 1_500, onInput } = options;
+  const seeds = await target.seeds();
+  const honest = await honestAnswers(target, seeds);
+  const findings: Finding[] = [];
+  let [read, refused, slowestMs, peak] = [0, 0, 0, 0];
+  for (let index = 0; index < inputs && findings.length < MOST_FINDINGS; index++) {
+    onInput?.(index);
+    const bytes = inputOf(target, seeds, seed, index);
+    const report = (what: string) =>
+      findings.push({ index, what, input: bytes.toString('base64') });
+    const start = performance.now();
+    const cpu = process.cpuUsage();
+    try {
+      await target.read(bytes, randomOf(seed + 1, index));
+      read += 1;
+    } catch (error) {
+      refused += 1;
+      if (!target.isRefusal(error)) report(described(error));
+    }
+    const took = performance.now() - start;
+    slowestMs = Math.max(slowestMs, took);
+    if (took > mostCpuMs && cpuMs(cpu) > mostCpuMs) report(`took ${Math.round(took)} ms`);
+    if (index % HONEST_EVERY !== HONEST_EVERY - 1) continue;
+    peak = Math.max(peak, process.memoryUsage.rss());
+    if (peak > mostMiB * MIB) report(`the process holds ${Math.round(peak / MIB)} MiB`);
+    const now = await honestAnswers(target, seeds);
+    if (now.join('\n') !== honest.join('\n'))
+      report('an honest input is read otherwise than before');
+  }
+  const peakMiB = Math.round(Math.max(peak, process.memoryUsage.rss()) / MIB);
+  return { target: target.name, inputs, read, refused, slowestMs, peakMiB, findings };
+}
+
+function cpuMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1_000;
+}
+
+const FIRST: Random = () => 0;
+
+async function honestAnswers(target: Target, seeds: readonly Uint8Array[]): Promise<string[]> {
+  const answers: string[] = [];
+  for (const seed of seeds) {
+    const answer = await Promise.resolve()
+      .then(() => target.read(Buffer.from(seed), FIRST))
+      .catch((error: unknown) => {
+        if (target.isRefusal(error)) return 'refused';
+        throw new Error(`${target.name}: a seed fails: ${described(error)}`, { cause: error });
+      });
+    answers.push(shown(answer));
+  }
+  return answers;
+}
+
+function shown(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, part: unknown) => {
+      if (typeof part === 'bigint') return `${part}n`;
+      return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part;
+    }) ?? 'undefined'
+  );
+}
+
+function described(error: unknown): string {
+  return error instanceof Error
+    ? `${error.name}: ${error.message.slice(0, 300)}\n${error.stack?.slice(0, 600)}`
+    : String(error);
+}
