@@ -12,8 +12,12 @@ const MODEL = resolve('examples/digits');
 
 async function run(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'axe-pictures-'));
-  const root = await prepareModelRoot(MODEL);
-  const runtime = await startRuntime({ modelDirectory: root.directory, log: 'inherit' });
+  const root = await prepareModelRoot(join(MODEL, 'model'), join(MODEL, 'inference.ts'));
+  const runtime = await startRuntime({
+    modelDirectory: root.directory,
+    environment: { SAGEMAKER_BATCH: 'true', SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
+    log: 'inherit',
+  });
   try {
     const samples = (await readdir(join(MODEL, 'samples'))).filter((name) => /[.]jpg$/.test(name));
     for (let at = 0; at < PICTURES; at++) {
@@ -37,4 +41,7 @@ async function run(): Promise<void> {
   }
 }
 
-await run();
+run().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
