@@ -42,7 +42,12 @@ function post(url: string, agent: Agent | false, body: string): Promise<[number 
       response.on('end', () => resolve([response.statusCode ?? 0, text]));
       response.on('error', ({ message }) => resolve([message, text]));
     });
-    sent.on('error', ({ message }) => resolve([message, '']));
+    sent.on('error', ({ message }) => {
+      // Between an answer and the note that it is sent a worker may die, which ends the connection after it. Clients
+      // send again what a kept connection lost.
+      if (sent.reusedSocket) resolve(post(url, false, body));
+      else resolve([message, '']);
+    });
     sent.end(body);
   });
 }
