@@ -34,12 +34,12 @@ export interface RunningRuntime {
   readonly startMilliseconds: number;
   /** Resolves with the exit status when the runtime ends by itself or is stopped. */
   readonly exited: Promise<number>;
-  /** Ends the runtime as SageMaker does: SIGTERM, then SIGKILL after 15 s. */
+  /** Ends the runtime as SageMaker does: SIGTERM, then SIGKILL after 30 s. */
   stop(): Promise<void>;
 }
 
 /** Seconds that a runtime has to finish what is in flight. */
-const STOP_SECONDS = 15;
+const STOP_SECONDS = 30;
 /** Milliseconds between two looks at `/ping`. */
 const PING_EVERY = 25;
 /** Two for each instance of the model server, and room for four of them. */
