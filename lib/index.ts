@@ -1,5 +1,6 @@
 /** Constructs that serve TensorFlow models on SageMaker. */
 export * from '@sagemaker-tfs/batch/settings';
+export type { BatchTransformProps, S3Place, ShardingProps } from './batch/props.ts';
 export * from './batch-transform.ts';
 export type { AnyBucket, AnyVpc } from './cdk-types.ts';
 export {
@@ -13,6 +14,7 @@ export type { DataCaptureProps } from './endpoint/data-capture.ts';
 export type { DeploymentProps, TrafficShift } from './endpoint/deployment.ts';
 export * from './endpoint/metrics.ts';
 export * from './endpoint/metrics-config.ts';
+export type { RealtimeEndpointProps } from './endpoint/props.ts';
 export type { ServerlessProps } from './endpoint/serverless.ts';
 export type { BoundVariant, VariantProps } from './endpoint/variant.ts';
 export type { RuntimeEnvironment } from './environment.ts';

@@ -6,64 +6,20 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Grant, type IGrantable, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, Names, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { type AsyncInferenceProps, renderAsyncInference } from './endpoint/async-inference.ts';
+import { renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling } from './endpoint/autoscaling.ts';
 import { checkCombination } from './endpoint/combinations.ts';
-import { type DataCaptureProps, renderDataCapture } from './endpoint/data-capture.ts';
+import { renderDataCapture } from './endpoint/data-capture.ts';
 import { checkDeployed } from './endpoint/deployed.ts';
 import { type DeploymentProps, renderDeployment } from './endpoint/deployment.ts';
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
-import { type MetricsConfigProps, renderMetricsConfig } from './endpoint/metrics-config.ts';
-import { type BoundVariant, bindVariant, type VariantProps } from './endpoint/variant.ts';
+import { renderMetricsConfig } from './endpoint/metrics-config.ts';
+import type { RealtimeEndpointProps } from './endpoint/props.ts';
+import { type BoundVariant, bindVariant } from './endpoint/variant.ts';
 import { invalidProp } from './validation.ts';
-
-/** Props of {@link RealtimeEndpoint}. */
-export interface RealtimeEndpointProps {
-  /** Production variants, 1-10; requests are spread by their weights. */
-  readonly variants: readonly VariantProps[];
-  /**
-   * A variant that gets a copy of the requests and whose answers nobody sees; `weight` is the share of
-   * them, relative to the production variant's.
-   * @default - none
-   */
-  readonly shadowVariant?: VariantProps;
-  /**
-   * Takes requests from S3 through a queue instead of answering at once.
-   * @default - answers at once
-   */
-  readonly asyncInference?: AsyncInferenceProps;
-  /**
-   * Keeps a sample of requests and answers.
-   * @default - nothing is kept
-   */
-  readonly dataCapture?: DataCaptureProps;
-  /**
-   * Metrics that SageMaker publishes for the endpoint.
-   * @default - SageMaker's defaults
-   */
-  readonly metricsConfig?: MetricsConfigProps;
-  /**
-   * How updates reach the instances and what rolls them back. Not for serverless variants.
-   * @default - all at once, back on 5xx answers
-   */
-  readonly deployment?: DeploymentProps;
-  /**
-   * Key of the instances' volumes. Not for types with disks of their own, which are encrypted anyway.
-   * @default - SageMaker's own key
-   */
-  readonly volumeKey?: IKey;
-  /**
-   * Name of the endpoint, unique in account and region. It is not left to CloudFormation because the
-   * alarms that guard an update and the role's log permission need it before the endpoint exists. An
-   * endpoint is replaced only when its name changes, so an old and a new one never collide.
-   * @default - derived from the stack's name and the construct's path
-   */
-  readonly endpointName?: string;
-}
 
 /** An endpoint that exists already. */
 export interface IRealtimeEndpoint {

@@ -3,7 +3,6 @@
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { BatchTransformProps, S3Place } from '../batch-transform.ts';
 import type { AnyBucket } from '../cdk-types.ts';
 import { hasLocalStorage } from '../endpoint/variant.ts';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../rules/limits.ts';
 import { definedOnly } from '../stacks/defined-only.ts';
 import { checkInteger, invalidProp, refuseProblem } from '../validation.ts';
+import type { BatchTransformProps, S3Place } from './props.ts';
 
 /** Props that are numbers with the bounds of the settings. */
 const INTEGERS = [

@@ -6,8 +6,8 @@ import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { BatchTransformProps } from '../batch-transform.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
+import type { BatchTransformProps } from './props.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */

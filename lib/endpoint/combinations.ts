@@ -1,9 +1,9 @@
 /** What SageMaker refuses only after minutes of deployment, refused at once. */
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { RealtimeEndpointProps } from '../realtime-endpoint.ts';
 import { invalidProp } from '../validation.ts';
 import { checkScaling } from './autoscaling.ts';
+import type { RealtimeEndpointProps } from './props.ts';
 import { DEFAULT_INSTANCE_TYPE, hasLocalStorage } from './variant.ts';
 
 const MAX_VARIANTS = 10;

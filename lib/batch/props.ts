@@ -1,0 +1,187 @@
+/** Props of a batch transform. */
+import type { Existing } from '@sagemaker-tfs/batch';
+import type { AssembleWith, BatchStrategy, SplitType } from '@sagemaker-tfs/batch/settings';
+import type { Schedule } from 'aws-cdk-lib/aws-events';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Duration } from 'aws-cdk-lib/core';
+import type { AnyBucket } from '../cdk-types.ts';
+import type { TensorFlowModel } from '../tensorflow-model.ts';
+
+/** A place in S3. */
+export interface S3Place {
+  readonly bucket: AnyBucket;
+  /** Key prefix, ending in `/`. */
+  readonly prefix: string;
+}
+
+/** How a large input is cut into jobs. */
+export interface ShardingProps {
+  /** Inputs of one job. A job takes minutes to start: make shards that run for an hour or more. */
+  readonly objectsPerShard: number;
+  /**
+   * Jobs at once; this times `instanceCount` must stay below the account's quota.
+   * @default 2
+   */
+  readonly maxConcurrentJobs?: number;
+  /**
+   * End of the keys that are taken, such as `.jpg`.
+   * @default - all keys below the input prefix
+   */
+  readonly keySuffix?: string;
+}
+
+/** Props of `BatchTransform`. All but models, places and keys are defaults of an execution's input. */
+export interface BatchTransformProps {
+  readonly model: TensorFlowModel;
+  /** Where inputs are: every object below the prefix. */
+  readonly input: S3Place;
+  /** Where `<name>.out` is written. */
+  readonly output: S3Place;
+  /**
+   * Which outputs that are there before a sharded run count as done: those of the same model and settings that are
+   * not `older` than their input, all (`skip`), or none (`replace`). A single job makes every output again.
+   * @default 'older'
+   */
+  readonly existing?: Existing;
+  /**
+   * Whether a sharded run that finds no input succeeds.
+   * @default false
+   */
+  readonly allowEmpty?: boolean;
+  /**
+   * Inputs of a shard, in percent, whose failure stops the run; 100 never does.
+   * @default 50
+   */
+  readonly maxFailurePercent?: number;
+  /**
+   * Hours of all instances together after which a sharded run starts no more jobs, and fails. Jobs that run then
+   * go on to their end.
+   * @default - no limit
+   */
+  readonly budgetInstanceHours?: number;
+  /** @default 'ml.p3.2xlarge' */
+  readonly instanceType?: string;
+  /**
+   * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity; each
+   * with the host image that suits it.
+   * @default - for `ml.p3`, which AWS is taking away: `ml.g5.2xlarge`, then `ml.g4dn.xlarge`; none for others
+   */
+  readonly fallbackInstanceTypes?: readonly string[];
+  /** @default 2 */
+  readonly instanceCount?: number;
+  /**
+   * Requests at once to each instance; 0 asks the container.
+   * @default 64
+   */
+  readonly maxConcurrentTransforms?: number;
+  /**
+   * Largest request, MB, 0-100; 0 lets an object be of any size.
+   * @default 1
+   */
+  readonly maxPayloadInMB?: number;
+  /**
+   * Whether a request holds one record or as many as fit.
+   * @default 'SingleRecord'
+   */
+  readonly batchStrategy?: BatchStrategy;
+  /** @default 'application/x-image' */
+  readonly contentType?: string;
+  /** @default 'application/json' */
+  readonly accept?: string;
+  /**
+   * How an object is cut into records.
+   * @default 'None', one request for each object
+   */
+  readonly splitType?: SplitType;
+  /**
+   * What is put between the answers of one object's records.
+   * @default 'None'
+   */
+  readonly assembleWith?: AssembleWith;
+  /** @default 'None' */
+  readonly compressionType?: 'None' | 'Gzip';
+  /**
+   * Writes records beside their answers, for JSON and CSV.
+   * @default 'None'
+   */
+  readonly joinSource?: 'None' | 'Input';
+  /**
+   * JSONPath of the part of a record that is sent.
+   * @default '$'
+   */
+  readonly inputFilter?: string;
+  /**
+   * JSONPath of the part of an answer that is kept.
+   * @default '$'
+   */
+  readonly outputFilter?: string;
+  /**
+   * Time for one request, 1 second to 1 hour.
+   * @default Duration.minutes(10)
+   */
+  readonly invocationsTimeout?: Duration;
+  /**
+   * Tries after a failed request, 0-3.
+   * @default 3
+   */
+  readonly invocationsMaxRetries?: number;
+  /**
+   * Environment of the jobs' containers, beside the model's; 16 variables at most.
+   * @default - none
+   */
+  readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * Host image, which decides the GPU driver.
+   * @default - chosen to suit the image's CUDA and the instance type
+   */
+  readonly transformAmiVersion?: string;
+  /**
+   * Key of the instances' volumes.
+   * @default - SageMaker's own key
+   */
+  readonly volumeKey?: IKey;
+  /**
+   * Key that outputs are encrypted with.
+   * @default - the bucket's own encryption
+   */
+  readonly outputKey?: IKey;
+  /**
+   * Tags of the jobs, for cost reports.
+   * @default - none
+   */
+  readonly jobTags?: Readonly<Record<string, string>>;
+  /**
+   * Several jobs instead of one, each over a part of the input, with a check at the end that every input
+   * has an output.
+   * @default - one job
+   */
+  readonly sharding?: ShardingProps;
+  /**
+   * Where S3 writes inventories of the input bucket. An execution whose input names one of their
+   * `manifest.json` as `inventoryUri` reads it instead of listing the bucket.
+   * @default - only inventories below the input or output prefix can be read
+   */
+  readonly inventory?: S3Place;
+  /**
+   * Topic told when an execution ends.
+   * @default - nobody is told
+   */
+  readonly topic?: ITopic;
+  /**
+   * Starts an execution by the clock.
+   * @default - started by hand
+   */
+  readonly schedule?: Schedule;
+  /**
+   * Starts an execution after every deployment of the stack.
+   * @default false
+   */
+  readonly runOnDeploy?: boolean;
+  /**
+   * Starts an execution when a manifest is uploaded below the input prefix: an object whose key ends so.
+   * The bucket must send events to EventBridge.
+   * @default - uploads start nothing
+   */
+  readonly startOnManifest?: string;
+}
