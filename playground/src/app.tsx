@@ -5,13 +5,11 @@ import type { PlaygroundDescription } from './description.ts';
 import { History } from './history.tsx';
 import { Latency } from './latency.tsx';
 import { acceptOf, attributesOf, type Choices, firstChoices, Options } from './options.tsx';
-import { ask, type Outcome, type PageRequest } from './request/ask.ts';
+import type { Payload } from './payload.ts';
+import { ask, type Outcome } from './request/ask.ts';
 import { SendView } from './send-view.tsx';
 import { SignatureView } from './signature-view.tsx';
 import { Snippets } from './snippets-view.tsx';
-
-/** What an input gives; the rest of a request are the options. */
-export type Payload = Pick<PageRequest, 'body' | 'contentType' | 'title' | 'picture' | 'table'>;
 
 /** Outcomes that the history keeps. */
 const KEPT = 20;

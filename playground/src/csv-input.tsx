@@ -1,8 +1,8 @@
 /** A pasted table; answers appear beside its rows. */
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
+import type { InputProps } from './payload.ts';
 import { cellsOf } from './request/csv-table.ts';
-import type { InputProps } from './send-view.tsx';
 
 interface Props extends InputProps {
   readonly signature: SignatureDescription | undefined;

@@ -1,8 +1,8 @@
 /** A picture or another file: dropped, pasted, chosen, from the camera, or a sample. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SampleDescription } from './description.ts';
+import type { InputProps } from './payload.ts';
 import { mediaTypeOf } from './request/media-type.ts';
-import type { InputProps } from './send-view.tsx';
 
 interface Props extends InputProps {
   readonly samples: readonly SampleDescription[];

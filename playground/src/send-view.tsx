@@ -1,19 +1,13 @@
 /** What is sent: a file or picture, tensors in a form, or a table. */
 import { useState } from 'preact/hooks';
-import type { Payload } from './app.tsx';
 import { CsvInput } from './csv-input.tsx';
 import type { PlaygroundDescription, SignatureDescription } from './description.ts';
 import { FileInput } from './file-input.tsx';
+import type { InputProps } from './payload.ts';
 import { TensorForm } from './tensor-form.tsx';
 
 const TABS = ['File', 'Tensors', 'CSV'] as const;
 type Tab = (typeof TABS)[number];
-
-/** What the inputs have in common. */
-export interface InputProps {
-  readonly busy: boolean;
-  readonly onSend: (payload: Payload) => void;
-}
 
 interface Props extends InputProps {
   readonly description: PlaygroundDescription;

@@ -1,8 +1,8 @@
 /** A field for each input of the signature; sent as JSON in columns. */
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
+import type { InputProps } from './payload.ts';
 import { FILLS, firstText, jsonOf } from './request/values.ts';
-import type { InputProps } from './send-view.tsx';
 import { shapeText } from './signature-view.tsx';
 
 interface Props extends InputProps {

@@ -16,7 +16,7 @@ import { asDirectory, parseS3Uri } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
-import type { JobStatus, TransformJob } from './transform-job.ts';
+import type { JobStatus, StartedJob, TransformJob } from './described-job.ts';
 
 /** True for what `batch start --state-machine` prints. */
 export function isExecution(name: string): boolean {
@@ -146,12 +146,6 @@ function sinceOf(
     if (success) return existing === 'replace' ? data.begun.since.run : data.begun.since.origin;
   }
   return undefined;
-}
-
-/** A job that the machine started. */
-export interface StartedJob {
-  readonly createdAt: Date;
-  readonly endedAt: Date | undefined;
 }
 
 /** The machine's jobs since the execution began. SageMaker does not tell which execution a job is of. */

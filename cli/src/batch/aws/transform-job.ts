@@ -1,30 +1,9 @@
-/** A transform job of SageMaker: what it was started with, how it is. */
+/** Reads from AWS what a transform job was started with and how it is. */
 import { DescribeTransformJobCommand, type SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
-import { describeExecution, isExecution, type StartedJob } from './execution.ts';
-import type { TransformPlaces } from './transform-places.ts';
-
-/** Status by SageMaker's names. */
-export type JobStatus = 'InProgress' | 'Completed' | 'Failed' | 'Stopping' | 'Stopped';
-
-/** A job as SageMaker describes it. */
-export interface TransformJob extends TransformPlaces {
-  readonly name: string;
-  readonly status: JobStatus;
-  readonly failureReason: string | undefined;
-  readonly instanceType: string;
-  readonly instanceCount: number;
-  readonly accept: string | undefined;
-  readonly createdAt: Date;
-  /** Undefined while the instances are being made. */
-  readonly startedAt: Date | undefined;
-  readonly endedAt: Date | undefined;
-  /** The transform jobs of a state machine's execution; absent where this is a transform job itself. */
-  readonly jobs?: readonly StartedJob[];
-  /** True for a sharded run: an output that was there before it is done. */
-  readonly continues?: boolean;
-}
+import type { JobStatus, TransformJob } from './described-job.ts';
+import { describeExecution, isExecution } from './execution.ts';
 
 /** Describes a transform job by its name, or an execution of a state machine by its ARN. @throws CommandError JOB_NOT_FOUND */
 export function describe(

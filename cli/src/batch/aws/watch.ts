@@ -5,7 +5,8 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
-import { describe, hasEnded, type TransformJob } from './transform-job.ts';
+import type { TransformJob } from './described-job.ts';
+import { describe, hasEnded } from './transform-job.ts';
 import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
 
 /** One look at a job. */

@@ -1,0 +1,29 @@
+/** A transform job, or an execution told as one: what it was started with, how it is. */
+import type { TransformPlaces } from './transform-places.ts';
+
+/** Status by SageMaker's names. */
+export type JobStatus = 'InProgress' | 'Completed' | 'Failed' | 'Stopping' | 'Stopped';
+
+/** A job that a state machine started. */
+export interface StartedJob {
+  readonly createdAt: Date;
+  readonly endedAt: Date | undefined;
+}
+
+/** A job as SageMaker describes it. */
+export interface TransformJob extends TransformPlaces {
+  readonly name: string;
+  readonly status: JobStatus;
+  readonly failureReason: string | undefined;
+  readonly instanceType: string;
+  readonly instanceCount: number;
+  readonly accept: string | undefined;
+  readonly createdAt: Date;
+  /** Undefined while the instances are being made. */
+  readonly startedAt: Date | undefined;
+  readonly endedAt: Date | undefined;
+  /** The transform jobs of a state machine's execution; absent where this is a transform job itself. */
+  readonly jobs?: readonly StartedJob[];
+  /** True for a sharded run: an output that was there before it is done. */
+  readonly continues?: boolean;
+}
