@@ -20,17 +20,41 @@ export function bundledPackages(metafiles) {
         readFileSync(join(directory, 'package.json'), 'utf8'),
       );
       const key = `${name}@${version}`;
-      if (!found.has(key)) found.set(key, { name, version, license, texts: licences(directory) });
+      if (!found.has(key))
+        found.set(key, { name, version, license, texts: licences(directory, name, license) });
     }
   }
   return [...found.keys()].sort().map((key) => found.get(key));
 }
 
-function licences(directory) {
-  return readdirSync(directory)
+/** Sources that begin with a licence of their own, by the package's name. */
+const LICENSED_SOURCES = { '@bufbuild/protobuf': ['dist/esm/wire/varint.js'] };
+
+/** Apache's licence is this project's own: for packages that name it and leave its text out. */
+const APACHE = readFileSync(join(import.meta.dirname, 'LICENSE'), 'utf8').trim();
+
+/** @throws Error where a package comes without the text of its licence, and it is not Apache's */
+function licences(directory, name, license) {
+  const read = (file) => readFileSync(join(directory, file), 'utf8').trim();
+  const texts = readdirSync(directory)
     .filter((file) => LICENCE_FILE.test(file))
     .sort()
-    .map((file) => readFileSync(join(directory, file), 'utf8').trim());
+    .map(read);
+  if (texts.length === 0 && !/Apache-2\.0/.test(license)) {
+    throw new Error(`${name} (${license}) comes without the text of its licence`);
+  }
+  const headers = (LICENSED_SOURCES[name] ?? []).map((file) => firstComment(read(file)));
+  return [...(texts.length > 0 ? texts : [APACHE]), ...headers];
+}
+
+/** The lines of a source up to the first that is no `//` comment. */
+function firstComment(source) {
+  const lines = source.split('\n');
+  const end = lines.findIndex((line) => !line.startsWith('//'));
+  return lines
+    .slice(0, end)
+    .map((line) => line.replace(/^\/\/ ?/, ''))
+    .join('\n');
 }
 
 /** Writes `third-party.json` and `THIRD-PARTY-LICENSES.txt` beside a bundle. */
@@ -38,8 +62,16 @@ export async function writeThirdParty(outdir, ...metafiles) {
   const packages = bundledPackages(metafiles);
   const list = packages.map(({ name, version, license }) => ({ name, version, license }));
   await writeFile(join(outdir, 'third-party.json'), `${JSON.stringify(list, null, 2)}\n`);
-  const pages = packages.map(({ name, version, license, texts }) =>
-    [`${name} ${version} (${license})`, '', ...texts, ''].join('\n'),
-  );
-  await writeFile(join(outdir, 'THIRD-PARTY-LICENSES.txt'), pages.join(`\n${'-'.repeat(80)}\n\n`));
+  const pages = packages.map(licencePage).join(`\n${'-'.repeat(80)}\n\n`);
+  await writeFile(join(outdir, 'THIRD-PARTY-LICENSES.txt'), pages);
+}
+
+const licencePage = ({ name, version, license, texts }) =>
+  [`${name} ${version} (${license})`, '', ...texts, ''].join('\n');
+
+/** The licences of what a page holds, as an HTML comment. */
+export function licenceComment(metafile) {
+  const text = bundledPackages([metafile]).map(licencePage).join('\n');
+  // Two hyphens may end a comment.
+  return `<!--\n${text.replaceAll(/-{2,}/g, '-')}-->`;
 }

@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { bundleCommonJs, bundleConstructs, bundleModules, bundleProgram } from '../bundling.mjs';
 import { bundlePlayground } from '../playground/bundle.mjs';
+import { writeThirdParty } from '../third-party.mjs';
 import { copyDeclarations, emitDeclarations } from './declarations.ts';
 import { cdkManifest, commandManifest, type Manifest } from './manifests.ts';
 import { shortenSourceMaps } from './source-maps.ts';
@@ -36,23 +37,27 @@ const TYPED = ['@aws-sdk/client-sagemaker-runtime', '@bufbuild/protobuf', 'zod']
 
 async function buildCommand(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
-  await bundleModules({ bin: 'cli/src/bin.ts', ...MODULES }, dist, { external: TYPED });
-  await bundlePlayground(dist);
+  const metafiles = [
+    await bundleModules({ bin: 'cli/src/bin.ts', ...MODULES }, dist, { external: TYPED }),
+    await bundlePlayground(dist),
+  ];
   for (const [name, entry] of Object.entries(COMMON_JS)) {
-    await bundleCommonJs(entry, join(dist, `${name}.cjs`), {
+    const metafile = await bundleCommonJs(entry, join(dist, `${name}.cjs`), {
       external: TYPED,
       sourcemap: true,
       // Test runners load CommonJS where they cannot `import()`.
       supported: { 'dynamic-import': false },
     });
+    metafiles.push(metafile);
   }
-  await bundleModules({ 'client.browser': MODULES.client }, dist, {
+  const browser = await bundleModules({ 'client.browser': MODULES.client }, dist, {
     external: TYPED,
     platform: 'browser',
     mainFields: ['browser', 'module', 'main'],
     target: 'es2022',
     banner: {},
   });
+  await writeThirdParty(dist, ...metafiles, browser);
   for (const room of ['container', 'local-model-server']) {
     await bundleProgram(room, join(folder, room, 'dist'));
   }

@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { licenceComment } from '../third-party.mjs';
 
 /** The page reads npz and JSON; the client's reader of TFRecord would double its size. */
 function leaveOutTfRecord({ onResolve }) {
@@ -18,7 +19,8 @@ const PAGE_BYTES = 80_000;
 
 /**
  * The page that `serve` shows, everything inside: `playground.html`. The program lies deflated in it. Its first lines
- * have the hashes by which the browser runs program, loader and style, and nothing else.
+ * have the hashes by which the browser runs program, loader and style, and nothing else; its last ones the licences of
+ * the packages in it.
  * @returns a metafile with its sources
  * @throws Error where the page is too large
  */
@@ -55,7 +57,8 @@ export async function bundlePlayground(outdir) {
     .replace('<head>', () => `<head>\n<!-- csp: ${policy} -->`)
     .replace('/*STYLE*/', () => style)
     .replace('/*PROGRAM*/', () => deflateRawSync(program, { level: 9 }).toString('base64'))
-    .replace('/*LOADER*/', () => loader);
+    .replace('/*LOADER*/', () => loader)
+    .replace('</html>', () => `${licenceComment(parts.metafile)}\n</html>`);
   if (Buffer.byteLength(html) > PAGE_BYTES) {
     throw new Error(`the playground has ${Buffer.byteLength(html)} bytes, more than ${PAGE_BYTES}`);
   }

@@ -1,6 +1,6 @@
 /** The tarballs themselves: publint, arethetypeswrong, and how large they are. */
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ownProgram, type Project, TARBALLS } from './project.ts';
 
@@ -33,10 +33,31 @@ export async function checkPackages(project: Project): Promise<void> {
     assert.ok(size <= most, `${basename(tarball)} has ${size} bytes, more than ${most}`);
   }
   const modules = join(project.directory, 'node_modules');
+  checkLicences(modules);
   const bytes = bytesBelow(join(modules, 'sagemaker-tfs'));
   assert.ok(bytes <= INSTALLED_BYTES, `sagemaker-tfs takes ${bytes} bytes`);
   const packages = packagesIn(modules);
   assert.ok(packages <= PACKAGES, `${packages} packages were installed, more than ${PACKAGES}`);
+}
+
+/** Where third parties' code lies in what is installed, and packages whose licence must be told there. */
+const LICENCES: Readonly<Record<string, readonly string[]>> = {
+  'sagemaker-tfs/dist/THIRD-PARTY-LICENSES.txt': ['preact', '@aws-sdk/client-s3', 'commander'],
+  'sagemaker-tfs/dist/playground.html': ['preact'],
+  'sagemaker-tfs/container/dist/THIRD-PARTY-LICENSES.txt': ['pino'],
+  'sagemaker-tfs/local-model-server/dist/THIRD-PARTY-LICENSES.txt': ['yauzl'],
+  '@sagemaker-tfs/cdk/dist/THIRD-PARTY-LICENSES.txt': ['zod'],
+};
+
+/** Most licences ask that their text goes with every copy. */
+function checkLicences(modules: string): void {
+  for (const [file, names] of Object.entries(LICENCES)) {
+    const text = readFileSync(join(modules, file), 'utf8');
+    for (const name of names) {
+      assert.ok(text.includes(`\n${name} `) || text.startsWith(`${name} `), `${file}: no ${name}`);
+      assert.match(text, /Permission is hereby granted|Apache License/, file);
+    }
+  }
 }
 
 function bytesBelow(folder: string): number {
