@@ -179,7 +179,13 @@ test('the templates are the same from another checkout', () => {
   ]) {
     cpSync(part, join(elsewhere, part), { recursive: true, filter: notInstalled });
   }
-  for (const part of ['container/src', 'cli/bin', 'container/package.json', 'lib/dist']) {
+  for (const part of [
+    'container/src',
+    'container/image',
+    'container/package.json',
+    'cli/bin',
+    'lib/dist',
+  ]) {
     cpSync(part, join(elsewhere, part), { recursive: true });
   }
   for (const part of ['package.json', 'package-lock.json', 'cdk.json', 'serving.config.ts']) {
