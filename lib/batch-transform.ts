@@ -7,9 +7,9 @@ import {
 } from '@sagemaker-tfs/batch/settings';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Annotations, Aws, Names, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Annotations, Aws, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { checkBatch } from './batch/check-props.ts';
 import { definition } from './batch/definition.ts';
@@ -17,6 +17,7 @@ import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
 import type { BatchTransformProps } from './batch/props.ts';
 import { createShardFunction } from './batch/shard-function.ts';
 import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
+import { createLogGroup, encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { chooseAmi } from './inference-ami.ts';
 
 /** `input` of an execution: any of these, the rest comes from the props. */
@@ -30,25 +31,32 @@ function given(props: object): Partial<TransformSettings> {
   return Object.fromEntries(entries);
 }
 
+/** Props with the one key where no other is named. */
+function withKeys(scope: Construct, props: BatchTransformProps): BatchTransformProps {
+  const key = encryptionKeyOf(scope);
+  return key
+    ? { ...props, volumeKey: props.volumeKey ?? key, outputKey: props.outputKey ?? key }
+    : props;
+}
+
 /** Runs a model over everything under an S3 prefix. */
 export class BatchTransform extends Construct {
   readonly stateMachine: StateMachine;
   /** What an execution without input runs with. */
   readonly defaults: TransformSettings;
 
-  constructor(scope: Construct, id: string, props: BatchTransformProps) {
+  constructor(scope: Construct, id: string, own: BatchTransformProps) {
     super(scope, id);
-    checkBatch(this, props);
+    setEncryptionKey(this, own.encryptionKey);
+    checkBatch(this, own);
+    const props = withKeys(this, own);
     this.defaults = this.defaultSettings(props);
     const jobNamePrefix = Names.uniqueResourceName(this, { maxLength: 26, separator: '-' })
       .toLowerCase()
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     grantModel(this, props);
     const shardFunction = createShardFunction(this, props);
-    const logGroup = new LogGroup(this, 'Log', {
-      retention: RetentionDays.THREE_MONTHS,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS);
     const stack = Stack.of(this);
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       comment: `Batch transform of ${props.model.node.path}`,

@@ -412,6 +412,13 @@ const vpc = z.strictObject({
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'use letters, digits and hyphens');
 
+const keyArn = z
+  .string()
+  .regex(
+    /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+$/,
+    'write the ARN of a key, arn:aws:kms:REGION:ACCOUNT:key/ID, and not of an alias',
+  );
+
 const environment = z.strictObject({
   name: name.describe("Start of the stacks' names, such as `prod`: `npx cdk deploy 'prod/*'`."),
   account: z
@@ -423,6 +430,7 @@ const environment = z.strictObject({
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as us-east-1')
     .describe('Region.'),
   vpc: vpc.optional().describe('Its own VPC, in place of the one for all.'),
+  encryptionKeyArn: keyArn.optional().describe('Its own key, in place of the one for all.'),
 });
 
 /** Schema of the configuration. Its descriptions are the tables of docs/configuration.md. */
@@ -446,6 +454,11 @@ export const configSchema = z
       .optional()
       .describe(
         'VPC of models and smoke tests, in every environment without one of its own. Default: none.',
+      ),
+    encryptionKeyArn: keyArn
+      .optional()
+      .describe(
+        '[Key of your own](private-networks.md#a-key-of-your-own) for volumes, buckets, outputs, logs and topics. Default: AWS keeps the keys.',
       ),
     tags: z.record(z.string().min(1), z.string()).default({}).describe('Tags of every resource.'),
   })

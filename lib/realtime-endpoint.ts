@@ -9,9 +9,10 @@ import { Grant, type IGrantable, Policy, PolicyStatement } from 'aws-cdk-lib/aws
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, Names, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling } from './endpoint/autoscaling.ts';
-import { checkCombination } from './endpoint/combinations.ts';
+import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
 import { checkDeployed } from './endpoint/deployed.ts';
 import { type DeploymentProps, renderDeployment } from './endpoint/deployment.ts';
@@ -42,6 +43,19 @@ function grantInvoke(
   return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [endpointArn] });
 }
 
+/** Props with the one key where no other is named, and where SageMaker takes one. */
+function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpointProps {
+  const key = encryptionKeyOf(scope);
+  if (!key) return props;
+  const { asyncInference, dataCapture, volumeKey } = props;
+  return {
+    ...props,
+    ...(takesVolumeKey(props) && { volumeKey: volumeKey ?? key }),
+    ...(asyncInference && { asyncInference: { encryptionKey: key, ...asyncInference } }),
+    ...(dataCapture && { dataCapture: { encryptionKey: key, ...dataCapture } }),
+  };
+}
+
 /** A real-time, asynchronous or serverless endpoint. */
 export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   /** An endpoint by its name, in the account and region of `scope`'s stack. */
@@ -63,9 +77,11 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   private readonly resource: CfnEndpoint;
   private readonly deployed: Construct;
 
-  constructor(scope: Construct, id: string, props: RealtimeEndpointProps) {
+  constructor(scope: Construct, id: string, own: RealtimeEndpointProps) {
     super(scope, id);
-    checkCombination(this, props);
+    setEncryptionKey(this, own.encryptionKey);
+    checkCombination(this, own);
+    const props = withKeys(this, own);
     this.endpointName =
       props.endpointName ?? Names.uniqueResourceName(this, { maxLength: 63, separator: '-' });
     this.endpointArn = arnOf(Stack.of(this), this.endpointName);

@@ -137,13 +137,18 @@ export interface BatchTransformProps {
    */
   readonly transformAmiVersion?: string;
   /**
-   * Key of the instances' volumes.
-   * @default - SageMaker's own key
+   * The one key for volumes, outputs and logs. Disks that come with an instance have a key of their own.
+   * @default - the key of the stack, or AWS's own keys
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * Key of the instances' volumes. Not for types with disks of their own.
+   * @default - `encryptionKey`, or SageMaker's own key
    */
   readonly volumeKey?: IKey;
   /**
    * Key that outputs are encrypted with.
-   * @default - the bucket's own encryption
+   * @default - `encryptionKey`, or the bucket's own encryption
    */
   readonly outputKey?: IKey;
   /**

@@ -3,9 +3,9 @@ import { RUNS_FOLDER } from '@sagemaker-tfs/batch';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { createLogGroup } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 import type { BatchTransformProps } from './props.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
@@ -13,10 +13,7 @@ import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {
   const { input, output, inventory } = props;
-  const logGroup = new LogGroup(scope, 'ShardLog', {
-    retention: RetentionDays.ONE_MONTH,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
+  const logGroup = createLogGroup(scope, 'ShardLog');
   const role = new Role(scope, 'ShardRole', {
     description: 'Plans the shards of a batch transform and counts its outputs',
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),

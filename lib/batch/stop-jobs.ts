@@ -4,10 +4,10 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { createLogGroup } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { MAX_JOB_PREFIX } from './transform-state.ts';
@@ -21,10 +21,7 @@ export function stopJobsOfEndedRuns(
   jobNamePrefix: string,
 ): void {
   const stop = new Construct(scope, 'StopJobs');
-  const logGroup = new LogGroup(stop, 'Log', {
-    retention: RetentionDays.ONE_MONTH,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
+  const logGroup = createLogGroup(stop, 'Log');
   const role = new Role(stop, 'Role', {
     description: DESCRIPTION,
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),

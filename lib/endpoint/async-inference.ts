@@ -49,7 +49,7 @@ export interface AsyncInferenceProps {
   readonly maxConcurrentInvocationsPerInstance?: number;
   /**
    * Key that answers are encrypted with.
-   * @default - the bucket's own encryption
+   * @default - the endpoint's `encryptionKey`, or the bucket's own encryption
    */
   readonly encryptionKey?: IKey;
 }

@@ -100,11 +100,25 @@ function checkAsync(scope: Construct, props: RealtimeEndpointProps): void {
   );
 }
 
-function checkVolumeKey(scope: Construct, { volumeKey, variants }: RealtimeEndpointProps): void {
-  if (!volumeKey) return;
-  const local = variants
+/** The first instance type with disks of its own: SageMaker takes no key for any variant then. */
+function typeWithDisks({ variants, shadowVariant }: RealtimeEndpointProps): string | undefined {
+  return [...variants, ...(shadowVariant ? [shadowVariant] : [])]
+    .filter(({ serverless }) => !serverless)
     .map(({ instanceType = DEFAULT_INSTANCE_TYPE }) => instanceType)
     .find(hasLocalStorage);
+}
+
+/**
+ * Whether the instances have volumes that a key can be named for.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html
+ */
+export function takesVolumeKey(props: RealtimeEndpointProps): boolean {
+  return !props.variants.some(({ serverless }) => serverless) && !typeWithDisks(props);
+}
+
+function checkVolumeKey(scope: Construct, props: RealtimeEndpointProps): void {
+  if (!props.volumeKey) return;
+  const local = typeWithDisks(props);
   if (!local) return;
   invalidProp(
     scope,

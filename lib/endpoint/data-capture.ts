@@ -28,7 +28,7 @@ export interface DataCaptureProps {
   readonly capture?: readonly ('Input' | 'Output')[];
   /**
    * Key that captures are encrypted with.
-   * @default - the bucket's own encryption
+   * @default - the endpoint's `encryptionKey`, or the bucket's own encryption
    */
   readonly encryptionKey?: IKey;
 }

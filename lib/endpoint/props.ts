@@ -37,8 +37,14 @@ export interface RealtimeEndpointProps {
    */
   readonly deployment?: DeploymentProps;
   /**
+   * The one key for volumes, answers, captures and logs. Serverless endpoints and disks that come with an
+   * instance have keys of their own.
+   * @default - the key of the stack, or AWS's own keys
+   */
+  readonly encryptionKey?: IKey;
+  /**
    * Key of the instances' volumes. Not for types with disks of their own, which are encrypted anyway.
-   * @default - SageMaker's own key
+   * @default - `encryptionKey`, or SageMaker's own key
    */
   readonly volumeKey?: IKey;
   /**

@@ -1,9 +1,9 @@
 /** Uploads an unpacked model to an S3 prefix, for instances that read files instead of one archive. */
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { BlockPublicAccess, Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import { RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
+import { bucketEncryption, createLogGroup } from '../encryption.ts';
 import type { PackagedModel } from './packaged-model.ts';
 
 /** Where an unpacked model lies once it is deployed. */
@@ -18,7 +18,7 @@ export interface UnpackedUpload {
 /** Adds a bucket and the upload of `model` to `scope`. */
 export function uploadUnpacked(scope: Construct, model: PackagedModel): UnpackedUpload {
   const bucket = new Bucket(scope, 'ModelBucket', {
-    encryption: BucketEncryption.S3_MANAGED,
+    ...bucketEncryption(scope),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     enforceSSL: true,
     // Every file here can be packaged again from its sources.
@@ -36,10 +36,7 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
     // The largest that Lambda has: the files are there twice, packed and unpacked.
     ephemeralStorageSize: Size.gibibytes(10),
     memoryLimit: 3008,
-    logGroup: new LogGroup(scope, 'UploadLog', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    }),
+    logGroup: createLogGroup(scope, 'UploadLog'),
   });
   return { bucket, prefix, deployment };
 }

@@ -162,6 +162,21 @@ export const APP_RULES: readonly Rule[] = [
     }),
   },
   {
+    id: 'key-of-the-region',
+    says: 'Volumes, buckets, logs and topics take a KMS key of their own region only.',
+    source: 'https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html',
+    check: ({ encryptionKeyArn, environments = [] }) =>
+      environments.flatMap(({ name, region, encryptionKeyArn: own }, i) => {
+        const arn = own ?? encryptionKeyArn;
+        const keyRegion = arn?.split(':')[3];
+        if (arn === undefined || keyRegion === region) return [];
+        return at(`environments[${i}].encryptionKeyArn`, {
+          problem: `the key is in ${keyRegion}, and '${name}' is in ${region}`,
+          fix: `Give '${name}' the ARN of a key in ${region}`,
+        });
+      }),
+  },
+  {
     id: 'stack-names',
     says: 'The name of a stack has at most 128 characters.',
     source:

@@ -251,7 +251,24 @@ const CASES: Readonly<
     ],
     kept: [endpoint({ async: true })],
   },
+  'key-of-the-region': {
+    broken: [
+      [
+        { ...endpoint({}), ...keyed('us-east-1', 'eu-central-1') },
+        'environments[0].encryptionKeyArn',
+      ],
+    ],
+    kept: [{ ...endpoint({}), ...keyed('eu-central-1', 'eu-central-1') }],
+  },
 };
+
+/** A key of one region for an environment in another. */
+function keyed(keyRegion: string, region: string) {
+  return {
+    encryptionKeyArn: `arn:aws:kms:${keyRegion}:123456789012:key/1234`,
+    environments: [{ name: 'prod', account: '123456789012', region }],
+  };
+}
 
 function many(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);

@@ -2,9 +2,9 @@
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, type NodejsFunctionProps } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Aws, Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { Aws, Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { createLogGroup } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 
 /** Longest run of a Lambda function. */
@@ -24,10 +24,7 @@ export interface CheckFunctionProps
 /** Adds the function, which may read the endpoint's state and the stack's, and write its log. */
 export function createCheckFunction(scope: Construct, props: CheckFunctionProps) {
   const { endpointArn, ...functionProps } = props;
-  const logGroup = new LogGroup(scope, 'Log', {
-    retention: RetentionDays.ONE_MONTH,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
+  const logGroup = createLogGroup(scope, 'Log');
   const role = new Role(scope, 'Role', {
     description: props.description,
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),

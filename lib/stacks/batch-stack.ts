@@ -4,6 +4,7 @@ import { Aws, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BatchTransform } from '../batch-transform.ts';
 import type { BatchConfig, ModelConfig, ServingConfig } from '../config.ts';
+import { setEncryptionKeyArn } from '../encryption.ts';
 import type { IServingImage } from '../serving-image.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
@@ -17,6 +18,11 @@ export interface BatchStackProps extends StackProps {
   readonly batch: BatchConfig;
   /** @default - none */
   readonly vpcConfig?: ServingConfig['vpc'];
+  /**
+   * ARN of the one key for all that the stack keeps.
+   * @default - AWS's own keys
+   */
+  readonly encryptionKeyArn?: string;
 }
 
 const INPUT_PREFIX = 'input/';
@@ -27,6 +33,7 @@ export class BatchStack extends Stack {
 
   constructor(scope: Construct, id: string, props: BatchStackProps) {
     super(scope, id, props);
+    setEncryptionKeyArn(this, props.encryptionKeyArn);
     const { email, schedule, sharding, ...settings } = props.batch;
     const network = vpcFromConfig(this, props.vpcConfig);
     const bucket = createDataBucket(this, 'Data');

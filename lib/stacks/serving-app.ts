@@ -15,9 +15,10 @@ import { ServingStack } from './serving-stack.ts';
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
 export function addServingStacks(scope: Construct, config: ServingConfig): void {
   if (!config.environments) addStacks(scope, config);
-  for (const { name, account, region, vpc = config.vpc } of config.environments ?? []) {
+  for (const { name, account, region, ...own } of config.environments ?? []) {
     const env: Environment = { account, region };
-    addStacks(new Stage(scope, name, { env }), { ...config, vpc });
+    const { vpc = config.vpc, encryptionKeyArn = config.encryptionKeyArn } = own;
+    addStacks(new Stage(scope, name, { env }), { ...config, vpc, encryptionKeyArn });
   }
 }
 
@@ -29,7 +30,11 @@ function addStacks(scope: Construct, config: ServingConfig): void {
   for (const [name, model] of models) {
     const { endpoint, batch } = model;
     const id = `${config.name}-${name}`;
-    const common = { model, ...(config.vpc && { vpcConfig: config.vpc }) };
+    const common = {
+      model,
+      ...(config.vpc && { vpcConfig: config.vpc }),
+      ...(config.encryptionKeyArn && { encryptionKeyArn: config.encryptionKeyArn }),
+    };
     const stacks = [
       endpoint &&
         fromConfig(

@@ -4,6 +4,7 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Aws, CfnOutput, Duration, Size, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
+import { setEncryptionKeyArn } from '../encryption.ts';
 import type { DeploymentProps } from '../endpoint/deployment.ts';
 import type { VariantProps } from '../endpoint/variant.ts';
 import { EndpointMonitoring } from '../monitoring.ts';
@@ -24,6 +25,11 @@ export interface ServingStackProps extends StackProps {
   readonly endpoint: EndpointConfig;
   /** @default - none */
   readonly vpcConfig?: ServingConfig['vpc'];
+  /**
+   * ARN of the one key for all that the stack keeps.
+   * @default - AWS's own keys
+   */
+  readonly encryptionKeyArn?: string;
 }
 
 /** The model, its endpoint, dashboard, alarms and smoke test. */
@@ -33,6 +39,7 @@ export class ServingStack extends Stack {
 
   constructor(scope: Construct, id: string, props: ServingStackProps) {
     super(scope, id, props);
+    setEncryptionKeyArn(this, props.encryptionKeyArn);
     const { endpoint: config } = props;
     const network = vpcFromConfig(this, props.vpcConfig);
     const model = modelFromConfig(this, props.model, props.image, network);

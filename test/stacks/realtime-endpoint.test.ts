@@ -49,6 +49,7 @@ test('everything at once', () => {
     shadowVariant: {
       model: testModel(stack, {}, 'Candidate'),
       variantName: 'candidate',
+      instanceType: 'ml.p3.2xlarge',
       weight: 0.5,
     },
     dataCapture: { bucket: bucketOf(stack), samplingPercentage: 5 },

@@ -1,0 +1,222 @@
+/** One key of the user's own, for everything that a stack keeps. */
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import type { Stack } from 'aws-cdk-lib/core';
+import {
+  addServingStacks,
+  BatchTransform,
+  parseConfig,
+  RealtimeEndpoint,
+  type RealtimeEndpointProps,
+  type ServingConfigInput,
+} from '../../lib/index.ts';
+import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from './support.ts';
+
+const KEY = 'arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555';
+const directory = stubContainer();
+
+function template(id: string, model: object, config: Partial<ServingConfigInput> = {}): Template {
+  const app = testApp();
+  const models = { m: { model: MODEL_DIR, ...model } };
+  const given = { image: { directory }, models, encryptionKeyArn: KEY, ...config };
+  addServingStacks(app, parseConfig(given, 'test'));
+  return Template.fromStack(app.node.findChild(id) as Stack);
+}
+
+/** Resources that can have a key, and where they say which; access logs of S3 take only S3's own keys. */
+const KEYED: Record<string, (properties: Record<string, unknown>) => unknown> = {
+  'AWS::S3::Bucket': ({ BucketEncryption }) =>
+    (
+      BucketEncryption as {
+        ServerSideEncryptionConfiguration: Record<string, Record<string, unknown>>[];
+      }
+    ).ServerSideEncryptionConfiguration[0]?.ServerSideEncryptionByDefault?.KMSMasterKeyID,
+  'AWS::Logs::LogGroup': ({ KmsKeyId }) => KmsKeyId,
+  'AWS::SNS::Topic': ({ KmsMasterKeyId }) => KmsMasterKeyId,
+};
+
+function keysOf(made: Template): Record<string, unknown> {
+  const found = Object.entries(KEYED).flatMap(([type, keyOf]) =>
+    Object.entries(made.findResources(type)).map(([id, resource]) => [
+      id.replace(/[0-9A-F]{8}$/, ''),
+      keyOf((resource.Properties ?? {}) as Record<string, unknown>),
+    ]),
+  );
+  return Object.fromEntries(found) as Record<string, unknown>;
+}
+
+test('an asynchronous endpoint: buckets, logs, topic, answers, and no volumes that have none', () => {
+  const made = template('tensorflow-m', {
+    compression: 'none',
+    endpoint: { async: true, alarmEmail: 'ops@example.com' },
+  });
+  const { DataAccessLogs, ...keys } = keysOf(made);
+  expect(DataAccessLogs).toBeUndefined();
+  expect(Object.keys(keys)).toEqual(expect.arrayContaining(['Data', 'ModelModelBucket', 'Alarms']));
+  expect(new Set(Object.values(keys))).toEqual(new Set([KEY]));
+  // ml.g4dn has disks of its own.
+  made.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+    KmsKeyId: Match.absent(),
+    AsyncInferenceConfig: { OutputConfig: { KmsKeyId: KEY } },
+  });
+  // The model reads and writes under the key.
+  made.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Action: Match.arrayWith(['kms:Decrypt', 'kms:GenerateDataKey*']),
+          Resource: KEY,
+        }),
+      ]),
+    },
+  });
+});
+
+test('captures and volumes', () => {
+  const made = template('tensorflow-m', {
+    endpoint: { instanceType: 'ml.c6i.xlarge', dataCapturePercent: 5 },
+  });
+  made.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+    KmsKeyId: KEY,
+    DataCaptureConfig: { KmsKeyId: KEY },
+  });
+});
+
+test('a serverless endpoint has no volume', () => {
+  const made = template('tensorflow-m', { endpoint: { serverless: { memoryGiB: 4 } } });
+  made.hasResourceProperties('AWS::SageMaker::EndpointConfig', { KmsKeyId: Match.absent() });
+});
+
+test('batch: bucket, logs, topic, outputs and volumes', () => {
+  const made = template('tensorflow-m-batch', {
+    batch: { email: 'ops@example.com', sharding: { objectsPerShard: 1000 } },
+  });
+  const { DataAccessLogs, ...keys } = keysOf(made);
+  expect(new Set(Object.values(keys))).toEqual(new Set([KEY]));
+  const [machine] = Object.values(made.findResources('AWS::StepFunctions::StateMachine'));
+  const text = JSON.stringify(machine?.Properties.DefinitionString);
+  expect(text).toMatch(new RegExp(`VolumeKmsKeyId[^}]*${KEY}`));
+  expect(text).toMatch(new RegExp(`\\bKmsKeyId[^}]*${KEY}`));
+  // The state machine publishes to the topic, and starts jobs whose volumes are under the key.
+  for (const action of ['kms:CreateGrant', 'kms:GenerateDataKey*']) {
+    made.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('StateMachine'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: Match.arrayWith([action]), Resource: KEY }),
+        ]),
+      },
+    });
+  }
+});
+
+test('without a key, AWS keeps the keys', () => {
+  const made = template(
+    'tensorflow-m',
+    { endpoint: { async: true } },
+    { encryptionKeyArn: undefined },
+  );
+  expect(new Set(Object.values(keysOf(made)))).toEqual(new Set([undefined]));
+  expect(JSON.stringify(made.toJSON())).not.toContain('kms:');
+});
+
+test('an environment has its own key, of its own region', () => {
+  const elsewhere = KEY.replace('us-east-1', 'eu-central-1');
+  const environments = (encryptionKeyArn?: string) => [
+    {
+      name: 'prod',
+      account: '123456789012',
+      region: 'eu-central-1',
+      ...(encryptionKeyArn && { encryptionKeyArn }),
+    },
+  ];
+  const models = { m: { model: MODEL_DIR, batch: {} } };
+  const config = (own?: string) =>
+    parseConfig({ models, encryptionKeyArn: KEY, environments: environments(own) }, 'test');
+  expect(() => config()).toThrow(
+    "environments[0].encryptionKeyArn: the key is in us-east-1, and 'prod' is in eu-central-1",
+  );
+  expect(() => config(elsewhere)).not.toThrow();
+});
+
+test.each(['alias/mine', 'arn:aws:kms:us-east-1:123456789012:alias/mine'])(
+  '%s is no key',
+  (arn) => {
+    const models = { m: { model: MODEL_DIR, batch: {} } };
+    expect(() => parseConfig({ models, encryptionKeyArn: arn }, 'test')).toThrow(
+      /encryptionKeyArn/,
+    );
+  },
+);
+
+describe('a key of the app itself', () => {
+  const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
+
+  function endpoint(props: Partial<RealtimeEndpointProps>) {
+    const stack = testStack();
+    const encryptionKey = new Key(stack, 'Key');
+    const variants = [{ model: testModel(stack), instanceType: 'ml.p3.2xlarge' }];
+    new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey, ...props });
+    return Template.fromStack(stack);
+  }
+
+  test('lets CloudWatch Logs use it', () => {
+    endpoint({}).hasResourceProperties('AWS::KMS::Key', {
+      KeyPolicy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Principal: { Service: Match.anyValue() },
+            Condition: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': Match.anyValue() } },
+          }),
+        ]),
+      },
+    });
+  });
+
+  test('a key named for one purpose goes before', () => {
+    const stack = testStack();
+    const [encryptionKey, volumeKey] = [new Key(stack, 'Key'), new Key(stack, 'Volumes')];
+    const variants = [{ model: testModel(stack), instanceType: 'ml.p3.2xlarge' }];
+    new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey, volumeKey });
+    Template.fromStack(stack).hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+      KmsKeyId: stack.resolve(volumeKey.keyArn),
+    });
+  });
+
+  test('not for volumes where a shadow has disks of its own', () => {
+    const stack = testStack();
+    const variants = [
+      { model: testModel(stack), variantName: 'live', instanceType: 'ml.p3.2xlarge' },
+    ];
+    const shadowVariant = {
+      model: testModel(stack, {}, 'Shadow'),
+      variantName: 'shadow',
+      instanceType: 'ml.g5.xlarge',
+    };
+    const encryptionKey = new Key(stack, 'Key');
+    new RealtimeEndpoint(stack, 'Endpoint', { variants, shadowVariant, encryptionKey });
+    Template.fromStack(stack).hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+      KmsKeyId: Match.absent(),
+    });
+    expect(
+      () =>
+        new RealtimeEndpoint(stack, 'Other', { variants, shadowVariant, volumeKey: encryptionKey }),
+    ).toThrow(/volumeKey: ml\.g5\.xlarge has disks of its own/);
+  });
+
+  test('batch alone', () => {
+    const stack = testStack();
+    new BatchTransform(stack, 'Batch', {
+      model: testModel(stack),
+      input: { bucket: bucketOf(stack), prefix: 'input/' },
+      output: { bucket: bucketOf2(stack), prefix: 'output/' },
+      encryptionKey: new Key(stack, 'Key'),
+    });
+    const keys = Object.values(keysOf(Template.fromStack(stack)));
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys).not.toContain(undefined);
+  });
+
+  const bucketOf2 = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Out', 'out');
+});
