@@ -172,7 +172,8 @@ export class ServingImage extends Construct implements IServingImage {
  * @see https://github.com/aws/amazon-sagemaker-feedback/issues/180
  */
 function builtByDocker(): boolean {
-  return (process.env.CDK_DOCKER ?? 'docker') === 'docker';
+  const { CDK_DOCKER = 'docker' } = process.env;
+  return CDK_DOCKER === 'docker';
 }
 
 const ECR_URI =

@@ -146,7 +146,9 @@ function leadsToModel(directory: string, depth: number): boolean {
   if (depth === 0) return false;
   return namesBelow(directory, 1).some((name) => {
     const path = join(directory, name);
-    return lstatSync(path).isDirectory() && leadsToModel(path, depth - 1);
+    // What a link leads to is not ours, and may go meanwhile.
+    const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    return isDirectory && leadsToModel(path, depth - 1);
   });
 }
 
