@@ -45,45 +45,54 @@ export function compareOutputs(a: string, b: string): number {
   return compareKeys(outputKey(a), outputKey(b));
 }
 
+/** Something that has a key: an object of a listing. */
+interface Keyed {
+  readonly key: string;
+}
+
 /**
- * Sorted keys in the order of their outputs. Only a key that is the start of the next ones can have to wait for
- * them, so memory holds at most one key for each character of the longest.
+ * Inputs sorted by their keys, in the order of their outputs. Only a key that is the start of the next ones can have to
+ * wait for them, so memory holds at most one input for each character of the longest.
  */
-export async function* inOutputOrder(keys: AsyncIterable<string>): AsyncGenerator<string> {
-  const waiting: string[] = [];
-  for await (const key of keys) {
+export async function* inOutputOrder<I extends Keyed>(inputs: AsyncIterable<I>): AsyncGenerator<I> {
+  const waiting: I[] = [];
+  for await (const input of inputs) {
     for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
-      if (compareOutputs(top, key) > 0) break;
+      if (compareOutputs(top.key, input.key) > 0) break;
       waiting.pop();
       yield top;
     }
-    waiting.push(key);
+    waiting.push(input);
   }
-  while (waiting.length > 0) yield waiting.pop() as string;
+  while (waiting.length > 0) yield waiting.pop() as I;
 }
 
 /** One key of the inputs, of the outputs, or of both. */
-export type Match<T> =
+export type Match<I, O> =
   | { readonly kind: 'missing'; readonly key: string }
-  | { readonly kind: 'done' | 'extra'; readonly key: string; readonly output: T };
+  | { readonly kind: 'extra'; readonly key: string; readonly output: O }
+  | { readonly kind: 'done'; readonly key: string; readonly input: I; readonly output: O };
 
 /** Merges inputs and outputs, both in the order of the outputs, in constant memory. */
-export async function* matchOutputs<T extends { readonly key: string }>(
-  inputs: AsyncIterable<string>,
-  outputs: AsyncIterable<T>,
-): AsyncGenerator<Match<T>> {
+export async function* matchOutputs<I extends Keyed, O extends Keyed>(
+  inputs: AsyncIterable<I>,
+  outputs: AsyncIterable<O>,
+): AsyncGenerator<Match<I, O>> {
   const left = inputs[Symbol.asyncIterator]();
   const right = outputs[Symbol.asyncIterator]();
   let [input, output] = [await left.next(), await right.next()];
   while (!input.done || !output.done) {
-    const order = input.done ? 1 : output.done ? -1 : compareOutputs(input.value, output.value.key);
-    if (order < 0) {
-      yield { kind: 'missing', key: input.value };
+    if (!input.done && (output.done || compareOutputs(input.value.key, output.value.key) < 0)) {
+      yield { kind: 'missing', key: input.value.key };
       input = await left.next();
-    } else {
+    } else if (!output.done) {
       const { key } = output.value;
-      yield { kind: order === 0 ? 'done' : 'extra', key, output: output.value };
-      if (order === 0) input = await left.next();
+      if (!input.done && input.value.key === key) {
+        yield { kind: 'done', key, input: input.value, output: output.value };
+        input = await left.next();
+      } else {
+        yield { kind: 'extra', key, output: output.value };
+      }
       output = await right.next();
     }
   }

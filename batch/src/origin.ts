@@ -33,9 +33,19 @@ export interface Origin {
   readonly model: string;
   /** Prefix of the inputs; the same outputs may be of several. */
   readonly root: string;
+  /**
+   * Outputs that are not older are of this origin, milliseconds since 1970. Default: the time when the origin was
+   * written; it is given where the origin was put back.
+   */
+  readonly since?: number | undefined;
 }
 
-const schema = z.object({ fingerprint: z.string(), model: z.string(), root: z.string() });
+const schema = z.object({
+  fingerprint: z.string(),
+  model: z.string(),
+  root: z.string(),
+  since: z.number().optional(),
+});
 
 /** Outputs that a run with `existing: skip` has mixed; no run takes them for its own. */
 export const MIXED = 'mixed';

@@ -129,11 +129,13 @@ async function verify(
 ): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
   const { describe } = await import('../batch/aws/transform-job.ts');
+  const { placesSince } = await import('../batch/aws/origin.ts');
   const { verifyOutputs } = await import('../batch/aws/verify.ts');
   const report = await withAws(options.region, async ({ s3, ...clients }) => {
     const job = name === undefined ? undefined : await describe(clients, name);
     const bar = progress('inputs', 0);
-    return verifyOutputs(s3, job ?? placesOf(options.inputUri, options.outputUri), {
+    const places = job ? await placesSince(s3, job) : placesOf(options.inputUri, options.outputUri);
+    return verifyOutputs(s3, places, {
       redriveManifest: options.redrive,
       samples: options.sample,
       accept: job?.accept,

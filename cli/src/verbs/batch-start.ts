@@ -63,7 +63,10 @@ export function addBatchStart(batch: Command): void {
         'what the input is (default: a manifest where it ends in .manifest)',
       ).choices(DATA_TYPES),
     )
-    .option('--missing-only', 'only the inputs that have no output yet')
+    .option(
+      '--missing-only',
+      'only the inputs that have no output of this model and these settings yet',
+    )
     .option('--job-name <name>', 'default: the model and the time, or the time');
   addMachine(start);
   addResources(start);
@@ -99,7 +102,7 @@ function addMachine(start: Command): void {
     .addOption(
       new Option(
         '--existing <what>',
-        'outputs that count as done before a sharded run: not older than model, settings and input; all; none',
+        'outputs that count as done before a sharded run or with --missing-only: not older than model, settings and input; all; none',
       ).choices(EXISTING),
     )
     .option('--allow-empty', 'a sharded run that finds no input succeeds')
@@ -222,34 +225,42 @@ async function startMachine(
 
 async function startTransformJob(options: Options): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
-  const { missingOnly, startJob } = await import('../batch/aws/start.ts');
-  const { region, json, missingOnly: onlyMissing } = options;
+  const { startJob } = await import('../batch/aws/start.ts');
+  const { region, json, missingOnly = false } = options;
+  const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
-  const { jobName } = job;
-  const result = await withAws(region, async (clients) => {
-    if (!onlyMissing) {
-      await startJob(clients, job);
-      return { started: true, jobName };
-    }
-    const left = await missingOnly(clients.s3, job, jobName);
-    if (!left) return { started: false, missing: 0 };
-    await startJob(clients, { ...job, inputUri: left.manifestUri, dataType: 'ManifestFile' });
-    return { started: true, jobName, ...left };
+  const result = await withAws(region, (clients) => startJob(clients, job, again));
+  printResult(json, result, () => {
+    if (!result.started) return 'Every input has an output: nothing to do.';
+    const { jobName, missing, stale = 0 } = result;
+    const why = stale > 0 ? `, ${stale} of them with one that does not count` : '';
+    const which = missing === undefined ? '' : ` over ${missing} inputs without an output${why}`;
+    return `Started ${jobName}${which}. Follow it with: sagemaker-tfs batch watch ${jobName}`;
   });
-  printResult(json, result, () =>
-    result.started
-      ? `Started ${jobName}. Follow it with: sagemaker-tfs batch watch ${jobName}`
-      : 'Every input has an output: nothing to do.',
-  );
+}
+
+/** @throws CommandError USAGE where all outputs are made again anyway */
+function existingOf({ existing = 'older', missingOnly }: Options) {
+  if (existing === 'replace') {
+    if (missingOnly)
+      throw usageError('--existing replace makes all again: leave out --missing-only');
+    return 'older';
+  }
+  if (existing !== 'older' && !missingOnly) {
+    throw usageError(
+      `--existing ${existing} needs --missing-only or --state-machine: a job makes every output again`,
+    );
+  }
+  return existing;
 }
 
 /** @throws CommandError USAGE for what only a state machine does, and for what a job needs */
 function jobOf(options: Options): StartOptions {
   const { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId, ...others } = options;
-  const { existing, allowEmpty, maxFailurePercent, budgetInstanceHours, ...rest } = others;
+  const { allowEmpty, maxFailurePercent, budgetInstanceHours, ...rest } = others;
   const machine = {
     ...{ inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId },
-    ...{ existing, allowEmpty, maxFailurePercent, budgetInstanceHours },
+    ...{ allowEmpty, maxFailurePercent, budgetInstanceHours },
   };
   const [alone] = Object.entries(machine).find(([, value]) => value !== undefined) ?? [];
   if (alone !== undefined) {

@@ -88,6 +88,7 @@ async function writeOrigin(s3: S3Client, { settings, model }: BeginRequest): Pro
   const existing = settings.objectsPerShard === 0 ? 'replace' : settings.existing;
   const next = nextOrigin(there, originOf(model, root, settings), existing);
   if (next) await writeJson(s3, place, next);
+  else if (there?.since !== undefined) return there.since;
   return (await findObject(s3, place))?.modified ?? 0;
 }
 

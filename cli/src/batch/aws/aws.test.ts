@@ -9,7 +9,7 @@ import { type Moto, startMoto } from '../../../../test/rehearse/moto.ts';
 import { sagemakerTfs } from '../test-support.ts';
 import { keyRanges } from './key-ranges.ts';
 import { listObjects } from './listing.ts';
-import { startSageMaker } from './sagemaker-stand-in.ts';
+import { startSageMaker, startService } from './sagemaker-stand-in.ts';
 import { verifyOutputs } from './verify.ts';
 import { watchJob } from './watch.ts';
 
@@ -73,7 +73,7 @@ test('ranges hold every key below a prefix once', async () => {
   expect(ranges.length).toBeGreaterThanOrEqual(8);
   const found: string[] = [];
   for (const { prefix, first } of ranges) {
-    if (first !== undefined) found.push(first);
+    if (first !== undefined) found.push(first.key);
     for await (const { key } of listObjects(s3, { bucket: BUCKET, key: prefix })) found.push(key);
   }
   expect(found.sort()).toEqual(KEYS.map((key) => `ranges/${key}`).sort());
@@ -201,6 +201,79 @@ test('start, watch, verify and fetch a job; the second start does only what is m
     ['b c.jpg', 1, '[9007199254740992]'],
     ['d.jpg', 3, '[]'],
   ]);
+});
+
+describe('outputs count by what made them', () => {
+  const places = [
+    ...['--input-uri', `s3://${BUCKET}/models/in/`],
+    ...['--output-uri', `s3://${BUCKET}/models/out/`],
+  ];
+  const start = async (model: string, ...more: string[]) => {
+    const { stdout } = await run('start', '--model-name', model, ...places, ...more, '--json');
+    return JSON.parse(stdout) as { started?: boolean; missing?: number; code?: string };
+  };
+  const verify = (job: string) =>
+    run('verify', job, '--redrive', join(work, `${job}.manifest`), '--json');
+  const answers = () => put({ 'models/out/a.jpg.out': '{}', 'models/out/b.jpg.out': '{}' });
+  const times = async (key: string) => {
+    const found = [];
+    for await (const object of listObjects(s3, { bucket: BUCKET, key }))
+      found.push(object.modified);
+    return found;
+  };
+
+  test('of another model they are made again, once', async () => {
+    await put({ 'models/in/a.jpg': 'a', 'models/in/b.jpg': 'b' });
+    expect(await start('one', '--job-name', 'one-1')).toMatchObject({ started: true });
+    await answers();
+    expect(await start('one', '--missing-only')).toEqual({ started: false, missing: 0 });
+
+    const two = await start('two', '--missing-only', '--job-name', 'two-1');
+    expect(two).toMatchObject({ started: true, missing: 2, stale: 2 });
+    expect(JSON.parse((await verify('two-1')).stdout)).toMatchObject({
+      code: 'BATCH_INCOMPLETE',
+      stale: 2,
+    });
+    await answers();
+    expect((await verify('two-1')).exitCode).toBe(0);
+    expect(await start('two', '--missing-only')).toEqual({ started: false, missing: 0 });
+    // The outputs there are no longer those of the first job.
+    const verified = await verify('one-1');
+    expect(JSON.parse(verified.stdout)).toMatchObject({ code: 'BATCH_INCOMPLETE', stale: 2 });
+  });
+
+  test('a job that SageMaker refuses makes nothing old', async () => {
+    const standIn = await startService(() => ({ __type: 'ResourceInUse', message: 'taken' }));
+    const elsewhere = { ...environment, AWS_ENDPOINT_URL_SAGEMAKER: standIn.url };
+    try {
+      const refused = await sagemakerTfs(
+        ['batch', 'start', '--model-name', 'three', ...places, '--json'],
+        elsewhere,
+      );
+      expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'ResourceInUse' });
+    } finally {
+      await standIn.close();
+    }
+    expect(await start('two', '--missing-only')).toEqual({ started: false, missing: 0 });
+  });
+
+  test('of other settings, or older than their input, they are made again', async () => {
+    const xml = await start('two', '--missing-only', '--accept', 'text/csv');
+    expect(xml).toMatchObject({ started: true, stale: 2 });
+    await answers();
+    const [made = 0] = await times('models/out/a.jpg.out');
+    do await put({ 'models/in/a.jpg': 'newer' });
+    while (((await times('models/in/a.jpg'))[0] ?? 0) <= made);
+    const newer = await start('two', '--missing-only', '--accept', 'text/csv');
+    expect(newer).toMatchObject({ started: true, missing: 1, stale: 1 });
+  });
+
+  test('skip keeps them, whatever made them; replace is a job without --missing-only', async () => {
+    const skipped = await start('four', '--missing-only', '--existing', 'skip');
+    expect(skipped).toEqual({ started: false, missing: 0 });
+    expect((await start('four', '--existing', 'skip')).code).toBe('USAGE');
+    expect((await start('four', '--existing', 'replace', '--missing-only')).code).toBe('USAGE');
+  });
 });
 
 test('a job is followed until it ends, with its instances running', async () => {

@@ -1,4 +1,5 @@
 /** A transform job, or an execution told as one: what it was started with, how it is. */
+import type { DecisiveSettings } from '@sagemaker-tfs/batch';
 import type { TransformPlaces } from './transform-places.ts';
 
 /** Status by SageMaker's names. */
@@ -26,4 +27,6 @@ export interface TransformJob extends TransformPlaces {
   readonly jobs?: readonly StartedJob[];
   /** True for a sharded run: an output that was there before it is done. */
   readonly continues?: boolean;
+  /** What decides the answers of a transform job; absent for an execution, whose outputs have a time. */
+  readonly madeWith?: DecisiveSettings & { readonly modelName: string };
 }

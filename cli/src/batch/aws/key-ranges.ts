@@ -1,14 +1,14 @@
 /** Cuts the keys below a prefix into ranges that are listed at the same time. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '@sagemaker-tfs/batch';
-import { listPage } from './listing.ts';
+import { listPage, type S3Object } from './listing.ts';
 
 /** Keys that belong together with their outputs. */
 export interface KeyRange {
   /** Keys that start so. */
   readonly prefix: string;
-  /** A key before them whose output (`<key>.out`) starts so too. */
-  readonly first?: string;
+  /** The object before them whose output (`<key>.out`) starts so too. */
+  readonly first?: S3Object;
 }
 
 /** Sorts after every key that begins like it. */
@@ -33,21 +33,21 @@ export async function keyRanges(
     looks++;
     const options = { maxKeys: 1, ...(startAfter !== undefined && { startAfter }) };
     const { objects } = await listPage(s3, { bucket, key: below }, options);
-    return objects[0]?.key;
+    return objects[0];
   };
   const ranges: KeyRange[] = [];
   const open: string[] = [prefix];
   while (open.length > 0 && open.length + ranges.length < wanted && looks < MOST_LOOKS) {
     const below = open.shift() as string;
     let next = await firstAfter(below);
-    const own = next === below ? below : undefined;
+    const own = next?.key === below ? next : undefined;
     if (own !== undefined) {
       // This key and the range with its output stay together.
       ranges.push({ prefix: `${below}.`, first: own });
       next = await firstAfter(below, below);
     }
     while (next !== undefined) {
-      const child = below + String.fromCodePoint(next.codePointAt(below.length) as number);
+      const child = below + String.fromCodePoint(next.key.codePointAt(below.length) as number);
       if (own === undefined || child !== `${below}.`) open.push(child);
       next = await firstAfter(below, child + LAST);
     }

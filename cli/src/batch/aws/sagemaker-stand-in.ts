@@ -17,7 +17,7 @@ export function startSageMaker(describe: () => object): Promise<SageMakerStandIn
   return startService((operation) => (operation.startsWith('Describe') ? describe() : {}));
 }
 
-/** Any service of AWS that speaks JSON. @param answer asked at every call */
+/** Any service of AWS that speaks JSON. @param answer asked at every call; an error where it has a `__type` */
 export async function startService(
   answer: (operation: string, input: unknown) => object,
 ): Promise<SageMakerStandIn> {
@@ -27,7 +27,9 @@ export async function startService(
     calls.push(operation);
     const input = await json(request);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify(answer(operation, input)));
+    const told = answer(operation, input);
+    response.statusCode = '__type' in told ? 400 : 200;
+    response.end(JSON.stringify(told));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

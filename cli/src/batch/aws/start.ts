@@ -9,11 +9,12 @@ import {
   type CreateTransformJobCommandInput,
   type TransformInstanceType,
 } from '@aws-sdk/client-sagemaker';
-import type { AssembleWith, BatchStrategy, SplitType } from '@sagemaker-tfs/batch';
+import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import { listPage } from './listing.ts';
+import { claimOutputs } from './origin.ts';
 import type { TransformPlaces } from './transform-places.ts';
 import { verifyOutputs } from './verify.ts';
 
@@ -38,17 +39,59 @@ export interface StartOptions extends TransformPlaces {
   readonly invocationsMaxRetries: number;
 }
 
+/** What is done again. */
+export interface Again {
+  /** True for the inputs without an output that counts; false for all. */
+  readonly missingOnly: boolean;
+  /** Outputs that count where only missing ones are made. */
+  readonly existing: Exclude<Existing, 'replace'>;
+}
+
+/** What was started. */
+export type Started =
+  | { readonly started: false; readonly missing: 0 }
+  | ({ readonly started: true; readonly jobName: string } & Partial<Missing>);
+
 /**
- * Starts a job.
+ * Starts a job, and writes down what makes its outputs before the first of them.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
  */
-export async function startJob({ s3, sagemaker }: AwsClients, options: StartOptions) {
-  const input = parseS3Uri(options.inputUri);
-  const { objects } = await listPage(s3, input, { maxKeys: 1 });
+export async function startJob(
+  { s3, sagemaker }: Pick<AwsClients, 's3' | 'sagemaker'>,
+  options: StartOptions,
+  { missingOnly, existing }: Again,
+): Promise<Started> {
+  const { jobName } = options;
+  const { objects } = await listPage(s3, parseS3Uri(options.inputUri), { maxKeys: 1 });
   if (objects.length === 0) {
     throw new CommandError('INPUT_EMPTY', `there is no object at ${options.inputUri}`);
   }
-  await sagemaker.send(new CreateTransformJobCommand(request(options)));
+  const claim = await claimOutputs(s3, options, missingOnly ? existing : 'replace');
+  const create = async (job: StartOptions) => {
+    try {
+      await sagemaker.send(new CreateTransformJobCommand(request(job)));
+    } catch (error) {
+      if (isRefusal(error)) await claim.undo();
+      throw error;
+    }
+  };
+  if (!missingOnly) {
+    await create(options);
+    return { started: true, jobName };
+  }
+  const counted =
+    existing === 'skip' ? options : { ...options, since: claim.since, notOlderThanInput: true };
+  const left = await findMissing(s3, counted, jobName);
+  if (!left) return { started: false, missing: 0 };
+  await create({ ...options, inputUri: left.manifestUri, dataType: 'ManifestFile' });
+  return { started: true, jobName, ...left };
+}
+
+/** True where it is certain that no job was made. */
+function isRefusal(error: unknown): boolean {
+  const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode ?? 0;
+  return status >= 400 && status < 500;
 }
 
 function request(options: StartOptions): CreateTransformJobCommandInput {
@@ -85,19 +128,27 @@ function request(options: StartOptions): CreateTransformJobCommandInput {
   };
 }
 
+/** Inputs without an output that counts. */
+export interface Missing {
+  readonly missing: number;
+  /** Of these, inputs with an output that does not count. */
+  readonly stale: number;
+  readonly manifestUri: string;
+}
+
 /**
  * Puts a manifest of the inputs that have no output below the output prefix, where the model may read it.
  * @returns undefined where none is missing
  */
-export async function missingOnly(
+async function findMissing(
   s3: S3Client,
   places: TransformPlaces,
   jobName: string,
-): Promise<{ readonly missing: number; readonly manifestUri: string } | undefined> {
+): Promise<Missing | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-'));
   try {
     const redriveManifest = join(directory, 'redrive.manifest');
-    const { missing } = await verifyOutputs(s3, places, { redriveManifest, samples: 0 });
+    const { missing, stale } = await verifyOutputs(s3, places, { redriveManifest, samples: 0 });
     if (missing === 0) return undefined;
     const { bucket, key } = asDirectory(parseS3Uri(places.outputUri));
     const target = { bucket, key: `${key}_redrive/${jobName}.manifest` };
@@ -110,7 +161,7 @@ export async function missingOnly(
         ContentType: 'application/json',
       }),
     );
-    return { missing, manifestUri: formatS3Uri(target) };
+    return { missing, stale, manifestUri: formatS3Uri(target) };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

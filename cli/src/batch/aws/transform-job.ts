@@ -1,5 +1,10 @@
 /** Reads from AWS what a transform job was started with and how it is. */
-import { DescribeTransformJobCommand, type SageMakerClient } from '@aws-sdk/client-sagemaker';
+import {
+  DescribeTransformJobCommand,
+  type DescribeTransformJobResponse,
+  type SageMakerClient,
+} from '@aws-sdk/client-sagemaker';
+import type { DecisiveSettings } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import type { JobStatus, TransformJob } from './described-job.ts';
@@ -39,7 +44,26 @@ async function describeJob(sagemaker: SageMakerClient, name: string): Promise<Tr
     createdAt: job.CreationTime ?? new Date(),
     startedAt: job.TransformStartTime,
     endedAt: job.TransformEndTime,
+    madeWith: { modelName: job.ModelName ?? '', ...decisiveSettings(job) },
   };
+}
+
+/** Settings of a job; what SageMaker does not tell has its default. */
+function decisiveSettings(job: DescribeTransformJobResponse): DecisiveSettings {
+  const { TransformInput: input, TransformOutput: output, DataProcessing: data } = job;
+  const told = {
+    contentType: input?.ContentType,
+    accept: output?.Accept,
+    splitType: input?.SplitType,
+    batchStrategy: job.BatchStrategy,
+    assembleWith: output?.AssembleWith,
+    compressionType: input?.CompressionType,
+    joinSource: data?.JoinSource,
+    inputFilter: data?.InputFilter,
+    outputFilter: data?.OutputFilter,
+    environment: job.Environment,
+  };
+  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined));
 }
 
 /** True when nothing changes any more. */

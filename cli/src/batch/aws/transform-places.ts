@@ -30,12 +30,21 @@ export interface TransformPlaces {
    * Default: all count.
    */
   readonly since?: number;
+  /** True where an output that is older than its input does not count either. Default: false. */
+  readonly notOlderThanInput?: boolean;
+}
+
+/** An input of a job. */
+export interface JobInput {
+  readonly key: string;
+  /** Milliseconds since 1970; 0 for the keys of a manifest, which has no times. */
+  readonly modified: number;
 }
 
 /** A part of a job's inputs with the outputs that belong to them; keys are below {@link TransformKeys.root}. */
 export interface KeyPart {
   /** Sorted. */
-  inputs(): AsyncIterable<string>;
+  inputs(): AsyncIterable<JobInput>;
   /** Outputs by the key of their input, sorted as the outputs are. */
   outputs(): AsyncIterable<S3Object>;
 }
@@ -71,7 +80,7 @@ async function manifestKeys(s3: S3Client, manifest: S3Location, output: S3Locati
   const sorted = [...keys].sort(compareKeys);
   const part: KeyPart = {
     async *inputs() {
-      yield* sorted;
+      for (const key of sorted) yield { key, modified: 0 };
     },
     outputs: () => outputsBelow(s3, output, ''),
   };
@@ -91,7 +100,8 @@ async function shardKeys(s3: S3Client, shards: S3Location, output: S3Location) {
   const part: KeyPart = {
     async *inputs() {
       for await (const { key } of listObjects(s3, shards)) {
-        yield* (await read({ bucket: shards.bucket, key })).keys;
+        const { keys } = await read({ bucket: shards.bucket, key });
+        for (const name of keys) yield { key: name, modified: 0 };
       }
     },
     outputs: () => outputsBelow(s3, output, ''),
@@ -104,9 +114,10 @@ async function prefixKeys(s3: S3Client, places: TransformPlaces, output: S3Locat
   const { root } = input;
   const part = ({ prefix, first }: KeyRange): KeyPart => ({
     async *inputs() {
-      if (first !== undefined) yield first.slice(root.length);
+      const below = (object: S3Object) => ({ ...object, key: object.key.slice(root.length) });
+      if (first !== undefined) yield below(first);
       for await (const object of listObjects(s3, { bucket: input.bucket, key: prefix })) {
-        if (input.isInput(object.key)) yield object.key.slice(root.length);
+        if (input.isInput(object.key)) yield below(object);
       }
     },
     outputs: () => outputsBelow(s3, output, prefix.slice(root.length)),

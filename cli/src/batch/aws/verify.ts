@@ -11,7 +11,13 @@ import {
 } from '@sagemaker-tfs/batch';
 import { openJsonArray } from '../json-array-file.ts';
 import type { S3Object } from './listing.ts';
-import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
+import {
+  type JobInput,
+  type KeyPart,
+  LISTINGS,
+  openKeys,
+  type TransformPlaces,
+} from './transform-places.ts';
 
 /** One output that was looked into. */
 export interface Sample {
@@ -28,7 +34,7 @@ export interface VerifyReport {
   readonly inputs: number;
   readonly done: number;
   readonly missing: number;
-  /** Of the missing, inputs whose output was made by another model or other settings. */
+  /** Of the missing, inputs whose output is of another model or other settings, or older than its input where that counts. */
   readonly stale: number;
   /** Outputs of 0 bytes; they are counted as done, too. */
   readonly empty: number;
@@ -89,7 +95,7 @@ export async function verifyOutputs(
         addOrphan(match.key);
         continue;
       }
-      const stale = match.kind === 'done' && match.output.modified < (places.since ?? 0);
+      const stale = match.kind === 'done' && isStale(match.input, match.output, places);
       if (stale) found.stale++;
       const kind = stale ? 'missing' : match.kind;
       found[kind]++;
@@ -124,6 +130,11 @@ export async function verifyOutputs(
     ...(outside && { orphans: orphans.count, firstOrphans: orphans.first.sort(compareKeys) }),
     samples: await Promise.all(chosen.map((output) => look(s3, places, output, options.accept))),
   };
+}
+
+function isStale(input: JobInput, output: S3Object, places: TransformPlaces): boolean {
+  const { since = 0, notOlderThanInput = false } = places;
+  return output.modified < since || (notOlderThanInput && output.modified < input.modified);
 }
 
 /** Keeps every output with the same chance, whatever their number (reservoir sampling). */
