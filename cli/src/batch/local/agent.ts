@@ -23,6 +23,7 @@ import {
 import { type IsDone, openOrigin } from './existing.ts';
 import { inGroups } from './groups.ts';
 import { type BatchInput, folderSource, type InputSource, manifestSource } from './inputs.ts';
+import { refuseCollisions } from './key-collisions.ts';
 import { type OutputFolder, openOutputs } from './outputs.ts';
 import { payloadsOf } from './records.ts';
 import {
@@ -114,11 +115,13 @@ export async function sourceOf(job: {
 
 /**
  * Runs a job to its end; failed inputs are listed, never thrown.
- * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, MANIFEST_INVALID, TOO_MANY_FAILURES
+ * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, MANIFEST_INVALID,
+ * KEYS_COLLIDE, TOO_MANY_FAILURES
  */
 export async function runLocalJob(job: LocalJob): Promise<JobResult> {
   const started = performance.now();
   const source = await sourceOf(job);
+  await refuseCollisions(source, job.outputDirectory);
   await waitUntilHealthy(job.url, job.signal);
   const told = await askExecutionParameters(job.url);
   const concurrency = job.maxConcurrentTransforms ?? told.maxConcurrentTransforms;
