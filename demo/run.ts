@@ -6,13 +6,13 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureLibrary, progressBar } from '@sagemaker-tfs/libtensorflow';
-import { layOut, packageModel } from '@sagemaker-tfs/model-packaging';
+import * as z from 'zod';
 import { explain } from '../cli/src/errors.ts';
 import { interruptSignal } from '../cli/src/interrupt.ts';
 import { ms, table } from '../cli/src/output/print.ts';
-import { type RunningRuntime, startRuntime } from '../cli/src/serving/runtime-process.ts';
 import { writeTestDigits } from '../examples/digits/make-images.ts';
 import { accuracy, BATCH_SIZE, runBatch } from './batch.ts';
+import { runCommand, type Serving, serve } from './command.ts';
 import { measureLatency } from './latency.ts';
 import { writeReport } from './report.ts';
 import { elapsedSeconds, type Step, stepper } from './steps.ts';
@@ -23,7 +23,6 @@ const { values: options } = parseArgs({ options: { out: { type: 'string' } } });
 const out = options.out ? resolve(options.out) : join(root, 'demo-out');
 const paths = {
   archive: join(out, 'model.tar.gz'),
-  model: join(out, 'opt', 'ml', 'model'),
   images: join(out, 'batch', 'input'),
   outputs: join(out, 'batch', 'output'),
   log: join(out, 'runtime.log'),
@@ -36,41 +35,38 @@ const here = (path: string) => relative(process.cwd(), path) || '.';
 async function main(signal: AbortSignal): Promise<void> {
   const step = stepper(signal);
   await mkdir(out, { recursive: true });
-  for (const path of [paths.outputs, paths.model]) await rm(path, { recursive: true, force: true });
+  await rm(paths.outputs, { recursive: true, force: true });
 
   await step(
     'TensorFlow library',
     () => fetchLibrary(signal),
     (library) => `${library.source}: ${library.directory}`,
   );
-  const archive = await step('Package examples/digits', packageDigits, ({ bytes }) => {
-    return `${here(paths.archive)}, ${bytes} bytes`;
-  });
-  await step(
-    'Lay it out as SageMaker does',
-    () => layOut(paths.archive, paths.model),
-    () => here(paths.model),
+  const archive = await step(
+    'Package examples/digits',
+    () => packageDigits(signal),
+    ({ bytes }) => `${here(paths.archive)}, ${bytes} bytes`,
   );
-  const runtime = await step(
-    'Start the serving runtime',
-    () => startRuntime({ modelDirectory: paths.model, log: paths.log, signal }),
-    ({ url, modelServer }) => `${url}, ${modelServer.kind}`,
+  const serving = await step(
+    'Serve the archive, laid out as SageMaker does',
+    () => serve(paths.archive, paths.log, signal),
+    ({ url, modelServer }) => `${url}, ${modelServer}`,
   );
   try {
-    await predict(runtime, archive, { step, signal });
+    await predict(serving, archive, { step, signal });
   } finally {
-    await runtime.stop();
+    await serving.stop();
   }
 }
 
 async function predict(
-  runtime: RunningRuntime,
+  serving: Serving,
   archive: Awaited<ReturnType<typeof packageDigits>>,
   { step, signal }: { step: Step; signal: AbortSignal },
 ): Promise<void> {
   const latency = await step(
     'One image after another, over REST and over gRPC',
-    () => measureLatency(runtime.url, join(digits, 'samples'), signal),
+    () => measureLatency(serving.url, join(digits, 'samples'), signal),
     (rows) =>
       rows.map((row) => `${row.transport} ${row.correct}/${row.summary.count} correct`).join(', '),
   );
@@ -81,7 +77,7 @@ async function predict(
   );
   const batch = await step(
     `Batch transform over ${BATCH_SIZE} images`,
-    () => runBatch(runtime.url, { input: paths.images, output: paths.outputs }, signal),
+    () => runBatch(serving.url, { input: paths.images, output: paths.outputs }, signal),
     ({ job }) =>
       `${job.done} done, ${job.failed} failed, ${(job.done / job.seconds).toFixed(0)} images/s`,
   );
@@ -92,8 +88,8 @@ async function predict(
   );
   await writeReport(paths.report, {
     archive,
-    modelServer: runtime.modelServer.kind,
-    startMilliseconds: runtime.startMilliseconds,
+    modelServer: serving.modelServer,
+    startMilliseconds: serving.startMilliseconds,
     latency,
     batch,
     accuracy: share,
@@ -106,12 +102,14 @@ async function fetchLibrary(signal: AbortSignal) {
   return ensureLibrary({ onProgress: bar.onProgress, signal }).finally(bar.stop);
 }
 
-async function packageDigits() {
-  return packageModel({
-    models: [{ name: 'digits', source: join(digits, 'model') }],
-    handler: join(digits, 'inference.ts'),
-    out: paths.archive,
-  });
+const packaged = z.object({ bytes: z.number(), fingerprint: z.string() });
+
+/** Verified, too: one of the samples goes through TensorFlow, runtime and handler. */
+async function packageDigits(signal: AbortSignal) {
+  const sample = join(digits, 'samples', (await readdir(join(digits, 'samples'))).sort()[0] ?? '');
+  const args = ['package', '--model', `digits=${join(digits, 'model')}`];
+  args.push('--handler', join(digits, 'inference.ts'), '--sample', sample, '--out', paths.archive);
+  return runCommand(args, packaged, signal);
 }
 
 function printSummary(latency: Awaited<ReturnType<typeof measureLatency>>, failed: number): void {
