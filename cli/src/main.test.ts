@@ -1,13 +1,24 @@
 /** The command line as its users run it: arguments, exit status, what goes to stdout and what to stderr. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { program as commandLine } from './main.ts';
 import { freePort } from './serving/free-port.ts';
+import { EXAMPLES } from './verbs/examples.ts';
 
 const root = join(__dirname, '..', '..');
 const digits = join(root, 'examples', 'digits');
@@ -26,9 +37,12 @@ interface Outcome {
   readonly stderr: string;
 }
 
-function start(args: readonly string[]): { child: ChildProcess; outcome: Promise<Outcome> } {
+function start(
+  args: readonly string[],
+  environment = {},
+): { child: ChildProcess; outcome: Promise<Outcome> } {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...process.env, TMPDIR: work },
+    env: { ...process.env, TMPDIR: work, ...environment },
   });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
@@ -87,6 +101,68 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     expect(stdout).toBe('');
     expect(status).toBe(2);
   });
+});
+
+test('every verb has examples in its help, and they name options that it has', () => {
+  const verbs = (command: Command): Command[] =>
+    command.commands.length > 0 ? command.commands.flatMap(verbs) : [command];
+  const pathOf = (command: Command): string =>
+    command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+  for (const verb of verbs(commandLine())) {
+    const path = pathOf(verb);
+    const examples = EXAMPLES[path] ?? [];
+    expect([path, examples.length]).not.toEqual([path, 0]);
+    const known = verb.options.map(({ long }) => long);
+    for (const example of examples) {
+      expect(example.startsWith(path)).toBe(true);
+      for (const option of example.match(/--[a-z-]+/g) ?? []) expect(known).toContain(option);
+    }
+  }
+});
+
+test('--help ends with the examples', async () => {
+  const { status, stdout } = await run('batch', 'local', '--help');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/Examples:\n {2}\$ sagemaker-tfs batch local images\//);
+});
+
+test('--quiet leaves progress and remarks away, behind the verb or before it', async () => {
+  const folder = join(work, 'quiet');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a.png'), 'a');
+  for (const args of [
+    ['batch', 'pack', folder, '--out', join(work, 'quiet-1'), '--quiet'],
+    ['-q', 'batch', 'pack', folder, '--out', join(work, 'quiet-2')],
+  ]) {
+    expect(await run(...args)).toMatchObject({ status: 0, stderr: '' });
+  }
+});
+
+test('batch local takes the type of its inputs from their names, or asks', async () => {
+  const mixed = join(work, 'mixed');
+  mkdirSync(mixed);
+  const job = ['batch', 'local', mixed, '--url', 'http://127.0.0.1:9', '--out', join(work, 'none')];
+  writeFileSync(join(mixed, 'a.csv'), '1');
+  writeFileSync(join(mixed, 'b.json'), '1');
+  const two = await run(...job);
+  expect(two.status).toBe(2);
+  expect(two.stderr).toContain('a.csv is text/csv, b.json is application/json');
+  writeFileSync(join(mixed, 'b.bin'), '1');
+  rmSync(join(mixed, 'b.json'));
+  const unknown = await run(...job);
+  expect(unknown.status).toBe(2);
+  expect(unknown.stderr).toContain('unknown ending: b.bin');
+});
+
+test('estimate says where the speed is of another machine than is priced', async () => {
+  const measured = join(work, 'measured.json');
+  const args = ['estimate', '--images', '1000', '--measured', measured];
+  args.push('--instance-type', 'ml.g4dn.xlarge');
+  writeFileSync(measured, JSON.stringify({ done: 100, seconds: 10 }));
+  expect((await run(...args)).stdout).toContain('The speed is that of the machine that measured');
+  const knee = { imagesPerSecond: 10, where: 'ml.g4dn.xlarge' };
+  writeFileSync(measured, JSON.stringify({ knee }));
+  expect((await run(...args)).stdout).not.toContain('The speed is');
 });
 
 test('a declaration that is wrong is told in words, once', async () => {
@@ -229,6 +305,21 @@ test('a reader that stops ends the command quietly', async () => {
   child.stdout.resume();
   await once(child, 'close');
   expect(stderr).not.toContain('EPIPE');
+});
+
+test('doctor tells a container builder that is not there from one that does not run', async () => {
+  const builder = join(work, 'docker');
+  const ask = async () => {
+    const { child, outcome } = start(['doctor', '--json'], { CDK_DOCKER: builder });
+    child.stdin?.end();
+    const findings = JSON.parse((await outcome).stdout) as { what: string; detail: string }[];
+    return findings.find(({ what }) => what === 'container builder')?.detail;
+  };
+  expect(await ask()).toContain(`no ${builder} here`);
+  writeFileSync(builder, '#!/bin/sh\n[ "$1" = --version ] && echo Docker 1 || exit 1\n', {
+    mode: 0o755,
+  });
+  expect(await ask()).toContain('is installed, but its daemon does not answer');
 });
 
 test('an archive of which nothing can be tried is not called packaged', async () => {

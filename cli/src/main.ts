@@ -2,10 +2,12 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { CommandError, EXIT, explain, usageError } from './errors.ts';
+import { beQuiet } from './output/quiet.ts';
 import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
 import { addDoctor } from './verbs/doctor.ts';
 import { addEstimate } from './verbs/estimate.ts';
+import { addExamples } from './verbs/examples.ts';
 import { addInit } from './verbs/init.ts';
 import { addInspect } from './verbs/inspect.ts';
 import { addInvoke } from './verbs/invoke.ts';
@@ -19,6 +21,7 @@ export function program(): Command {
   const command = new Command('sagemaker-tfs')
     .description('Package, serve, try and deploy TensorFlow models on SageMaker.')
     .version(packageJson.version)
+    .option('-q, --quiet', 'no progress and no remarks on stderr')
     .exitOverride()
     .showHelpAfterError('(see --help)')
     .configureHelp({ showGlobalOptions: true });
@@ -37,6 +40,10 @@ export function program(): Command {
   ])
     add(command);
   for (const verb of command.commands) verb.exitOverride();
+  addExamples(command);
+  command.hook('preAction', () => {
+    if (command.opts().quiet === true) beQuiet();
+  });
   return command;
 }
 

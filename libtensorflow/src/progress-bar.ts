@@ -26,6 +26,12 @@ export function progressBar(stream: NodeJS.WriteStream = process.stderr): Progre
 function terminalBar(stream: NodeJS.WriteStream): ProgressBar {
   let stage: FetchProgress['stage'] | undefined;
   let bar: cliProgress.SingleBar | undefined;
+  const stop = () => {
+    bar?.stop();
+    process.removeListener('exit', stop);
+  };
+  // Whatever ends the process: lines wrap again.
+  process.once('exit', stop);
   return {
     onProgress(progress) {
       if (progress.stage !== stage) {
@@ -43,9 +49,7 @@ function terminalBar(stream: NodeJS.WriteStream): ProgressBar {
       }
       bar?.update(progress.done);
     },
-    stop() {
-      bar?.stop();
-    },
+    stop,
   };
 }
 

@@ -122,3 +122,10 @@ export function measuredSeconds(measurement: unknown, source: string): number {
     `${source} is no measurement; give the output of batch local --json or of tune --json`,
   );
 }
+
+/** The instance type that a measurement of `tune --recommend` names; undefined for every other machine. */
+export function measuredOn(measurement: unknown): string | undefined {
+  const { knee } = measurement as { knee?: { where?: unknown } };
+  const where = knee?.where;
+  return typeof where === 'string' && /^ml\./.test(where) ? where : undefined;
+}

@@ -1,5 +1,6 @@
 /** Progress on stderr: a live bar on a terminal, a line now and then elsewhere. */
 import cliProgress, { type Options } from 'cli-progress';
+import { isQuiet } from './quiet.ts';
 
 /** A counter towards a total. */
 export interface Progress {
@@ -24,18 +25,27 @@ const BAR: Options = {
 /** Milliseconds between lines where stderr is no terminal. */
 const LINE_EVERY = 5_000;
 
-/** Shows `label` with a bar until `stop`. */
+const SILENT: Progress = { update() {}, total() {}, stop() {} };
+
+/** Shows `label` with a bar until `stop`; nothing with `--quiet`. */
 export function progress(label: string, total: number): Progress {
+  if (isQuiet()) return SILENT;
   return process.stderr.isTTY ? liveBar(label, total) : plainLines(label, total);
 }
 
 function liveBar(label: string, total: number): Progress {
   const bar = new cliProgress.SingleBar(BAR);
   bar.start(total, 0, { label, note: '' });
+  const stop = () => {
+    bar.stop();
+    process.removeListener('exit', stop);
+  };
+  // Whatever ends the process: the cursor is shown again, and lines wrap.
+  process.once('exit', stop);
   return {
     update: (done, note = '') => bar.update(done, { note }),
     total: (next) => bar.setTotal(next),
-    stop: () => bar.stop(),
+    stop,
   };
 }
 

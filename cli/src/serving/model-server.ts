@@ -1,8 +1,8 @@
 /** Which model server a run on this machine uses: TensorFlow's own where installed, else ours. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { ensureLibrary, progressBar } from '@sagemaker-tfs/libtensorflow';
 import { roomDirectory } from '../files.ts';
+import { libraryHere } from './library.ts';
 
 const PROGRAM = 'tensorflow_model_server';
 
@@ -18,19 +18,14 @@ export interface ModelServerChoice {
 }
 
 /** TensorFlow's library inside the runtime instead of a model server. */
-export async function chooseInProcess(): Promise<ModelServerChoice> {
-  const { directory } = await fetchLibrary();
+export async function chooseInProcess(signal?: AbortSignal): Promise<ModelServerChoice> {
+  const { directory } = await libraryHere(signal);
   return {
     kind: 'in-process',
     program: directory,
     path: process.env.PATH ?? '',
     environment: { LIBTENSORFLOW_PATH: directory },
   };
-}
-
-async function fetchLibrary() {
-  const bar = progressBar();
-  return ensureLibrary({ onProgress: bar.onProgress }).finally(bar.stop);
 }
 
 /**
@@ -40,12 +35,13 @@ async function fetchLibrary() {
  */
 export async function chooseModelServer(
   searchPath = process.env.PATH ?? '',
+  signal?: AbortSignal,
 ): Promise<ModelServerChoice> {
   const installed = findOnPath(searchPath);
   if (installed) {
     return { kind: 'tensorflow-serving', program: installed, path: searchPath, environment: {} };
   }
-  const library = await fetchLibrary();
+  const library = await libraryHere(signal);
   const directory = join(roomDirectory('local-model-server'), 'bin');
   return {
     kind: 'local-model-server',

@@ -55,7 +55,9 @@ const LOG_TAIL = 8_000;
  */
 export async function startRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
   const backend = options.environment?.SAGEMAKER_TFS_BACKEND ?? process.env.SAGEMAKER_TFS_BACKEND;
-  const modelServer = await (backend === 'in-process' ? chooseInProcess() : chooseModelServer());
+  const modelServer = await (backend === 'in-process'
+    ? chooseInProcess(options.signal)
+    : chooseModelServer(undefined, options.signal));
   const port = options.port ?? (await freePort());
   const safePorts = process.env.SAGEMAKER_SAFE_PORT_RANGE ?? (await modelServerPorts());
   const started = performance.now();

@@ -13,13 +13,14 @@ import { startRuntime } from './runtime-process.ts';
 export async function verifyWithRuntime(
   archive: string,
   samples: readonly string[] | undefined,
-  name = archive,
+  { name = archive, signal }: { readonly name?: string; readonly signal?: AbortSignal } = {},
 ): Promise<VerifyReport> {
   const report = await verifyArchive(archive, {
     name,
     ...(samples && { samples }),
-    runThroughRuntime,
+    runThroughRuntime: (directory, requests) => runThroughRuntime(directory, requests, signal),
   });
+  signal?.throwIfAborted();
   requireTried(report);
   return report;
 }
@@ -40,21 +41,29 @@ function requireTried({ archive, versions, requests }: VerifyReport): void {
 async function runThroughRuntime(
   directory: string,
   requests: readonly SampleRequest[],
+  signal: AbortSignal | undefined,
 ): Promise<RuntimeAnswer[]> {
   const runtime = await startRuntime({
     modelDirectory: directory,
     log: join(directory, '..', 'runtime.log'),
+    ...(signal && { signal }),
   });
   const answers: RuntimeAnswer[] = [];
   try {
-    for (const request of requests) answers.push(await send(runtime.url, request));
+    for (const request of requests) {
+      answers.push(await send(runtime.url, request, signal));
+    }
   } finally {
     await runtime.stop();
   }
   return answers;
 }
 
-async function send(url: string, request: SampleRequest): Promise<RuntimeAnswer> {
+async function send(
+  url: string,
+  request: SampleRequest,
+  signal: AbortSignal | undefined,
+): Promise<RuntimeAnswer> {
   const from = performance.now();
   const response = await fetch(`${url}/invocations`, {
     method: 'POST',
@@ -63,6 +72,7 @@ async function send(url: string, request: SampleRequest): Promise<RuntimeAnswer>
       'x-amzn-sagemaker-custom-attributes': `tfs-signature=${encodeURIComponent(request.signature)}`,
     },
     body: request.body,
+    ...(signal && { signal }),
   });
   const body = new Uint8Array(await response.arrayBuffer());
   return {

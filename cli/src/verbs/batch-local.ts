@@ -19,7 +19,7 @@ interface BatchLocalOptions {
   readonly url?: string;
   readonly model?: string;
   readonly handler?: string;
-  readonly contentType: string;
+  readonly contentType?: string;
   readonly accept?: string;
   readonly customAttributes?: string;
   readonly splitType?: LocalJob['splitType'];
@@ -68,7 +68,7 @@ function addRuntimeOptions(local: Command): void {
 /** Options that a transform job of SageMaker has too, under its names. */
 function addRequestOptions(local: Command): void {
   local
-    .option('--content-type <type>', 'media type of the inputs', DEFAULT_SETTINGS.contentType)
+    .option('--content-type <type>', "media type of the inputs (default: by their names' ending)")
     .option('--accept <type>', 'media type of the outputs')
     .option('--custom-attributes <text>', 'custom attributes of every request')
     .addOption(
@@ -145,13 +145,16 @@ async function run(
 ): Promise<JobResult> {
   const { runLocalJob, sourceOf } = await import('../batch/local/agent.ts');
   const { countInputs } = await import('../batch/local/inputs.ts');
+  const { typeOfInputs } = await import('../batch/local/input-type.ts');
   const { rateMeter } = await import('../batch/rate.ts');
   const places = {
     inputDirectory: folder,
     outputDirectory: options.out,
     ...(options.manifest !== undefined && { manifest: options.manifest }),
   };
-  const total = await countInputs(await sourceOf(places));
+  const source = await sourceOf(places);
+  const total = await countInputs(source);
+  const contentType = options.contentType ?? (await typeOfInputs(source));
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();
@@ -159,7 +162,15 @@ async function run(
       const note = rate(done + failed, total - done - skipped - failed);
       bar.update(done + skipped + failed, failed > 0 ? `${note}, ${failed} failed` : note);
     };
-    const job = { ...places, ...requestsOf(options), url, model, signal: abort.signal, onProgress };
+    const job = {
+      ...places,
+      ...requestsOf(options),
+      contentType,
+      url,
+      model,
+      signal: abort.signal,
+      onProgress,
+    };
     return runLocalJob(job).finally(bar.stop);
   });
 }
@@ -194,7 +205,6 @@ function requestsOf(options: BatchLocalOptions) {
   const { maxConcurrentTransforms, maxPayload, maxRetries, timeout } = options;
   const { existing, maxFailurePercent } = options;
   return {
-    contentType: options.contentType,
     ...(accept !== undefined && { accept }),
     ...(customAttributes !== undefined && { customAttributes }),
     ...(splitType && { splitType }),

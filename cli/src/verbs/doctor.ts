@@ -96,10 +96,14 @@ async function pip(): Promise<Finding> {
 
 async function containerBuilder(): Promise<Finding> {
   const builder = process.env.CDK_DOCKER ?? 'docker';
+  const found = await program('container builder', [builder, '--version'], '');
+  const needed = 'needed by cdk deploy, not to try models here';
+  if (!found.ok) return { ...found, detail: `no ${builder} here; ${needed}` };
   return program(
     'container builder',
-    [builder, 'version'],
-    `${builder} does not answer; needed by cdk deploy, not to try models here`,
+    [builder, 'info'],
+    `${builder} is installed, but its daemon does not answer: start it; ${needed}`,
+    found.detail,
   );
 }
 
@@ -116,10 +120,11 @@ async function program(
   what: string,
   [name, ...args]: [string, ...string[]],
   advice: string,
+  detail?: string,
 ): Promise<Finding> {
   const { execa } = await import('execa');
   const result = await execa(name, args, { reject: false, timeout: 10_000 });
   return result.exitCode === 0
-    ? { what, ok: true, detail: result.stdout.split('\n')[0] ?? name }
+    ? { what, ok: true, detail: detail ?? result.stdout.split('\n')[0] ?? name }
     : { what, ok: false, detail: advice };
 }

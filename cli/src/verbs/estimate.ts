@@ -80,7 +80,9 @@ async function run(options: Options): Promise<void> {
     secondsPerImage: await secondsOf(options),
   };
   const estimates: Estimate[] = [];
-  for (const type of options.instanceType ?? [DEFAULT_SETTINGS.instanceType]) {
+  const types = options.instanceType ?? [DEFAULT_SETTINGS.instanceType];
+  const note = options.secondsPerImage === undefined ? await measuredElsewhere(options, types) : '';
+  for (const type of types) {
     const live = options.livePrices
       ? await (await import('../estimate/live-prices.ts')).livePrices(type, region)
       : undefined;
@@ -93,8 +95,10 @@ async function run(options: Options): Promise<void> {
   const origin = options.livePrices
     ? `AWS Price List API, ${region}`
     : `${prices.asOf}${/from memory/.test(prices.source) ? ', from memory' : ''}, ${region}`;
-  printResult(options.json, { workload: work, prices: origin, estimates }, () =>
-    describe(work, origin, estimates),
+  printResult(
+    options.json,
+    { workload: work, prices: origin, estimates, ...(note && { note }) },
+    () => [describe(work, origin, estimates), ...(note ? [note] : [])].join('\n'),
   );
 }
 
@@ -108,6 +112,19 @@ async function secondsOf({ secondsPerImage, measured }: Options): Promise<number
   } catch (error) {
     throw usageError(`cannot take ${measured}: ${(error as Error).message}`);
   }
+}
+
+/** What to know where the speed is of another machine than is priced; empty where it is of the same. */
+async function measuredElsewhere(
+  { measured = '' }: Options,
+  types: readonly string[],
+): Promise<string> {
+  const { measuredOn } = await import('../estimate/estimate.ts');
+  const { readFile } = await import('node:fs/promises');
+  const where = measuredOn(JSON.parse(await readFile(measured, 'utf8')));
+  const others = types.filter((type) => type !== where);
+  if (others.length === 0) return '';
+  return `The speed is that of ${where ?? 'the machine that measured'}, the prices are of ${others.join(', ')}: measure there (tune --endpoint, --recommend) before you rely on this.`;
 }
 
 function describe(work: Workload, prices: string, estimates: readonly Estimate[]): string {

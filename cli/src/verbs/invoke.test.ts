@@ -118,6 +118,22 @@ test('the container’s message ends the command with 1, from a runtime and from
   });
 });
 
+test('--signature and --model reach the runtime, beside custom attributes', async () => {
+  const named = ['--signature', 'no_such', '--custom-attributes', 'tfs-timings=1'];
+  const signature = await invoke(SAMPLE, '--url', runtime.url, ...named);
+  expect(signature.exitCode).toBe(1);
+  expect(signature.stderr).toContain('no_such');
+  const model = await invoke(SAMPLE, '--url', runtime.url, '--model', 'other');
+  expect(model.exitCode).toBe(1);
+  expect(model.stderr).toContain('other');
+  const twice = ['--model', 'other', '--custom-attributes', 'tfs-model-name=digits'];
+  const both = await invoke(SAMPLE, '--url', runtime.url, ...twice);
+  expect([both.exitCode, both.stderr]).toEqual([
+    2,
+    expect.stringContaining('tfs-model-name already'),
+  ]);
+});
+
 test('what cannot be asked, and what is not there, say so', async () => {
   const both = await invoke(SAMPLE, '--url', runtime.url, '--endpoint', ENDPOINT);
   expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('not both')]);

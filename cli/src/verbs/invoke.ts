@@ -2,12 +2,15 @@ import type { Answer } from '@sagemaker-tfs/client';
 import type { Command } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { ms } from '../output/print.ts';
+import { remark } from '../output/quiet.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
 interface InvokeOptions extends TargetOptions {
   readonly contentType?: string;
   readonly accept?: string;
   readonly customAttributes?: string;
+  readonly signature?: string;
+  readonly model?: string;
   readonly out?: string;
   readonly json?: true;
 }
@@ -28,6 +31,8 @@ export function addInvoke(program: Command): void {
       '--custom-attributes <text>',
       'for example tfs-transport=rest,tfs-outputs=probabilities',
     )
+    .option('--signature <name>', 'signature to run (default: serving_default)')
+    .option('--model <name>', 'one of several models in the container')
     .option('--out <file>', 'write the answer to a file')
     .option(
       '--json',
@@ -47,7 +52,7 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const answer = await predict(target, body, {
     contentType,
     ...(options.accept && { accept: options.accept }),
-    ...(options.customAttributes && { customAttributes: options.customAttributes }),
+    customAttributes: attributesOf(options),
     ...(options.variant && { targetVariant: options.variant }),
   }).catch((error: unknown) => {
     throw withHint(error, target);
@@ -55,6 +60,20 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const milliseconds = performance.now() - from;
   if (options.out) await writeWhole(options.out, answer.bytes);
   print(answer, milliseconds, options);
+}
+
+/** The attributes that the options name, behind those given as text. @throws CommandError USAGE where both name one */
+function attributesOf({ customAttributes = '', signature, model }: InvokeOptions): string {
+  const named = Object.entries({ 'tfs-signature': signature, 'tfs-model-name': model });
+  const parts = customAttributes === '' ? [] : [customAttributes];
+  for (const [name, value] of named) {
+    if (value === undefined) continue;
+    if (parts[0]?.split(',').some((part) => part.trim().startsWith(`${name}=`))) {
+      throw usageError(`--custom-attributes names ${name} already`);
+    }
+    parts.push(`${name}=${encodeURIComponent(value)}`);
+  }
+  return parts.join(',');
 }
 
 /** A file, or standard input for `-`. */
@@ -97,10 +116,8 @@ function print(answer: Answer, milliseconds: number, options: InvokeOptions): vo
     );
     return;
   }
-  process.stderr.write(
-    `${status} ${contentType}, ${bytes.length} bytes in ${ms(milliseconds)} ms\n`,
-  );
-  if (options.out) process.stderr.write(`written to ${options.out}\n`);
+  remark(`${status} ${contentType}, ${bytes.length} bytes in ${ms(milliseconds)} ms`);
+  if (options.out) remark(`written to ${options.out}`);
   else if (isText) process.stdout.write(`${answer.text().trimEnd()}\n`);
   else if (process.stdout.isTTY) process.stderr.write('binary answer not shown; use --out FILE\n');
   else process.stdout.write(bytes);

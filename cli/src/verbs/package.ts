@@ -139,7 +139,7 @@ async function archive(
     async check(path) {
       bar.stop();
       // What does not work must not be there to be deployed.
-      verification = await verify(path, out, options);
+      verification = await verify(path, out, options, content.signal);
     },
   }).finally(() => bar.stop());
   const result = { ...packaged, verification };
@@ -158,22 +158,28 @@ async function verify(
   path: string,
   out: string,
   options: PackageVerbOptions,
+  signal: AbortSignal | undefined,
 ): Promise<VerifyReport | undefined> {
   if (!options.verify) return undefined;
   const { verifyWithRuntime } = await import('../serving/verify.ts');
-  await libraryFor('verifying the archive', 'leave it out with --no-verify');
-  return verifyWithRuntime(path, options.sample, resolve(out));
+  await libraryFor('verifying the archive', 'leave it out with --no-verify', signal);
+  return verifyWithRuntime(path, options.sample, {
+    name: resolve(out),
+    ...(signal && { signal }),
+  });
 }
 
 /** @throws CommandError NO_LIBRARY, with the way to do without */
-async function libraryFor(work: string, instead: string): Promise<void> {
-  const { ensureLibrary, progressBar } = await import('@sagemaker-tfs/libtensorflow');
-  const bar = progressBar();
-  await ensureLibrary({ onProgress: bar.onProgress })
-    .catch((cause: unknown) => {
-      throw new CommandError('NO_LIBRARY', `${work} needs the TensorFlow library; ${instead}`, {
-        cause,
-      });
-    })
-    .finally(bar.stop);
+async function libraryFor(
+  work: string,
+  instead: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { libraryHere } = await import('../serving/library.ts');
+  await libraryHere(signal).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    throw new CommandError('NO_LIBRARY', `${work} needs the TensorFlow library; ${instead}`, {
+      cause,
+    });
+  });
 }

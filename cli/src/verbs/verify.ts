@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
 import { list } from './options.ts';
 
@@ -26,10 +27,10 @@ export function addVerify(program: Command): void {
 
 async function verify(archive: string, options: VerifyVerbOptions): Promise<void> {
   const { renderVerify } = await import('@sagemaker-tfs/model-packaging');
-  const { ensureLibrary, progressBar } = await import('@sagemaker-tfs/libtensorflow');
+  const { libraryHere } = await import('../serving/library.ts');
   const { verifyWithRuntime } = await import('../serving/verify.ts');
-  const bar = progressBar();
-  await ensureLibrary({ onProgress: bar.onProgress }).finally(bar.stop);
-  const report = await verifyWithRuntime(archive, options.sample);
+  const signal = interruptSignal();
+  await libraryHere(signal);
+  const report = await verifyWithRuntime(archive, options.sample, { signal });
   printResult(options.json, report, () => renderVerify(report));
 }
