@@ -154,6 +154,29 @@ describe('the same input', () => {
     expect(readFileSync(again.path).equals(readFileSync(first.path))).toBe(true);
   });
 
+  test('gives the same archive, readable to all, where only its owner may read the files', async () => {
+    const packed = async (umask: number, folder: string) => {
+      const before = process.umask(umask);
+      try {
+        return await packageModel({
+          source: scratch.model('keras_functional', `${folder}/m/7`),
+          handler: scratch.write(`${folder}/inference.ts`, HANDLER),
+          out: scratch.path(`${folder}.tar.gz`),
+        });
+      } finally {
+        process.umask(before);
+      }
+    };
+    const open = await packed(0o022, 'open');
+    const closed = await packed(0o077, 'closed');
+    expect(statSync(scratch.path('closed/inference.ts')).mode & 0o777).toBe(0o600);
+    expect(closed.sha256).toBe(open.sha256);
+    const modes: number[] = pythonList(closed.path).map(
+      ([, , mode]: [string, number, number]) => mode,
+    );
+    expect(modes.filter((mode) => (mode & 0o044) !== 0o044)).toEqual([]);
+  });
+
   test('is not packed again', async () => {
     const source = scratch.model('strings', 'strings/1');
     const first = await pack(source);
