@@ -17,6 +17,8 @@ import { concatBytes, dataViewOf } from './text.ts';
 const MAGIC = 0xced7230a;
 const HEADER_BYTES = 8;
 const MAX_LENGTH = 2 ** 29 - 1;
+/** Parts of one record at most: as many only where the data is made of magics. */
+const MAX_PARTS = 65_536;
 const FLAG = { whole: 0, first: 1, middle: 2, last: 3 } as const;
 const magicBytes = Uint8Array.of(0x0a, 0x23, 0xd7, 0xce);
 
@@ -90,6 +92,9 @@ function frameAt(bytes: Uint8Array, offset: number): Frame | number {
     const data = bytes.subarray(start, start + length);
     if (flag === FLAG.whole) return { data, end };
     if (parts.length > 0) parts.push(magicBytes);
+    if (parts.length > 2 * MAX_PARTS) {
+      throw new TensorError('TOO_LARGE', `a record of more than ${MAX_PARTS} parts`);
+    }
     parts.push(data);
     if (flag === FLAG.last) return { data: concatBytes(parts), end };
     at = end;

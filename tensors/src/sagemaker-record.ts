@@ -56,12 +56,14 @@ export function decodeSageMakerRecord(bytes: Uint8Array): SageMakerRecord {
 function readRecord(bytes: Uint8Array): SageMakerRecord {
   const features = new Map<string, Tensor>();
   const label = new Map<string, Tensor>();
+  let entries = 0;
   forEachField(bytes, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || (field !== RECORD.features && field !== RECORD.label)) {
       return false;
     }
     const map = field === RECORD.features ? features : label;
-    if (map.size === MAX_FEATURES) {
+    // Those of the same name, too, of which the last counts.
+    if (entries++ === MAX_FEATURES) {
       throw new TensorError('TOO_LARGE', `more than ${MAX_FEATURES} features`);
     }
     const [name, tensor] = readEntry(readBytes(reader));

@@ -1,40 +1,64 @@
 /** Records of named features (tf.Example, SageMaker's Record) to batch tensors. */
 import { PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
 import {
-  concat,
-  reshape,
+  byteLength,
+  elementCount,
+  numericTensor,
   type Signature,
+  stringTensor,
   type Tensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext } from './codec.ts';
 import { fitInput } from './fit-input.ts';
+import { eachInTurns } from './in-turns.ts';
 import { reading, shortened } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 
 /** The feature that SageMaker's own algorithms read. */
 const VALUES = 'values';
 
+/** Takes records one by one; the first decides which features are read, their types and sizes. */
+export interface FeatureBatch {
+  /** @throws ServingError BAD_INPUT naming the record, where it lacks a feature or has another size of it */
+  add(record: TensorMap, index: number): void;
+  /** A batch for each input. @throws ServingError 4xx */
+  tensors(): Promise<TensorMap>;
+}
+
 /**
  * A batch for each input that the first record has a feature for; features that are no input are passed
  * over. A feature of bytes for an input of numbers is an encoded image.
- * @throws ServingError 4xx naming the record
+ * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT where the first record is no instance of the signature
  */
+export function featureBatch(first: TensorMap, context: DecodeContext): FeatureBatch {
+  const columns = Object.entries(featureNames(first, context.signature)).map(
+    ([input, feature]) => ({ feature, column: columnOf(first, feature, input, context) }),
+  );
+  return {
+    add(record, index) {
+      for (const { feature, column } of columns) {
+        column.add(requireFeature(record, feature, index), index);
+      }
+    },
+    async tensors() {
+      const entries = await Promise.all(
+        columns.map(async ({ column }) => [column.input, await column.batch()] as const),
+      );
+      return Object.fromEntries(entries);
+    },
+  };
+}
+
+/** The batches of records that are all there. @throws ServingError as {@link FeatureBatch} */
 export async function featuresToTensors(
   records: readonly TensorMap[],
   context: DecodeContext,
 ): Promise<TensorMap> {
-  const { signature } = context;
-  const first = records[0] ?? {};
-  const featureOf = featureNames(first, signature);
-  const entries = await Promise.all(
-    Object.entries(featureOf).map(async ([input, feature]) => {
-      const rows = records.map((record, index) => requireFeature(record, feature, index));
-      return [input, await batchOf(rows, input, context)] as const;
-    }),
-  );
-  return Object.fromEntries(entries);
+  const batch = featureBatch(records[0] ?? {}, context);
+  await eachInTurns(records, (record, index) => batch.add(record, index), context);
+  return batch.tensors();
 }
 
 /** The feature for each input. */
@@ -62,50 +86,96 @@ function requireFeature(record: TensorMap, feature: string, index: number): Tens
   throw new ServingError('BAD_INPUT', `record ${index} lacks the feature '${feature}' of record 0`);
 }
 
-async function batchOf(
-  rows: readonly Tensor[],
-  input: string,
-  context: DecodeContext,
-): Promise<Tensor> {
-  const spec = context.signature.inputs[input];
-  if (rows[0]?.dtype === 'string' && spec?.dtype !== 'string') {
-    return imageBatch(rows, input, context);
-  }
-  const flat = rows.map((row) => {
-    const size = row.shape.reduce((product, length) => product * length, 1);
-    return reshape(row, [1, size]);
-  });
-  const width = flat[0]?.shape[1] ?? 0;
-  const odd = flat.findIndex(({ shape, dtype }) => shape[1] !== width || dtype !== flat[0]?.dtype);
-  if (odd >= 0) {
-    throw new ServingError(
-      'BAD_INPUT',
-      `record ${odd} has ${flat[odd]?.shape[1]} ${flat[odd]?.dtype} values for '${input}', record 0 has ${width} ${flat[0]?.dtype}`,
-    );
-  }
-  const words = { rows: 'records', values: 'values' };
-  const shape = instanceShape(input, spec?.shape, rows.length, width, words);
-  const batch = reading(() => reshape(concat(flat), shape));
-  return fitInput(batch, input, context.signature);
+/** What all records have for one input. */
+interface Column {
+  readonly input: string;
+  add(row: Tensor, index: number): void;
+  batch(): Promise<Tensor>;
 }
 
-async function imageBatch(
-  rows: readonly Tensor[],
+function columnOf(
+  record: TensorMap,
+  feature: string,
   input: string,
   context: DecodeContext,
+): Column {
+  const first = requireFeature(record, feature, 0);
+  const isImage = first.dtype === 'string' && context.signature.inputs[input]?.dtype !== 'string';
+  return isImage ? imageColumn(input, context) : valueColumn(first, input, context);
+}
+
+const WORDS = { rows: 'records', values: 'values' };
+
+function valueColumn(first: Tensor, input: string, context: DecodeContext): Column {
+  const shape = context.signature.inputs[input]?.shape;
+  const width = elementCount(first.shape);
+  // Of the one record that is known it is the instance that must fit, not their number.
+  const count = Math.max(1, shape?.[0] ?? 1);
+  reading(() => instanceShape(input, shape, count, width, WORDS), 'record 0');
+  const rows: Tensor[] = [];
+  return {
+    input,
+    add(row, index) {
+      const size = elementCount(row.shape);
+      if (size === width && row.dtype === first.dtype) {
+        rows.push(row);
+        return;
+      }
+      throw new ServingError(
+        'BAD_INPUT',
+        `record ${index} has ${size} ${row.dtype} values for '${input}', record 0 has ${width} ${first.dtype}`,
+      );
+    },
+    async batch() {
+      const batchShape = instanceShape(input, shape, rows.length, width, WORDS);
+      const batch = await joined(rows, first, batchShape, context);
+      return fitInput(batch, input, context.signature);
+    },
+  };
+}
+
+/** Rows of one type and size as one tensor. */
+async function joined(
+  rows: readonly Tensor[],
+  first: Tensor,
+  shape: readonly number[],
+  { signal }: DecodeContext,
 ): Promise<Tensor> {
-  const images = rows.map((row, index) => {
-    const [image, ...others] = row.dtype === 'string' ? row.values : [];
-    if (image && others.length === 0) return image;
-    throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'`);
-  });
-  const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
-  // Only then: what reads text needs no image libraries.
-  const { imagesToTensors } = await import('../images/image-to-tensor.ts');
-  const tensors = await imagesToTensors(
-    images,
-    { ...context, preprocess },
-    (index) => `record ${index}, '${input}'`,
-  );
-  return tensors[input] as Tensor;
+  if (first.dtype === 'string') {
+    const values: Uint8Array[] = [];
+    const add = (row: Tensor) => {
+      for (const value of row.dtype === 'string' ? row.values : []) values.push(value);
+    };
+    await eachInTurns(rows, add, { signal, bytesOf: byteLength });
+    return stringTensor(shape, values);
+  }
+  const size = byteLength(first);
+  const bytes = new Uint8Array(rows.length * size);
+  const add = (row: Tensor, index: number) => {
+    if (row.dtype !== 'string') bytes.set(row.bytes, index * size);
+  };
+  await eachInTurns(rows, add, { signal, bytesOf: byteLength });
+  return numericTensor(first.dtype, shape, bytes);
+}
+
+function imageColumn(input: string, context: DecodeContext): Column {
+  const images: Uint8Array[] = [];
+  return {
+    input,
+    add(row, index) {
+      const [image, ...others] = row.dtype === 'string' ? row.values : [];
+      if (!image || others.length > 0) {
+        throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'`);
+      }
+      images.push(image);
+    },
+    async batch() {
+      const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
+      // Only then: what reads text needs no image libraries.
+      const { imagesToTensors } = await import('../images/image-to-tensor.ts');
+      const name = (index: number) => `record ${index}, '${input}'`;
+      const tensors = await imagesToTensors(images, { ...context, preprocess }, name);
+      return tensors[input] as Tensor;
+    },
+  };
 }

@@ -3,17 +3,17 @@ import { readLengthPrefixed } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_MEDIA_TYPES, imageFormat } from '../images/image-format.ts';
 import type { RequestCodec } from './codec.ts';
-import { collectRecords, onlyStringInput, recordsToTensors, stringsToTensors } from './records.ts';
+import { onlyStringInput, readBody, recordsToTensors, stringRecords } from './records.ts';
 
 /** Images or tf.Examples, an instance each; for an only input of DT_STRING always the strings themselves. */
 export const lengthPrefixedRequest: RequestCodec = {
   mediaTypes: ['application/octet-stream'],
   async decode(body, context) {
     refuseBareImage(body);
-    const records = collectRecords(readLengthPrefixed(body), context.limits);
+    const records = readLengthPrefixed(body);
     const text = onlyStringInput(context);
     if (text === undefined) return recordsToTensors(records, context);
-    return { inputs: stringsToTensors(records, text, context), form: 'row' };
+    return readBody(records, context, () => stringRecords(text, context));
   },
 };
 

@@ -2,15 +2,14 @@
 import { byteLength, decodeSageMakerRecord, readRecordIo } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { RequestCodec } from './codec.ts';
-import { featuresToTensors } from './features.ts';
 import { reading } from './input-error.ts';
-import { collectRecords, recordsToTensors } from './records.ts';
+import { featureRecords, readBody, recordsToTensors } from './records.ts';
 
 /** Records of images, of tf.Examples or of strings, an instance each. */
 export const recordIoRequest: RequestCodec = {
   mediaTypes: ['application/x-recordio'],
   async decode(body, context) {
-    return recordsToTensors(collectRecords(readRecordIo(body), context.limits), context);
+    return recordsToTensors(readRecordIo(body), context);
   },
 };
 
@@ -20,7 +19,7 @@ export const protobufRecordIoRequest: RequestCodec = {
   async decode(body, context) {
     const { maxDecodedBytes } = context.limits;
     let decodedBytes = 0;
-    const records = collectRecords(readRecordIo(body), context.limits).map((record, index) => {
+    const read = (record: Uint8Array, index: number) => {
       const { features } = reading(() => decodeSageMakerRecord(record), `record ${index}`);
       for (const tensor of Object.values(features)) decodedBytes += byteLength(tensor);
       if (decodedBytes <= maxDecodedBytes) return features;
@@ -28,7 +27,7 @@ export const protobufRecordIoRequest: RequestCodec = {
         'REQUEST_TOO_LARGE',
         `record ${index}: the records so far hold more than ${maxDecodedBytes} bytes (sparse values made dense). Send fewer at a time.`,
       );
-    });
-    return { inputs: await featuresToTensors(records, context), form: 'row' };
+    };
+    return readBody(readRecordIo(body), context, () => featureRecords(context, read));
   },
 };

@@ -1,14 +1,10 @@
 /** Bodies of many records, each an instance: what a record holds is found out from the first. */
-import { stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { DTYPES, type Signature, stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
-import {
-  type DecodeContext,
-  type DecodedRequest,
-  type DecodeLimits,
-  MAX_STRINGS,
-} from './codec.ts';
-import { featuresToTensors } from './features.ts';
+import { type DecodeContext, type DecodedRequest, MAX_STRINGS } from './codec.ts';
+import { type FeatureBatch, featureBatch } from './features.ts';
+import { eachInTurns } from './in-turns.ts';
 import { inputError } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 import { decodeExample } from './tf-example.ts';
@@ -16,63 +12,127 @@ import { decodeExample } from './tf-example.ts';
 /** What a record takes in memory besides its bytes: a body of empty records must not multiply. */
 const RECORD_BYTES = 128;
 
+/** Takes the records of a body as they are split off, and makes the tensors when all are there. */
+export interface RecordReader {
+  /** @throws ServingError 4xx naming the record */
+  add(record: Uint8Array, index: number): void;
+  decoded(): Promise<DecodedRequest> | DecodedRequest;
+}
+
 /**
- * The records of a body.
- * @throws ServingError BAD_INPUT naming the record and its place, or where there is none; REQUEST_TOO_LARGE
+ * Splits a body and has each record read at once, in turns of the event loop: the first that does not fit ends it.
+ * @param readerFor how records are read, by the first
+ * @throws ServingError BAD_INPUT naming the record and its place, or where there is none; REQUEST_TOO_LARGE for more
+ *   records than the limits and the signature leave room for
  */
-export function collectRecords(
+export async function readBody(
   records: Iterable<Uint8Array>,
-  { maxDecodedBytes }: DecodeLimits,
-): Uint8Array[] {
-  const all: Uint8Array[] = [];
-  const most = Math.min(MAX_STRINGS, maxDecodedBytes / RECORD_BYTES);
+  context: DecodeContext,
+  readerFor: (first: Uint8Array) => RecordReader,
+): Promise<DecodedRequest> {
+  const most = mostRecords(context);
+  let reader: RecordReader | undefined;
+  const add = (record: Uint8Array, index: number) => {
+    if (index >= most) throw tooMany(index);
+    reader ??= readerFor(record);
+    reader.add(record, index);
+  };
+  const { signal } = context;
   try {
-    for (const record of records) {
-      all.push(record);
-      if (all.length <= most) continue;
-      throw new ServingError(
-        'REQUEST_TOO_LARGE',
-        `more than ${all.length - 1} records in a request. Send fewer at a time.`,
-      );
-    }
+    await eachInTurns(records, add, { signal, bytesOf: ({ byteLength }) => byteLength });
   } catch (error) {
     throw inputError(error);
   }
-  if (all.length > 0) return all;
+  if (reader) return reader.decoded();
   throw new ServingError('BAD_INPUT', 'the body is empty: send at least one record');
+}
+
+/** Records that have room in the tensors of one request. */
+function mostRecords({ signature, limits }: DecodeContext): number {
+  const bytes = Math.max(RECORD_BYTES, leastInstanceBytes(signature));
+  return Math.floor(Math.min(MAX_STRINGS, Math.max(1, limits.maxDecodedBytes / bytes)));
+}
+
+/** Bytes of an instance of the only input, open sizes counted as 1. */
+function leastInstanceBytes({ inputs }: Signature): number {
+  const [input, ...others] = Object.values(inputs);
+  if (!input?.dtype || input.dtype === 'string' || others.length > 0) return 0;
+  const sizes = (input.shape ?? []).slice(1).map((size) => Math.max(1, size));
+  return sizes.reduce((product, size) => product * size, DTYPES[input.dtype].size);
+}
+
+function tooMany(most: number): ServingError {
+  return new ServingError(
+    'REQUEST_TOO_LARGE',
+    `more than ${most} records in a request. Send fewer at a time.`,
+  );
 }
 
 /**
  * Records to tensors: images, or tf.Examples whose features are named after inputs. For a signature whose only input
  * is a DT_STRING, records that are neither are the strings.
- * @throws ServingError 4xx naming the record
+ * @throws ServingError as {@link readBody}
  */
-export async function recordsToTensors(
-  records: readonly Uint8Array[],
+export function recordsToTensors(
+  records: Iterable<Uint8Array>,
   context: DecodeContext,
 ): Promise<DecodedRequest> {
-  const first = records[0] as Uint8Array;
   const text = onlyStringInput(context);
-  if (imageFormat(first)) {
-    const name = (index: number): string => `record ${index}`;
-    if (text !== undefined)
-      return { inputs: stringsToTensors(records, text, context), form: 'row' };
-    const { imagesToTensors } = await import('../images/image-to-tensor.ts');
-    const { framesOf } = await import('../images/frame-in-picture.ts');
-    const inputs = await imagesToTensors(records, context, name);
-    return { inputs, form: 'row', frames: await framesOf(records, context) };
-  }
-  const example = decodeExample(first);
-  if (text !== undefined && !(example && Object.hasOwn(example, text))) {
-    return { inputs: stringsToTensors(records, text, context), form: 'row' };
-  }
-  const examples = records.map((record, index) => {
+  return readBody(records, context, (first) => {
+    const isImage = imageFormat(first) !== undefined;
+    if (text === undefined) return isImage ? imageRecords(context) : exampleRecords(context);
+    const example = isImage ? undefined : decodeExample(first);
+    const isExample = example !== undefined && Object.hasOwn(example, text);
+    return isExample ? exampleRecords(context) : stringRecords(text, context);
+  });
+}
+
+/** Every record as the string of one instance. */
+export function stringRecords(input: string, context: DecodeContext): RecordReader {
+  const records: Uint8Array[] = [];
+  return {
+    add: (record) => void records.push(record),
+    decoded: () => ({ inputs: stringsToTensors(records, input, context), form: 'row' }),
+  };
+}
+
+function imageRecords(context: DecodeContext): RecordReader {
+  const records: Uint8Array[] = [];
+  return {
+    add: (record) => void records.push(record),
+    async decoded() {
+      // Only then: what reads text needs no image libraries.
+      const { imagesToTensors } = await import('../images/image-to-tensor.ts');
+      const { framesOf } = await import('../images/frame-in-picture.ts');
+      const inputs = await imagesToTensors(records, context, (index) => `record ${index}`);
+      return { inputs, form: 'row', frames: await framesOf(records, context) };
+    },
+  };
+}
+
+function exampleRecords(context: DecodeContext): RecordReader {
+  return featureRecords(context, (record, index) => {
     const decoded = decodeExample(record);
     if (decoded) return decoded;
     const kind = index === 0 ? `neither an image (${IMAGE_FORMATS}) nor` : 'not';
     throw new ServingError('BAD_INPUT', `record ${index} is ${kind} a tf.Example with features`);
   });
-  return { inputs: await featuresToTensors(examples, context), form: 'row' };
+}
+
+/** Records of named features, as `read` has them. */
+export function featureRecords(
+  context: DecodeContext,
+  read: (record: Uint8Array, index: number) => TensorMap,
+): RecordReader {
+  let batch: FeatureBatch | undefined;
+  return {
+    add(record, index) {
+      const features = read(record, index);
+      batch ??= featureBatch(features, context);
+      batch.add(features, index);
+    },
+    decoded: async () => ({ inputs: (await batch?.tensors()) ?? {}, form: 'row' }),
+  };
 }
 
 /** The only input where it is a DT_STRING. */

@@ -30,9 +30,13 @@ const MAX_FEATURES = 65_536;
 export function decodeExample(bytes: Uint8Array): TensorMap | undefined {
   try {
     const features = new Map<string, Tensor>();
+    let messages = 0;
+    let entries = 0;
     forEachMessage(bytes, 1, (message) => {
+      // Writers make one; each costs as much to read as a feature.
+      if (messages++ === MAX_FEATURES) throw tooMany('messages of features', MAX_FEATURES);
       forEachMessage(message, 1, (entry) => {
-        if (features.size === MAX_FEATURES) throw tooMany('features', MAX_FEATURES);
+        if (entries++ === MAX_FEATURES) throw tooMany('features', MAX_FEATURES);
         const [name, tensor] = readEntry(entry);
         features.set(name, tensor);
       });

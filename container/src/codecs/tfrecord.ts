@@ -3,7 +3,7 @@ import { encodeTfRecord, readTfRecords, type TensorMap } from '@sagemaker-tfs/te
 import { ServingError } from '../errors.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
-import { collectRecords, recordsToTensors } from './records.ts';
+import { recordsToTensors } from './records.ts';
 import { instanceCount, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 import { encodeExample } from './tf-example-writer.ts';
@@ -15,7 +15,7 @@ const TFRECORD = 'application/x-tfrecord';
 export const tfRecordRequest: RequestCodec = {
   mediaTypes: [TFRECORD],
   async decode(body, context) {
-    return recordsToTensors(collectRecords(readTfRecords(body), context.limits), context);
+    return recordsToTensors(readTfRecords(body), context);
   },
 };
 

@@ -12,6 +12,9 @@ const NANOSECONDS = { element: 1.5, jpegByte: 20, filteredByte: 15 };
 /** Handing a picture to a thread and taking it back costs some tenths of a millisecond in all. */
 const POOL_PAYS_FROM_MS = 3;
 
+/** Pictures of one request that wait for a thread at the same time: enough for every thread, however many there are. */
+const LANES = 64;
+
 /** How to run tasks. */
 export interface RunOptions {
   /** What messages call a picture, by its index. */
@@ -82,8 +85,16 @@ async function runInPool(
       stop.abort(error);
       return naming(name, index)(error);
     });
+  const done: ImageElements[] = [];
+  let next = 0;
+  const lane = async () => {
+    for (let index = next++; index < tasks.length; index = next++) {
+      done[index] = await runOne(tasks[index] as ImageTask, index);
+    }
+  };
   try {
-    return await Promise.all(tasks.map(runOne));
+    await Promise.all(Array.from({ length: Math.min(LANES, tasks.length) }, lane));
+    return done;
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }

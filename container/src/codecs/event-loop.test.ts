@@ -1,0 +1,158 @@
+/** Bodies of very many records: they are refused at the first that does not fit, and leave others their turns. */
+import {
+  encodeRecordIo,
+  encodeSageMakerRecord,
+  encodeTfRecord,
+  numericTensor,
+  type Signature,
+} from '@sagemaker-tfs/tensors';
+import type { ServingError } from '../errors.ts';
+import type { DecodedRequest, RequestCodec } from './codec.ts';
+import { lengthPrefixedRequest } from './length-prefixed.ts';
+import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
+import { decodeContext, signatureOf } from './test-signatures.ts';
+import { encodeExample } from './tf-example-writer.ts';
+import { tfRecordRequest } from './tfrecord.ts';
+
+const floats = signatureOf({ a: ['float32', [-1, 2]] });
+const strings = signatureOf({ text: ['string', [-1]] });
+const scalar = signatureOf({ a: ['float32', [-1]] });
+
+/** The record so many times, as the format has it. */
+function bodyOfMany(chunks: readonly Uint8Array[], count: number): Uint8Array {
+  const one = Buffer.concat(chunks);
+  return new Uint8Array(Buffer.alloc(one.length * count, one));
+}
+
+function example(values: number[]): Uint8Array {
+  const a = numericTensor('float32', [values.length], Float32Array.from(values));
+  return encodeExample({ a });
+}
+
+/** Decodes, and counts the turns that the event loop took meanwhile. */
+async function decoding(
+  codec: RequestCodec,
+  body: Uint8Array,
+  signature: Signature,
+  signal?: AbortSignal,
+): Promise<{ turns: number; decoded?: DecodedRequest; error?: ServingError }> {
+  let turns = 0;
+  let handle = setImmediate(function count() {
+    turns += 1;
+    handle = setImmediate(count);
+  });
+  try {
+    const decoded = await codec.decode(body, { ...decodeContext(signature, ''), signal });
+    return { turns, decoded };
+  } catch (error) {
+    return { turns, error: error as ServingError };
+  } finally {
+    clearImmediate(handle);
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+
+test.each<[string, RequestCodec, Uint8Array, RegExp]>([
+  ['TFRecord', tfRecordRequest, bodyOfMany(encodeTfRecord(EMPTY), 100_000), /record 0 is neither/],
+  [
+    'TFRecord of tf.Examples of other features',
+    tfRecordRequest,
+    bodyOfMany(
+      encodeTfRecord(encodeExample({ z: numericTensor('int64', [0], new BigInt64Array(0)) })),
+      100_000,
+    ),
+    /record 0 has the features z/,
+  ],
+  [
+    'TFRecord of tf.Examples of another size',
+    tfRecordRequest,
+    bodyOfMany(encodeTfRecord(example([1, 2, 3])), 100_000),
+    /^record 0: .*takes instances of \[2\]/,
+  ],
+  ['RecordIO', recordIoRequest, bodyOfMany(encodeRecordIo(EMPTY), 100_000), /record 0 is neither/],
+  [
+    'RecordIO-protobuf',
+    protobufRecordIoRequest,
+    bodyOfMany(encodeRecordIo(EMPTY), 100_000),
+    /record 0 has the features/,
+  ],
+  ['zeros', lengthPrefixedRequest, new Uint8Array(4_000_000), /record 0 is neither/],
+])('%s that does not fit is refused at its first record', async (_, codec, body, message) => {
+  const broken = body.slice();
+  // Nobody reads as far as this.
+  broken.fill(0xff, body.length / 2);
+  const { error, turns } = await decoding(codec, broken, floats);
+  expect(error?.message).toMatch(message);
+  expect(turns).toBe(0);
+});
+
+const label = numericTensor('float32', [1], Float32Array.of(0.5));
+
+test.each<[string, RequestCodec, Uint8Array, Signature]>([
+  ['tf.Examples', tfRecordRequest, bodyOfMany(encodeTfRecord(example([1, 2])), 20_000), floats],
+  [
+    'Records',
+    protobufRecordIoRequest,
+    bodyOfMany(encodeRecordIo(encodeSageMakerRecord({ a: label })), 20_000),
+    scalar,
+  ],
+  ['strings', recordIoRequest, bodyOfMany(encodeRecordIo(EMPTY), 20_000), strings],
+  ['length-prefixed strings', lengthPrefixedRequest, new Uint8Array(80_000), strings],
+])('20000 %s are read in turns', async (_, codec, body, signature) => {
+  const { decoded, turns } = await decoding(codec, body, signature);
+  expect(Object.values(decoded?.inputs ?? {})[0]?.shape[0]).toBe(20_000);
+  expect(turns).toBeGreaterThanOrEqual(19);
+});
+
+test('few records take no further turn', async () => {
+  const body = bodyOfMany(encodeTfRecord(example([1, 2])), 1000);
+  expect((await decoding(tfRecordRequest, body, floats)).turns).toBe(0);
+});
+
+test('one that is aborted is not read to its end', async () => {
+  const body = bodyOfMany(encodeTfRecord(example([1, 2])), 20_000);
+  const signal = AbortSignal.abort(new Error('gone'));
+  const { error, turns } = await decoding(tfRecordRequest, body, floats, signal);
+  expect(error?.message).toBe('gone');
+  expect(turns).toBeLessThanOrEqual(2);
+});
+
+test('more records than the tensors have room for are refused before the rest is read', async () => {
+  const wide = signatureOf({ a: ['float32', [-1, 2, 500_000]] });
+  const body = bodyOfMany(encodeTfRecord(EMPTY), 100_000);
+  body.fill(0xff, 2000);
+  const limits = { maxDecodedBytes: 50_000_000, maxImagePixels: 1 };
+  const context = { ...decodeContext(signatureOf({ a: ['string', [-1]] }), ''), limits };
+  await expect(
+    tfRecordRequest.decode(body, { ...context, limits: { ...limits, maxDecodedBytes: 1280 } }),
+  ).rejects.toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+  const png = Buffer.from('89504e470d0a1a0a', 'hex');
+  const pictures = bodyOfMany(encodeTfRecord(png), 100);
+  await expect(
+    tfRecordRequest.decode(pictures, { ...decodeContext(wide, ''), limits }),
+  ).rejects.toMatchObject({
+    code: 'REQUEST_TOO_LARGE',
+    message: expect.stringMatching(/than 12 /),
+  });
+});
+
+test('a tf.Example, a Record and a RecordIO record are bounded within, too', async () => {
+  const messages = Buffer.alloc(2 * 70_000, Buffer.from('0a00', 'hex'));
+  // The same name again and again.
+  const entries = Buffer.alloc(6 * 70_000, Buffer.from('0a0412021200', 'hex'));
+  for (const [codec, body] of [
+    [tfRecordRequest, Buffer.concat(encodeTfRecord(messages))],
+    [protobufRecordIoRequest, Buffer.concat(encodeRecordIo(entries))],
+  ] as const) {
+    const { error } = await decoding(codec, new Uint8Array(body), floats);
+    expect(error).toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+  }
+  const begin = encodeRecordIo(EMPTY)[0] as Uint8Array;
+  const [first, middle] = [begin.slice(), begin.slice()];
+  first[7] = 1 << 5;
+  middle[7] = 2 << 5;
+  const parts = Buffer.concat([first, Buffer.alloc(8 * 140_000, middle)]);
+  const { error } = await decoding(recordIoRequest, new Uint8Array(parts), floats);
+  expect(error).toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+});
