@@ -18,6 +18,7 @@ export function renderVerify({ versions, requests }: VerifyReport): string {
     ].join('\n');
   });
   if (requests.length > 0) sections.push(renderRequests(requests));
+  sections.push(renderSummary(versions, requests));
   return sections.join('\n\n');
 }
 
@@ -42,6 +43,30 @@ function renderRequests(requests: readonly RequestVerification[]): string {
   return [
     'Through the runtime',
     textTable(['sample', 'content type', 'status', 'latency', 'answer'], rows),
+    ...requests
+      .filter(({ status, preview }) => status < 400 && preview !== '')
+      .map(({ sample, preview }) => `answer to ${sample}: ${preview.trimEnd()}`),
     ...notes,
+  ].join('\n');
+}
+
+/** What was tried, and what was not. */
+function renderSummary(
+  versions: VerifyReport['versions'],
+  requests: readonly RequestVerification[],
+): string {
+  const signatures = versions.flatMap(({ model, version, signatures: all }) =>
+    all.map((one) => ({ ...one, name: `${one.signature} of ${model} version ${version}` })),
+  );
+  const left = signatures.filter(({ firstMs }) => firstMs === undefined);
+  const refused = requests.filter(({ status }) => status >= 400);
+  const ran = signatures.length - left.length;
+  const answered = requests.length - refused.length;
+  return [
+    `Tried: ${ran} of ${signatures.length} signatures ran, ${answered} of ${requests.length} requests were answered.`,
+    ...(left.length > 0 ? [`Not run: ${left.map(({ name }) => name).join(', ')}.`] : []),
+    ...(refused.length > 0 ? ['Refused: every request through the runtime.'] : []),
+    ...(requests.length === 0 ? ['Not tried: the runtime, as no request could be made up.'] : []),
+    ...(left.length > 0 || answered === 0 ? ['Give what clients send with --sample FILE.'] : []),
   ].join('\n');
 }

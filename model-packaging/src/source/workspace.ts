@@ -30,10 +30,17 @@ export async function withWorkspace<T>(use: (workspace: Workspace) => Promise<T>
   }
 }
 
+/** A cause that tells the same with the temporary folder's name has nothing to add. */
+function renamedCause(cause: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (!(cause instanceof Error)) return cause;
+  const mentions = [...names.keys()].some((directory) => cause.message.includes(directory));
+  return mentions ? cause.cause : cause;
+}
+
 function renamed(error: unknown, names: ReadonlyMap<string, string>): unknown {
   if (!(error instanceof PackagingError)) return error;
   let { message } = error;
   for (const [directory, name] of names) message = message.replaceAll(directory, name);
   if (message === error.message) return error;
-  return new PackagingError(error.code, message, { cause: error.cause });
+  return new PackagingError(error.code, message, { cause: renamedCause(error.cause, names) });
 }

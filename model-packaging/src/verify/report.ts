@@ -37,6 +37,8 @@ export interface RequestVerification {
   readonly status: number;
   readonly responseType: string;
   readonly responseBytes: number;
+  /** The first 200 characters of a text; empty for other answers. */
+  readonly preview: string;
   readonly latencyMs: number;
   /** What to know; empty where all is well. */
   readonly note: string;

@@ -91,6 +91,9 @@ describe('what would fail on SageMaker fails here, once and clearly', () => {
     const verifying = verify('custom_op');
     await expect(verifying).rejects.toThrow(/does not load.*ExampleCustomOp/s);
     await expect(verifying).rejects.toThrow(scratch.path('model.tar.gz'));
+    const error = (await verifying.catch((thrown: unknown) => thrown)) as Error;
+    // No cause tells it again with the temporary folder's name.
+    expect(error.cause).toBeUndefined();
   });
 
   test.each([
@@ -150,6 +153,34 @@ describe('through the runtime', () => {
     const { requests } = await verify('tiles', { runThroughRuntime });
     expect(sent.map(({ contentType }) => contentType)).toEqual(['application/x-image']);
     expect(requests).toMatchObject([{ sample: 'synthetic', status: 200, note: '' }]);
+  });
+
+  test('a handler that reads JSON alone gets JSON, and the answer is shown', async () => {
+    const handler = scratch.write('json.ts', 'export const handler = (data) => data;');
+    const archive = await pack(fixtureModel('strings').directory, { handler });
+    const report = await verifyArchive(archive, {
+      runThroughRuntime: async (_, sent) =>
+        sent.map(({ contentType, body }) => ({
+          status:
+            contentType === 'application/json' && 'inputs' in JSON.parse(String(body)) ? 200 : 500,
+          contentType: 'application/json',
+          body: Buffer.from(`{"long":"${'x'.repeat(300)}"}`),
+          latencyMs: 1,
+        })),
+    });
+    expect(report.requests).toMatchObject([{ contentType: 'application/json', status: 200 }]);
+    expect(report.requests[0]?.preview).toHaveLength(200);
+    const text = renderVerify(report);
+    expect(text).toContain('answer to synthetic: {"long":"xxx');
+    expect(text).toContain('1 of 1 requests were answered.');
+    expect(text).not.toContain('--sample');
+  });
+
+  test('what was not tried is said at the end, with the flag that helps', async () => {
+    const text = renderVerify(await verify('tf1_classifier', { runThroughRuntime: answer(400) }));
+    expect(text).toMatch(/Tried: \d+ of \d+ signatures ran, 0 of 1 requests were answered\./);
+    expect(text).toMatch(/Not run: .*regression of tf1_classifier version 1/);
+    expect(text).toMatch(/Give what clients send with --sample FILE\.$/);
   });
 
   test('a made-up request may be refused, a failure and a refused sample are errors', async () => {

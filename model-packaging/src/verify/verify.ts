@@ -5,7 +5,7 @@ import { layOut } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
 import { readSample, type Sample, type SampleRequest } from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
-import { syntheticRequest } from '../samples/synthetic-request.ts';
+import { syntheticJson, syntheticRequest } from '../samples/synthetic-request.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { modelsIn } from '../source/model-source.ts';
@@ -118,11 +118,19 @@ async function verifyRequests(
   const requests = given.length > 0 ? given : madeUpRequests(signatures, manifest);
   if (requests.length === 0) return [];
   const answers = await options.runThroughRuntime(directory, requests);
-  return requests.map((request, i) => {
+  const answered = requests.map((request, i) => {
     const answer = answers[i];
     if (!answer) throw new Error(`the runtime gave no answer to ${request.name}`);
-    return judge(request, answer, manifest?.handler);
+    return { request, answer };
   });
+  const judged = given.length > 0 ? answered : [bestOf(answered)];
+  return judged.map(({ request, answer }) => judge(request, answer, manifest?.handler));
+}
+
+/** The made-up request that the handler reads; where it reads none, one that it refused rather than failed at. */
+function bestOf<T extends { readonly answer: RuntimeAnswer }>(answered: readonly T[]): T {
+  const below = (limit: number) => answered.find(({ answer }) => answer.status < limit);
+  return below(400) ?? below(500) ?? (answered[0] as T);
 }
 
 function madeUpRequests(signatures: SignatureMap, manifest: Manifest | undefined): SampleRequest[] {
@@ -130,7 +138,11 @@ function madeUpRequests(signatures: SignatureMap, manifest: Manifest | undefined
     signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
   const inputs = signature && syntheticInputs(signature);
   if (!signature || !inputs || isNoSynthetic(inputs)) return [];
-  return [syntheticRequest(signature, inputs, manifest?.preprocess)];
+  const request = syntheticRequest(signature, inputs, manifest?.preprocess);
+  // What a handler reads is its own affair: it gets what it may read.
+  return manifest?.handler === undefined
+    ? [request]
+    : [request, ...syntheticJson(signature, inputs)];
 }
 
 /** What SageMaker carries of one answer, in bytes. */
@@ -146,6 +158,9 @@ function tooLarge(bytes: number): string {
       : 'a serverless endpoint (4 MB)';
   return `the answer has ${(bytes / 1e6).toFixed(1)} MB, more than ${who} carries. Ask for fewer outputs (tfs-outputs), a binary Accept (application/x-npz), or answer less in a handler; batch transform carries 100 MB, an asynchronous endpoint 1 GB.`;
 }
+
+/** Characters of an answer that the report shows. */
+const PREVIEW = 200;
 
 /** A made-up request may be one that a handler rightly refuses (4xx); a failure (5xx) never is right. */
 function judge(
@@ -172,6 +187,7 @@ function judge(
     status,
     responseType: contentType,
     responseBytes: body.byteLength,
+    preview: /json|text|csv/.test(contentType) ? text.slice(0, PREVIEW) : '',
     latencyMs,
     note,
   };
