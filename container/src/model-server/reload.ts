@@ -31,6 +31,12 @@ export interface ReloadOptions {
 const ROLLBACK_MS = 10_000;
 /** So long after a reload nothing that was not begun before is begun; the manager looks every 100 ms. */
 const NEVER_BEGUN_MS = 1000;
+/**
+ * A version that failed to load is at its end before anybody stopped asking for it. TensorFlow Serving takes note of
+ * that every 100 ms (manage_state_interval_micros), tells nobody, and passes over a version that is asked for anew
+ * before it did: that one would be waited for for ever.
+ */
+const NOTED_MS = 500;
 /** Between two looks at models that are being unloaded. */
 const LOOK_MS = 25;
 
@@ -85,6 +91,7 @@ async function rollBack(options: ReloadOptions): Promise<void> {
       const deadlineMs = Math.min(ROLLBACK_MS, options.deadlineMs);
       await reload(instance, before, { ...options, deadlineMs });
       await untilUnloaded(instance, gone, { deadlineMs });
+      if (gone.length > 0) await delay(NOTED_MS);
     } catch {
       instance.readiness.lost('the model server is restarting');
       restart(index);
