@@ -1,0 +1,129 @@
+/** docs/reliability.md: each run writes the section that is its own. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Row } from './stage.ts';
+
+const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'reliability.md');
+
+const HEAD = `# Reliability
+
+What happens to requests while something fails. \`npm run faults\` starts the built runtime with the digits model and its
+handler, has honest clients ask it without a pause (pictures, and JSON of one and of 64 rows; every other client keeps
+its connection), breaks something, and compares every answer with the one that the same runtime gave before.
+
+\`\`\`sh
+npm run faults -- --short           # the whole table once, as in CI
+npm run faults -- --minutes 60      # again and again, each fault five times as long
+npm run faults -- --only worker     # some rows
+npm run soak -- --minutes 60        # no fault, a steady load, all codecs
+\`\`\`
+
+- **right**: status 200, and the same bytes as before.
+- **refused**: an error that says it is not the client's fault, and why: \`MODEL_NOT_READY\`, \`MODEL_SERVER_GONE\`,
+  \`PROCESS_GONE\`, \`OVERLOADED\` (503), \`REQUEST_TIMEOUT\` (504). While a model is withdrawn also \`MODEL_NOT_FOUND\`.
+  Of clients that smuggle: 400, and the connection is closed.
+- **wrong**: any other answer.
+- **lost**: the connection ended without an answer, or none came in 30 s. A kept connection that ends before an answer
+  begins is tried again, as all clients do. An answer that a killed process had begun to send cannot be saved: the log
+  counts it (\`cut\`), and so does the table, among the refused.
+- **right again**: from the fault, or from its end where it lasts, to the first right answer to a request sent after it.
+- **memory**: of all processes, the model server among them; shared pages count for each.
+
+A run fails if one answer is wrong or lost.
+`;
+
+/** Writes the table of faults. @param options of the command, to be told */
+export function writeFaults(rows: readonly Row[], options: readonly string[]): void {
+  const told = options.filter((option) => option !== '--write').join(' ');
+  const lines = together(rows).map(rowLine);
+  writeSection(
+    'Faults',
+    `Run on ${today()} with \`npm run faults -- ${told || '(no option)'}\`, on ${machine()}.
+
+| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | memory, MiB |
+| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |
+${lines.join('\n')}
+`,
+  );
+}
+
+/** Replaces one section of the page and leaves the others. */
+export function writeSection(title: string, text: string): void {
+  const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+  const sections = new Map(
+    before
+      .split(/^## /m)
+      .slice(1)
+      .map((section): [string, string] => {
+        const end = section.indexOf('\n');
+        return [section.slice(0, end), section.slice(end).trim()];
+      }),
+  );
+  sections.set(title, text.trim());
+  const all = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(PAGE, [HEAD, ...all.map(([name, body]) => `## ${name}\n\n${body}\n`)].join('\n'));
+}
+
+export function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
+/** Processors and memory, as the pages name them. */
+export function machine(): string {
+  const [cpu] = cpus();
+  return `${cpus().length} × ${cpu?.model.trim() || 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`;
+}
+
+/** Rows of several rounds added up. */
+function together(rows: readonly Row[]): Row[] {
+  const byName = new Map<string, Row>();
+  for (const row of rows) {
+    const key = `${row.fault} ${row.backend}`;
+    const other = byName.get(key);
+    byName.set(key, other ? sum(other, row) : row);
+  }
+  return [...byName.values()];
+}
+
+function sum(a: Row, b: Row): Row {
+  if (!a.counts || !b.counts) return a;
+  const codes: Record<string, number> = { ...a.counts.codes };
+  for (const [code, count] of Object.entries(b.counts.codes)) {
+    codes[code] = (codes[code] ?? 0) + count;
+  }
+  return {
+    ...a,
+    memoryBytes: Math.max(a.memoryBytes ?? 0, b.memoryBytes ?? 0),
+    counts: {
+      tries: a.counts.tries + b.counts.tries,
+      right: a.counts.right + b.counts.right,
+      refused: a.counts.refused + b.counts.refused,
+      wrong: a.counts.wrong + b.counts.wrong,
+      lost: a.counts.lost + b.counts.lost,
+      codes,
+      recoveryMs: Math.max(a.counts.recoveryMs ?? 0, b.counts.recoveryMs ?? 0),
+      examples: [...a.counts.examples, ...b.counts.examples],
+    },
+  };
+}
+
+function rowLine({ fault, backend, clients, skipped, counts, memoryBytes = 0 }: Row): string {
+  if (!counts) return `| ${fault} | ${backend} | ${clients} | not tried: ${skipped} | | | | | | |`;
+  const number = (value: number) => Math.round(value).toLocaleString('en');
+  const codes = Object.entries(counts.codes).map(([code, count]) => `${code} ${number(count)}`);
+  const refused = [number(counts.refused), codes.length > 0 && `(${codes.join(', ')})`];
+  const cells = [
+    fault,
+    backend,
+    number(clients),
+    number(counts.tries),
+    number(counts.right),
+    refused.filter(Boolean).join(' '),
+    number(counts.wrong),
+    number(counts.lost),
+    number(counts.recoveryMs ?? 0),
+    number(memoryBytes / 2 ** 20),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,71 @@
+/** The table of faults: what is tried, and on which runtime. */
+import {
+  descriptorsUsedUp,
+  disconnecting,
+  dribbling,
+  neverReading,
+  overload,
+  pipelining,
+  smuggling,
+} from './client-faults.ts';
+import { clockJumps } from './clock.ts';
+import { loadedAndUnloaded, onFullDisk, replaced, rewritten, withdrawn } from './file-faults.ts';
+import type { Stage } from './ground.ts';
+import { bad, killed, stopped } from './process-faults.ts';
+
+/** Requests that are let in where there are too many. */
+const LET_IN = 8;
+
+/** All stages. */
+export const STAGES: readonly Stage[] = [
+  {
+    name: 'processes and files',
+    backends: ['grpc', 'rest'],
+    faults: [
+      killed('model server'),
+      stopped('model server'),
+      killed('worker'),
+      stopped('worker'),
+      withdrawn,
+      replaced,
+      rewritten,
+    ],
+  },
+  {
+    name: 'processes',
+    backends: ['in-process'],
+    faults: [killed('worker'), stopped('worker')],
+  },
+  {
+    name: 'a bad model server',
+    backends: ['grpc', 'rest'],
+    uses: 'proxy',
+    faults: [bad('slow'), bad('refuse'), bad('cut'), bad('garbage')],
+  },
+  {
+    name: 'clients',
+    backends: ['grpc', 'in-process'],
+    environment: { SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS: '1' },
+    faults: [dribbling, neverReading, disconnecting, pipelining, smuggling],
+  },
+  {
+    name: 'overload',
+    backends: ['grpc', 'rest', 'in-process'],
+    environment: { SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT: String(LET_IN) },
+    faults: [overload(3, LET_IN), overload(10, LET_IN)],
+  },
+  {
+    name: 'several models',
+    backends: ['grpc'],
+    uses: 'several models',
+    faults: [loadedAndUnloaded],
+  },
+  {
+    name: 'disk',
+    backends: ['grpc'],
+    uses: 'small disk',
+    faults: [onFullDisk('worker'), onFullDisk('model server')],
+  },
+  { name: 'descriptors', backends: ['grpc'], descriptors: 256, faults: [descriptorsUsedUp] },
+  { name: 'clock', backends: ['grpc'], uses: 'clock', faults: [clockJumps] },
+];
