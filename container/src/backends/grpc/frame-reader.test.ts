@@ -103,6 +103,15 @@ describe('frames cut from a stream of bytes', () => {
     expect(() => reader.push(data(1, 'x'.repeat(16_385)))).toThrow(Http2ProtocolError);
   });
 
+  test('a header on a stream that is not known is refused before its payload is waited for', () => {
+    const { handler } = recorder();
+    const known = { ...handler, knows: (stream: number) => stream <= 1 };
+    const reader = new FrameReader(known, 200_000);
+    reader.push(SETTINGS);
+    reader.push(data(1, 'x'));
+    expect(() => reader.push(data(3, 'x'.repeat(1000)).subarray(0, 9))).toThrow(Http2ProtocolError);
+  });
+
   test('padding longer than its frame is refused', () => {
     const { handler } = recorder();
     const reader = new FrameReader(handler, 16_384);

@@ -3,6 +3,11 @@ import { Flag, FRAME_HEADER_BYTES, type FrameHead, FrameType } from './frames.ts
 
 /** Who gets the frames. Buffers are valid during the call only. */
 export interface FrameHandler {
+  /**
+   * Whether the other side may speak of this stream. Absent: of any. A connection whose frames have come apart is
+   * found out by the first header that is none, instead of waiting for the rest of a frame that never ends.
+   */
+  knows?(stream: number): boolean;
   /** A piece of a DATA frame's content. */
   data(stream: number, piece: Buffer): void;
   /** Where content of the stream may be read to without a copy; undefined where nowhere. */
@@ -84,8 +89,14 @@ export class FrameReader {
         `a frame of type ${type} and ${length} bytes at this place is not HTTP/2`,
       );
     }
+    const stream = this.#header.readUInt32BE(5) & 0x7fffffff;
+    if (this.#handler.knows?.(stream) === false) {
+      throw new Http2ProtocolError(
+        `a frame of type ${type} on stream ${stream}, which is not open`,
+      );
+    }
     this.#greeted = true;
-    this.#head = { type, flags, stream: this.#header.readUInt32BE(5) & 0x7fffffff };
+    this.#head = { type, flags, stream };
     this.#headerFilled = 0;
     this.#remaining = length;
     this.#padding = type === FrameType.DATA && flags & Flag.PADDED ? -1 : 0;

@@ -214,6 +214,11 @@ export class Http2Connection implements FrameHandler {
     removeFrom(this.#sending, stream);
   }
 
+  /** The connection itself, and what was opened here at any time: the server opens none (section 5.1). */
+  knows(id: number): boolean {
+    return id === 0 || (id % 2 === 1 && id < this.#nextStream);
+  }
+
   data(id: number, piece: Buffer): void {
     this.#opens(piece.length);
     this.#stream(id)?.reader.data(piece);

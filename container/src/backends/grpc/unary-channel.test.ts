@@ -384,6 +384,22 @@ describe('UnaryChannel against a server that misbehaves', () => {
     await expect(call).rejects.toThrow(/not HTTP\/2/);
   });
 
+  test('frames that have come apart are a lost connection, not a wait for what never comes', async () => {
+    const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    // Sixteen megabytes of an unknown type, of which nothing follows.
+    const noise = Buffer.from([0xff, 0xff, 0xff, 0x63, 0, 0x12, 0x34, 0x56, 0x79]);
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined).resume();
+      socket.write(Buffer.concat([settings, noise]));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const call = channelTo(port).call({ path: PATH, message: [] });
+    await expect(call).rejects.toBeInstanceOf(ConnectionLost);
+  });
+
   test('GOAWAY: what is in flight finishes, the next call takes a new connection', async () => {
     const sessions = new Set<unknown>();
     const { channel } = await channelForRaw((stream) => {

@@ -146,3 +146,8 @@ test.each([
 ])('a connection that ends after %s is told', (_name, text, message) => {
   expect(() => read(text, 1_000).reader.end()).toThrow(message);
 });
+
+test.each(['\0\x01\x02', 'H\xff', 'HTTP/2'])('%j is refused without a wait for more', (noise) => {
+  const reader = new ResponseReader(new Collected());
+  expect(() => reader.push(Buffer.from(noise, 'latin1'))).toThrow(HttpProtocolError);
+});

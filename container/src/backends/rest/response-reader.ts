@@ -32,6 +32,7 @@ type Part =
 const MOST_LINE_BYTES = 65_536;
 const LINE_END = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
+const BEGINNING = Buffer.from('HTTP/1.');
 
 /** Reads one answer; where it is done, it takes no more. */
 export class ResponseReader {
@@ -122,6 +123,7 @@ export class ResponseReader {
       throw new HttpProtocolError('a head or line without end');
     }
     if (end < 0) {
+      if (this.#part === 'head') requireBeginning(bytes.subarray(from));
       this.#pending = Buffer.from(bytes.subarray(from));
       return bytes.length;
     }
@@ -194,4 +196,12 @@ function lengthIn(fields: ReadonlyMap<string, string>): number | undefined {
   if (length === undefined) return undefined;
   if (!/^\d{1,15}$/.test(length)) throw new HttpProtocolError(`Content-Length: ${length}`);
   return Number(length);
+}
+
+/** Of what is no answer the end would be waited for in vain. @throws HttpProtocolError */
+function requireBeginning(bytes: Buffer): void {
+  const length = Math.min(bytes.length, BEGINNING.length);
+  if (bytes.subarray(0, length).equals(BEGINNING.subarray(0, length))) return;
+  const shown = bytes.toString('latin1', 0, 20);
+  throw new HttpProtocolError(`${JSON.stringify(shown)} instead of HTTP/1.1`);
 }
