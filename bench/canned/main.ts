@@ -14,6 +14,10 @@ const flags = Object.fromEntries(
     return [name, value.join('=')];
   }),
 );
+if ('version' in flags) {
+  process.stdout.write('TensorFlow ModelServer: canned\n');
+  process.exit(0);
+}
 const canned = CASES[process.env.CANNED_CASE ?? 'S']?.();
 if (!canned) throw new Error(`CANNED_CASE must be one of ${Object.keys(CASES).join(', ')}`);
 const model = flags.model_name ?? nameInConfig(flags.model_config_file) ?? 'model';

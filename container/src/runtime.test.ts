@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { bundledProgram } from '../../test/bundled-program.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
+import { MODEL_SERVER_BIN } from './testing/model-server-bin.ts';
 import {
   isAlive,
   type RuntimeProcess,
@@ -47,14 +48,7 @@ function invoke(
 async function lateModelServer(): Promise<{ PATH: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'late-model-server-'));
   cleanups.push(() => rm(directory, { recursive: true }));
-  const program = join(
-    __dirname,
-    '..',
-    '..',
-    'local-model-server',
-    'bin',
-    'tensorflow_model_server',
-  );
+  const program = join(MODEL_SERVER_BIN, 'tensorflow_model_server');
   const script = `#!/bin/sh\nsleep 2\nexec '${program}' "$@"\n`;
   await writeFile(join(directory, 'tensorflow_model_server'), script, { mode: 0o755 });
   return { PATH: `${directory}:${process.env.PATH}` };

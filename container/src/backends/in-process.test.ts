@@ -1,5 +1,4 @@
 /** Models in this process answer what they answer through the model server, for every fixture. */
-import { join } from 'node:path';
 import { isNumeric, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import pino from 'pino';
 import { fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
@@ -9,6 +8,7 @@ import type { ModelHost } from '../model-host.ts';
 import { chooseModels } from '../model-server/choose-models.ts';
 import { startModelHost } from '../start-model-host.ts';
 import { createModelDir } from '../testing/model-dir.ts';
+import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
 import type { Backend, BackendRequest } from './backend.ts';
 
@@ -25,10 +25,9 @@ let remove: () => Promise<void>;
 
 async function start(variables: Record<string, string>): Promise<Backend> {
   const { environment } = readEnvironment(variables);
-  const bin = join(__dirname, '..', '..', '..', 'local-model-server', 'bin');
   const host = await startModelHost({
     environment,
-    variables: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    variables: { ...process.env, PATH: `${MODEL_SERVER_BIN}:${process.env.PATH}` },
     log: pino({ level: 'silent' }),
     ...(await chooseModels(environment)),
   });

@@ -1,5 +1,4 @@
 /** gRPC and REST give what Python TensorFlow gives, for every fixture model that can be served. */
-import { join } from 'node:path';
 import type { DType, Tensor } from '@sagemaker-tfs/tensors';
 import pino from 'pino';
 import { firstDifference } from '../../../test/fixtures/compare.ts';
@@ -8,6 +7,7 @@ import { readEnvironment } from '../environment.ts';
 import { chooseModels } from '../model-server/choose-models.ts';
 import { type ModelServer, startModelServer } from '../model-server/start.ts';
 import { createModelDir } from '../testing/model-dir.ts';
+import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
 import type { Backend } from './backend.ts';
 import { GrpcBackend } from './grpc.ts';
@@ -43,10 +43,9 @@ beforeAll(async () => {
     SAGEMAKER_TFS_MODEL_DIR: created.directory,
     SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 1}`,
   });
-  const bin = join(__dirname, '..', '..', '..', 'local-model-server', 'bin');
   modelServer = await startModelServer({
     environment,
-    variables: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    variables: { ...process.env, PATH: `${MODEL_SERVER_BIN}:${process.env.PATH}` },
     log: pino({ level: 'silent' }),
     ...(await chooseModels(environment)),
   });

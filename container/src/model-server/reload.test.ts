@@ -6,12 +6,11 @@ import pino from 'pino';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
 import { createModelDir } from '../testing/model-dir.ts';
+import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
 import type { ServedModel } from './config-file.ts';
 import { getModelStatus } from './model-service.ts';
 import { type ModelServer, startModelServer } from './start.ts';
-
-const BIN = join(__dirname, '..', '..', '..', 'local-model-server', 'bin');
 
 let root: string;
 let removeRoot: () => Promise<void>;
@@ -47,7 +46,7 @@ async function start(variables: Record<string, string> = {}): Promise<void> {
     environment,
     variables: {
       ...process.env,
-      PATH: `${BIN}:${process.env.PATH}`,
+      PATH: `${MODEL_SERVER_BIN}:${process.env.PATH}`,
       LOCAL_MODEL_SERVER_POLL_MS: '50',
     },
     log: pino({ level: 'silent' }),

@@ -1,5 +1,6 @@
 /** TensorFlow Serving as one thing: its files, its processes, and the pool that the requests go to. */
 import { rename, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
@@ -41,6 +42,8 @@ const START_MS = 100;
 const LEAST_STUCK_MS = 60_000;
 /** How long an instance may take to end by itself, in ms. */
 const GRACE_MS = 3000;
+/** From the first readiness until the server is asked for its version: first requests go first. */
+const VERSION_MS = 1000;
 
 /** Starts every instance; returns at once, {@link ModelServer.pool} tells when they are ready. */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
@@ -60,9 +63,11 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       onStuck: (index) => supervisor.kill(index),
     },
   );
+  const instances = endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint));
+  const env = { ...variables, ...tensorFlowVariables(environment, variables) };
   const supervisor: Supervisor = new Supervisor({
-    instances: endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint)),
-    env: { ...variables, ...tensorFlowVariables(environment, variables) },
+    instances,
+    env,
     log,
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason) => pool.instances[index]?.readiness.lost(`${reason} and is restarting`),
@@ -70,6 +75,8 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   });
   supervisor.start();
   pool.start(START_MS);
+  const ending = new AbortController();
+  void warnOfRelease({ pool, env, flags: instances[0] ?? [], log, signal: ending.signal });
   return {
     pool,
     failed,
@@ -95,7 +102,10 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
         await unlinkOthers(files.basePaths, served);
       }
     },
-    stop: () => stopModelServer(pool, supervisor, files),
+    stop: () => {
+      ending.abort();
+      return stopModelServer(pool, supervisor, files);
+    },
   };
 }
 
@@ -137,6 +147,30 @@ function poolOf(
     waitMs: environment.limits.waitMs,
     onLoadFailure,
   });
+}
+
+/** Warns of flags that this release ignores, when the model has been ready for a while. Does not reject. */
+async function warnOfRelease({
+  pool,
+  env,
+  flags,
+  log,
+  signal,
+}: {
+  pool: InstancePool;
+  env: NodeJS.ProcessEnv;
+  flags: readonly string[];
+  log: Logger;
+  signal: AbortSignal;
+}): Promise<void> {
+  try {
+    await pool.firstReady;
+    await delay(VERSION_MS, undefined, { signal, ref: false });
+    const { askVersion, ignoredFlags } = await import('./release.ts');
+    for (const warning of ignoredFlags(await askVersion(env, signal), flags)) log.warn(warning);
+  } catch (error) {
+    if (!signal.aborted) log.debug({ err: error }, 'the model server does not tell its version');
+  }
 }
 
 async function stopModelServer(

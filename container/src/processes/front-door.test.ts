@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
@@ -97,9 +100,14 @@ test.each([
   },
 );
 
-test('a request whose worker dies is told so, one that waits for its own is not', async () => {
-  const handler = `export async function handler(data) {
+test('a request whose worker dies is told so, and is not sent again', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'front-door-'));
+  cleanups.push(() => rm(directory, { recursive: true, force: true }));
+  const seen = join(directory, 'seen');
+  const handler = `import { appendFileSync } from 'node:fs';
+  export async function handler(data) {
     const text = Buffer.from(data).toString();
+    appendFileSync(${JSON.stringify(seen)}, text + '\\n');
     if (text === 'die') process.kill(process.pid, 'SIGKILL');
     if (text === 'hang') await new Promise(() => undefined);
     return { text };
@@ -117,6 +125,10 @@ test('a request whose worker dies is told so, one that waits for its own is not'
   }
   await runtime.ready();
   expect(await post(runtime.url, kept, 'second')).toEqual([200, '{"text":"second"}']);
+  const bodies = (await readFile(seen, 'utf8')).trim().split('\n');
+  // The worker may have died before it took the other.
+  expect(bodies.filter((body) => body !== 'hang')).toEqual(['first', 'die', 'second']);
+  expect(bodies.filter((body) => body === 'hang').length).toBeLessThan(2);
 });
 
 test('SIGTERM ends connections that ask nothing; headers that do not come are not waited for', async () => {

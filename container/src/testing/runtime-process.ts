@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bundledProgram } from '../../../test/bundled-program.ts';
+import { MODEL_SERVER_BIN } from './model-server-bin.ts';
 import { freePorts } from './ports.ts';
 
 const ROOT = join(__dirname, '..', '..', '..');
@@ -25,7 +26,7 @@ export interface RuntimeProcess {
 }
 
 /**
- * Starts the bundled runtime with the local model server as `tensorflow_model_server`.
+ * Starts the bundled runtime with the local model server as `tensorflow_model_server`, or the one under test.
  * @param variables added to the environment; `undefined` removes one
  */
 export async function startRuntimeProcess(
@@ -36,7 +37,7 @@ export async function startRuntimeProcess(
   const low = await freePorts(2 * instances);
   const env = {
     ...process.env,
-    PATH: `${join(ROOT, 'local-model-server', 'bin')}:${process.env.PATH}`,
+    PATH: `${MODEL_SERVER_BIN}:${process.env.PATH}`,
     SAGEMAKER_BIND_TO_PORT: String(port),
     SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 2 * instances - 1}`,
     ...variables,

@@ -1,0 +1,59 @@
+/** Which release of TensorFlow Serving runs here, and what it ignores of the flags that it was given. */
+import { execFile } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import releases from '../../image/tensorflow-serving.json' with { type: 'json' };
+import { MODEL_SERVER_PROGRAM } from './command.ts';
+
+/** A program that does not know `--version` may serve instead. */
+const TIMEOUT_MS = 10_000;
+
+/** What is lost where a flag is ignored. */
+const LOST: Readonly<Record<string, string>> = {
+  enable_serialization_as_tensor_content: 'large answers take longer to write and to read',
+  mixed_precision: 'the graph runs in float32',
+};
+
+/**
+ * What `tensorflow_model_server --version` prints. It runs beside the server, so it gives way to everything else.
+ * @throws where there is none, or the signal ends it
+ */
+export function askVersion(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { env, signal, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
+    const child = execFile(MODEL_SERVER_PROGRAM, ['--version'], options, (error, stdout) => {
+      if (error) reject(error);
+      else resolve(stdout);
+    });
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  });
+}
+
+/**
+ * Warnings of flags that the release ignores, by the table in `container/image/tensorflow-serving.json`; none where
+ * the text names no release, as that of the local model server.
+ * @param versionText as `--version` prints it
+ * @param flags `--name=value` each
+ */
+export function ignoredFlags(versionText: string, flags: readonly string[]): string[] {
+  const [, version] = /TensorFlow ModelServer: (\d+\.\d+)/.exec(versionText) ?? [];
+  if (version === undefined) return [];
+  return releaseOf(version)
+    .lacks.filter((name) => flags.some((flag) => flag.startsWith(`--${name}=`)))
+    .map((name) => {
+      const since = releases.releases.find(({ lacks }) => !(lacks as string[]).includes(name));
+      return `TensorFlow Serving ${version} ignores --${name}: ${LOST[name] ?? 'it has no effect'}; ${since?.versions[0]} and later know it`;
+    });
+}
+
+/** The newest row that is no newer; versions between two rows are as the older one. */
+function releaseOf(version: string): { readonly lacks: readonly string[] } {
+  const rows = releases.releases.filter(({ versions }) => {
+    return orderOf(versions[0] ?? '') <= orderOf(version);
+  });
+  return rows.at(-1) ?? releases.releases[0] ?? { lacks: [] };
+}
+
+function orderOf(version: string): number {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return 1000 * major + minor;
+}

@@ -1,0 +1,146 @@
+/**
+ * `npm run with-real-server -- --image IMAGE | --binary PATH`: the runtime's tests, the goldens among them, and some
+ * benchmarks in front of a real `tensorflow_model_server`, and a report to paste. docs/real-server.md has more.
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, release, tmpdir, totalmem } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import { BENCHES } from '../../bench/questions.ts';
+import { allPassed, reportText, type TestResults } from './report.ts';
+import { prepareServer, type RealServer, type ServerSource } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Tests that talk to the server, and all others of the runtime. */
+const TESTS = 'container/src,test/load';
+/** Benchmarks with a real model behind the runtime. */
+const BENCHMARKS = 'real-models,many-images,batching';
+const OUT = 'real-server-report.md';
+
+const USAGE = `usage: npm run with-real-server -- --image IMAGE | --binary PATH [options]
+
+  --image       an image that docker or podman has or gets, such as tensorflow/serving:2.20.0
+  --binary      a tensorflow_model_server, or the directory that holds it
+  --tests       of these paths alone, separated by commas (default: ${TESTS})
+  --benchmarks  names as npm run bench takes them, or none (default: ${BENCHMARKS})
+  --quick       short benchmarks
+  --out         file of the report (default: ${OUT})
+`;
+
+interface Arguments {
+  readonly source: ServerSource;
+  readonly tests: readonly string[];
+  readonly benchmarks: readonly string[];
+  readonly quick: boolean;
+  readonly out: string;
+}
+
+function readArguments(): Arguments | undefined {
+  const { values } = parseArgs({
+    options: {
+      image: { type: 'string' },
+      binary: { type: 'string' },
+      tests: { type: 'string', default: TESTS },
+      benchmarks: { type: 'string', default: BENCHMARKS },
+      quick: { type: 'boolean', default: false },
+      out: { type: 'string', default: OUT },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { image, binary, tests, quick, out, help } = values;
+  const benchmarks = values.benchmarks === 'none' ? [] : values.benchmarks.split(',');
+  const known = benchmarks.every((wanted) => BENCHES.some(({ name }) => name === wanted));
+  if (help || !known || (image === undefined) === (binary === undefined)) return undefined;
+  const source = image === undefined ? { binary: binary as string } : { image };
+  return { source, tests: tests.split(','), benchmarks, quick, out };
+}
+
+async function main(): Promise<void> {
+  const wanted = readArguments();
+  if (!wanted) {
+    process.stderr.write(USAGE);
+    process.exitCode = 2;
+    return;
+  }
+  const server = await prepareServer(wanted.source);
+  try {
+    process.stderr.write(`${server.from}\n${server.version}\n`);
+    const tests = await runTests(server, wanted.tests);
+    const benchmarks = await runBenchmarks(server, wanted);
+    const text = reportText({ server, machine: await machineLines(), tests, benchmarks });
+    await writeFile(wanted.out, text);
+    process.stderr.write(`\nThe report is in ${wanted.out}.\n`);
+    if (!allPassed(tests)) process.exitCode = 1;
+  } finally {
+    await server.remove();
+  }
+}
+
+/** What children find: the server first on PATH, and where tests look for it. */
+function environmentOf({ bin }: RealServer): NodeJS.ProcessEnv {
+  return { PATH: `${bin}${delimiter}${process.env.PATH}`, TEST_MODEL_SERVER_BIN: bin };
+}
+
+async function runTests(
+  server: RealServer,
+  paths: readonly string[],
+): Promise<TestResults | undefined> {
+  const directory = await mkdtemp(join(tmpdir(), 'with-real-server-'));
+  const json = join(directory, 'results.json');
+  try {
+    await execa(
+      process.execPath,
+      [
+        join(ROOT, 'node_modules/jest/bin/jest.js'),
+        '--ci',
+        '--json',
+        `--outputFile=${json}`,
+        ...paths,
+      ],
+      {
+        cwd: ROOT,
+        env: environmentOf(server),
+        stdio: ['ignore', 'ignore', 'inherit'],
+        reject: false,
+      },
+    );
+    return existsSync(json) ? JSON.parse(await readFile(json, 'utf8')) : undefined;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** @returns what they print */
+async function runBenchmarks(
+  server: RealServer,
+  { benchmarks, quick }: Arguments,
+): Promise<string | undefined> {
+  if (benchmarks.length === 0) return undefined;
+  const bench = [join(ROOT, 'bench/run.ts'), '--only', benchmarks.join(',')];
+  const { stderr } = await execa('npx', ['tsx', ...bench, ...(quick ? ['--quick'] : [])], {
+    cwd: ROOT,
+    env: environmentOf(server),
+    stdin: 'ignore',
+    stderr: ['pipe', 'inherit'],
+    reject: false,
+  });
+  return String(stderr);
+}
+
+async function machineLines(): Promise<string[]> {
+  const processors = cpus();
+  const { stdout: commit } = await execa('git', ['rev-parse', 'HEAD'], {
+    cwd: ROOT,
+    reject: false,
+  });
+  return [
+    `machine: ${processors[0]?.model ?? 'unknown'}, ${processors.length} CPUs, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`,
+    `commit: ${String(commit)}, ${new Date().toISOString().slice(0, 10)}`,
+  ];
+}
+
+// Jest and the benchmarks end by the same Ctrl-C, being of this process group.
+process.once('SIGTERM', () => process.exit(143));
+void main();
