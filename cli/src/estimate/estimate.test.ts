@@ -70,6 +70,16 @@ describe('the command', () => {
     expect((await run('--images', '100', '--measured', file)).exitCode).toBe(2);
   });
 
+  test('prices every type that a batch job tries, where none is named', async () => {
+    const { stdout } = await run('--images', '100', '--seconds-per-image', '1');
+    const { estimates } = JSON.parse(stdout) as { estimates: { instanceType: string }[] };
+    expect([...new Set(estimates.map(({ instanceType }) => instanceType))]).toEqual([
+      'ml.p3.2xlarge',
+      'ml.g5.2xlarge',
+      'ml.g4dn.xlarge',
+    ]);
+  });
+
   test('takes a price file, and says which price is missing', async () => {
     const file = join(directory, 'prices.json');
     const prices = { ...(await readPrices()), instanceHour: { 'ml.c5.large': 9 } };

@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { EXISTING, type Existing } from '@sagemaker-tfs/batch';
 import { amiFor } from '@sagemaker-tfs/batch/ami';
+import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
   DATA_TYPES,
   DEFAULT_SETTINGS,
+  type FallbackType,
   SPLIT_TYPES,
 } from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
 import type { StartOptions } from '../batch/aws/start.ts';
 import { usageError } from '../errors.ts';
 import { printResult } from '../output/print.ts';
-import { keyValue, wholeNumber } from './options.ts';
+import { keyValue, list, wholeNumber } from './options.ts';
 
 type JobOptions = Omit<
   StartOptions,
-  'jobName' | 'dataType' | 'environment' | 'tags' | 'maxPayloadInMB'
+  'jobName' | 'dataType' | 'environment' | 'tags' | 'maxPayloadInMB' | 'fallbacks'
 >;
 
 type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
@@ -29,6 +31,7 @@ type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
   readonly env?: Record<string, string>;
   readonly tag?: Record<string, string>;
   readonly missingOnly?: true;
+  readonly fallbackInstanceType?: string[];
   readonly region?: string;
   readonly json?: true;
   readonly stateMachine?: string;
@@ -121,6 +124,11 @@ function addMachine(start: Command): void {
 function addResources(start: Command): void {
   start
     .option('--instance-type <type>', 'instances of the job', DEFAULT_SETTINGS.instanceType)
+    .option(
+      '--fallback-instance-type <type>',
+      `to go on with where --instance-type is refused or at its quota (repeatable; default: for ml.p3, which AWS is taking away, ${fallbackTypes(DEFAULT_SETTINGS.instanceType).join(', then ')})`,
+      list,
+    )
     .option('--instance-count <number>', 'how many', wholeNumber(), DEFAULT_SETTINGS.instanceCount)
     .option(
       '--transform-ami-version <version>',
@@ -183,6 +191,7 @@ const SETTING_NAMES: Readonly<Record<string, string>> = {
   maxPayload: 'maxPayloadInMB',
   env: 'environment',
   inventory: 'inventoryUri',
+  fallbackInstanceType: 'fallbacks',
 };
 /** Options that say how to start, and are no settings. */
 const NO_SETTINGS = new Set(['stateMachine', 'jobName', 'region', 'json']);
@@ -204,7 +213,8 @@ async function startMachine(
   for (const [name, value] of Object.entries(options)) {
     // The machine has defaults of its own.
     if (NO_SETTINGS.has(name) || command.getOptionValueSource(name) !== 'cli') continue;
-    input[SETTING_NAMES[name] ?? name] = value;
+    input[SETTING_NAMES[name] ?? name] =
+      name === 'fallbackInstanceType' ? options.fallbackInstanceType?.map(settingOf) : value;
   }
   if (options.dataType === undefined && options.inputUri?.endsWith('.manifest')) {
     input.dataType = 'ManifestFile';
@@ -232,10 +242,10 @@ async function startTransformJob(options: Options): Promise<void> {
   const result = await withAws(region, (clients) => startJob(clients, job, again));
   printResult(json, result, () => {
     if (!result.started) return 'Every input has an output: nothing to do.';
-    const { jobName, missing, stale = 0 } = result;
+    const { jobName, instanceType, missing, stale = 0 } = result;
     const why = stale > 0 ? `, ${stale} of them with one that does not count` : '';
     const which = missing === undefined ? '' : ` over ${missing} inputs without an output${why}`;
-    return `Started ${jobName}${which}. Follow it with: sagemaker-tfs batch watch ${jobName}`;
+    return `Started ${jobName} on ${instanceType}${which}. Follow it with: sagemaker-tfs batch watch ${jobName}`;
   });
 }
 
@@ -267,7 +277,8 @@ function jobOf(options: Options): StartOptions {
     const flag = alone.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw usageError(`--${flag} needs --state-machine`);
   }
-  const { modelName, inputUri, outputUri, env, tag, maxPayload } = rest;
+  const { modelName, inputUri, outputUri, env, tag, maxPayload, instanceType } = rest;
+  const fallbacks = options.fallbackInstanceType ?? fallbackTypes(instanceType);
   if (!modelName || !inputUri || !outputUri) {
     throw usageError('give --model-name, --input-uri and --output-uri, or --state-machine');
   }
@@ -279,10 +290,16 @@ function jobOf(options: Options): StartOptions {
     jobName: options.jobName ?? nameOf(modelName, new Date()),
     dataType: options.dataType ?? (inputUri.endsWith('.manifest') ? 'ManifestFile' : 'S3Prefix'),
     maxPayloadInMB: maxPayload,
-    transformAmiVersion: options.transformAmiVersion ?? amiFor(options.instanceType),
+    transformAmiVersion: options.transformAmiVersion ?? amiFor(instanceType),
+    fallbacks: fallbacks.map((type) => ({ instanceType: type, transformAmiVersion: amiFor(type) })),
     environment: env ?? {},
     tags: tag ?? {},
   };
+}
+
+/** A fallback as the state machine's settings have it. */
+function settingOf(instanceType: string): FallbackType {
+  return { instanceType, transformAmiVersion: amiFor(instanceType) ?? '' };
 }
 
 /** A name that SageMaker takes: letters, digits and hyphens, 63 at most. */

@@ -1,3 +1,4 @@
+import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { type Command, InvalidArgumentError } from 'commander';
 import { usageError } from '../errors.ts';
@@ -5,6 +6,12 @@ import type { Estimate, Workload } from '../estimate/estimate.ts';
 import { printResult, table } from '../output/print.ts';
 import { byteSize } from './batch-shards.ts';
 import { list, wholeNumber } from './options.ts';
+
+/** What a batch job tries in turn where nobody names a type. */
+const DEFAULT_TYPES = [
+  DEFAULT_SETTINGS.instanceType,
+  ...fallbackTypes(DEFAULT_SETTINGS.instanceType),
+];
 
 interface Options {
   readonly images: number;
@@ -37,7 +44,7 @@ export function addEstimate(program: Command): void {
     .option('--measured <file>', 'result of batch local --json or tune --json, instead')
     .option(
       '--instance-type <type>',
-      `repeatable (default: ${DEFAULT_SETTINGS.instanceType})`,
+      `repeatable (default: what a batch job tries in turn: ${DEFAULT_TYPES.join(', ')})`,
       list,
     )
     .option('--instance-count <number>', 'instances at once', wholeNumber(), 2);
@@ -80,7 +87,7 @@ async function run(options: Options): Promise<void> {
     secondsPerImage: await secondsOf(options),
   };
   const estimates: Estimate[] = [];
-  const types = options.instanceType ?? [DEFAULT_SETTINGS.instanceType];
+  const types = options.instanceType ?? DEFAULT_TYPES;
   const note = options.secondsPerImage === undefined ? await measuredElsewhere(options, types) : '';
   for (const type of types) {
     const live = options.livePrices
@@ -156,5 +163,8 @@ function describe(work: Workload, prices: string, estimates: readonly Estimate[]
       rows,
     ),
     `Prices of ${prices}. ${work.startMinutes} minutes to start each job or endpoint; an endpoint is busy ${work.endpointUse * 100}% of its time; ${work.imagesPerObject} image(s) an object.`,
+    ...(new Set(estimates.map(({ instanceType }) => instanceType)).size > 1
+      ? ['Every type is taken to be equally fast: measure each, and estimate it alone.']
+      : []),
   ].join('\n');
 }

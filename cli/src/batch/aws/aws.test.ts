@@ -151,7 +151,11 @@ test('start, watch, verify and fetch a job; the second start does only what is m
   const start = (...more: string[]) =>
     run('start', '--model-name', 'digits', ...places, ...more, '--json');
   const first = await start('--job-name', 'first');
-  expect(JSON.parse(first.stdout)).toEqual({ started: true, jobName: 'first' });
+  expect(JSON.parse(first.stdout)).toEqual({
+    started: true,
+    jobName: 'first',
+    instanceType: 'ml.p3.2xlarge',
+  });
 
   await put({
     'job/out/a.jpg.out': '{"predictions": [{"digit": 7, "p": [0.5, 0.25]}]}',

@@ -95,6 +95,7 @@ describe('start', () => {
       ...['--state-machine', arn, '--inventory', 's3://lists/x/manifest.json'],
       ...['--key-suffix', '.jpg', '--objects-per-shard', '1000', '--run-id', 'tiles'],
       ...['--max-payload', '6', '--env', 'A=1', '--instance-count', '2', '--json'],
+      ...['--fallback-instance-type', 'ml.g5.xlarge', '--fallback-instance-type', 'ml.c6i.xlarge'],
     );
     expect(await inputOf(stdout)).toEqual({
       inventoryUri: 's3://lists/x/manifest.json',
@@ -104,6 +105,10 @@ describe('start', () => {
       maxPayloadInMB: 6,
       environment: { A: '1' },
       instanceCount: 2,
+      fallbacks: [
+        { instanceType: 'ml.g5.xlarge', transformAmiVersion: expect.stringMatching(/^al2/) },
+        { instanceType: 'ml.c6i.xlarge', transformAmiVersion: '' },
+      ],
     });
   });
 

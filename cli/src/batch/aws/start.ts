@@ -13,16 +13,18 @@ import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemake
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
+import { type JobInstances, onFirstType } from './instance-types.ts';
 import { listPage } from './listing.ts';
 import { claimOutputs } from './origin.ts';
 import type { TransformPlaces } from './transform-places.ts';
 import { verifyOutputs } from './verify.ts';
 
 /** A job to start; names and meaning are those of CreateTransformJob. */
-export interface StartOptions extends TransformPlaces {
+export interface StartOptions extends TransformPlaces, JobInstances {
   readonly jobName: string;
   readonly modelName: string;
-  readonly instanceType: string;
+  /** Types to go on with, in turn, where `instanceType` is refused or at its quota. */
+  readonly fallbacks: readonly JobInstances[];
   readonly instanceCount: number;
   readonly contentType: string;
   readonly accept: string;
@@ -31,7 +33,6 @@ export interface StartOptions extends TransformPlaces {
   readonly batchStrategy: BatchStrategy;
   readonly maxConcurrentTransforms: number;
   readonly maxPayloadInMB: number;
-  readonly transformAmiVersion?: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly kmsKeyId?: string | undefined;
@@ -50,11 +51,17 @@ export interface Again {
 /** What was started. */
 export type Started =
   | { readonly started: false; readonly missing: 0 }
-  | ({ readonly started: true; readonly jobName: string } & Partial<Missing>);
+  | ({
+      readonly started: true;
+      readonly jobName: string;
+      readonly instanceType: string;
+    } & Partial<Missing>);
 
 /**
  * Starts a job, and writes down what makes its outputs before the first of them.
+ * A job that was taken and then finds no capacity fails: only the state machine goes on to the next type.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
+ * @throws CommandError INSTANCE_TYPES_REFUSED
  */
 export async function startJob(
   { s3, sagemaker }: Pick<AwsClients, 's3' | 'sagemaker'>,
@@ -69,27 +76,31 @@ export async function startJob(
   const claim = await claimOutputs(s3, options, missingOnly ? existing : 'replace');
   const create = async (job: StartOptions) => {
     try {
-      await sagemaker.send(new CreateTransformJobCommand(request(job)));
+      return await onFirstType([job, ...job.fallbacks], ({ instanceType, transformAmiVersion }) => {
+        const input = request({ ...job, instanceType, transformAmiVersion });
+        return sagemaker.send(new CreateTransformJobCommand(input));
+      });
     } catch (error) {
       if (isRefusal(error)) await claim.undo();
       throw error;
     }
   };
   if (!missingOnly) {
-    await create(options);
-    return { started: true, jobName };
+    const instanceType = await create(options);
+    return { started: true, jobName, instanceType };
   }
   const counted =
     existing === 'skip' ? options : { ...options, since: claim.since, notOlderThanInput: true };
   const left = await findMissing(s3, counted, jobName);
   if (!left) return { started: false, missing: 0 };
-  await create({ ...options, inputUri: left.manifestUri, dataType: 'ManifestFile' });
-  return { started: true, jobName, ...left };
+  const missing = { ...options, inputUri: left.manifestUri, dataType: 'ManifestFile' } as const;
+  return { started: true, jobName, instanceType: await create(missing), ...left };
 }
 
 /** True where it is certain that no job was made. */
 function isRefusal(error: unknown): boolean {
-  const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
+  const refusal = error instanceof CommandError ? error.cause : error;
+  const { $metadata } = refusal as { $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode ?? 0;
   return status >= 400 && status < 500;
 }

@@ -1,0 +1,50 @@
+/** Instance types of a job, tried in turn. */
+import { CommandError } from '../../errors.ts';
+
+/** What a job runs on. */
+export interface JobInstances {
+  readonly instanceType: string;
+  /** Host image; SageMaker chooses where there is none. */
+  readonly transformAmiVersion?: string | undefined;
+}
+
+/** What SageMaker says of a type that it does not offer, or has no instance of. */
+const REFUSED = /instance ?type|capacity/i;
+
+/**
+ * Whether CreateTransformJob refuses the type, and not the job: ResourceLimitExceeded is a quota too small or full.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTransformJob.html
+ */
+function isTypeRefused(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'ResourceLimitExceeded' || REFUSED.test(error.message);
+}
+
+/**
+ * Creates a job on the first of the types that SageMaker takes.
+ * @returns that type
+ * @throws what `create` throws for other reasons, or where there is one type
+ * @throws CommandError INSTANCE_TYPES_REFUSED, caused by the last refusal
+ */
+export async function onFirstType(
+  types: readonly JobInstances[],
+  create: (instances: JobInstances) => Promise<unknown>,
+): Promise<string> {
+  const refusals: string[] = [];
+  let cause: unknown;
+  for (const instances of types) {
+    try {
+      await create(instances);
+      return instances.instanceType;
+    } catch (error) {
+      if (!isTypeRefused(error) || types.length === 1) throw error;
+      refusals.push(`${instances.instanceType}: ${error.message}`);
+      cause = error;
+    }
+  }
+  throw new CommandError(
+    'INSTANCE_TYPES_REFUSED',
+    `SageMaker takes no job on any of these types. ${refusals.join('. ')}. Ask for a quota 'for transform job usage', or give another --instance-type`,
+    { cause },
+  );
+}
