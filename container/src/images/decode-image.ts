@@ -13,14 +13,17 @@ import sharp from 'sharp';
 import { giveBytes, takeBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
 import { cmykToRgb } from './cmyk.ts';
+import { checkSides } from './declared-size.ts';
 import { fitPicture } from './fit-picture.ts';
 import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
 import { maxImagePixels } from './pixel-limit.ts';
 import type { ResizeMode } from './placement.ts';
+import { pngForPixels } from './png-chunks.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
+import { checkTiffSamples } from './tiff-directory.ts';
 import { turnUpright } from './turn-upright.ts';
 
 /** What the pixels should be. */
@@ -75,7 +78,8 @@ sharp.cache(false);
  * in the decoder first, to no less than the wanted size (not with `nearest`).
  * @param out where the pixels go if the size is given: exactly height * width * channels bytes
  * @returns rows of pixels, channels innermost: 1 channel for `gray`, else 3
- * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels`
+ * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels` or with a
+ *   side longer than `MAX_IMAGE_SIDE`
  */
 export async function decodeImage(
   bytes: Uint8Array,
@@ -86,7 +90,10 @@ export async function decodeImage(
   if (!format) throw notAnImage(bytes);
   const room = roomFor(options, out);
   if (format !== 'jpeg') {
-    return inTurn(async () => fit(await decodeWithSharp(bytes, options), options, room));
+    checkSides(bytes, format);
+    if (format === 'tiff') checkTiffSamples(bytes);
+    const needed = format === 'png' ? pngForPixels(bytes) : bytes;
+    return inTurn(async () => fit(await decodeWithSharp(needed, options), options, room));
   }
   const header = readJpegHeader(bytes);
   checkJpeg(bytes, header, options);

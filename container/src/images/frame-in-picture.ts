@@ -2,12 +2,14 @@
  * Where the model's frame lies in a picture that was fitted into it, so that what the model says of the frame can be
  * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
  */
-import sharp from 'sharp';
+import sharp, { type Metadata } from 'sharp';
 import type { DecodeContext } from '../codecs/codec.ts';
 import type { FrameInPicture } from '../postprocess/frame.ts';
+import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';
 import { readJpegHeader } from './jpeg-header.ts';
 import { placePicture, type ResizeMode, type Size } from './placement.ts';
+import { pngForPixels } from './png-chunks.ts';
 
 /**
  * The frame in each picture; undefined where nobody asks, where frame and picture are the same (`stretch`, the
@@ -44,6 +46,11 @@ export function frameInPicture(picture: Size, frame: Size, resize: ResizeMode): 
 /** Pixels of the picture as it is seen: EXIF orientation applied. */
 async function uprightSize(bytes: Uint8Array): Promise<Size> {
   const header = readJpegHeader(bytes);
-  const { width, height, orientation = 1 } = header ?? (await sharp(bytes).metadata());
+  const { width, height, orientation = 1 } = header ?? (await readWithSharp(bytes));
   return orientation >= 5 ? { width: height, height: width } : { width, height };
+}
+
+function readWithSharp(bytes: Uint8Array): Promise<Metadata> {
+  const needed = imageFormat(bytes) === 'png' ? pngForPixels(bytes) : bytes;
+  return sharp(needed).metadata();
 }
