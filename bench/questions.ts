@@ -7,6 +7,7 @@ import { detection } from './detection.ts';
 import { eventLoop } from './event-loop.ts';
 import { graphOptions } from './graph-options.ts';
 import { imageBytes } from './image-bytes.ts';
+import { inFlight } from './in-flight.ts';
 import { jsonPassThrough } from './json-pass-through.ts';
 import type { Bench } from './lib/bench.ts';
 import { manyImages } from './many-images.ts';
@@ -31,6 +32,7 @@ export const BENCHES: readonly Bench[] = [
   coldStart,
   imageBytes,
   batching,
+  inFlight,
   graphOptions,
   batchLocal,
   warmUp,

@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** Tests that talk to the server, and all others of the runtime. */
 const TESTS = 'container/src,test/load';
 /** Benchmarks with a real model behind the runtime. */
-const BENCHMARKS = 'real-models,many-images,batching';
+const BENCHMARKS = 'real-models,many-images,batching,in-flight';
 const OUT = 'real-server-report.md';
 
 const USAGE = `usage: npm run with-real-server -- --image IMAGE | --binary PATH [options]
