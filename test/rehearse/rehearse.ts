@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { awsEnvironment, bootstrapAndDeploy } from './cdk.ts';
 import { type Deployed, readDeployed } from './deployed.ts';
+import { checkManifest } from './image-manifest.ts';
 import { type ImageBuilder, startImageBuilder } from './images.ts';
 import { startMoto } from './moto.ts';
 import { serveArchive, serveInImage } from './serve.ts';
@@ -61,6 +62,7 @@ async function rehearse(images: ImageBuilder): Promise<void> {
   const test = (deployed: Deployed, plan: string) => smokeTest(deployed, plan, moto.url, images);
   try {
     const good = await deploy(moto.url, 'good');
+    if (images.registry) await checkManifest(images.registry.pulledFrom(good.image));
     check('the smoke test passes', await test(good, good.plan), /^SUCCESS/);
     // moto cannot update a stack; a new account can be deployed to.
     await moto.reset();

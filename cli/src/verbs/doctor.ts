@@ -107,12 +107,18 @@ async function containerBuilder(): Promise<Finding> {
   );
 }
 
+/** What a deployment fails for where nobody asked before. */
+const QUOTA =
+  "Ask Service Quotas for twice an endpoint's instances ('ml... for endpoint usage'): an update runs the old and the new ones together";
+
 async function awsAccount(): Promise<Finding> {
   const ok = Boolean(process.env.AWS_ACCESS_KEY_ID ?? process.env.AWS_PROFILE);
   return {
     what: 'AWS credentials',
     ok,
-    detail: ok ? 'in the environment' : 'none in the environment; needed by cdk deploy only',
+    detail: ok
+      ? `in the environment. ${QUOTA}`
+      : 'none in the environment; needed by cdk deploy only',
   };
 }
 
