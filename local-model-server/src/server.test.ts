@@ -235,6 +235,14 @@ describe('HandleReloadConfigRequest', () => {
       inputs: { x: tensorFromValues('float32', [1, 1], [2]) },
     });
     expect(reply.model.version).toBe('2');
+    // Of GetModelStatus a label is no part (get_model_status_impl.cc): it is neither followed nor missed.
+    const versionsOf = async (label?: string) =>
+      (await grpc.status('half', undefined, label)).modelVersionStatus.map(
+        ({ version }) => version,
+      );
+    const all = await versionsOf();
+    expect(await versionsOf('stable')).toEqual(all);
+    expect(await versionsOf('nobody')).toEqual(all);
   });
 
   test('a bad configuration changes nothing', async () => {

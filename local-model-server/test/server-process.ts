@@ -144,7 +144,7 @@ export class GrpcClient {
     return decodePredictResponse(await this.call(GRPC_METHODS.predict, bytes));
   }
 
-  status(name: string, version?: bigint): Promise<GetModelStatusResponse> {
+  status(name: string, version?: bigint, label?: string): Promise<GetModelStatusResponse> {
     const schemas = {
       request: GetModelStatusRequestSchema,
       response: GetModelStatusResponseSchema,
@@ -155,6 +155,7 @@ export class GrpcClient {
         ...(version !== undefined && {
           versionChoice: { case: 'version', value: { value: version } },
         }),
+        ...(label !== undefined && { versionChoice: { case: 'versionLabel', value: label } }),
       },
     });
   }
