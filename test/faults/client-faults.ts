@@ -6,6 +6,8 @@ import type { Question } from './clients.ts';
 import type { Fault, Ground } from './ground.ts';
 import { type RawAnswer, readAnswers } from './raw-answers.ts';
 
+/** Of the runtime with slow clients: long enough that an honest one on a busy machine is not taken for one. */
+export const CLIENT_PATIENCE_SECONDS = 3;
 /** Right answers at the end: nothing is left of the attack. */
 const AFTER = 40;
 /** Sockets of one attack at a time. */
@@ -13,7 +15,7 @@ const ATTACKERS = 16;
 /** A connection that answers nothing for so long counts as lost, in ms. */
 const PATIENCE_MS = 30_000;
 
-/** Opens sockets, has them misbehave for `times` seconds, and closes them. */
+/** Opens sockets, has them misbehave until the runtime has lost patience and `times` seconds more, and closes them. */
 function beside(name: string, misbehave: (socket: Socket, ground: Ground) => void): Fault {
   return {
     name,
@@ -25,7 +27,7 @@ function beside(name: string, misbehave: (socket: Socket, ground: Ground) => voi
         misbehave(socket, ground);
         return socket;
       });
-      await sleep(1_000 * times);
+      await sleep(1_000 * (CLIENT_PATIENCE_SECONDS + times));
       for (const socket of sockets) socket.destroy();
       tally.fault();
       await tally.untilRight(AFTER);

@@ -7,6 +7,8 @@ import type { Tally } from './tally.ts';
 export interface Question {
   readonly path: string;
   readonly contentType: string;
+  /** Further fields of its head. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** The answer's text. */
   readonly golden: string;
@@ -31,6 +33,7 @@ export function ask(
 ): Promise<Answer> {
   return new Promise((resolve) => {
     const headers = {
+      ...question.headers,
       'Content-Type': question.contentType,
       'Content-Length': question.body.byteLength,
     };

@@ -16,6 +16,7 @@ its connection), breaks something, and compares every answer with the one that t
 npm run faults -- --short           # the whole table once, as in CI
 npm run faults -- --minutes 60      # again and again, each fault five times as long
 npm run faults -- --only worker     # some rows
+npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 \`\`\`
 
 - **right**: status 200, and the same bytes as before.

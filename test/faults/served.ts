@@ -1,4 +1,5 @@
 /** The built runtime as a process of its own, with what the faults need: its processes, its log, its memory. */
+import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { answering, endChild, startChild } from '../../bench/lib/children.ts';
 import { commandOf, processTree, residentBytes } from '../../bench/lib/process-stats.ts';
@@ -27,6 +28,8 @@ export interface Served {
   pids(kind: 'model server' | 'worker'): number[];
   /** Of all its processes, now. */
   memoryBytes(): number;
+  /** File descriptors of all its processes, now. */
+  descriptors(): number;
   /** Lines of its log, parsed. */
   log(): Record<string, unknown>[];
   stop(): Promise<void>;
@@ -77,6 +80,7 @@ export async function startServed(options: ServedOptions): Promise<Served> {
     port,
     pids: (kind) => tree().filter((pid, at) => at > 0 && kindOf(pid) === kind),
     memoryBytes: () => tree().reduce((sum, pid) => sum + residentOf(pid), 0),
+    descriptors: () => tree().reduce((sum, pid) => sum + descriptorsOf(pid), 0),
     log: () => parsedLines(text),
     stop: () => endChild(child),
   };
@@ -93,6 +97,15 @@ function kindOf(pid: number): 'model server' | 'worker' | undefined {
 function residentOf(pid: number): number {
   try {
     return residentBytes(pid);
+  } catch {
+    // It has ended.
+    return 0;
+  }
+}
+
+function descriptorsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
     // It has ended.
     return 0;

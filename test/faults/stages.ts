@@ -1,5 +1,6 @@
 /** The table of faults: what is tried, and on which runtime. */
 import {
+  CLIENT_PATIENCE_SECONDS,
   descriptorsUsedUp,
   disconnecting,
   dribbling,
@@ -45,7 +46,7 @@ export const STAGES: readonly Stage[] = [
   {
     name: 'clients',
     backends: ['grpc', 'in-process'],
-    environment: { SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS: '1' },
+    environment: { SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS: String(CLIENT_PATIENCE_SECONDS) },
     faults: [dribbling, neverReading, disconnecting, pipelining, smuggling],
   },
   {
