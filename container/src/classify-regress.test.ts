@@ -199,6 +199,19 @@ describe('regress', () => {
   });
 });
 
+test('a label that is not there, an output and a picture as example have codes of their own', async () => {
+  const label = await ask('tfs-model-label=nobody', '{"instances": [1.0]}');
+  expect(label).toMatchObject({ status: 400, body: { code: 'MODEL_NOT_FOUND' } });
+  const output = await ask('tfs-outputs=nobody', '{"instances": [1.0]}');
+  expect(output).toMatchObject({ status: 400, body: { code: 'UNKNOWN_OUTPUT' } });
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+  for (const type of ['image/png', 'application/x-image']) {
+    const picture = await ask('tfs-method=regress', png, { 'Content-Type': type });
+    expect(picture.body.error).toContain('is a picture');
+    expect(picture).toMatchObject({ status: 400, body: { code: 'BAD_INPUT' } });
+  }
+});
+
 describe('errors are the same over both transports', () => {
   test.each<[string, string, string, number, RegExp]>([
     [
@@ -244,6 +257,13 @@ describe('errors are the same over both transports', () => {
       '{"examples": [{"x": 1.0}]}',
       404,
       /7/,
+    ],
+    [
+      'an output that is not there',
+      'tfs-outputs=nobody',
+      '{"instances": [1.0]}',
+      400,
+      /has no output "nobody"; it has y/,
     ],
   ])('%s', async (_name, attributes, body, status, message) => {
     const [grpc, rest] = await Promise.all(

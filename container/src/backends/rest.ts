@@ -18,7 +18,7 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { errorCodeOf } from './grpc/grpc-error.ts';
+import { modelError } from './grpc/grpc-error.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
 import { HttpClient, type HttpReply } from './rest/http-client.ts';
 import { predictRequestBody, readPredictReply, rowsRequestBody } from './rest/predict-json.ts';
@@ -156,7 +156,7 @@ export class RestBackend implements Backend {
       signal,
     );
     if (reply.status === 200) return reply.body;
-    throw new ServingError(errorCodeOf(reply.status), errorText(reply), { status: reply.status });
+    throw modelError(errorText(reply), reply.status);
   }
 }
 

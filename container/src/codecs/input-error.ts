@@ -38,6 +38,18 @@ export function unknownInput(name: string, { key, inputs }: Signature): ServingE
   );
 }
 
+/** The error for an output that the signature lacks. */
+export function unknownOutput(
+  name: string,
+  { key, outputs }: Pick<Signature, 'key' | 'outputs'>,
+): ServingError {
+  const names = Object.keys(outputs).join(', ');
+  return new ServingError(
+    'UNKNOWN_OUTPUT',
+    `signature "${key}" has no output "${shortened(name)}"; it has ${names}`,
+  );
+}
+
 /**
  * The name of the only input, or of the only one without a default. @throws ServingError BAD_INPUT where there are
  * several or none

@@ -43,6 +43,18 @@ describe('requests', () => {
     expect(inputs.x && toNested(inputs.x)).toEqual([1, 2]);
   });
 
+  test.each([
+    'application/json; charset=utf-16',
+    'text/csv; charset="UTF-32LE"',
+    'application/jsonlines; charset=UCS-2',
+  ])('%s is 415', async (contentType) => {
+    const context = decodeContext(signature, contentType);
+    await expect(decodeRequest(Buffer.from('1', 'utf16le'), context)).rejects.toMatchObject({
+      status: 415,
+      message: expect.stringContaining('UTF-8'),
+    });
+  });
+
   test('any image type is decoded by its bytes', async () => {
     const png = await gradient(4, 4).png().toBuffer();
     const image = signatureOf({ image: ['uint8', [-1, 2, 2, 3]] });

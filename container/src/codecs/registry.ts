@@ -14,7 +14,7 @@ import type {
 import { csvRequest } from './csv.ts';
 import { csvResponse } from './csv-response.ts';
 import { imageRequest } from './image.ts';
-import { inputError } from './input-error.ts';
+import { inputError, shortened } from './input-error.ts';
 import { jsonRequest } from './json-request.ts';
 import { jsonLinesResponse, jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
@@ -77,10 +77,16 @@ export async function decodeRequest(
 }
 
 const requestCodec = remembered((contentType): RequestCodec => {
-  const { type } = parseMediaType(contentType || DEFAULT_REQUEST_TYPE);
+  const { type, parameters } = parseMediaType(contentType || DEFAULT_REQUEST_TYPE);
   const codec = REQUEST_CODECS.find(({ mediaTypes }) =>
     mediaTypes.some((known) => covers(known, type)),
   );
+  if (codec && isText(codec) && WIDE_CHARSETS.test(parameters.charset ?? '')) {
+    throw new ServingError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `${type} is read as UTF-8, not as ${shortened(parameters.charset ?? '')}; send it as UTF-8`,
+    );
+  }
   if (codec) return codec;
   throw new ServingError(
     'UNSUPPORTED_MEDIA_TYPE',
@@ -88,13 +94,20 @@ const requestCodec = remembered((contentType): RequestCodec => {
   );
 });
 
+/** Charsets in which not even ASCII is what it is in UTF-8. Clients name others without asking anybody. */
+const WIDE_CHARSETS = /^(utf-?(16|32)|ucs-?[24])/i;
+
+function isText(codec: RequestCodec): boolean {
+  return codec === jsonRequest || codec === csvRequest;
+}
+
 /** Undefined where the body is to be decoded here. */
 async function inThread(
   codec: RequestCodec,
   body: Uint8Array,
   { signal, ...context }: DecodeContext,
 ): Promise<DecodedRequest | undefined> {
-  if (codec !== jsonRequest && codec !== csvRequest) return undefined;
+  if (!isText(codec)) return undefined;
   return readInThread({ kind: codec === csvRequest ? 'csv' : 'json', body, context }, signal);
 }
 

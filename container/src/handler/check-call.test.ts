@@ -5,7 +5,7 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { checkCall, withoutLastOnes } from './check-call.ts';
+import { checkCall, checkOutputs, withoutLastOnes } from './check-call.ts';
 
 const spec = (dtype: 'float32' | 'string', shape: readonly number[] | undefined, more = {}) => ({
   tensorName: 't:0',
@@ -73,6 +73,14 @@ describe('what TensorFlow would be handed', () => {
     const odd = JSON.parse('{"toString": 1}') as Record<string, unknown>;
     expect(refusal(image, { ...odd, image: floats(1, 28, 28, 1) } as never).code).toBe(
       'UNKNOWN_INPUT',
+    );
+  });
+
+  test('an output that the signature lacks', () => {
+    const { outputs } = image;
+    expect(() => checkOutputs(image, Object.keys(outputs))).not.toThrow();
+    expect(() => checkOutputs(image, ['constructor'])).toThrow(
+      expect.objectContaining({ code: 'UNKNOWN_OUTPUT', status: 400 }),
     );
   });
 

@@ -16,7 +16,7 @@ import {
   type TensorMap,
   type TensorSpec,
 } from '@sagemaker-tfs/tensors';
-import { unknownInput } from '../codecs/input-error.ts';
+import { unknownInput, unknownOutput } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
 
 /** Inputs as the signature has them. */
@@ -46,6 +46,12 @@ export function checkCall(signature: Signature, inputs: TensorMap): CheckedCall 
   }
   if (names.length < Object.keys(signature.inputs).length) checkMissing(signature, inputs);
   return { inputs: checked, isFlat: checked !== inputs };
+}
+
+/** @throws ServingError UNKNOWN_OUTPUT for one that the signature lacks */
+export function checkOutputs({ key, outputs }: Signature, wanted: readonly string[] = []): void {
+  const unknown = wanted.find((name) => !Object.hasOwn(outputs, name));
+  if (unknown !== undefined) throw unknownOutput(unknown, { key, outputs });
 }
 
 /** The tensor with the sizes of 1 that the signature has beyond its own. */

@@ -9,6 +9,7 @@ import type { ExamplesReply } from '../backends/backend.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { acceptableTypes } from '../codecs/media-type.ts';
 import { ServingError } from '../errors.ts';
+import { imageFormat } from '../images/image-format.ts';
 import { checkFor, type Inference } from './inference.ts';
 
 /**
@@ -50,7 +51,14 @@ export async function classifyOrRegress(
 /** The serialized tf.Examples of the signature's only input. */
 function examplesOf(inputs: TensorMap, method: string): readonly Uint8Array[] {
   const [tensor, ...others] = Object.values(inputs);
-  if (tensor?.dtype === 'string' && others.length === 0) return tensor.values;
+  if (tensor?.dtype === 'string' && others.length === 0) {
+    const picture = tensor.values.findIndex((value) => imageFormat(value) !== undefined);
+    if (picture < 0) return tensor.values;
+    throw new ServingError(
+      'BAD_INPUT',
+      `tfs-method=${method} takes tf.Examples, but instance ${picture} is a picture. Send it without tfs-method, or as a feature of a tf.Example.`,
+    );
+  }
   throw new ServingError(
     'BAD_INPUT',
     `tfs-method=${method} needs a signature whose only input takes tf.Examples, and a body of them: {"examples": [...]}, TFRecord or RecordIO`,

@@ -17,7 +17,7 @@ import type { Labels } from '../postprocess/labels.ts';
 import type { RequestSignal } from '../request-signal.ts';
 import type { Services } from '../services.ts';
 import type { PredictOptions } from './api.ts';
-import { type CheckedCall, checkCall, withoutLastOnes } from './check-call.ts';
+import { type CheckedCall, checkCall, checkOutputs, withoutLastOnes } from './check-call.ts';
 
 /** A request with its model resolved. */
 export interface Inference {
@@ -228,10 +228,11 @@ async function calledSignature(
 /** @throws ServingError as {@link checkCall} */
 export function checkFor(
   backend: Backend,
-  { model, inputs }: Pick<BackendRequest, 'model' | 'inputs'>,
+  { model, inputs, outputs }: Pick<BackendRequest, 'model' | 'inputs' | 'outputs'>,
   signature: Signature,
 ): CheckedCall {
   try {
+    checkOutputs(signature, outputs);
     return checkCall(signature, inputs);
   } catch (error) {
     // Another version may be the newest by now, with another signature.

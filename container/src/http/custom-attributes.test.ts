@@ -28,6 +28,9 @@ describe('parseRequestAttributes', () => {
   test.each([
     ['tfs-transport=http', /one of grpc, rest, in-process/],
     ['tfs-method=infer', /one of predict, classify, regress/],
+    [`mine=${'x'.repeat(1020)}`, /has 1025 characters, the most is 1024/],
+    ['tfs-signature=gr\u00f6\u00dfe', /printable ASCII/],
+    ['mine=\u007f', /printable ASCII/],
     ['tfs-model-version=v2', /whole number/],
     ['tfs-model-version=9223372036854775808', /whole number/],
   ])('%s is refused', (header, message) => {

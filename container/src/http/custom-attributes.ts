@@ -10,6 +10,9 @@ export const CUSTOM_ATTRIBUTES_HEADER = 'X-Amzn-SageMaker-Custom-Attributes';
 /** SageMaker's own bound, in characters (InvokeEndpoint, CustomAttributes). */
 const MAX_LENGTH = 1024;
 
+/** Whatever the header must not carry. */
+const FOREIGN = /[^\t\x20-\x7e]/;
+
 const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 const METHODS = ['predict', 'classify', 'regress'] as const;
 
@@ -39,6 +42,7 @@ const NONE: RequestAttributes = { timings: false };
  */
 export function parseRequestAttributes(header: string): RequestAttributes {
   if (header === '') return NONE;
+  checkHeader(header);
   const values = new Map(header.split(',').map((pair) => keyAndValue(pair)));
   const modelVersion = values.get('tfs-model-version');
   if (modelVersion !== undefined && !isVersion(modelVersion)) {
@@ -59,6 +63,16 @@ export function parseRequestAttributes(header: string): RequestAttributes {
     ...optional('outputs', outputs?.length ? outputs : undefined),
     timings: ['1', 'true'].includes(values.get('tfs-timings') ?? ''),
   };
+}
+
+/** @throws ServingError BAD_CUSTOM_ATTRIBUTE for a header that SageMaker itself would not take */
+function checkHeader(header: string): void {
+  const problem =
+    header.length > MAX_LENGTH
+      ? `has ${header.length} characters, the most is ${MAX_LENGTH}`
+      : FOREIGN.test(header) && 'takes printable ASCII only: percent-encode everything else';
+  if (!problem) return;
+  throw new ServingError('BAD_CUSTOM_ATTRIBUTE', `${CUSTOM_ATTRIBUTES_HEADER} ${problem}`);
 }
 
 /**

@@ -2,6 +2,8 @@
  * The routes of a multi-model endpoint (SageMaker, "Build Your Own Container for SageMaker AI Multi-Model
  * Endpoints").
  */
+import { ServingError } from '../errors.ts';
+import { isModelName } from '../multi-model/model-location.ts';
 import type { LoadedModel, ModelTable } from '../multi-model/model-table.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply, type Reply } from './reply.ts';
@@ -28,6 +30,7 @@ export async function loadModel(table: ModelTable, exchange: Exchange): Promise<
 export function listModels(table: ModelTable, { request }: Exchange): Reply {
   const query = new URLSearchParams(request.url?.split('?')[1] ?? '');
   const after = query.get('next_page_token') ?? '';
+  if (after !== '') checkPageToken(after);
   const rest = table.models.filter(({ served }) => served.name > after);
   const page = rest.slice(0, PAGE_SIZE);
   const last = page.at(-1);
@@ -35,6 +38,15 @@ export function listModels(table: ModelTable, { request }: Exchange): Reply {
     models: page.map(describeModel),
     ...(last && rest.length > page.length ? { nextPageToken: last.served.name } : {}),
   });
+}
+
+/** The token of a page is the last name of the page before. @throws ServingError BAD_REQUEST */
+function checkPageToken(token: string): void {
+  if (isModelName(token)) return;
+  throw new ServingError(
+    'BAD_REQUEST',
+    'next_page_token is none that was given out; take nextPageToken from the last answer, or leave it out',
+  );
 }
 
 /** `GET /models/NAME`. */

@@ -62,6 +62,20 @@ describe('routes', () => {
     expect((await fetch(`${url}/models/%ff`)).status).toBe(400);
   });
 
+  test.each([
+    ['GET / HTTP/1.1', 400, /Host/],
+    ['GET / HTTP/1.1\r\nHost: a\r\nExpect: tea', 417, /Expect/],
+  ])('%j is refused in JSON', async (head, status, message) => {
+    const url = await start({ '/': { GET: () => jsonReply({}) } });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`${head}\r\nConnection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const { error, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    expect([error, code]).toEqual([expect.stringMatching(message), 'BAD_REQUEST']);
+  });
+
   test('an error that is not ours says nothing of the inside', async () => {
     const url = await start({
       '/': {

@@ -131,6 +131,8 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     connectionsCheckingInterval: pace.patienceMs / 4,
     // A body may take as long as the request itself, as long as it comes; see `client-pace.ts`.
     requestTimeout: 0,
+    // Node would refuse it without a word; see `route`.
+    requireHostHeader: false,
   });
   const state: ServerState = {
     routes: compileRoutes(routes),
@@ -144,6 +146,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   };
   server.on('request', (request, response) => void serve(state, request, response, false));
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
+  server.on('checkExpectation', (request, response) => void serve(state, request, response, true));
   server.on('clientError', (error, socket) => refuseMalformed(state, error, socket as Socket));
   const { source } = options;
   if (source) {
@@ -350,7 +353,19 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
   }
 }
 
+/** @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) has refused */
+function checkHeaders({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1') {
+    throw new ServingError('BAD_REQUEST', 'the request has no Host header; HTTP/1.1 needs one');
+  }
+  const { expect } = headers;
+  if (expect === undefined || expect.toLowerCase() === '100-continue') return;
+  const message = 'the Expect header may be 100-continue only; leave it out';
+  throw new ServingError('BAD_REQUEST', message, { status: 417 });
+}
+
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
+  checkHeaders(exchange.request);
   const { method = '', url = '' } = exchange.request;
   const path = url.split('?', 1)[0] ?? '';
   if (state.connections.isOver(exchange.request.socket) && path !== '/ping') {

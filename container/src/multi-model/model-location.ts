@@ -4,11 +4,16 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { ServingError } from '../errors.ts';
 
 /** Names as SageMaker makes them, hashes; whatever could leave a directory or a URL is refused. */
-const NAME = /^[\w][\w.-]{0,255}$/;
+const NAME = /^[A-Za-z0-9][\w.-]{0,255}$/;
+
+/** Whether a model may have this name. */
+export function isModelName(name: string): boolean {
+  return NAME.test(name);
+}
 
 /** @throws ServingError BAD_REQUEST */
 export function checkModelName(name: string): void {
-  if (NAME.test(name)) return;
+  if (isModelName(name)) return;
   throw new ServingError(
     'BAD_REQUEST',
     `"${name}" is not a model name; letters, digits, ".", "_" and "-", beginning with a letter or digit`,

@@ -110,6 +110,7 @@ describe('a multi-model endpoint', () => {
     await load('b', `${root}/a/model`);
     const after = await call('GET', '/models?next_page_token=a');
     expect(after.body).toMatchObject({ models: [{ modelName: 'b' }] });
+    expect((await call('GET', '/models?next_page_token=-1')).status).toBe(400);
     await Promise.all(['a', 'b'].map((name) => call('DELETE', `/models/${name}`)));
   });
 
@@ -119,6 +120,7 @@ describe('a multi-model endpoint', () => {
     ['a link that leads out', 'x', () => `${root}/link`, 400],
     ['the root itself', 'x', () => root, 400],
     ['a name that is a path', '../x', () => `${root}/a/model`, 400],
+    ['a name that begins with no letter or digit', '__proto__', () => `${root}/a/model`, 400],
     ['a name with a slash', 'x/y', () => `${root}/a/model`, 400],
     ['a directory that is not there', 'x', () => `${root}/nobody`, 404],
     ['a directory without a version', 'x', () => `${root}/empty/model`, 404],

@@ -56,20 +56,28 @@ function writeLine(
   else log.warn({ ...line, ...reasonOf(error) }, 'invocation refused');
 }
 
-/** Whose messages show what was wrong in the body, and so a part of it: the client gets them, the log does not. */
-const ABOUT_DATA: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'BAD_INPUT',
-  'BAD_IMAGE',
-  'UNKNOWN_INPUT',
-  'UNKNOWN_SIGNATURE',
-  'MODEL_FAILED',
+/**
+ * Refusals whose messages show nothing of the request. Others show what was wrong in its body or its headers, and so a
+ * part of them: the client gets them, the log does not.
+ */
+const WITHOUT_DATA: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'REQUEST_TOO_LARGE',
+  'CLIENT_TOO_SLOW',
+  'CLIENT_CLOSED_REQUEST',
+  'METRICS_UNAVAILABLE',
+  'MODEL_NOT_READY',
+  'MODEL_SERVER_GONE',
+  'SHUTTING_DOWN',
+  'OVERLOADED',
+  'PROCESS_GONE',
+  'REQUEST_TIMEOUT',
 ]);
 
 /** The code of a refusal, and its message where that is none of the request's data. */
 function reasonOf(error: unknown): { readonly code?: string; readonly error?: string | undefined } {
   const message = cut((error as Error).message);
   if (!(error instanceof ServingError)) return { error: message };
-  return ABOUT_DATA.has(error.code) ? { code: error.code } : { code: error.code, error: message };
+  return WITHOUT_DATA.has(error.code) ? { code: error.code, error: message } : { code: error.code };
 }
 
 /** Nothing failed, and under overload there are many: no stack for each. */

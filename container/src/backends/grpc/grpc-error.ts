@@ -17,7 +17,16 @@ export class GrpcError extends Error {
 export function servingErrorOf(error: GrpcError): ServingError {
   const status = httpStatusOf(error.status);
   const message = `${error.message}${adviceOn(error.message)}`;
-  return new ServingError(errorCodeOf(status), message, { status, cause: error });
+  return modelError(message, status, error);
+}
+
+/** What the model server answered with an HTTP status, or what its status of gRPC is over HTTP. */
+export function modelError(message: string, status: number, cause?: Error): ServingError {
+  // An invalid argument to TensorFlow Serving, whose words these are (server_core.cc).
+  if (message.startsWith('Unrecognized servable version label')) {
+    return new ServingError('MODEL_NOT_FOUND', message, { status, cause });
+  }
+  return new ServingError(errorCodeOf(status), message, { status, cause });
 }
 
 /** What TensorFlow Serving's words about batching (batching_session.cc) mean for who deployed the model. */
@@ -32,7 +41,7 @@ function adviceOn(message: string): string {
 }
 
 /** The catalogue's code for an HTTP status that the model server gave. */
-export function errorCodeOf(status: number): ErrorCode {
+function errorCodeOf(status: number): ErrorCode {
   if (status === 404) return 'MODEL_NOT_FOUND';
   if (status === 504) return 'REQUEST_TIMEOUT';
   return 'MODEL_FAILED';

@@ -9,6 +9,7 @@ import {
   tensorFromJson,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
+import { unknownOutput } from '../../codecs/input-error.ts';
 import { ServingError } from '../../errors.ts';
 import { nextTurn } from '../../next-turn.ts';
 
@@ -90,12 +91,7 @@ function unreadable(cause: unknown): ServingError {
 
 function readColumn(name: string, value: unknown, signature: Signature): Tensor {
   const spec = Object.hasOwn(signature.outputs, name) ? signature.outputs[name] : undefined;
-  if (!spec) {
-    throw new ServingError(
-      'UNKNOWN_OUTPUT',
-      `signature "${signature.key}" has no output "${name}"; it has ${Object.keys(signature.outputs).join(', ')}`,
-    );
-  }
+  if (!spec) throw unknownOutput(name, signature);
   try {
     if (spec.dtype) return withFullRank(tensorFromJson(spec.dtype, value, name), spec);
   } catch (cause) {
