@@ -28,6 +28,8 @@ export interface Project {
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Runs the installed `sagemaker-tfs`. */
   command(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** From now on `node` is the program in this folder; `remove` removes `DIRECTORY-node` too. */
+  useNode(folder: string): void;
   remove(): void;
 }
 
@@ -43,21 +45,26 @@ const OF_THIS_RUN =
   /^(npm_(lifecycle|package|command|execpath|node_execpath|config_local_prefix)|NODE_(OPTIONS|PATH)$|INIT_CWD$)/;
 
 /** Nothing of the process that runs this may help: no npm of it, no path into the repository. */
-function environmentOf(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+function environmentOf(
+  more: Readonly<Record<string, string>> = {},
+  nodeFolder?: string,
+): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name));
   const path = (process.env.PATH ?? '')
     .split(':')
     .filter((folder) => !folder.includes('node_modules'))
     .join(':');
-  return { ...Object.fromEntries(own), PATH: path, CI: 'true', ...more };
+  const first = nodeFolder ? `${nodeFolder}:` : '';
+  return { ...Object.fromEntries(own), PATH: `${first}${path}`, CI: 'true', ...more };
 }
 
 /** Makes an empty project. */
 export function emptyProject(): Project {
   // Real, because macOS and some CI machines link their temporary folder.
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'installed-')));
+  let nodeFolder: string | undefined;
   const run = (program: string, args: readonly string[], options: RunOptions = {}) =>
-    runProgram(directory, program, args, options);
+    runProgram(directory, program, args, { ...options, ...(nodeFolder && { nodeFolder }) });
   return {
     directory,
     write(files) {
@@ -69,7 +76,14 @@ export function emptyProject(): Project {
     },
     run,
     command: (args, options) => run('node_modules/.bin/sagemaker-tfs', args, options),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    useNode(folder) {
+      nodeFolder = folder;
+    },
+    remove() {
+      for (const folder of [directory, `${directory}-node`]) {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
   };
 }
 
@@ -77,9 +91,9 @@ async function runProgram(
   cwd: string,
   program: string,
   args: readonly string[],
-  { status: wanted = 0, environment, input }: RunOptions,
+  { status: wanted = 0, environment, input, nodeFolder }: RunOptions & { nodeFolder?: string },
 ): Promise<Outcome> {
-  const child = spawn(program, args, { cwd, env: environmentOf(environment) });
+  const child = spawn(program, args, { cwd, env: environmentOf(environment, nodeFolder) });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (part: string) => {

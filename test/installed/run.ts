@@ -1,7 +1,9 @@
 /**
  * `npm run test:installed`: the packages as users have them, installed from their tarballs in an empty directory.
- * `--keep` leaves the directory. A name, as in `npm run test:installed -- types`, runs that part alone.
+ * `--keep` leaves the directory; `--node 24` runs all of it with that Node, from the registry. A name, as in `npm run test:installed -- types`, runs that part alone.
  */
+import assert from 'node:assert/strict';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkApp } from './app.ts';
 import { checkAws } from './aws.ts';
@@ -27,11 +29,13 @@ const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { keep: { type: 'boolean' } },
+    options: { keep: { type: 'boolean' }, node: { type: 'string' } },
     allowPositionals: true,
   });
   const project = emptyProject();
   try {
+    const { node } = values;
+    if (node !== undefined) await step(`Node ${node}`, () => takeNode(project, node));
     await step('install', () => install(project));
     for (const [name, check] of Object.entries(PARTS)) {
       if (positionals.length > 0 && !positionals.includes(name)) continue;
@@ -41,6 +45,23 @@ async function main(): Promise<void> {
     if (values.keep) console.log(project.directory);
     else project.remove();
   }
+}
+
+/** The `node` program of a major version, from the package of it for this machine. */
+async function takeNode(project: Project, major: string): Promise<void> {
+  const folder = join(project.directory, '..', `${basename(project.directory)}-node`);
+  const name = `node-${process.platform}-${process.arch}`;
+  await project.run('npm', [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--prefix',
+    folder,
+    `${name}@${major}`,
+  ]);
+  project.useNode(join(folder, 'node_modules', name, 'bin'));
+  const { stdout } = await project.run('node', ['--version']);
+  assert.match(stdout, new RegExp(`^v${major}\\.`));
 }
 
 async function install(project: Project): Promise<void> {

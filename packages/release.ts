@@ -1,0 +1,49 @@
+/**
+ * `npm run release -- 0.2.0`: the version in every package, the changelog's heading and the tarballs. It commits and
+ * publishes nothing: it says what is left to do.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { releasedChangelog, requireLater, versioned, versionedLock } from './version.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+type Fields = Record<string, unknown>;
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const readJson = (path: string) => JSON.parse(read(path)) as Fields;
+const write = (path: string, text: string) => writeFileSync(join(ROOT, path), text);
+const writeJson = (path: string, value: Fields) =>
+  write(path, `${JSON.stringify(value, null, 2)}\n`);
+
+function requireClean(): void {
+  const changes = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
+  if (changes !== '') throw new Error(`commit or undo these changes first:\n${changes}`);
+}
+
+function main(): void {
+  const [version = ''] = process.argv.slice(2);
+  const root = readJson('package.json');
+  requireLater(version, String(root.version));
+  requireClean();
+  const rooms = root.workspaces as string[];
+  const date = new Date().toISOString().slice(0, 10);
+  const changelog = releasedChangelog(read('CHANGELOG.md'), version, date);
+  for (const path of ['package.json', ...rooms.map((room) => `${room}/package.json`)]) {
+    writeJson(path, versioned(readJson(path), version));
+  }
+  writeJson('package-lock.json', versionedLock(readJson('package-lock.json'), rooms, version));
+  write('CHANGELOG.md', changelog);
+  execFileSync('npm', ['run', 'packages'], { cwd: ROOT, stdio: 'inherit' });
+  process.stdout.write(
+    `\nNext:\n  git commit --all --message 'Release ${version}'\n  git tag v${version}\n  git push --follow-tags origin main v${version}\nThe tag's workflows publish packages and images.\n`,
+  );
+}
+
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`release: ${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
