@@ -348,6 +348,14 @@ const PLATFORM = [
     maximum: 100,
     description: 'MaxPayloadInMB that /execution-parameters answers.',
   },
+  {
+    name: 'SAGEMAKER_TFS_BAD_RECORD',
+    type: 'choice',
+    choices: ['refuse', 'answer'],
+    default: 'refuse',
+    description:
+      'What becomes of a request with a record that cannot be read (JSON lines, CSV, TFRecord, RecordIO, length-prefixed records; archives without a handler): refused with 400, or answered in JSON or CSV with `{"error": "..."}` as the row of that record; the custom attribute `tfs-bad-records` counts them.',
+  },
 ] as const satisfies readonly VariableDefinition[];
 
 const OBSERVABILITY = [

@@ -105,6 +105,8 @@ export interface Environment {
   };
   /** Whether clients are told the message of a handler's exception. */
   readonly tellsHandlerErrors: boolean;
+  /** Whether a bad record gets an error as its row; else the whole request is refused. */
+  readonly answersBadRecords: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly metrics: {
     /** Undefined: `/metrics` is answered on SageMaker's port only. */
@@ -250,6 +252,7 @@ function environmentOf(values: Values): Environment {
       strategy: values.SAGEMAKER_TFS_BATCH_STRATEGY,
       maxPayloadMb: values.SAGEMAKER_TFS_MAX_PAYLOAD_MB,
     },
+    answersBadRecords: values.SAGEMAKER_TFS_BAD_RECORD === 'answer',
     tellsHandlerErrors: values.SAGEMAKER_TFS_HANDLER_ERRORS === 'message',
     logLevel: values.SAGEMAKER_TFS_LOG_LEVEL,
     metrics: {

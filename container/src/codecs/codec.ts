@@ -65,6 +65,8 @@ export interface EncodeContext {
   readonly frames?: readonly FrameInPicture[] | undefined;
   /** What JSON shows instead of the outputs, a value for each instance; other media types show the outputs. */
   readonly instances?: readonly unknown[];
+  /** Records that have no row in the outputs, by their place, with what was wrong: JSON and CSV show that as their row. */
+  readonly badRecords?: ReadonlyMap<number, string> | undefined;
 }
 
 /** An encoded response. */

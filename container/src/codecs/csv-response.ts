@@ -11,7 +11,7 @@ import { ServingError } from '../errors.ts';
 import type { ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
-import { instanceCount, rowReader } from './rows.ts';
+import { errorRow, instanceCount, recordRows, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 
 /**
@@ -23,7 +23,8 @@ export const csvResponse: ResponseCodec = {
   mediaTypes: ['text/csv'],
   async encode(outputs, context) {
     const ordered = orderedOutputs(outputs, context);
-    const count = instanceCount(ordered);
+    const isNothing = context.badRecords !== undefined && Object.keys(ordered).length === 0;
+    const count = isNothing ? 0 : instanceCount(ordered);
     if (typeof count !== 'number') {
       throw new ServingError(
         'NOT_ACCEPTABLE',
@@ -32,17 +33,21 @@ export const csvResponse: ResponseCodec = {
     }
     return {
       contentType: 'text/csv',
-      body: textBody(outputs, lines(ordered, count)),
+      body: textBody(outputs, lines(ordered, recordRows(count, context.badRecords))),
       customAttributes: outputShapes(ordered),
     };
   },
 };
 
-function* lines(outputs: TensorMap, count: number): Pieces {
+function* lines(outputs: TensorMap, rows: Iterable<number | string>): Pieces {
   const readers = Object.values(outputs)
     .filter(({ shape }) => elementCount(shape.slice(1)) > 0)
     .map(rowReader);
-  for (let index = 0; index < count; index++) {
+  for (const index of rows) {
+    if (typeof index === 'string') {
+      yield `${quoted(Buffer.from(errorRow(index)))}\n`;
+      continue;
+    }
     for (const [place, row] of readers.entries()) {
       if (place > 0) yield ',';
       yield* cells(row(index));

@@ -1,8 +1,8 @@
 /** Answers in JSON, as TensorFlow Serving's REST API gives them. */
-import { type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { type Tensor, type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
 import type { EncodeContext, ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
-import { instanceCount, rowReader } from './rows.ts';
+import { errorRow, goodRows, instanceCount, recordRows, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 
 /**
@@ -34,6 +34,10 @@ export const jsonLinesResponse: ResponseCodec = {
 
 function* answer(outputs: TensorMap, context: EncodeContext): Pieces {
   const key = context.form === 'row' ? 'predictions' : 'outputs';
+  if (context.badRecords) {
+    yield* besideErrors(outputs, context, context.badRecords);
+    return;
+  }
   if (context.instances) {
     yield `{"${key}":${JSON.stringify(context.instances)}}`;
     return;
@@ -46,6 +50,44 @@ function* answer(outputs: TensorMap, context: EncodeContext): Pieces {
   } else {
     yield '{"outputs":';
     yield* columns(ordered);
+  }
+  yield '}';
+}
+
+/** A row for each record: what the model made of it, or what was wrong with it. */
+function* besideErrors(
+  outputs: TensorMap,
+  context: EncodeContext,
+  badRecords: ReadonlyMap<number, string>,
+): Pieces {
+  const { instances } = context;
+  const entries = Object.entries(orderedOutputs(outputs, context));
+  const readers = entries.map(([name, tensor]) => ({ name, read: rowReader(tensor) }));
+  const count = instances?.length ?? goodRows(outputs);
+  let comma = '';
+  yield '{"predictions":[';
+  for (const row of recordRows(count, badRecords)) {
+    yield comma;
+    comma = ',';
+    if (typeof row === 'string') yield errorRow(row);
+    else if (instances) yield JSON.stringify(instances[row]);
+    else yield* rowJson(readers, row);
+  }
+  yield ']}';
+}
+
+function* rowJson(
+  readers: readonly { readonly name: string; readonly read: (index: number) => Tensor }[],
+  row: number,
+): Pieces {
+  const [first, ...others] = readers;
+  if (first && others.length === 0) {
+    yield* writeTensorJson(first.read(row), { name: first.name });
+    return;
+  }
+  for (const [place, { name, read }] of readers.entries()) {
+    yield `${place === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    yield* writeTensorJson(read(row), { name });
   }
   yield '}';
 }

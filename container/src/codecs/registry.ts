@@ -47,6 +47,13 @@ const RESPONSE_CODECS: readonly ResponseCodec[] = [
   tfRecordResponse,
 ];
 
+/** Those that can show what was wrong with a record in its place. */
+const TEXT_CODECS: ReadonlySet<ResponseCodec> = new Set([
+  jsonResponse,
+  jsonLinesResponse,
+  csvResponse,
+]);
+
 /** A request without a Content-Type is read as this. */
 const DEFAULT_REQUEST_TYPE = 'application/json';
 
@@ -125,6 +132,7 @@ export async function encodeResponse(
   const result = postprocessed(outputs, context);
   let refusal: ServingError | undefined;
   for (const codec of responseCodecs(accept ?? '')) {
+    if (context.badRecords && !TEXT_CODECS.has(codec)) continue;
     try {
       return await codec.encode(result.outputs, result.context);
     } catch (error) {

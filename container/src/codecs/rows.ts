@@ -6,6 +6,7 @@ import {
   type Tensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import { ServingError } from '../errors.ts';
 
 /** The number of instances that all outputs agree on, or why there is none. */
 export function instanceCount(outputs: TensorMap): number | { readonly problem: string } {
@@ -37,4 +38,37 @@ export function rowReader(tensor: Tensor): (index: number) => Tensor {
   const { dtype, bytes } = tensor;
   const size = count * DTYPES[dtype].size;
   return (index) => ({ dtype, shape, bytes: bytes.subarray(index * size, (index + 1) * size) });
+}
+
+/** The row of a record that has no answer, as JSON. */
+export function errorRow(problem: string): string {
+  return JSON.stringify({ error: problem });
+}
+
+/**
+ * For each record of the request the number of its row in the outputs, or what was wrong with it.
+ * @param count rows of the outputs
+ */
+export function* recordRows(
+  count: number,
+  badRecords: ReadonlyMap<number, string> = new Map(),
+): Generator<number | string> {
+  let row = 0;
+  for (let record = 0; record < count + badRecords.size; record++) {
+    yield badRecords.get(record) ?? row++;
+  }
+}
+
+/**
+ * Rows of outputs beside which bad records are answered; no outputs have none.
+ * @throws ServingError NOT_ACCEPTABLE where the outputs are not one row a record
+ */
+export function goodRows(outputs: TensorMap): number {
+  if (Object.keys(outputs).length === 0) return 0;
+  const count = instanceCount(outputs);
+  if (typeof count === 'number') return count;
+  throw new ServingError(
+    'NOT_ACCEPTABLE',
+    `bad records can be answered only where each record has a row, but ${count.problem}`,
+  );
 }

@@ -4,9 +4,16 @@ import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tf
 import { RestBackend } from '../backends/rest.ts';
 import { giveBytes } from '../byte-pool.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
-import { decodeRequest, encodeResponse } from '../codecs/registry.ts';
+import { encodeResponse } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
+import {
+  type BadRecords,
+  type GoodRecords,
+  isOfARecord,
+  withoutBadRecords,
+} from './bad-records.ts';
 import { classifyOrRegress } from './classify-or-regress.ts';
+import { type Decoded, decodeBody } from './decode-body.ts';
 import { checkFor, type Inference } from './inference.ts';
 import { isServingJson } from './serving-json.ts';
 
@@ -19,25 +26,66 @@ export async function defaultHandler(
     const { inputs, signature } = await decodeExamples(body, inference);
     return classifyOrRegress(inputs, takingExamples(signature), inference);
   }
-  const { inputs, form, signature } = await decodeBody(body, inference);
-  const relayed = await relay(body, { inputs, form, signature }, inference);
-  if (relayed) return relayed;
+  if (!inference.answersBadRecords) return predictBody(body, inference);
+  try {
+    return await predictBody(body, inference);
+  } catch (error) {
+    if (!isOfARecord(error)) throw error;
+    const found = await withoutBadRecords(body, inference);
+    if (!found) throw error;
+    try {
+      return await answerBeside(found, inference);
+    } catch (unanswered) {
+      // Nothing that the client accepts has room for an error in a row.
+      const isRefused = unanswered instanceof ServingError && unanswered.code === 'NOT_ACCEPTABLE';
+      throw isRefused ? error : unanswered;
+    }
+  }
+}
+
+async function predictBody(body: Uint8Array, inference: Inference): Promise<EncodedResponse> {
+  const decoded = await decodeBody(body, inference);
+  const relayed = await relay(body, decoded, inference);
+  return relayed ?? predictDecoded(decoded, inference);
+}
+
+async function predictDecoded(
+  { inputs, form, signature }: Decoded,
+  inference: Inference,
+  badRecords?: BadRecords,
+): Promise<EncodedResponse> {
   const outputs = await inference.predict(inputs, { signature: signature.key });
+  if (badRecords) checkRows(inputs, outputs);
   // The outputs of a model in this process may be views on its inputs.
   inference.hold(() => giveInputs(inputs));
-  return encodeOutputs(outputs, inference, { form, signature });
+  return encodeOutputs(outputs, inference, { form, signature, badRecords });
+}
+
+/** @throws ServingError NOT_ACCEPTABLE where the outputs do not have the rows of the inputs */
+function checkRows(inputs: TensorMap, outputs: TensorMap): void {
+  const rows = Object.values(inputs)[0]?.shape[0];
+  if (Object.values(outputs).every(({ shape }) => shape[0] === rows)) return;
+  throw new ServingError('NOT_ACCEPTABLE', 'the outputs do not have a row for each record');
+}
+
+/** Answers to the good records, with errors in the places of the others. */
+async function answerBeside(
+  { bad, good }: GoodRecords,
+  inference: Inference,
+): Promise<EncodedResponse> {
+  const { signature, log, requestId } = inference;
+  const answer = good
+    ? await predictDecoded(good, inference, bad)
+    : await encodeOutputs({}, inference, { form: 'row', signature, badRecords: bad });
+  const [first] = bad;
+  log.warn({ requestId, badRecords: bad.size, first: first?.[0] }, 'bad records were answered');
+  const customAttributes = { ...answer.customAttributes, 'tfs-bad-records': String(bad.size) };
+  return { ...answer, customAttributes };
 }
 
 /** Memory of the inputs that comes from the pool goes back to it. */
 function giveInputs(inputs: TensorMap): void {
   for (const tensor of Object.values(inputs)) if (isNumeric(tensor)) giveBytes(tensor.bytes);
-}
-
-/** A body as tensors. */
-interface Decoded {
-  readonly inputs: TensorMap;
-  readonly form: 'row' | 'columnar';
-  readonly signature: Signature;
 }
 
 /**
@@ -104,48 +152,22 @@ function takingExamples(signature: Signature): Signature {
   return { ...signature, inputs: { [name]: { ...spec, ...text } } };
 }
 
-/**
- * A body as tensors, with the signature that it names or that the request asked for.
- * @param decodedFor the signature to decode for, where it is not the signature itself
- */
-export async function decodeBody(
-  body: Uint8Array,
-  inference: Inference,
-  contentType: string = inference.contentType,
-  decodedFor: (signature: Signature) => Signature = (signature) => signature,
-): Promise<Decoded> {
-  const decode = async (signature: Signature) => {
-    try {
-      return await decodeRequest(body, {
-        signature: decodedFor(signature),
-        contentType,
-        limits: inference.decodeLimits,
-        signal: inference.signal,
-        preprocess: inference.preprocess,
-        ...(inference.postprocess?.boxes && { wantsFrames: true }),
-      });
-    } catch (error) {
-      // Another version may be the newest by now, with another signature.
-      inference.backend.doubt?.(inference.model);
-      throw inference.noSignature ?? error;
-    }
-  };
-  const { signature, noSignature } = inference;
-  const { inputs, form, frames, signatureName = signature.key } = await decode(signature);
-  inference.frames = frames;
-  if (signatureName === signature.key && noSignature) throw noSignature;
-  if (signatureName === signature.key) return { inputs, form, signature };
-  const named = await inference.signatureNamed(signatureName);
-  return { ...(await decode(named)), signature: named };
-}
-
 /** Outputs for the Accept header. */
 export function encodeOutputs(
   outputs: TensorMap,
   inference: Inference,
-  { form, signature }: { form: 'row' | 'columnar'; signature: Signature },
+  {
+    form,
+    signature,
+    badRecords,
+  }: {
+    readonly form: 'row' | 'columnar';
+    readonly signature: Signature;
+    readonly badRecords?: BadRecords | undefined;
+  },
 ): Promise<EncodedResponse> {
-  const { postprocess, labels, frames } = inference;
+  const { labels, frames } = inference;
+  const postprocess = Object.keys(outputs).length > 0 ? inference.postprocess : undefined;
   return encodeResponse(outputs, inference.accept, {
     signature,
     form,
@@ -153,5 +175,6 @@ export function encodeOutputs(
     postprocess,
     labels,
     frames,
+    badRecords,
   });
 }

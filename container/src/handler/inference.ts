@@ -49,6 +49,8 @@ export interface Inference {
   readonly log: Logger;
   /** Whether the client is told the message of a handler's exception. */
   readonly tellsHandlerErrors: boolean;
+  /** Whether a bad record gets an error as its row; else the whole request is refused. */
+  readonly answersBadRecords: boolean;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
   timed<T extends { readonly version?: string | undefined }>(call: () => Promise<T>): Promise<T>;
@@ -124,6 +126,7 @@ export async function createInference(
     requestId,
     log,
     tellsHandlerErrors: services.environment.tellsHandlerErrors,
+    answersBadRecords: services.environment.answersBadRecords,
     async predict(inputs, predictOptions = {}) {
       const isNamed = predictOptions.signature !== undefined || predictOptions.model !== undefined;
       if (noSignature && !isNamed) throw noSignature;

@@ -13,7 +13,8 @@ import type {
   HandlerResult,
   PredictOptions,
 } from './api.ts';
-import { decodeBody, encodeOutputs } from './default-handler.ts';
+import { decodeBody } from './decode-body.ts';
+import { encodeOutputs } from './default-handler.ts';
 import { handlerJson } from './handler-json.ts';
 import { isHttpError } from './http-error.ts';
 import type { Inference } from './inference.ts';

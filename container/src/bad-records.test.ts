@@ -1,0 +1,113 @@
+/** `SAGEMAKER_TFS_BAD_RECORD`: one bad record does not take the answers of the others. */
+import {
+  encodeLengthPrefixed,
+  encodeRecordIo,
+  encodeTfRecord,
+  numericTensor,
+} from '@sagemaker-tfs/tensors';
+import { fixtureModel } from '../../test/fixtures/index.ts';
+import { encodeExample } from './codecs/tf-example-writer.ts';
+import { createModelDir } from './testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+
+const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
+const cleanups: (() => unknown)[] = [];
+let answering: RuntimeProcess;
+let refusing: RuntimeProcess;
+
+beforeAll(async () => {
+  const { directory, remove } = await createModelDir({ copies });
+  cleanups.push(remove);
+  const start = async (more: Record<string, string>) => {
+    const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: directory, ...more });
+    cleanups.push(() => runtime.end('SIGKILL'));
+    await runtime.ready();
+    return runtime;
+  };
+  answering = await start({ SAGEMAKER_TFS_BAD_RECORD: 'answer' });
+  refusing = await start({});
+});
+
+afterAll(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+async function invoke(
+  runtime: RuntimeProcess,
+  type: string,
+  body: string | Uint8Array,
+  accept = 'application/json',
+) {
+  const response = await fetch(`${runtime.url}/invocations`, {
+    method: 'POST',
+    headers: { 'Content-Type': type, Accept: accept },
+    body,
+  });
+  const attributes = response.headers.get('X-Amzn-SageMaker-Custom-Attributes') ?? '';
+  const bad = /tfs-bad-records=(\d+)/.exec(attributes)?.[1];
+  return { status: response.status, text: await response.text(), bad };
+}
+
+const example = (value: number) =>
+  encodeExample({
+    x: numericTensor('float32', [1], new Uint8Array(Float32Array.of(value).buffer)),
+  });
+const framed = (encode: (record: Uint8Array) => Uint8Array[]) =>
+  Buffer.concat([example(1), Buffer.from('no example'), example(3)].flatMap(encode));
+const wrong = (where: RegExp) => ({ error: expect.stringMatching(where) as unknown });
+
+const BODIES: readonly [type: string, body: string | Uint8Array, where: RegExp][] = [
+  ['application/jsonlines', '1\n"one"\n3\n', /document\[1\]/],
+  ['application/jsonlines', '1\n{"x": \n\n3', /the body/],
+  ['application/jsonlines', '1\n{"y": 2}\n3\n', /object of named inputs|no input 'y'/],
+  ['text/csv', '1\none\n3\n', /line 2/],
+  ['text/csv; header=present', 'x\n1\none\n3\n', /./],
+  ['application/x-tfrecord', framed(encodeTfRecord), /record 1/],
+  ['application/x-recordio', framed(encodeRecordIo), /record 1/],
+  ['application/octet-stream', framed(encodeLengthPrefixed), /record 1/],
+];
+
+test.each(BODIES)('%s: the others are answered', async (type, body, where) => {
+  const { status, text, bad } = await invoke(answering, type, body);
+  expect([status, bad]).toEqual([200, '1']);
+  const { predictions } = JSON.parse(text) as { predictions: unknown[] };
+  expect(predictions.flat()).toEqual([3.5, wrong(where), 4.5]);
+  expect(await invoke(refusing, type, body)).toMatchObject({ status: 400, bad: undefined });
+});
+
+test('CSV has the error in one cell, JSON lines in one line', async () => {
+  const body = '1\n"one"\n3\n';
+  const csv = await invoke(answering, 'application/jsonlines', body, 'text/csv');
+  const [first, second = '', third] = csv.text.trimEnd().split('\n');
+  expect([first, third]).toEqual(['3.5', '4.5']);
+  expect(JSON.parse(second.slice(1, -1).replaceAll('""', '"'))).toEqual(wrong(/document\[1\]/));
+  const lines = await invoke(answering, 'application/jsonlines', body, 'application/jsonlines');
+  expect(lines.text).toMatch(/^\{"predictions":\[3.5,.*\}\n$/);
+});
+
+test('one good record, or none, is answered as well', async () => {
+  const one = await invoke(answering, 'application/jsonlines', '"a"\n2\n"b"');
+  expect(one.bad).toBe('2');
+  expect(JSON.parse(one.text)).toEqual({
+    predictions: [wrong(/document\[0\]/), 4, wrong(/document\[2\]/)],
+  });
+  for (const accept of ['application/json', 'text/csv']) {
+    const none = await invoke(answering, 'application/jsonlines', '"a"\n"b"\n', accept);
+    expect([none.status, none.bad]).toEqual([200, '2']);
+  }
+});
+
+test('what is no fault of a record is refused', async () => {
+  const statuses = await Promise.all([
+    invoke(answering, 'application/json', '{"instances": [1, "one"]}'),
+    // Broken framing: where the next record begins is not known.
+    invoke(answering, 'application/x-tfrecord', framed(encodeTfRecord).subarray(0, -3)),
+    // npz has no place for an error.
+    invoke(answering, 'application/jsonlines', '1\n"one"\n', 'application/x-npz'),
+    invoke(answering, 'application/jsonlines', ''),
+    invoke(answering, 'application/jsonlines', '{"y": 1}\n{"y": 2}\n'),
+  ]);
+  expect(statuses.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  const whole = await invoke(answering, 'application/jsonlines', '1\n3\n');
+  expect([whole.text, whole.bad]).toEqual(['{"predictions":[3.5,4.5]}', undefined]);
+});
