@@ -5,15 +5,15 @@
  * damage that other decoders forgive) and all other formats go through sharp. As in `tf.io.decode_image`, color
  * profiles are not applied, CMYK becomes RGB by arithmetic alone, and transparency is dropped. 16-bit samples become 8.
  */
-import { availableParallelism } from 'node:os';
 import jpegTurbo from '@julusian/jpeg-turbo';
 import type { Preprocess } from '@sagemaker-tfs/manifest';
-import pLimit from 'p-limit';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import sharp from 'sharp';
 import { giveBytes, takeBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
 import { cmykToRgb } from './cmyk.ts';
 import { checkSides } from './declared-size.ts';
+import { inTurn } from './decode-turns.ts';
 import { fitPicture } from './fit-picture.ts';
 import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
@@ -49,6 +49,8 @@ export interface DecodeImageOptions {
   readonly padding?: number;
   /** Width times height that the encoded picture may have. Default: the runtime's `SAGEMAKER_TFS_MAX_IMAGE_PIXELS`. */
   readonly maxPixels?: number;
+  /** Ends the wait for a core. Default: none. */
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /** JPEGs up to this many pixels are decoded at once, which takes about a millisecond; larger ones in a thread. */
@@ -63,8 +65,8 @@ const SHRINK_PIXELS = 8_000_000;
 /** The decoder counts bytes in 32 bits. */
 const MAX_TURBO_BYTES = 2 ** 31 - 1;
 
-/** Large pictures wait for a core before memory is taken for their pixels. */
-const inTurn = pLimit(availableParallelism());
+/** The largest pictures take a few seconds; one that takes longer is given up, so that it keeps no core from others. */
+const MAX_DECODE_SECONDS = 60;
 
 // One thread for each picture: pictures, not their parts, are what runs side by side.
 sharp.concurrency(1);
@@ -93,12 +95,13 @@ export async function decodeImage(
     checkSides(bytes, format);
     if (format === 'tiff') checkTiffSamples(bytes);
     const needed = format === 'png' ? pngForPixels(bytes) : bytes;
-    return inTurn(async () => fit(await decodeWithSharp(needed, options), options, room));
+    const decode = async () => fit(await decodeWithSharp(needed, options), options, room);
+    return inTurn(decode, options.signal);
   }
   const header = readJpegHeader(bytes);
   checkJpeg(bytes, header, options);
   const decode = (): Promise<Pixels> => decodeJpeg(bytes, header, options, room);
-  return header && isSmall(header) ? decode() : inTurn(decode);
+  return header && isSmall(header) ? decode() : inTurn(decode, options.signal);
 }
 
 /** @throws RangeError where the pixels would not fill `out`, or end beyond it */
@@ -274,7 +277,7 @@ async function decodeWithSharp(
     limitInputPixels: Math.max(1, Math.floor(maxPixels)),
     autoOrient: true,
     ignoreIcc: true,
-  });
+  }).timeout({ seconds: MAX_DECODE_SECONDS });
   const factor = header ? shrinkFactor(header, options) : 1;
   if (header && factor > 1) {
     const { width, height } = uprightSize(header);
@@ -306,6 +309,10 @@ async function sharpError(error: unknown, bytes: Uint8Array, limit: number): Pro
       .metadata()
       .catch(() => undefined);
     if (size) return tooManyPixels(size.width, size.height, limit);
+  }
+  if (text.startsWith('timeout')) {
+    const message = `the image takes more than ${MAX_DECODE_SECONDS} s to decode. Send a smaller one.`;
+    return new ServingError('BAD_IMAGE', message, { cause: error });
   }
   return new ServingError('BAD_IMAGE', `the image is damaged or cut short: ${reasonOf(error)}`, {
     cause: error,

@@ -1,6 +1,6 @@
 /** One picture to the elements of one row of a tensor: the unit of work that a thread of the pool does. */
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
-import { DTYPES } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, DTYPES } from '@sagemaker-tfs/tensors';
 import { decodeImage } from './decode-image.ts';
 import { type PixelEncoder, pixelEncoder } from './pixel-encoder.ts';
 
@@ -34,9 +34,13 @@ function encoderFor(input: PixelsInput): PixelEncoder {
 
 /**
  * Decodes, resizes and converts one picture.
+ * @param signal ends the wait for a core
  * @throws ServingError BAD_IMAGE or REQUEST_TOO_LARGE
  */
-export async function runImageTask(task: ImageTask): Promise<ImageElements> {
+export async function runImageTask(
+  task: ImageTask,
+  signal?: AbortSignalLike,
+): Promise<ImageElements> {
   const { bytes, input, maxPixels, row } = task;
   const encoder = encoderFor(input);
   const { width, height, channels, resize, interpolation, antialias, shrink, padding } = input;
@@ -50,6 +54,7 @@ export async function runImageTask(task: ImageTask): Promise<ImageElements> {
     shrink,
     padding,
     maxPixels,
+    signal,
   };
   const pixels = await decodeImage(bytes, options, encoder.isIdentity ? row : undefined);
   const size = { width: pixels.width, height: pixels.height };

@@ -66,7 +66,7 @@ async function runHere(
     // Other requests have their turn between two pictures.
     if (index > 0) await nextTurn();
     signal?.throwIfAborted();
-    done.push(await runImageTask(task).catch(naming(name, index)));
+    done.push(await runImageTask(task, signal).catch(naming(name, index)));
   }
   return done;
 }
