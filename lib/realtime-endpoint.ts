@@ -222,7 +222,15 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
       statements: [
         new PolicyStatement({
           actions: ['cloudwatch:DescribeAlarms'],
-          resources: this.rollbackAlarms.map(({ alarmArn }) => alarmArn),
+          // By name, as the deployment names them: in the endpoint's own account and region.
+          resources: this.rollbackAlarms.map(({ alarmName }) =>
+            Stack.of(this).formatArn({
+              service: 'cloudwatch',
+              resource: 'alarm',
+              resourceName: alarmName,
+              arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+            }),
+          ),
         }),
       ],
     });

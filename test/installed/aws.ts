@@ -44,7 +44,6 @@ async function putModel(project: Project, moto: Moto): Promise<void> {
   await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
   await put('digits.tar.gz', readFileSync(join(project.directory, 'model.tar.gz')));
   await put('in/a.jpg', readFileSync(join(project.directory, SAMPLE)));
-  await put('out/a.jpg.out', Buffer.from('{"predictions":[{"digit":7}]}'));
   s3.destroy();
   const sagemaker = new SageMakerClient({ endpoint: moto.url });
   await sagemaker.send(new CreateModelCommand({ ModelName: 'digits', ExecutionRoleArn: ROLE }));
@@ -87,8 +86,17 @@ async function checkJobs(project: Project, moto: Moto): Promise<void> {
   const name = ['--job-name', 'job-1', '--model-name', 'digits'];
   const places = ['--input-uri', `s3://${BUCKET}/in/`, '--output-uri', `s3://${BUCKET}/out`];
   await batch('start', ...name, ...places, '--json');
+  await putOutput(moto);
   await batch('watch', 'job-1', '--json');
   await batch('verify', 'job-1', '--json');
   await batch('fetch', 'job-1', '--out', 'answers.jsonl');
   assert.match(readFileSync(join(project.directory, 'answers.jsonl'), 'utf8'), /"digit":\s*7/);
+}
+
+/** What the job would write; moto's jobs write nothing. */
+async function putOutput(moto: Moto): Promise<void> {
+  const s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
+  const Body = '{"predictions":[{"digit":7}]}';
+  await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'out/a.jpg.out', Body }));
+  s3.destroy();
 }

@@ -150,7 +150,11 @@ test('every model role may read every rollback alarm before the endpoint is upda
     {
       Action: 'cloudwatch:DescribeAlarms',
       Effect: 'Allow',
-      Resource: expect.arrayContaining(alarms.map((alarm) => ({ 'Fn::GetAtt': [alarm, 'Arn'] }))),
+      Resource: expect.arrayContaining(
+        alarms.map((alarm) => ({
+          'Fn::Join': ['', expect.arrayContaining([':cloudwatch:', ':alarm:', { Ref: alarm }])],
+        })),
+      ),
     },
   ]);
   expect(policy?.Properties.Roles).toHaveLength(2);
