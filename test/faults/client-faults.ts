@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Question } from './clients.ts';
 import type { Fault, Ground } from './ground.ts';
+import type { Question } from './question.ts';
 import { type RawAnswer, readAnswers } from './raw-answers.ts';
 
 /** Of the runtime with slow clients: long enough that an honest one on a busy machine is not taken for one. */

@@ -1,21 +1,8 @@
 /** Honest clients: each sends its requests one after another and compares what comes back with what should. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer, Question } from './question.ts';
 import type { Tally } from './tally.ts';
-
-/** A request, and the answer that it must get. */
-export interface Question {
-  readonly path: string;
-  readonly contentType: string;
-  /** Further fields of its head. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-  /** The answer's text. */
-  readonly golden: string;
-}
-
-/** An answer, or why there was none. */
-export type Answer = { readonly status: number; readonly text: string } | { readonly lost: string };
 
 /** A client that waits longer for an answer counts it as lost, in ms. */
 const PATIENCE_MS = 30_000;

@@ -1,5 +1,5 @@
 /** What a fault works on, and how it is described. */
-import type { Question } from './clients.ts';
+import type { Question } from './question.ts';
 import type { Backend, Served } from './served.ts';
 import type { Tally } from './tally.ts';
 

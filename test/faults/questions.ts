@@ -1,7 +1,8 @@
 /** What the honest clients ask: pictures and JSON for the digits model, with the answers of an undisturbed runtime. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ask, type Question } from './clients.ts';
+import { ask } from './clients.ts';
+import type { Question } from './question.ts';
 
 const SAMPLES = resolve('examples/digits/samples');
 const PICTURES = 6;

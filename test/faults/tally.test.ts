@@ -1,4 +1,4 @@
-import type { Answer, Question } from './clients.ts';
+import type { Answer, Question } from './question.ts';
 import { readAnswers } from './raw-answers.ts';
 import { Tally } from './tally.ts';
 

@@ -1,6 +1,6 @@
 /** What became of the requests while one fault was there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Question } from './clients.ts';
+import type { Answer, Question } from './question.ts';
 
 /** `refused`: with an error of the catalogue that says that it is not the client's fault. */
 export type Verdict = 'right' | 'refused' | 'wrong' | 'lost';

@@ -1,0 +1,130 @@
+/** The imports of this repository, types included: none runs in a circle, and rooms import only what they may. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** What each room may import, as docs/architecture.md draws it. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  tensors: [],
+  manifest: ['tensors'],
+  batch: [],
+  libtensorflow: ['tensors'],
+  'local-model-server': ['tensors', 'libtensorflow'],
+  container: ['tensors', 'manifest', 'libtensorflow'],
+  client: ['tensors'],
+  'model-packaging': ['tensors', 'manifest', 'libtensorflow', 'container'],
+  playground: ['tensors', 'client'],
+  cli: [
+    'tensors',
+    'manifest',
+    'batch',
+    'libtensorflow',
+    'local-model-server',
+    'container',
+    'client',
+    'model-packaging',
+    'playground',
+  ],
+  lib: ['tensors', 'manifest', 'batch', 'container', 'cli'],
+};
+
+const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+  .filter((file) => !/\.test\.tsx?$|\/gen\/|\/fixtures\//.test(file));
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const STATEMENT =
+  /^(export )?(default )?(declare )?(abstract |async )?(const|let|function|class|interface|type|enum) /m;
+
+/** Imports stand at the top of a file, `import('...')` anywhere; below the top may be code that is text. */
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\*|\/\/).*$/gm, '');
+  const top = text.slice(0, STATEMENT.exec(text)?.index);
+  const found = [
+    ...top.matchAll(/^(?:import|export)\b[^;']*'([^'\n]+)'/gm),
+    ...text.matchAll(/\bimport\('([^'\n]+)'\)/g),
+  ];
+  return found.map(([, to = '']) => ({ from: file, to }));
+}
+
+const imports = files.flatMap(importsOf);
+
+/** Room of a package of ours, by the name that others import it by. */
+const ROOM_OF: Readonly<Record<string, string>> = {
+  'sagemaker-tfs': 'cli',
+  '@sagemaker-tfs/cdk': 'lib',
+};
+
+function roomOf(specifier: string): string | undefined {
+  const name = /^(@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[1] ?? '';
+  return ROOM_OF[name] ?? /^@sagemaker-tfs\/(.+)$/.exec(name)?.[1];
+}
+
+/** Groups of files each of which imports the others, directly or through others (Tarjan's algorithm). */
+function circles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): void => {
+    index.set(node, index.size);
+    low.set(node, index.get(node) as number);
+    stack.push(node);
+    for (const next of edges.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      else if (!stack.includes(next)) continue;
+      low.set(node, Math.min(low.get(node) as number, low.get(next) as number));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const circle = stack.splice(stack.indexOf(node));
+    if (circle.length > 1) found.push(circle.sort());
+  };
+  for (const node of edges.keys()) if (!index.has(node)) visit(node);
+  return found;
+}
+
+test('no imports run in a circle', () => {
+  const known = new Set(files);
+  const edges = new Map(files.map((file) => [file, [] as string[]]));
+  for (const { from, to } of imports) {
+    if (!to.startsWith('.')) continue;
+    const target = normalize(join(dirname(from), to));
+    if (known.has(target)) edges.get(from)?.push(target);
+  }
+  expect([...edges.values()].flat().length).toBeGreaterThan(1000);
+  expect(circles(edges)).toEqual([]);
+});
+
+test('rooms import only the rooms that they may', () => {
+  const refused = imports.flatMap(({ from, to }) => {
+    const room = from.split('/', 1)[0] ?? '';
+    const may = MAY_IMPORT[room];
+    if (!may) return [];
+    const target = to.startsWith('.')
+      ? normalize(join(dirname(from), to)).split('/', 1)[0]
+      : roomOf(to);
+    const isOwn = target === undefined || target === room || !(target in MAY_IMPORT);
+    return isOwn || may.includes(target) ? [] : [`${from} -> ${to}`];
+  });
+  expect(refused).toEqual([]);
+});
+
+test('a circle would be found', () => {
+  const edges = new Map([
+    ['a', ['b']],
+    ['b', ['c', 'd']],
+    ['c', ['a']],
+    ['d', []],
+  ]);
+  expect(circles(edges)).toEqual([['a', 'b', 'c']]);
+});
