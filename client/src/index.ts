@@ -6,7 +6,8 @@ export type { RequestBody } from './body/request-body.ts';
 export { tensorsBody } from './body/tensors-body.ts';
 export { parseCustomAttributes, type RequestAttributes } from './custom-attributes.ts';
 export { CLIENT_CODES, type ClientCode, PredictionError } from './errors/prediction-error.ts';
-export { type FitImageOptions, fitImage } from './images/fit-image.ts';
+export { fitImage } from './images/fit-image.ts';
+export type { FitImageOptions } from './images/fit-image-options.ts';
 export { type PredictOptions, predict, predictStream, type StreamedAnswer } from './predict.ts';
 export {
   type AsyncPrediction,

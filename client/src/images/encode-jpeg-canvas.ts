@@ -1,6 +1,6 @@
 /** Resizing and JPEG encoding in browsers and their workers, by a canvas. */
 import { PredictionError } from '../errors/prediction-error.ts';
-import type { FitImageOptions } from './fit-image.ts';
+import type { FitImageOptions } from './fit-image-options.ts';
 import { place, type Size } from './placement.ts';
 
 /** The part of the browsers' API in use; the project's types are Node's. */

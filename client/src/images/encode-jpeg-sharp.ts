@@ -1,6 +1,6 @@
 /** Resizing and JPEG encoding in Node, by sharp. */
 import { PredictionError } from '../errors/prediction-error.ts';
-import type { FitImageOptions } from './fit-image.ts';
+import type { FitImageOptions } from './fit-image-options.ts';
 import { place } from './placement.ts';
 
 /** As `fitImage`. */

@@ -1,18 +1,7 @@
 /** Images brought to a network's size before they are sent: fewer bytes on the way. */
 import { encodeJpeg } from '#encode-jpeg';
 import { PredictionError } from '../errors/prediction-error.ts';
-
-/** The network's picture. */
-export interface FitImageOptions {
-  /** Pixels. */
-  readonly width: number;
-  /** Pixels. */
-  readonly height: number;
-  /** `stretch` changes the aspect ratio, `letterbox` keeps it between black bars. Default: `stretch`. */
-  readonly mode?: 'stretch' | 'letterbox';
-  /** JPEG quality, 1 to 100. Default: 90. */
-  readonly quality?: number;
-}
+import type { FitImageOptions } from './fit-image-options.ts';
 
 const QUALITY = 90;
 
