@@ -21,7 +21,7 @@ import {
   run,
   writeOutputs,
 } from './batch-machine.ts';
-import { type S3StandIn, startS3 } from './s3-stand-in.ts';
+import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 import { masked, testApp, testModel, testStack } from './support.ts';
 
 const QUOTA_IN_USE =
@@ -312,14 +312,7 @@ describe('in shards', () => {
   let s3: S3StandIn;
 
   beforeEach(async () => {
-    s3 = await startS3(4);
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL_S3: s3.url,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-      AWS_S3_FORCE_PATH_STYLE: 'true',
-    });
+    s3 = await startS3ForSdk(4);
   });
   afterEach(() => s3.close());
 

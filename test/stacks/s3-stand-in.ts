@@ -21,6 +21,19 @@ export interface S3StandIn {
   close(): Promise<void>;
 }
 
+/** Starts it, and points the AWS SDK of this process at it. */
+export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
+  const s3 = await startS3(pageSize);
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_S3: s3.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_S3_FORCE_PATH_STYLE: 'true',
+  });
+  return s3;
+}
+
 /** Starts an S3 that lists `pageSize` keys at once. */
 export async function startS3(pageSize: number): Promise<S3StandIn> {
   const objects = new Map<string, Buffer>();

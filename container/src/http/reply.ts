@@ -68,7 +68,7 @@ async function writePieces(
   reply: Reply,
   pieces: readonly Uint8Array[],
 ): Promise<number> {
-  const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  const bytes = byteLengthOf(pieces);
   const headers = Object.entries(reply.headers).flat();
   response.writeHead(reply.status, [...headers, 'Content-Length', String(bytes)]);
   for (const [index, turn] of turns(pieces).entries()) {
@@ -80,6 +80,11 @@ async function writePieces(
     if (response.destroyed) break;
   }
   return bytes;
+}
+
+/** Bytes of a body in pieces. */
+export function byteLengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
 }
 
 function drainedOrClosed(response: ServerResponse): Promise<void> {

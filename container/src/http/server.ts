@@ -25,7 +25,7 @@ import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import type { ConnectionSource } from './connection-source.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { clientClosed } from './read-body.ts';
-import { errorReply, type Reply, writeReply } from './reply.ts';
+import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
 
 /** One request on its way. */
 export interface Exchange {
@@ -520,10 +520,6 @@ function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits
     'CLIENT_TOO_SLOW',
     `${what} at less than ${minBytesPerSecond} bytes a second for ${patienceMs / 1000} s (SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
   );
-}
-
-function byteLengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
 }
 
 function shuttingDown(): ServingError {
