@@ -1,7 +1,7 @@
 /** A call of the model server's REST API, in this process alone: node:http, undici, our own client. */
 import { Agent, request as httpRequest } from 'node:http';
 import { Pool } from 'undici';
-import { HttpClient } from '../container/src/backends/rest/http-client.ts';
+import { HttpClient } from '../container/src/transport/http/http-client.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
 import { startCanned } from './lib/front-ends.ts';

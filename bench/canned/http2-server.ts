@@ -4,7 +4,8 @@
  * frames of 16 KiB, which would be the benchmark's bottleneck.
  */
 import { createServer, type Socket } from 'node:net';
-import { type FrameHandler, FrameReader } from '../../container/src/backends/grpc/frame-reader.ts';
+import { giveBytes, takeBytes } from '../../container/src/memory/byte-pool.ts';
+import { type FrameHandler, FrameReader } from '../../container/src/transport/grpc/frame-reader.ts';
 import {
   CONNECTION_PREFACE,
   Flag,
@@ -13,9 +14,9 @@ import {
   frame,
   frameHeader,
   numberFrame,
-} from '../../container/src/backends/grpc/frames.ts';
-import { encodeHeaders, HeaderDecoder } from '../../container/src/backends/grpc/hpack.ts';
-import { OutgoingMessage } from '../../container/src/backends/grpc/outgoing-message.ts';
+} from '../../container/src/transport/grpc/frames.ts';
+import { encodeHeaders, HeaderDecoder } from '../../container/src/transport/grpc/hpack.ts';
+import { OutgoingMessage } from '../../container/src/transport/grpc/outgoing-message.ts';
 import {
   FIRST_FRAME_BYTES,
   FIRST_WINDOW_BYTES,
@@ -24,8 +25,7 @@ import {
   Setting,
   settingsIn,
   WINDOW_UPDATE_BYTES,
-} from '../../container/src/backends/grpc/settings.ts';
-import { giveBytes, takeBytes } from '../../container/src/byte-pool.ts';
+} from '../../container/src/transport/grpc/settings.ts';
 
 /** What a method answers: a message in pieces, or undefined where there is no such method. */
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;

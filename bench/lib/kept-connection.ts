@@ -3,8 +3,8 @@
  * measures: a client that makes objects of headers and chunks takes as long as a fast front end, and for replies of
  * 30 MB a core of its own.
  */
-import { HttpConnection } from '../../container/src/backends/rest/http-connection.ts';
-import type { BodySink } from '../../container/src/backends/rest/response-reader.ts';
+import { HttpConnection } from '../../container/src/transport/http/http-connection.ts';
+import type { BodySink } from '../../container/src/transport/http/response-reader.ts';
 
 /** An answer. */
 export interface Answer {

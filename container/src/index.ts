@@ -4,5 +4,5 @@ export { type Environment, EnvironmentError, readEnvironment } from './environme
 export { ENVIRONMENT_VARIABLES, type VariableDefinition } from './environment-variables.ts';
 export { ERROR_STATUS, type ErrorCode, ServingError } from './errors.ts';
 export { REQUEST_ATTRIBUTES, RESPONSE_ATTRIBUTES, ROUTES } from './http/route-table.ts';
-export { type DiscoveredModel, discoverModels } from './model-server/discover.ts';
+export { type DiscoveredModel, discoverModels } from './models/discover.ts';
 export { type Runtime, type RuntimeOptions, startRuntime } from './runtime.ts';

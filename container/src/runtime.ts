@@ -1,24 +1,24 @@
 /** Puts the runtime together: models, model server, handler, HTTP. */
 import type { Logger } from 'pino';
-import { type Archive, loadArchive } from './archive.ts';
+import { type Archive, loadArchive } from './archive/archive.ts';
 import type { Environment } from './environment.ts';
 import { loadHandler } from './handler/loader.ts';
 import { Admission } from './http/admission.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { BUFFERED_BYTES, type Routes, type RunningServer, startServer } from './http/server.ts';
+import type { Services } from './http/services.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
 import { setMaxImagePixels } from './images/pixel-limit.ts';
-import type { ModelHost } from './model-host.ts';
-import { chooseModels } from './model-server/choose-models.ts';
+import type { ModelHost } from './model-host/model-host.ts';
+import { startModelHost } from './model-host/start.ts';
+import { chooseModels } from './models/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { handedConnections } from './processes/handed-connections.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
-import type { Services } from './services.ts';
-import { startModelHost } from './start-model-host.ts';
 
 /** A started runtime. */
 export interface Runtime {
@@ -173,7 +173,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   const checked = host.readiness.firstReady.then(async () => {
     const backend = await host.backends.choose(undefined);
     const signatures = await backend.signatures({ name: defaultModel });
-    const { checkDeclarations } = await import('./check-declarations.ts');
+    const { checkDeclarations } = await import('./archive/check-declarations.ts');
     checkDeclarations(archive, signatures);
     if (environment.modelServer.batching && environment.backend !== 'in-process') {
       const { unbatchable } = await import('./model-server/batching-file.ts');

@@ -22,25 +22,28 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import sharp from 'sharp';
-import { FrameReader, Http2ProtocolError } from '../../container/src/backends/grpc/frame-reader.ts';
-import { frame } from '../../container/src/backends/grpc/frames.ts';
-import { encodeHeaders, HeaderDecoder } from '../../container/src/backends/grpc/hpack.ts';
 import { readPredictReply } from '../../container/src/backends/rest/predict-json.ts';
-import {
-  HttpProtocolError,
-  ResponseReader,
-} from '../../container/src/backends/rest/response-reader.ts';
 import { acceptableTypes, parseMediaType } from '../../container/src/codecs/media-type.ts';
 import { decodeRequest } from '../../container/src/codecs/registry.ts';
 import { signatureOf } from '../../container/src/codecs/test-signatures.ts';
 import { decodeExample } from '../../container/src/codecs/tf-example.ts';
 import { encodeExample } from '../../container/src/codecs/tf-example-writer.ts';
 import { ServingError } from '../../container/src/errors.ts';
-import { checkCall } from '../../container/src/handler/check-call.ts';
-import { parseRequestAttributes } from '../../container/src/http/custom-attributes.ts';
 import { decodeImage } from '../../container/src/images/decode-image.ts';
 import { readJpegHeader } from '../../container/src/images/jpeg-header.ts';
 import { gradient } from '../../container/src/images/test-pictures.ts';
+import { checkCall } from '../../container/src/inference/check-call.ts';
+import { parseRequestAttributes } from '../../container/src/inference/custom-attributes.ts';
+import {
+  FrameReader,
+  Http2ProtocolError,
+} from '../../container/src/transport/grpc/frame-reader.ts';
+import { frame } from '../../container/src/transport/grpc/frames.ts';
+import { encodeHeaders, HeaderDecoder } from '../../container/src/transport/grpc/hpack.ts';
+import {
+  HttpProtocolError,
+  ResponseReader,
+} from '../../container/src/transport/http/response-reader.ts';
 import { PackagingError } from '../../model-packaging/src/errors.ts';
 import { readSavedModel } from '../../model-packaging/src/saved-model/saved-model.ts';
 import { snappyUncompress } from '../../model-packaging/src/saved-model/snappy.ts';

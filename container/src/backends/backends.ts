@@ -1,7 +1,7 @@
 /** The backends that a request can choose from. */
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import type { Transport } from '../http/custom-attributes.ts';
+import type { Transport } from '../inference/custom-attributes.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
 import type { Backend } from './backend.ts';
 import type { GrpcBackend } from './grpc.ts';

@@ -7,9 +7,10 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
-import { giveBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
+import { giveBytes } from '../memory/byte-pool.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
+import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import type {
   Backend,
   BackendReply,
@@ -19,7 +20,6 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { GrpcError, servingErrorOf } from './grpc/grpc-error.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** Predicts over gRPC on the instances of a pool, which stays the caller's to close. */

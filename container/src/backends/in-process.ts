@@ -8,6 +8,7 @@ import {
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import type {
   Backend,
   BackendReply,
@@ -17,7 +18,6 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { GrpcError, servingErrorOf } from './grpc/grpc-error.ts';
 import type { ModelStore } from './in-process/model-store.ts';
 
 /** As TensorFlow Serving does unless it is told otherwise (`--enable_signature_method_name_check`). */

@@ -9,6 +9,8 @@ import {
 import { readInThread } from '../codecs/text-pool.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
+import { modelError } from '../transport/grpc/grpc-error.ts';
+import { HttpClient, type HttpReply } from '../transport/http/http-client.ts';
 import type {
   Backend,
   BackendReply,
@@ -18,9 +20,7 @@ import type {
   ModelSelector,
   ModelVersionStatus,
 } from './backend.ts';
-import { modelError } from './grpc/grpc-error.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
-import { HttpClient, type HttpReply } from './rest/http-client.ts';
 import { predictRequestBody, readPredictReply, rowsRequestBody } from './rest/predict-json.ts';
 import { SignatureCache } from './signature-cache.ts';
 

@@ -1,7 +1,7 @@
 /** What a media type's codec does: body to tensors on the way in, tensors to body on the way out. */
 import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import type { AbortSignalLike, Signature, TensorMap } from '@sagemaker-tfs/tensors';
-import type { FrameInPicture } from '../postprocess/frame.ts';
+import type { FrameInPicture } from '../images/frame.ts';
 import type { Labels } from '../postprocess/labels.ts';
 
 /** What a request codec knows besides the body. */

@@ -7,7 +7,7 @@ import {
   encodeNpzInTurns,
   type Tensor,
 } from '@sagemaker-tfs/tensors';
-import { nextTurn } from '../next-turn.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
 import { MAX_STRINGS, type RequestCodec, type ResponseCodec } from './codec.ts';
 import { fitInput, kindOf } from './fit-input.ts';
 import { inputError, unknownInput } from './input-error.ts';

@@ -2,7 +2,6 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { applyPostprocess } from '../postprocess/apply-postprocess.ts';
-import { remembered } from '../remembered.ts';
 import type {
   DecodeContext,
   DecodedRequest,
@@ -22,6 +21,7 @@ import { acceptableTypes, covers, parseMediaType } from './media-type.ts';
 import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
+import { remembered } from './remembered.ts';
 import { readInThread } from './text-pool.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 

@@ -1,6 +1,6 @@
 /** Bodies of text made piece by piece: small ones at once, large ones while they are sent. */
 import { byteLength, type TensorMap } from '@sagemaker-tfs/tensors';
-import { nextTurn } from '../next-turn.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
 import type { EncodedResponse } from './codec.ts';
 
 /** Text and bytes in order. */

@@ -1,7 +1,7 @@
 /** Threads that read large JSON and CSV, so that it does not keep the event loop. */
 import type { AbortSignalLike, Signature } from '@sagemaker-tfs/tensors';
-import { COPY_TURN_BYTES, nextTurn } from '../next-turn.ts';
 import { lazyPool } from '../threads/thread-pool.ts';
+import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
 import type { DecodeContext, DecodedRequest } from './codec.ts';
 
 /** What a thread reads. */

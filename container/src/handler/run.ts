@@ -2,10 +2,13 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
-import { CUSTOM_ATTRIBUTES_HEADER } from '../http/custom-attributes.ts';
 import { contentLengthOf } from '../http/read-body.ts';
+import { CUSTOM_ATTRIBUTES_HEADER } from '../inference/custom-attributes.ts';
+import { decodeBody } from '../inference/decode-body.ts';
+import { encodeOutputs } from '../inference/default-handler.ts';
+import type { Inference } from '../inference/inference.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
-import type { RequestSignal } from '../request-signal.ts';
+import type { RequestSignal } from '../waiting/request-signal.ts';
 import type {
   Context,
   HandlerInput,
@@ -13,11 +16,8 @@ import type {
   HandlerResult,
   PredictOptions,
 } from './api.ts';
-import { decodeBody } from './decode-body.ts';
-import { encodeOutputs } from './default-handler.ts';
 import { handlerJson } from './handler-json.ts';
 import { isHttpError } from './http-error.ts';
-import type { Inference } from './inference.ts';
 import type { LoadedHandler } from './loader.ts';
 
 /** An answer as a handler gave it. */

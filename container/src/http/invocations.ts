@@ -1,23 +1,23 @@
 /** `POST /invocations`: one inference. */
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
-import { defaultHandler } from '../handler/default-handler.ts';
-import { createInference, type Inference } from '../handler/inference.ts';
 import { type HandlerAnswer, runHandler } from '../handler/run.ts';
-import { recordRequest } from '../observability/request-log.ts';
-import { Stopwatch } from '../observability/timings.ts';
-import type { Services } from '../services.ts';
-import type { Ticket } from './admission.ts';
 import {
   CUSTOM_ATTRIBUTES_HEADER,
   formatAttributes,
   parseRequestAttributes,
   type RequestAttributes,
-} from './custom-attributes.ts';
-import { HeldResults } from './held-results.ts';
+} from '../inference/custom-attributes.ts';
+import { defaultHandler } from '../inference/default-handler.ts';
+import { HeldResults } from '../inference/held-results.ts';
+import { createInference, type Inference } from '../inference/inference.ts';
+import { Stopwatch } from '../observability/timings.ts';
+import type { Ticket } from './admission.ts';
 import { checkLength, contentLengthOf, readBody, streamBody } from './read-body.ts';
 import type { Reply } from './reply.ts';
+import { recordRequest } from './request-log.ts';
 import type { Exchange } from './server.ts';
+import type { Services } from './services.ts';
 
 /** Answers a request to the model that it names, or to `modelName` where the path named one. */
 export async function invoke(

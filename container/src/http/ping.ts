@@ -1,7 +1,7 @@
 /** `GET /ping`: whether this container can answer. The state is cached, so this costs nothing. */
 import { ServingError } from '../errors.ts';
-import type { Services } from '../services.ts';
 import type { Reply } from './reply.ts';
+import type { Services } from './services.ts';
 
 /**
  * 200 with an empty body, as SageMaker wants it, once every model is available.

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
-import { COPY_TURN_BYTES, nextTurn } from '../next-turn.ts';
-import type { RequestSignal } from '../request-signal.ts';
+import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
+import type { RequestSignal } from '../waiting/request-signal.ts';
 
 /** An answer. */
 export interface Reply {

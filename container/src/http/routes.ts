@@ -1,12 +1,12 @@
 /** Every route of the container, by path and method. */
 import type { ModelTable } from '../multi-model/model-table.ts';
 import { METRICS_CONTENT_TYPE, type MetricsPage } from '../observability/metrics-page.ts';
-import type { Services } from '../services.ts';
 import { executionParameters } from './execution-parameters.ts';
 import { invoke } from './lazy-invoke.ts';
 import { getModel, listModels, loadModel, unloadModel } from './models.ts';
 import { ping } from './ping.ts';
 import type { Routes } from './server.ts';
+import type { Services } from './services.ts';
 
 /** The routes of a container that serves one archive. */
 export function singleModelRoutes(services: Services): Routes {

@@ -10,8 +10,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
-import { removeFrom } from '../remove-from.ts';
-import { RequestSignal } from '../request-signal.ts';
+import { removeFrom } from '../memory/remove-from.ts';
+import { RequestSignal } from '../waiting/request-signal.ts';
 import { Admission, type Ticket } from './admission.ts';
 import {
   type Look,

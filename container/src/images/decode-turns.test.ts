@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { RequestSignal } from '../request-signal.ts';
+import { RequestSignal } from '../waiting/request-signal.ts';
 import { decodeImage } from './decode-image.ts';
 import { inTurn } from './decode-turns.ts';
 import { gradient } from './test-pictures.ts';

@@ -1,7 +1,7 @@
 /** Large pictures wait for a core before memory is taken for their pixels. */
 import { availableParallelism } from 'node:os';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { removeFrom } from '../remove-from.ts';
+import { removeFrom } from '../memory/remove-from.ts';
 
 let free = availableParallelism();
 const waiting: (() => void)[] = [];

@@ -4,7 +4,7 @@
  */
 import sharp, { type Metadata } from 'sharp';
 import type { DecodeContext } from '../codecs/codec.ts';
-import type { FrameInPicture } from '../postprocess/frame.ts';
+import type { FrameInPicture } from './frame.ts';
 import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';
 import { readJpegHeader } from './jpeg-header.ts';

@@ -1,9 +1,9 @@
 /** Runs the pictures of one request, in this thread or in the pool, whichever is faster. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { takeBytes, takeSharedBytes } from '../byte-pool.ts';
 import { ServingError } from '../errors.ts';
-import { nextTurn } from '../next-turn.ts';
-import { RequestSignal } from '../request-signal.ts';
+import { takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
+import { RequestSignal } from '../waiting/request-signal.ts';
 import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
 

@@ -2,7 +2,7 @@
  * Memory of pictures is used again. Whatever is sent, and whatever lies in that memory, the pixels are the same:
  * none of them come from the picture before.
  */
-import { giveBytes, takeBytes, takeSharedBytes } from '../byte-pool.ts';
+import { giveBytes, takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
 import { type DecodeImageOptions, decodeImage } from './decode-image.ts';
 import { runImageBatch } from './image-tasks.ts';
 import type { Pixels } from './resample.ts';

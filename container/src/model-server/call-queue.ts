@@ -3,7 +3,7 @@
  * time. TensorFlow Serving refuses what is beyond its threads instead of letting it wait.
  */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { removeFrom } from '../remove-from.ts';
+import { removeFrom } from '../memory/remove-from.ts';
 
 /** Something that takes calls. */
 export interface Place {

@@ -2,7 +2,7 @@
  * TensorFlow Serving's model config: as the text file that it starts from (protobuf text format of
  * tensorflow_serving.ModelServerConfig).
  */
-import type { DiscoveredModel } from './discover.ts';
+import type { DiscoveredModel } from '../models/discover.ts';
 
 /** A model to serve with the versions to keep loaded. */
 export interface ServedModel extends DiscoveredModel {

@@ -3,10 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
-import { ConnectionLost } from '../backends/connection-lost.ts';
-import { GrpcError } from '../backends/grpc/grpc-error.ts';
-import { UnaryChannel } from '../backends/grpc/unary-channel.ts';
 import { ServingError } from '../errors.ts';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import { GrpcError } from '../transport/grpc/grpc-error.ts';
+import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { probeModels, probeRest } from './model-probe.ts';

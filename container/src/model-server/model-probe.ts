@@ -1,9 +1,9 @@
 /** One look at a process of TensorFlow Serving: are its models there? */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { ModelVersionStatus } from '../backends/backend.ts';
-import { ConnectionLost } from '../backends/connection-lost.ts';
-import { GrpcError } from '../backends/grpc/grpc-error.ts';
-import type { UnaryChannel } from '../backends/grpc/unary-channel.ts';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import { GrpcError } from '../transport/grpc/grpc-error.ts';
+import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import type { ProbeResult } from './readiness.ts';
 

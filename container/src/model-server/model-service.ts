@@ -15,8 +15,8 @@ import {
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import type { ModelSelector, ModelVersionState, ModelVersionStatus } from '../backends/backend.ts';
-import { GrpcError } from '../backends/grpc/grpc-error.ts';
-import type { UnaryChannel } from '../backends/grpc/unary-channel.ts';
+import { GrpcError } from '../transport/grpc/grpc-error.ts';
+import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import type { ServedModel } from './config-file.ts';
 
 interface CallOptions {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { startWatchdog } from '../processes/watchdog.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** How a process ended. */
 export interface ProcessEnd {

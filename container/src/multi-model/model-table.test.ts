@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import pino from 'pino';
-import { ConnectionLost } from '../backends/connection-lost.ts';
-import { GrpcError } from '../backends/grpc/grpc-error.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import { ModelTable } from './model-table.ts';
 
 let root: string;

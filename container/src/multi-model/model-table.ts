@@ -1,12 +1,12 @@
 /** The models of a multi-model endpoint: loaded and unloaded by request, in one model server. */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import type { Logger } from 'pino';
-import { type Archive, loadArchive } from '../archive.ts';
-import { ConnectionLost } from '../backends/connection-lost.ts';
-import { GrpcError, servingErrorOf } from '../backends/grpc/grpc-error.ts';
+import { type Archive, loadArchive } from '../archive/archive.ts';
 import { ServingError } from '../errors.ts';
 import type { ServedModel } from '../model-server/config-file.ts';
-import { DiscoveryError, discoverModels } from '../model-server/discover.ts';
+import { DiscoveryError, discoverModels } from '../models/discover.ts';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import { availableBytes, estimateModelBytes } from './memory.ts';
 import { checkModelName, locateModel } from './model-location.ts';
 

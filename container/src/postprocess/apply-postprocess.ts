@@ -1,8 +1,8 @@
 /** Turns output tensors into what the package declares that clients get. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import type { Tensor, TensorMap } from '@sagemaker-tfs/tensors';
+import type { FrameInPicture } from '../images/frame.ts';
 import { type Detection, detections, detectionTensors } from './boxes.ts';
-import type { FrameInPicture } from './frame.ts';
 import type { Labels } from './labels.ts';
 import { softmax } from './softmax.ts';
 import { topK } from './top-k.ts';

@@ -10,7 +10,7 @@ import {
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { FrameInPicture } from './frame.ts';
+import type { FrameInPicture } from '../images/frame.ts';
 import { labelOf } from './labels.ts';
 
 /** One detection as JSON shows it. */

@@ -66,7 +66,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
 /** TensorFlow Serving for all workers; undefined where they run the models themselves. */
 async function sharedModelServer(options: PrimaryOptions): Promise<ModelServer | undefined> {
   if (options.environment.backend === 'in-process') return undefined;
-  const { chooseModels } = await import('../model-server/choose-models.ts');
+  const { chooseModels } = await import('../models/choose-models.ts');
   const { startModelServer } = await import('../model-server/start.ts');
   const { models } = await chooseModels(options.environment);
   return startModelServer({ ...options, models });

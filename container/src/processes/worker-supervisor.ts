@@ -3,9 +3,9 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
+import { startWatchdog } from '../model-server/watchdog.ts';
 import type { FrontDoor } from './front-door.ts';
 import { LISTENS_WHEN_READY, type WorkerMessage } from './messages.ts';
-import { startWatchdog } from './watchdog.ts';
 
 /** What the supervisor runs. */
 export interface WorkerSupervisorOptions {

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { isMainThread, Worker } from 'node:worker_threads';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { type ErrorCode, ServingError } from '../errors.ts';
-import { removeFrom } from '../remove-from.ts';
+import { removeFrom } from '../memory/remove-from.ts';
 import { type ThreadEntry, type ThreadName, threadEntry } from './thread-entry.ts';
 
 /** Whether a task is still wanted. One that tells of its end ends the wait for a thread at once. */

@@ -11,7 +11,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { unknownOutput } from '../../codecs/input-error.ts';
 import { ServingError } from '../../errors.ts';
-import { nextTurn } from '../../next-turn.ts';
+import { nextTurn } from '../../waiting/next-turn.ts';
 
 /** Written in a millisecond or so. */
 const JSON_TURN_BYTES = 2 ** 16;

@@ -5,7 +5,7 @@
  * replies to where they stay, without a copy.
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { removeFrom } from '../../remove-from.ts';
+import { removeFrom } from '../../memory/remove-from.ts';
 import { type FrameHandler, FrameReader, Http2ProtocolError } from './frame-reader.ts';
 import {
   CONNECTION_PREFACE,

@@ -9,17 +9,17 @@ import {
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import type { Environment } from '../../environment.ts';
-import { ServingError } from '../../errors.ts';
-import type { ModelHost, ModelHostOptions } from '../../model-host.ts';
-import { StartError } from '../../model-server/choose-models.ts';
-import { gpuMemoryFraction } from '../../model-server/command.ts';
-import type { ModelReadiness } from '../../services.ts';
-import type { Backends } from '../backends.ts';
-import { GrpcError } from '../grpc/grpc-error.ts';
-import { InProcessBackend } from '../in-process.ts';
-import type { LoadVersion } from './loaded-model.ts';
-import { ModelStore } from './model-store.ts';
+import type { Backends } from '../backends/backends.ts';
+import type { LoadVersion } from '../backends/in-process/loaded-model.ts';
+import { ModelStore } from '../backends/in-process/model-store.ts';
+import { InProcessBackend } from '../backends/in-process.ts';
+import type { Environment } from '../environment.ts';
+import { ServingError } from '../errors.ts';
+import type { ModelReadiness } from '../http/services.ts';
+import { gpuMemoryFraction } from '../model-server/command.ts';
+import { StartError } from '../models/choose-models.ts';
+import { GrpcError } from '../transport/grpc/grpc-error.ts';
+import type { ModelHost, ModelHostOptions } from './model-host.ts';
 
 /** TensorFlow's ConfigProto: no threads between operations, they run in the one that asks for the answer. */
 const IN_CALLING_THREAD = -1;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { MANIFEST_PATH } from '@sagemaker-tfs/manifest/manifest-path';
 import type { Logger } from 'pino';
-import { type LoadedHandler, loadHandler, warnOfStrayHandlers } from './handler/loader.ts';
-import { type Labels, loadLabels } from './postprocess/labels.ts';
+import { type LoadedHandler, loadHandler, warnOfStrayHandlers } from '../handler/loader.ts';
+import { type Labels, loadLabels } from '../postprocess/labels.ts';
 
 /** What an archive adds to its models. */
 export interface Archive {

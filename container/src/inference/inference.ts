@@ -3,21 +3,21 @@ import type { IncomingMessage } from 'node:http';
 import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
-import type { Archive } from '../archive.ts';
+import type { Archive } from '../archive/archive.ts';
 import type { Backend, BackendRequest, ModelSelector } from '../backends/backend.ts';
 import type { DecodeLimits } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
+import type { PredictOptions } from '../handler/api.ts';
 import type { Ticket } from '../http/admission.ts';
-import type { Method, RequestAttributes } from '../http/custom-attributes.ts';
-import type { HeldResults } from '../http/held-results.ts';
+import type { Services } from '../http/services.ts';
+import type { FrameInPicture } from '../images/frame.ts';
 import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
-import type { FrameInPicture } from '../postprocess/frame.ts';
 import type { Labels } from '../postprocess/labels.ts';
-import type { RequestSignal } from '../request-signal.ts';
-import type { Services } from '../services.ts';
-import type { PredictOptions } from './api.ts';
+import type { RequestSignal } from '../waiting/request-signal.ts';
 import { type CheckedCall, checkCall, checkOutputs, withoutLastOnes } from './check-call.ts';
+import type { Method, RequestAttributes } from './custom-attributes.ts';
+import type { HeldResults } from './held-results.ts';
 
 /** A request with its model resolved. */
 export interface Inference {

@@ -1,8 +1,8 @@
 /** Checks a package's preprocess and postprocess against the model that is really loaded. */
 import { checkPostprocess, checkPreprocess } from '@sagemaker-tfs/manifest';
 import type { SignatureMap } from '@sagemaker-tfs/tensors';
+import { StartError } from '../models/choose-models.ts';
 import type { Archive } from './archive.ts';
-import { StartError } from './model-server/choose-models.ts';
 
 /**
  * A declaration must fit at least one signature, the one that requests will mean.

@@ -1,7 +1,7 @@
 /** HTTP calls to the processes of TensorFlow Serving over kept connections. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
-import { removeFrom } from '../../remove-from.ts';
+import { removeFrom } from '../../memory/remove-from.ts';
 import { HttpConnection, StaleConnection } from './http-connection.ts';
 import type { BodySink } from './response-reader.ts';
 

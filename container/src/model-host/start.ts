@@ -1,14 +1,14 @@
 /** Starts whatever runs the models: TensorFlow Serving, or TensorFlow in this process. */
-import { modelServerBackends } from './backends/backends.ts';
+import { modelServerBackends } from '../backends/backends.ts';
+import { connectModelServer, startModelServer } from '../model-server/start.ts';
 import type { ModelHost, ModelHostOptions } from './model-host.ts';
-import { connectModelServer, startModelServer } from './model-server/start.ts';
 
 /** Starts what `SAGEMAKER_TFS_BACKEND` names; returns before the models are loaded. */
 export async function startModelHost(options: ModelHostOptions): Promise<ModelHost> {
   const { environment } = options;
   if (environment.backend === 'in-process') {
     // Only then, because the images with TensorFlow Serving hold no library of TensorFlow.
-    const { startInProcessHost } = await import('./backends/in-process/host.ts');
+    const { startInProcessHost } = await import('./in-process.ts');
     return startInProcessHost(options);
   }
   const modelServer = options.sharesModelServer

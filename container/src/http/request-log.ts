@@ -1,10 +1,10 @@
 /** What is told of each request when it is over: one line of the log, and the metrics. */
 import { type ErrorCode, ServingError } from '../errors.ts';
-import type { Inference } from '../handler/inference.ts';
-import type { Exchange, Outcome } from '../http/server.ts';
-import type { Services } from '../services.ts';
-import type { RequestSample } from './metrics.ts';
-import type { Stopwatch, Timings } from './timings.ts';
+import type { Inference } from '../inference/inference.ts';
+import type { RequestSample } from '../observability/metrics.ts';
+import type { Stopwatch, Timings } from '../observability/timings.ts';
+import type { Exchange, Outcome } from './server.ts';
+import type { Services } from './services.ts';
 
 /** Characters of one text of the client's in a line. */
 const MAX_TEXT_LENGTH = 1024;

@@ -1,13 +1,13 @@
 /** Everything that answering a request needs, made once at the start. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
-import type { Archive } from './archive.ts';
-import type { Backends } from './backends/backends.ts';
-import type { Environment } from './environment.ts';
-import type { ModelServerEndpoint } from './model-server/endpoint.ts';
-import type { CloudWatchMetrics } from './observability/cloudwatch.ts';
-import type { Metrics } from './observability/metrics.ts';
-import type { MetricsPage } from './observability/metrics-page.ts';
+import type { Archive } from '../archive/archive.ts';
+import type { Backends } from '../backends/backends.ts';
+import type { Environment } from '../environment.ts';
+import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
+import type { CloudWatchMetrics } from '../observability/cloudwatch.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { MetricsPage } from '../observability/metrics-page.ts';
 
 /** Whether models can be called. */
 export interface ModelReadiness {

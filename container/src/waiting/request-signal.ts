@@ -1,6 +1,6 @@
 /** What ends one request before its answer is written. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { removeFrom } from './remove-from.ts';
+import { removeFrom } from '../memory/remove-from.ts';
 
 /** Told to all who work on the request; an `AbortSignal` is made only for those who need a real one. */
 export class RequestSignal implements AbortSignalLike {

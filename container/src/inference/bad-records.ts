@@ -2,7 +2,7 @@
 import { type Signature, split, type TensorMap } from '@sagemaker-tfs/tensors';
 import { type BodyRecords, bodyRecords } from '../codecs/body-records.ts';
 import { type ErrorCode, ServingError } from '../errors.ts';
-import { nextTurn } from '../next-turn.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
 import { checkCall } from './check-call.ts';
 import { type Decoded, decodeBody } from './decode-body.ts';
 import type { Inference } from './inference.ts';

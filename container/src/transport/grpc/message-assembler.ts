@@ -1,6 +1,7 @@
 /** Puts one gRPC message together from the pieces in which it arrives. */
-import { takeBytes } from '../../byte-pool.ts';
+
 import { ServingError } from '../../errors.ts';
+import { takeBytes } from '../../memory/byte-pool.ts';
 
 /** Compressed flag and length, big-endian (gRPC over HTTP/2, "Length-Prefixed-Message"). */
 const PREFIX_BYTES = 5;

@@ -2,10 +2,10 @@
 
 import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { RestBackend } from '../backends/rest.ts';
-import { giveBytes } from '../byte-pool.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { encodeResponse } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
+import { giveBytes } from '../memory/byte-pool.ts';
 import {
   type BadRecords,
   type GoodRecords,

@@ -1,11 +1,11 @@
 /** Whatever runs the models, as the rest of the runtime sees it. */
 import type { Logger } from 'pino';
-import type { Backends } from './backends/backends.ts';
-import type { Environment } from './environment.ts';
-import type { ServedModel } from './model-server/config-file.ts';
-import type { ModelServerEndpoint } from './model-server/endpoint.ts';
-import type { BatchSample } from './observability/metrics.ts';
-import type { ModelReadiness } from './services.ts';
+import type { Backends } from '../backends/backends.ts';
+import type { Environment } from '../environment.ts';
+import type { ModelReadiness } from '../http/services.ts';
+import type { ServedModel } from '../model-server/config-file.ts';
+import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
+import type { BatchSample } from '../observability/metrics.ts';
 
 /** What a host is started with. */
 export interface ModelHostOptions {
