@@ -18,7 +18,7 @@ export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
 export * from './npz.ts';
 export { listLength, PackedNumbers } from './packed-numbers.ts';
 export * from './predict-message.ts';
-export type { StreamRecordsOptions } from './record-format.ts';
+export type { ReadRecordsOptions, StreamRecordsOptions } from './record-format.ts';
 export { encodeRecordIo, readRecordIo, streamRecordIo } from './recordio.ts';
 export * from './sagemaker-record.ts';
 export * from './signature.ts';

@@ -1,6 +1,6 @@
 /** Records behind their length as 4 bytes, big-endian: many images in one `application/octet-stream`. */
 import {
-  type Frame,
+  type Part,
   type RecordFormat,
   readRecords,
   type StreamRecordsOptions,
@@ -10,7 +10,7 @@ import { dataViewOf } from './text.ts';
 
 const LENGTH_BYTES = 4;
 
-const FORMAT: RecordFormat = { name: 'length-prefixed', frameAt };
+const FORMAT: RecordFormat = { name: 'length-prefixed', partAt };
 
 /** The records of a body, as views. @throws TensorError MALFORMED */
 export function readLengthPrefixed(bytes: Uint8Array): Generator<Uint8Array, void> {
@@ -32,10 +32,10 @@ export function encodeLengthPrefixed(record: Uint8Array): Uint8Array[] {
   return [header, record];
 }
 
-function frameAt(bytes: Uint8Array, offset: number): Frame | number {
+function partAt(bytes: Uint8Array, offset: number): Part | number {
   const start = offset + LENGTH_BYTES;
   if (start > bytes.byteLength) return LENGTH_BYTES;
   const end = start + dataViewOf(bytes).getUint32(offset);
   if (end > bytes.byteLength) return end - offset;
-  return { data: bytes.subarray(start, end), end };
+  return { data: bytes.subarray(start, end), end, isLast: true };
 }

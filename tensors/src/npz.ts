@@ -2,7 +2,14 @@
 import { TensorError } from './errors.ts';
 import { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
 import type { Tensor, TensorMap } from './tensor.ts';
-import { contentInTurns, contentOf, type InTurns, openZip, type ZipFile } from './zip-reader.ts';
+import {
+  contentInTurns,
+  contentOf,
+  type InTurns,
+  openZip,
+  type ZipFile,
+  type ZipLimits,
+} from './zip-reader.ts';
 import { storedZip, storedZipInTurns, type ZipEntry } from './zip-writer.ts';
 
 const SUFFIX = '.npy';
@@ -35,9 +42,7 @@ function entriesOf(tensors: TensorMap): ZipEntry[] {
 }
 
 /** How an archive is read. */
-export interface DecodeNpzOptions {
-  /** Most bytes that all arrays together may have, decompressed. */
-  readonly maxBytes: number;
+export interface DecodeNpzOptions extends ZipLimits {
   /**
    * Asked of every array before any is decompressed, with the number of all; it throws where there should be none.
    * Default: all are read.
@@ -76,8 +81,8 @@ interface ArrayFile {
   readonly how: DecodeNpyOptions | undefined;
 }
 
-function arraysOf(bytes: Uint8Array, { maxBytes, wanted }: DecodeNpzOptions): ArrayFile[] {
-  const files = openZip(bytes, maxBytes);
+function arraysOf(bytes: Uint8Array, options: DecodeNpzOptions): ArrayFile[] {
+  const files = openZip(bytes, options);
   const names = new Set<string>();
   return files.map((file) => {
     if (!file.name.endsWith(SUFFIX)) {
@@ -89,7 +94,7 @@ function arraysOf(bytes: Uint8Array, { maxBytes, wanted }: DecodeNpzOptions): Ar
     const name = file.name.slice(0, -SUFFIX.length);
     if (names.has(name)) throw new TensorError('MALFORMED', `.npz archive holds "${name}" twice`);
     names.add(name);
-    return { name, file, how: wanted?.(name, files.length) };
+    return { name, file, how: options.wanted?.(name, files.length) };
   });
 }
 

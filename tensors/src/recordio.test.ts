@@ -80,3 +80,49 @@ test.each<[string, Buffer, string]>([
     expect.objectContaining({ code: 'MALFORMED', message: expect.stringContaining(message) }),
   );
 });
+
+describe('a record of many tiny parts', () => {
+  const PARTS = 2000;
+  const record = Buffer.concat(Array.from({ length: PARTS - 1 }, () => hex(MAGIC)));
+  const written = Buffer.concat(encodeRecordIo(record));
+
+  async function readInChunks(size: number): Promise<Uint8Array[]> {
+    async function* chunks() {
+      for (let at = 0; at < written.byteLength; at += size) yield written.subarray(at, at + size);
+    }
+    const read: Uint8Array[] = [];
+    for await (const found of streamRecordIo(chunks(), { maxRecordBytes: 1e6 })) read.push(found);
+    return read;
+  }
+
+  afterEach(() => jest.restoreAllMocks());
+
+  test.each([1, 8, 13, 4096])(
+    'costs a stream in chunks of %d bytes work in proportion',
+    async (size) => {
+      let copied = 0;
+      const bytes = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+      const { set } = bytes;
+      jest.spyOn(bytes, 'set').mockImplementation(function (this: Uint8Array, from, at) {
+        copied += from.length;
+        set.call(this, from, at);
+      });
+      const headers = jest.spyOn(DataView.prototype, 'getUint32');
+      const read = await readInChunks(size);
+      expect(copied).toBeLessThan(6 * written.byteLength);
+      expect(headers.mock.calls.length).toBeLessThan(6 * PARTS);
+      jest.restoreAllMocks();
+      expect(read.map((found) => Buffer.from(found))).toEqual([record]);
+    },
+  );
+
+  test('has the parts that are allowed, and no more', () => {
+    expect([...readRecordIo(written, { maxParts: PARTS })]).toHaveLength(1);
+    expect(() => [...readRecordIo(written, { maxParts: PARTS - 1 })]).toThrow(
+      expect.objectContaining({
+        code: 'TOO_LARGE',
+        message: `RecordIO record 0 at byte 0: it has more than ${PARTS - 1} parts`,
+      }),
+    );
+  });
+});

@@ -6,27 +6,29 @@
 import { TensorError } from './errors.ts';
 import {
   BadFrame,
-  type Frame,
+  type Part,
+  type ReadRecordsOptions,
   type RecordFormat,
   readRecords,
   type StreamRecordsOptions,
   streamRecords,
 } from './record-format.ts';
-import { concatBytes, dataViewOf } from './text.ts';
+import { dataViewOf } from './text.ts';
 
 const MAGIC = 0xced7230a;
 const HEADER_BYTES = 8;
 const MAX_LENGTH = 2 ** 29 - 1;
-/** Parts of one record at most: as many only where the data is made of magics. */
-const MAX_PARTS = 65_536;
 const FLAG = { whole: 0, first: 1, middle: 2, last: 3 } as const;
 const magicBytes = Uint8Array.of(0x0a, 0x23, 0xd7, 0xce);
 
-const FORMAT: RecordFormat = { name: 'RecordIO', frameAt };
+const FORMAT: RecordFormat = { name: 'RecordIO', joint: magicBytes, partAt };
 
-/** The records of a file; those of one part are views. @throws TensorError MALFORMED */
-export function readRecordIo(bytes: Uint8Array): Generator<Uint8Array, void> {
-  return readRecords(FORMAT, bytes);
+/** The records of a file; those of one part are views. @throws TensorError MALFORMED, TOO_LARGE */
+export function readRecordIo(
+  bytes: Uint8Array,
+  options?: ReadRecordsOptions,
+): Generator<Uint8Array, void> {
+  return readRecords(FORMAT, bytes, options);
 }
 
 /** The records of a stream. @throws TensorError MALFORMED, TOO_LARGE */
@@ -81,24 +83,14 @@ function paddedLength(length: number): number {
   return Math.ceil(length / 4) * 4;
 }
 
-function frameAt(bytes: Uint8Array, offset: number): Frame | number {
-  const parts: Uint8Array[] = [];
-  for (let at = offset; ; ) {
-    if (at + HEADER_BYTES > bytes.byteLength) return at + HEADER_BYTES - offset;
-    const { flag, length } = readHeader(bytes, at, parts.length > 0);
-    const start = at + HEADER_BYTES;
-    const end = start + paddedLength(length);
-    if (end > bytes.byteLength) return end - offset;
-    const data = bytes.subarray(start, start + length);
-    if (flag === FLAG.whole) return { data, end };
-    if (parts.length > 0) parts.push(magicBytes);
-    if (parts.length > 2 * MAX_PARTS) {
-      throw new TensorError('TOO_LARGE', `a record of more than ${MAX_PARTS} parts`);
-    }
-    parts.push(data);
-    if (flag === FLAG.last) return { data: concatBytes(parts), end };
-    at = end;
-  }
+function partAt(bytes: Uint8Array, offset: number, isContinued: boolean): Part | number {
+  if (offset + HEADER_BYTES > bytes.byteLength) return HEADER_BYTES;
+  const { flag, length } = readHeader(bytes, offset, isContinued);
+  const start = offset + HEADER_BYTES;
+  const end = start + paddedLength(length);
+  if (end > bytes.byteLength) return end - offset;
+  const isLast = flag === FLAG.whole || flag === FLAG.last;
+  return { data: bytes.subarray(start, start + length), end, isLast };
 }
 
 function readHeader(

@@ -38,12 +38,12 @@ const cases: [name: string, bytes: Uint8Array, read: (bytes: Uint8Array) => unkn
   [
     'dense records',
     fromBase64(dense),
-    (bytes) => [...readRecordIo(bytes)].map(decodeSageMakerRecord),
+    (bytes) => [...readRecordIo(bytes)].map((record) => decodeSageMakerRecord(record)),
   ],
   [
     'sparse records',
     fromBase64(sparse),
-    (bytes) => [...readRecordIo(bytes)].map(decodeSageMakerRecord),
+    (bytes) => [...readRecordIo(bytes)].map((record) => decodeSageMakerRecord(record)),
   ],
   [
     'length-prefixed',

@@ -10,7 +10,7 @@ import { tensorFromValues } from './values.ts';
 const golden = goldenJson<Record<'dense' | 'sparse' | 'images', string>>('recordio.json');
 
 function records(name: keyof typeof golden) {
-  return [...readRecordIo(fromBase64(golden[name]))].map(decodeSageMakerRecord);
+  return [...readRecordIo(fromBase64(golden[name]))].map((record) => decodeSageMakerRecord(record));
 }
 
 function nested(tensor: Tensor | undefined): unknown {
@@ -53,7 +53,7 @@ test('writes the framed record that comes back', () => {
     image: tensorFromValues('string', [1], [Uint8Array.of(255, 216)]),
   };
   const file = Buffer.concat(encodeRecordIo(encodeSageMakerRecord(features)));
-  const [record] = [...readRecordIo(file)].map(decodeSageMakerRecord);
+  const [record] = [...readRecordIo(file)].map((record) => decodeSageMakerRecord(record));
   expect(Object.keys(record?.features ?? {})).toEqual(Object.keys(features));
   for (const [name, tensor] of Object.entries(features)) {
     expect(record?.features[name]?.shape).toEqual(tensor.shape);

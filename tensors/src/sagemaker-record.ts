@@ -29,23 +29,41 @@ export interface SageMakerRecord {
   readonly label: TensorMap;
 }
 
-/** A few keys can claim a huge dense tensor; larger than this is refused rather than allocated. */
-const MAX_DENSE_BYTES = 256 * 1024 ** 2;
-/** So is one of more than so many times its record, where that is more than a megabyte. */
-const MAX_DENSE_RATIO = 4096;
-const SMALL_DENSE_BYTES = 1024 ** 2;
-/** Strings of a feature, and features of a record, at most: an object is made for each. */
-const MAX_STRINGS = 2 ** 20;
-const MAX_FEATURES = 65_536;
+/** What a Record may make the reader allocate. */
+export interface SageMakerRecordLimits {
+  /** Strings of a feature, and features of a record: an object is made for each. */
+  readonly maxStrings: number;
+  readonly maxFeatures: number;
+  /** Bytes of a feature's name. */
+  readonly maxNameBytes: number;
+  /** Bytes of a sparse vector made dense: a few keys can claim a huge one. */
+  readonly maxSparseBytes: number;
+  /** A sparse vector may become so many times its own bytes, or {@link smallSparseBytes}, whichever is more. */
+  readonly maxSparseRatio: number;
+  readonly smallSparseBytes: number;
+}
+
+/** Where nothing else is said. */
+export const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
+  maxStrings: 2 ** 20,
+  maxFeatures: 65_536,
+  maxNameBytes: 1024,
+  maxSparseBytes: 256 * 1024 ** 2,
+  maxSparseRatio: 4096,
+  smallSparseBytes: 1024 ** 2,
+};
 
 /**
  * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`) are made dense;
  * bytes are string tensors.
- * @throws TensorError MALFORMED, SHAPE_MISMATCH, naming the feature
+ * @throws TensorError MALFORMED, SHAPE_MISMATCH, TOO_LARGE beyond the limits, naming the feature
  */
-export function decodeSageMakerRecord(bytes: Uint8Array): SageMakerRecord {
+export function decodeSageMakerRecord(
+  bytes: Uint8Array,
+  limits: SageMakerRecordLimits = SAGEMAKER_RECORD_LIMITS,
+): SageMakerRecord {
   try {
-    return readRecord(bytes);
+    return readRecord(bytes, limits);
   } catch (cause) {
     if (!(cause instanceof TensorError) || !cause.message.startsWith('protobuf')) throw cause;
     const message = `not an aialgs.data.Record message: ${cause.message}`;
@@ -53,7 +71,7 @@ export function decodeSageMakerRecord(bytes: Uint8Array): SageMakerRecord {
   }
 }
 
-function readRecord(bytes: Uint8Array): SageMakerRecord {
+function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMakerRecord {
   const features = new Map<string, Tensor>();
   const label = new Map<string, Tensor>();
   let entries = 0;
@@ -63,10 +81,10 @@ function readRecord(bytes: Uint8Array): SageMakerRecord {
     }
     const map = field === RECORD.features ? features : label;
     // Those of the same name, too, of which the last counts.
-    if (entries++ === MAX_FEATURES) {
-      throw new TensorError('TOO_LARGE', `more than ${MAX_FEATURES} features`);
+    if (entries++ === limits.maxFeatures) {
+      throw new TensorError('TOO_LARGE', `more than ${limits.maxFeatures} features`);
     }
-    const [name, tensor] = readEntry(readBytes(reader));
+    const [name, tensor] = readEntry(readBytes(reader), limits);
     map.set(name, tensor);
     return true;
   });
@@ -89,9 +107,8 @@ const ENTRY = { name: 1, value: 2 } as const;
 const VALUE = { float32: 2, float64: 3, int32: 7, bytes: 9 } as const;
 const VALUE_FIELDS: ReadonlySet<number> = new Set(Object.values(VALUE));
 const VECTOR = { values: 1, keys: 2, shape: 3 } as const;
-const MAX_NAME_BYTES = 1024;
 
-function readEntry(entry: Uint8Array): [string, Tensor] {
+function readEntry(entry: Uint8Array, limits: SageMakerRecordLimits): [string, Tensor] {
   let name = '';
   let value: Uint8Array = new Uint8Array(0);
   forEachField(entry, (field, wireType, reader) => {
@@ -99,7 +116,7 @@ function readEntry(entry: Uint8Array): [string, Tensor] {
     if (field === ENTRY.value) value = readBytes(reader);
     else {
       const bytes = readBytes(reader);
-      if (bytes.byteLength > MAX_NAME_BYTES) {
+      if (bytes.byteLength > limits.maxNameBytes) {
         throw new TensorError('MALFORMED', `a feature's name has ${bytes.byteLength} bytes`);
       }
       name = utf8Decode(bytes);
@@ -107,7 +124,7 @@ function readEntry(entry: Uint8Array): [string, Tensor] {
     return true;
   });
   try {
-    return [name, readValue(value)];
+    return [name, readValue(value, limits)];
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     throw new TensorError(error.code, `feature "${name}": ${error.message}`, { cause: error });
@@ -115,7 +132,7 @@ function readEntry(entry: Uint8Array): [string, Tensor] {
 }
 
 /** The last one of the oneof counts. */
-function readValue(bytes: Uint8Array): Tensor {
+function readValue(bytes: Uint8Array, limits: SageMakerRecordLimits): Tensor {
   let field = 0;
   let content = bytes;
   forEachField(bytes, (number, wireType, reader) => {
@@ -124,19 +141,19 @@ function readValue(bytes: Uint8Array): Tensor {
     content = readBytes(reader);
     return true;
   });
-  if (field === VALUE.float32) return readVector('float32', content);
-  if (field === VALUE.float64) return readVector('float64', content);
-  if (field === VALUE.int32) return readVector('int32', content);
-  if (field === VALUE.bytes) return readStrings(content);
+  if (field === VALUE.float32) return readVector('float32', content, limits);
+  if (field === VALUE.float64) return readVector('float64', content, limits);
+  if (field === VALUE.int32) return readVector('int32', content, limits);
+  if (field === VALUE.bytes) return readStrings(content, limits);
   throw new TensorError('MALFORMED', 'it has no value');
 }
 
-function readStrings(bytes: Uint8Array): Tensor {
+function readStrings(bytes: Uint8Array, { maxStrings }: SageMakerRecordLimits): Tensor {
   const values: Uint8Array[] = [];
   forEachField(bytes, (field, wireType, reader) => {
     if (field !== VECTOR.values || wireType !== WIRE.bytes) return false;
-    if (values.length === MAX_STRINGS) {
-      throw new TensorError('TOO_LARGE', `more than ${MAX_STRINGS} strings`);
+    if (values.length === maxStrings) {
+      throw new TensorError('TOO_LARGE', `more than ${maxStrings} strings`);
     }
     values.push(readBytes(reader));
     return true;
@@ -147,7 +164,11 @@ function readStrings(bytes: Uint8Array): Tensor {
 /** Packed runs, or a field a value, of a repeated field. */
 type Runs = readonly Uint8Array[];
 
-function readVector(dtype: 'float32' | 'float64' | 'int32', bytes: Uint8Array): Tensor {
+function readVector(
+  dtype: 'float32' | 'float64' | 'int32',
+  bytes: Uint8Array,
+  limits: SageMakerRecordLimits,
+): Tensor {
   const single = { float32: WIRE.fixed32, float64: WIRE.fixed64, int32: WIRE.varint }[dtype];
   const values = runsOf(bytes, VECTOR.values, single);
   const keys = int64s(runsOf(bytes, VECTOR.keys, WIRE.varint));
@@ -167,7 +188,13 @@ function readVector(dtype: 'float32' | 'float64' | 'int32', bytes: Uint8Array): 
   if (keys.length !== count) {
     throw new TensorError('MALFORMED', `${keys.length} keys for ${count} values`);
   }
-  return spread(dense, keys, shape, bytes.byteLength);
+  return spread(dense, keys, shape, mostBytes(bytes.byteLength, limits));
+}
+
+/** Bytes that a sparse vector of `bytes` may have as a dense tensor. */
+function mostBytes(bytes: number, limits: SageMakerRecordLimits): number {
+  const byRatio = Math.max(limits.smallSparseBytes, bytes * limits.maxSparseRatio);
+  return Math.min(limits.maxSparseBytes, byRatio);
 }
 
 /** Sparse values as a dense tensor. */
@@ -175,13 +202,13 @@ function spread(
   values: NumericTensor,
   keys: BigInt64Array,
   shape: readonly number[],
-  recordBytes: number,
+  maxBytes: number,
 ): Tensor {
   const count = elementCount(shape);
   const { size } = DTYPES[values.dtype];
-  const most = Math.max(SMALL_DENSE_BYTES, recordBytes * MAX_DENSE_RATIO);
-  if (count * size > Math.min(MAX_DENSE_BYTES, most)) {
-    throw new TensorError('TOO_LARGE', `sparse values of shape ${shapeText(shape)}`);
+  if (count * size > maxBytes) {
+    const what = `sparse values of shape ${shapeText(shape)} need ${count * size} bytes`;
+    throw new TensorError('TOO_LARGE', `${what}; at most ${maxBytes} are made of them`);
   }
   const out = new Uint8Array(count * size);
   for (let i = 0; i < keys.length; i++) {

@@ -2,7 +2,7 @@
 import { maskedCrc32c } from './crc32c.ts';
 import {
   BadFrame,
-  type Frame,
+  type Part,
   type RecordFormat,
   readRecords,
   type StreamRecordsOptions,
@@ -14,7 +14,7 @@ const LENGTH_BYTES = 8;
 const CRC_BYTES = 4;
 const HEADER_BYTES = LENGTH_BYTES + CRC_BYTES;
 
-const FORMAT: RecordFormat = { name: 'TFRecord', frameAt };
+const FORMAT: RecordFormat = { name: 'TFRecord', partAt };
 
 /** The records of a file, as views; both checksums of each are checked. @throws TensorError MALFORMED */
 export function readTfRecords(bytes: Uint8Array): Generator<Uint8Array, void> {
@@ -40,7 +40,7 @@ export function encodeTfRecord(record: Uint8Array): Uint8Array[] {
   return [header, record, footer];
 }
 
-function frameAt(bytes: Uint8Array, offset: number): Frame | number {
+function partAt(bytes: Uint8Array, offset: number): Part | number {
   const dataStart = offset + HEADER_BYTES;
   if (dataStart > bytes.byteLength) return HEADER_BYTES;
   const view = dataViewOf(bytes);
@@ -55,5 +55,5 @@ function frameAt(bytes: Uint8Array, offset: number): Frame | number {
   if (view.getUint32(dataEnd, true) !== maskedCrc32c(data)) {
     throw new BadFrame('its data does not fit its checksum');
   }
-  return { data, end };
+  return { data, end, isLast: true };
 }

@@ -12,9 +12,18 @@ const CENTRAL_HEADER = { signature: 0x02014b50, bytes: 46 } as const;
 const END_RECORD = { signature: 0x06054b50, bytes: 22, maxComment: 0xffff } as const;
 const STORED = 0;
 const DEFLATED = 8;
+/** Deflate's own: 258 bytes of two bits. */
 const MAX_DEFLATE_RATIO = 1032;
 /** Longer names are no names of tensors, and would fill messages. */
 const MAX_NAME_BYTES = 1024;
+
+/** How much an archive may hold. */
+export interface ZipLimits {
+  /** Bytes that all files together may have, decompressed. */
+  readonly maxBytes: number;
+  /** Bytes of a file's name. Default: 1024. */
+  readonly maxNameBytes?: number | undefined;
+}
 
 interface DirectoryEntry {
   readonly name: string;
@@ -39,11 +48,11 @@ export interface ZipFile {
 
 /**
  * The archive's files in the order of its directory. Nothing is decompressed, and no byte belongs to two files.
- * @param maxBytes most bytes that all files together may have, decompressed
  * @throws TensorError MALFORMED, TOO_LARGE
  */
-export function openZip(bytes: Uint8Array, maxBytes: number): ZipFile[] {
-  const directory = readDirectory(bytes);
+export function openZip(bytes: Uint8Array, limits: ZipLimits): ZipFile[] {
+  const { maxBytes, maxNameBytes = MAX_NAME_BYTES } = limits;
+  const directory = readDirectory(bytes, maxNameBytes);
   const total = directory.reduce((sum, entry) => sum + entry.size, 0);
   if (total > maxBytes) {
     throw new TensorError(
@@ -119,7 +128,7 @@ function checkApart(placed: readonly Placed[]): void {
   }
 }
 
-function readDirectory(bytes: Uint8Array): DirectoryEntry[] {
+function readDirectory(bytes: Uint8Array, maxNameBytes: number): DirectoryEntry[] {
   const view = dataViewOf(bytes);
   const end = findEndRecord(view);
   const count = view.getUint16(end + 10, true);
@@ -129,7 +138,7 @@ function readDirectory(bytes: Uint8Array): DirectoryEntry[] {
       throw malformed(`no directory entry at byte ${at}`);
     }
     const nameLength = view.getUint16(at + 28, true);
-    if (nameLength > MAX_NAME_BYTES) throw malformed(`a name of ${nameLength} bytes`);
+    if (nameLength > maxNameBytes) throw malformed(`a name of ${nameLength} bytes`);
     const start = at + CENTRAL_HEADER.bytes;
     const entry: DirectoryEntry = {
       name: utf8Decode(bytes.subarray(start, start + nameLength)),
