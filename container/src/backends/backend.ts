@@ -1,13 +1,11 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
 import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 
-/** Which servable a call means. Neither `version` nor `label`: the newest available version. */
-export interface ModelSelector {
-  readonly name: string;
-  /** Decimal digits; versions are int64 and may exceed 2^53. */
-  readonly version?: string;
-  readonly label?: string;
-}
+/** The ways to call a model. */
+export const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
+/** How the model is called. */
+export type Transport = (typeof TRANSPORTS)[number];
 
 /** One call of a signature. */
 export interface BackendRequest {
@@ -59,20 +57,9 @@ export interface ExamplesReply {
   readonly version?: string;
 }
 
-/** TensorFlow Serving's states of a version (model_service.proto). */
-export type ModelVersionState = 'START' | 'LOADING' | 'AVAILABLE' | 'UNLOADING' | 'END' | 'UNKNOWN';
-
-/** State of one version of a model. */
-export interface ModelVersionStatus {
-  readonly version: string;
-  readonly state: ModelVersionState;
-  /** TensorFlow's message where loading failed, else empty. */
-  readonly errorMessage: string;
-}
-
 /** Runs models. Every method rejects with a `ServingError` from the catalogue in `errors.ts`. */
 export interface Backend {
-  readonly transport: 'grpc' | 'rest' | 'in-process';
+  readonly transport: Transport;
   predict(request: BackendRequest): Promise<BackendReply>;
   /** TensorFlow Serving's Classify and Regress; absent where the backend has neither. */
   examples?(request: ExamplesRequest): Promise<ExamplesReply>;

@@ -1,9 +1,8 @@
 /** The backends that a request can choose from. */
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import type { Transport } from '../inference/custom-attributes.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, Transport } from './backend.ts';
 import type { GrpcBackend } from './grpc.ts';
 import type { RestBackend } from './rest.ts';
 

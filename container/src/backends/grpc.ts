@@ -10,6 +10,7 @@ import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
 import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
+import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import type {
   Backend,
@@ -17,8 +18,6 @@ import type {
   BackendRequest,
   ExamplesReply,
   ExamplesRequest,
-  ModelSelector,
-  ModelVersionStatus,
 } from './backend.ts';
 import { SignatureCache } from './signature-cache.ts';
 

@@ -8,6 +8,7 @@ import {
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import type {
   Backend,
@@ -15,8 +16,6 @@ import type {
   BackendRequest,
   ExamplesReply,
   ExamplesRequest,
-  ModelSelector,
-  ModelVersionStatus,
 } from './backend.ts';
 import type { ModelStore } from './in-process/model-store.ts';
 

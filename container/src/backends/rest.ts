@@ -9,6 +9,7 @@ import {
 import { readInThread } from '../codecs/text-pool.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
+import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { modelError } from '../transport/grpc/grpc-error.ts';
 import { HttpClient, type HttpReply } from '../transport/http/http-client.ts';
 import type {
@@ -17,8 +18,6 @@ import type {
   BackendRequest,
   ExamplesReply,
   ExamplesRequest,
-  ModelSelector,
-  ModelVersionStatus,
 } from './backend.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
 import { predictRequestBody, readPredictReply, rowsRequestBody } from './rest/predict-json.ts';

@@ -1,6 +1,6 @@
 /** Signatures by servable, asked for once for each version. */
 import type { SignatureMap } from '@sagemaker-tfs/tensors';
-import type { ModelSelector } from './backend.ts';
+import type { ModelSelector } from '../models/servable.ts';
 
 /** Signatures with the version that they are of, where it is told. */
 export interface VersionedSignatures {

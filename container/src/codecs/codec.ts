@@ -1,29 +1,14 @@
 /** What a media type's codec does: body to tensors on the way in, tensors to body on the way out. */
-import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
-import type { AbortSignalLike, Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import type { Postprocess } from '@sagemaker-tfs/manifest';
+import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import type { FrameInPicture } from '../images/frame.ts';
+import type { PictureContext } from '../images/picture-context.ts';
 import type { Labels } from '../postprocess/labels.ts';
 
 /** What a request codec knows besides the body. */
-export interface DecodeContext {
-  /** The signature that the tensors are for: names, dtypes and shapes to decode into. */
-  readonly signature: Signature;
+export interface DecodeContext extends PictureContext {
   /** The media type as sent, parameters included, for example `text/csv; header=present`. */
   readonly contentType: string;
-  /** How images become tensors where the package declares it. */
-  readonly preprocess?: Preprocess | undefined;
-  /** True where boxes will be asked for, which are then given in the pictures' own coordinates. */
-  readonly wantsFrames?: boolean;
-  readonly limits: DecodeLimits;
-  readonly signal?: AbortSignalLike | undefined;
-}
-
-/** Bounds that stop image and decompression bombs before memory goes. */
-export interface DecodeLimits {
-  /** Bytes of all decoded tensors of one request. */
-  readonly maxDecodedBytes: number;
-  /** Width times height of one image before any resize. */
-  readonly maxImagePixels: number;
 }
 
 /**

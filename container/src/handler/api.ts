@@ -1,5 +1,8 @@
 /** The types of the handler API. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import type { PredictOptions } from '../inference/predict-options.ts';
+
+export type { PredictOptions };
 
 /** Writes one line: a message, or fields with a message. */
 export interface LogLine {
@@ -51,18 +54,6 @@ export interface Context {
    * @throws ServingError with TensorFlow Serving's own message and status
    */
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
-}
-
-/** What {@link Context.predict} can be told. */
-export interface PredictOptions {
-  /** Outputs wanted; the others never leave the model server. Default: `tfs-outputs`, else all. */
-  readonly outputs?: readonly string[];
-  /** Another model. Default: the request's. */
-  readonly model?: string;
-  /** Default: the request's version, or the newest of another model. */
-  readonly version?: string;
-  /** Default: the request's signature, or `serving_default` of another model. */
-  readonly signature?: string;
 }
 
 /** The request's body; chunks as they arrive where the handler is {@link HandlerModule.streaming}. */

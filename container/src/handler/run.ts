@@ -2,7 +2,6 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
-import { contentLengthOf } from '../http/read-body.ts';
 import { CUSTOM_ATTRIBUTES_HEADER } from '../inference/custom-attributes.ts';
 import { decodeBody } from '../inference/decode-body.ts';
 import { encodeOutputs } from '../inference/default-handler.ts';
@@ -100,7 +99,7 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
     customAttributes: typeof attributes === 'string' ? attributes : '',
     requestContentType: inference.contentType,
     acceptHeader: inference.accept ?? 'application/json',
-    contentLength: contentLengthOf(request),
+    contentLength: inference.contentLength,
     signature,
     log: inference.log.child({ requestId }),
     predict: (inputs: TensorMap, options?: PredictOptions) => inference.predict(inputs, options),

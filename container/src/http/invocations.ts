@@ -1,6 +1,7 @@
 /** `POST /invocations`: one inference. */
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
+import type { LoadedHandler } from '../handler/loader.ts';
 import { type HandlerAnswer, runHandler } from '../handler/run.ts';
 import {
   CUSTOM_ATTRIBUTES_HEADER,
@@ -61,8 +62,12 @@ async function infer(
   if (handler) await services.watched;
   stopwatch.ready();
 
+  // Read anew: the model may have been loaded again meanwhile.
+  const archive = services.archiveOf(name);
   const inference = await createInference(services, {
     request,
+    contentLength: contentLengthOf(request),
+    archive,
     modelName: name,
     attributes,
     signal,
@@ -74,7 +79,7 @@ async function infer(
   });
   record.inference = inference;
   record.requestBytes = body?.byteLength ?? contentLengthOf(request);
-  const answer = await answerOf(services, exchange, inference, body);
+  const answer = await answerOf(services, exchange, inference, archive.handler, body);
   stopwatch.done();
   return {
     status: answer.status,
@@ -91,9 +96,9 @@ async function answerOf(
   services: Services,
   exchange: Exchange,
   inference: Inference,
+  handler: LoadedHandler | undefined,
   body: Uint8Array | undefined,
 ): Promise<HandlerAnswer> {
-  const { handler } = inference.archive;
   if (!handler) {
     const {
       contentType,
@@ -124,7 +129,7 @@ function headersOf(
   attributes: RequestAttributes,
   stopwatch: Stopwatch,
 ): Reply['headers'] {
-  const { fingerprint } = inference.archive.manifest ?? {};
+  const { fingerprint } = inference.manifest ?? {};
   const version = inference.answeredVersion ?? inference.model.version;
   const named = new Map([
     ['tfs-fingerprint', fingerprint?.slice(0, 16)],

@@ -1,23 +1,13 @@
 /** Everything that answering a request needs, made once at the start. */
-import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Archive } from '../archive/archive.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { Environment } from '../environment.ts';
+import type { ModelReadiness } from '../model-host/model-host.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import type { CloudWatchMetrics } from '../observability/cloudwatch.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { MetricsPage } from '../observability/metrics-page.ts';
-
-/** Whether models can be called. */
-export interface ModelReadiness {
-  /** Why not; undefined where they can. Answers at once. */
-  readonly reason: string | undefined;
-  /** Resolves when they can. @throws ServingError MODEL_NOT_READY after the wait time */
-  whenReady(signal?: AbortSignalLike): Promise<void>;
-  /** Resolves when they can for the first time; never where they never can. */
-  readonly firstReady: Promise<void>;
-}
 
 /** What the routes share. */
 export interface Services {

@@ -3,11 +3,11 @@
  * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
  */
 import sharp, { type Metadata } from 'sharp';
-import type { DecodeContext } from '../codecs/codec.ts';
 import type { FrameInPicture } from './frame.ts';
 import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';
 import { readJpegHeader } from './jpeg-header.ts';
+import type { PictureContext } from './picture-context.ts';
 import { placePicture, type ResizeMode, type Size } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
 
@@ -18,7 +18,7 @@ import { pngForPixels } from './png-chunks.ts';
  */
 export async function framesOf(
   images: readonly Uint8Array[],
-  { signature, preprocess, wantsFrames }: DecodeContext,
+  { signature, preprocess, wantsFrames }: PictureContext,
 ): Promise<readonly FrameInPicture[] | undefined> {
   if (!wantsFrames) return undefined;
   const input = imageInput(signature, preprocess);

@@ -14,12 +14,10 @@ import {
   stringTensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import type { DecodeContext } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
 import type { ImageElements, ImageTask } from './image-task.ts';
 import { runImageBatch, runImageTasks } from './image-tasks.ts';
-
-type ImageContext = Pick<DecodeContext, 'signature' | 'preprocess' | 'limits' | 'signal'>;
+import type { PictureContext } from './picture-context.ts';
 
 const NONE = {};
 /** Decided once for each signature and declaration, since deciding costs more than a small picture's copy. */
@@ -65,7 +63,7 @@ function reasonOf({ message }: ManifestError, preprocess: Preprocess | undefined
  */
 export async function imagesToTensors(
   images: readonly Uint8Array[],
-  context: ImageContext,
+  context: PictureContext,
   name: (index: number) => string = (index) => `image ${index}`,
 ): Promise<TensorMap> {
   const { signature, preprocess } = context;
@@ -109,7 +107,7 @@ interface Size {
 async function decodeRows(
   images: readonly Uint8Array[],
   input: PixelsInput,
-  { limits, signal }: ImageContext,
+  { limits, signal }: PictureContext,
   name: (index: number) => string,
 ): Promise<ImageElements> {
   const { width, height } = input;

@@ -3,6 +3,7 @@
  * `name=value` with commas between; a comma inside a value is written `%2C`, other characters than ASCII
  * percent-encoded too.
  */
+import { TRANSPORTS, type Transport } from '../backends/backend.ts';
 import { ServingError } from '../errors.ts';
 
 export const CUSTOM_ATTRIBUTES_HEADER = 'X-Amzn-SageMaker-Custom-Attributes';
@@ -13,11 +14,8 @@ const MAX_LENGTH = 1024;
 /** Whatever the header must not carry. */
 const FOREIGN = /[^\t\x20-\x7e]/;
 
-const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 const METHODS = ['predict', 'classify', 'regress'] as const;
 
-/** How the model may be reached. */
-export type Transport = (typeof TRANSPORTS)[number];
 /** What TensorFlow Serving does with a request. */
 export type Method = (typeof METHODS)[number];
 

@@ -1,16 +1,15 @@
 /** One request as the steps between body and body see it. */
 import type { IncomingMessage } from 'node:http';
-import type { Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
+import type { Manifest, Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
-import type { Archive } from '../archive/archive.ts';
-import type { Backend, BackendRequest, ModelSelector } from '../backends/backend.ts';
-import type { DecodeLimits } from '../codecs/codec.ts';
+import type { Backend, BackendRequest } from '../backends/backend.ts';
+import type { Backends } from '../backends/backends.ts';
+import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import type { PredictOptions } from '../handler/api.ts';
-import type { Ticket } from '../http/admission.ts';
-import type { Services } from '../http/services.ts';
 import type { FrameInPicture } from '../images/frame.ts';
+import type { DecodeLimits } from '../images/picture-context.ts';
+import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
 import type { Labels } from '../postprocess/labels.ts';
@@ -18,6 +17,21 @@ import type { RequestSignal } from '../waiting/request-signal.ts';
 import { type CheckedCall, checkCall, checkOutputs, withoutLastOnes } from './check-call.ts';
 import type { Method, RequestAttributes } from './custom-attributes.ts';
 import type { HeldResults } from './held-results.ts';
+import type { PredictOptions } from './predict-options.ts';
+
+/** What a request needs to know of the archive that its model came in. */
+export interface InferenceArchive {
+  readonly manifest: Manifest | undefined;
+  readonly labels: Labels | undefined;
+  /** The archive's own code, which may keep what the model answered; undefined where there is none. */
+  readonly handler: object | undefined;
+}
+
+/** What every request shares. */
+export interface InferenceServices {
+  readonly environment: Environment;
+  readonly backends: Backends;
+}
 
 /** A request with its model resolved. */
 export interface Inference {
@@ -25,7 +39,7 @@ export interface Inference {
   readonly model: ModelSelector;
   readonly method: Method;
   readonly backend: Backend;
-  readonly archive: Archive;
+  readonly manifest: Manifest | undefined;
   /** The signature asked for, else the default. */
   readonly signature: Signature;
   /** The error of a model with several signatures but no default, for requests and bodies that name none. */
@@ -38,6 +52,8 @@ export interface Inference {
   readonly askedOutputs: readonly string[] | undefined;
   /** The media type of the body as sent. */
   readonly contentType: string;
+  /** Bytes of the body as announced; undefined where it comes in chunks. */
+  readonly contentLength: number | undefined;
   readonly accept: string | undefined;
   readonly decodeLimits: DecodeLimits;
   readonly preprocess: Preprocess | undefined;
@@ -65,6 +81,9 @@ export interface Inference {
 /** What an inference is made of. */
 export interface InferenceOptions {
   readonly request: IncomingMessage;
+  /** Bytes of the body as announced; undefined where it comes in chunks. */
+  readonly contentLength: number | undefined;
+  readonly archive: InferenceArchive;
   /** The model of the path (`/models/NAME/invoke`) or of the attributes. */
   readonly modelName: string;
   readonly attributes: RequestAttributes;
@@ -75,20 +94,19 @@ export interface InferenceOptions {
   /** Keeps the results of the model until the response is done. */
   readonly results: HeldResults;
   /** Counts the bytes of tensors. */
-  readonly ticket: Pick<Ticket, 'hold'>;
+  readonly ticket: { hold(bytes: number): void };
 }
 
 /** Resolves model, signature and backend of a request. @throws ServingError where one is unknown */
 export async function createInference(
-  services: Services,
+  { environment, backends }: InferenceServices,
   options: InferenceOptions,
 ): Promise<Inference> {
-  const { request, attributes, signal, requestId, log, stopwatch, modelName, results, ticket } =
-    options;
-  const { limits } = services.environment;
-  const backend = await services.backends.choose(attributes.transport);
+  const { request, archive, attributes, signal, requestId, log } = options;
+  const { stopwatch, modelName, results, ticket } = options;
+  const { limits } = environment;
+  const backend = await backends.choose(attributes.transport);
   const model = selectorOf(modelName, attributes);
-  const archive = services.archiveOf(modelName);
   const signatureNamed = async (key: string) =>
     requireSignature(await backend.signatures(model), key, modelName);
   const { signature, noSignature } =
@@ -107,13 +125,14 @@ export async function createInference(
     model,
     method: attributes.method ?? 'predict',
     backend,
-    archive,
+    manifest: archive.manifest,
     signature,
     noSignature,
     signatureAsked: attributes.signature !== undefined,
     signatureNamed,
     askedOutputs: attributes.outputs,
     contentType: request.headers['content-type'] ?? 'application/json',
+    contentLength: options.contentLength,
     accept: request.headers.accept,
     decodeLimits: {
       maxDecodedBytes: limits.maxDecodedBytes,
@@ -125,8 +144,8 @@ export async function createInference(
     signal,
     requestId,
     log,
-    tellsHandlerErrors: services.environment.tellsHandlerErrors,
-    answersBadRecords: services.environment.answersBadRecords,
+    tellsHandlerErrors: environment.tellsHandlerErrors,
+    answersBadRecords: environment.answersBadRecords,
     async predict(inputs, predictOptions = {}) {
       const isNamed = predictOptions.signature !== undefined || predictOptions.model !== undefined;
       if (noSignature && !isNamed) throw noSignature;

@@ -15,11 +15,10 @@ import { ModelStore } from '../backends/in-process/model-store.ts';
 import { InProcessBackend } from '../backends/in-process.ts';
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import type { ModelReadiness } from '../http/services.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
 import { StartError } from '../models/choose-models.ts';
 import { GrpcError } from '../transport/grpc/grpc-error.ts';
-import type { ModelHost, ModelHostOptions } from './model-host.ts';
+import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.ts';
 
 /** TensorFlow's ConfigProto: no threads between operations, they run in the one that asks for the answer. */
 const IN_CALLING_THREAD = -1;

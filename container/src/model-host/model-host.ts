@@ -1,11 +1,21 @@
 /** Whatever runs the models, as the rest of the runtime sees it. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Backends } from '../backends/backends.ts';
 import type { Environment } from '../environment.ts';
-import type { ModelReadiness } from '../http/services.ts';
-import type { ServedModel } from '../model-server/config-file.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import type { BatchSample } from '../observability/metrics.ts';
+
+/** Whether models can be called. */
+export interface ModelReadiness {
+  /** Why not; undefined where they can. Answers at once. */
+  readonly reason: string | undefined;
+  /** Resolves when they can. @throws ServingError MODEL_NOT_READY after the wait time */
+  whenReady(signal?: AbortSignalLike): Promise<void>;
+  /** Resolves when they can for the first time; never where they never can. */
+  readonly firstReady: Promise<void>;
+}
 
 /** What a host is started with. */
 export interface ModelHostOptions {

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServedModel } from './config-file.ts';
+import type { ServedModel } from '../models/served-model.ts';
 
 /**
  * The models with base paths in `root`, made where they are not there yet. A link is not followed by the looks for

@@ -2,8 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import { batchingParametersText } from './batching-file.ts';
-import { modelConfigText, type ServedModel } from './config-file.ts';
+import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { hasGpu } from './gpu.ts';
 import { modelServerDirectory } from './ports.ts';

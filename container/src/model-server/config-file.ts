@@ -2,13 +2,7 @@
  * TensorFlow Serving's model config: as the text file that it starts from (protobuf text format of
  * tensorflow_serving.ModelServerConfig).
  */
-import type { DiscoveredModel } from '../models/discover.ts';
-
-/** A model to serve with the versions to keep loaded. */
-export interface ServedModel extends DiscoveredModel {
-  /** Version by label, for example `{ stable: '3' }`. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
+import type { ServedModel } from '../models/served-model.ts';
 
 /** The text of `--model_config_file`. Every version named is served. */
 export function modelConfigText(models: readonly ServedModel[]): string {

@@ -1,6 +1,6 @@
 /** One look at a process of TensorFlow Serving: are its models there? */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
-import type { ModelVersionStatus } from '../backends/backend.ts';
+import type { ModelVersionStatus } from '../models/servable.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';

@@ -14,10 +14,10 @@ import {
   ReloadConfigResponseSchema,
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
-import type { ModelSelector, ModelVersionState, ModelVersionStatus } from '../backends/backend.ts';
+import type { ModelSelector, ModelVersionState, ModelVersionStatus } from '../models/servable.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
-import type { ServedModel } from './config-file.ts';
 
 interface CallOptions {
   readonly signal?: AbortSignalLike;

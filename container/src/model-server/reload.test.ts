@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
-import type { ServedModel } from './config-file.ts';
 import { getModelStatus } from './model-service.ts';
 import { type ModelServer, startModelServer } from './start.ts';
 

@@ -5,11 +5,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
-import type { ModelVersionState, ModelVersionStatus } from '../backends/backend.ts';
 import { ServingError } from '../errors.ts';
+import type { ModelVersionState, ModelVersionStatus } from '../models/servable.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { GrpcError } from '../transport/grpc/grpc-error.ts';
-import type { ServedModel } from './config-file.ts';
 import type { Instance, InstancePool } from './instance-pool.ts';
 import { getModelStatus, reloadConfig } from './model-service.ts';
 

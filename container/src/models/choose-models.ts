@@ -1,7 +1,7 @@
 /** What is served of what was found: the default model, and labels of its versions. */
 import type { Environment } from '../environment.ts';
-import type { ServedModel } from '../model-server/config-file.ts';
 import { discoverModels } from './discover.ts';
+import type { ServedModel } from './served-model.ts';
 
 /** Configuration and archive do not fit together; the message says how. */
 export class StartError extends Error {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import pino from 'pino';
-import type { ServedModel } from '../model-server/config-file.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import { ModelTable } from './model-table.ts';

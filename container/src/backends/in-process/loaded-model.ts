@@ -6,8 +6,12 @@ import {
   type VersionDirectory,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code } from '@sagemaker-tfs/tensors/protos';
-import type { ServedModel } from '../../model-server/config-file.ts';
-import type { ModelSelector, ModelVersionState, ModelVersionStatus } from '../backend.ts';
+import type {
+  ModelSelector,
+  ModelVersionState,
+  ModelVersionStatus,
+} from '../../models/servable.ts';
+import type { ServedModel } from '../../models/served-model.ts';
 
 /** Loads one version; waits where too many load already. */
 export type LoadVersion = (name: string, directory: VersionDirectory) => Promise<Servable>;

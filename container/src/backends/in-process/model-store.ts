@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import type { Servable } from '@sagemaker-tfs/libtensorflow/serving';
 import pLimit from 'p-limit';
-import type { ServedModel } from '../../model-server/config-file.ts';
-import type { ModelSelector, ModelVersionStatus } from '../backend.ts';
+import type { ModelSelector, ModelVersionStatus } from '../../models/servable.ts';
+import type { ServedModel } from '../../models/served-model.ts';
 import { LoadedModel, type LoadVersion, notFound } from './loaded-model.ts';
 import { versionDirectories } from './version-directories.ts';
 

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VersionDirectory } from '@sagemaker-tfs/libtensorflow/serving';
-import type { ServedModel } from '../../model-server/config-file.ts';
+import type { ServedModel } from '../../models/served-model.ts';
 
 /** The directories of a model's versions, newest first; a directory's name may have leading zeros. */
 export async function versionDirectories(model: ServedModel): Promise<VersionDirectory[]> {

@@ -1,7 +1,7 @@
 /** TensorFlow Serving's REST answers about models, parsed. */
 import { DTYPES, type DType, type SignatureMap } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
-import type { ModelVersionStatus } from '../backend.ts';
+import type { ModelVersionStatus } from '../../models/servable.ts';
 import type { VersionedSignatures } from '../signature-cache.ts';
 
 const tensorInfo = z.object({

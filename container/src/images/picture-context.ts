@@ -1,0 +1,23 @@
+/** What decoding a request's pictures depends on. */
+import type { Preprocess } from '@sagemaker-tfs/manifest';
+import type { AbortSignalLike, Signature } from '@sagemaker-tfs/tensors';
+
+/** What is known of the input that pictures are for. */
+export interface PictureContext {
+  /** The signature that the tensors are for: names, dtypes and shapes to decode into. */
+  readonly signature: Signature;
+  /** How images become tensors where the package declares it. */
+  readonly preprocess?: Preprocess | undefined;
+  /** True where boxes will be asked for, which are then given in the pictures' own coordinates. */
+  readonly wantsFrames?: boolean;
+  readonly limits: DecodeLimits;
+  readonly signal?: AbortSignalLike | undefined;
+}
+
+/** Bounds that stop image and decompression bombs before memory goes. */
+export interface DecodeLimits {
+  /** Bytes of all decoded tensors of one request. */
+  readonly maxDecodedBytes: number;
+  /** Width times height of one image before any resize. */
+  readonly maxImagePixels: number;
+}
