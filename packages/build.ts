@@ -1,5 +1,5 @@
 /**
- * `npm run packages`: what is published, as folders and tarballs in `dist-packages/`. docs/decisions/packages.md
+ * `npm run packages`: what is published, as folders and tarballs in `dist-packages/`. docs/decisions/two-packages.md
  * says why there are two.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,5 @@
-/** `sagemaker-tfs/client`, `/handler` and `/testing` from ES modules, CommonJS and a bundler for browsers. */
+/** `sagemaker-tfs/client`, `/handler` and `/testing` from ES modules and CommonJS. */
 import assert from 'node:assert/strict';
-import { build } from 'esbuild';
 import { copyExample, SAMPLE } from './command.ts';
 import type { Project } from './project.ts';
 import { serving } from './served.ts';
@@ -45,7 +44,6 @@ export async function checkClient(project: Project): Promise<void> {
     'api.cjs': `const { inspectModel } = require('sagemaker-tfs');\ninspectModel('model').then(({ models }) => console.log(models.length));\n`,
     'entries.cjs': `for (const name of ['client', 'handler', 'testing', 'files']) console.log(Object.keys(require('sagemaker-tfs/' + name)).length > 1);\n`,
     'entries.mjs': `for (const name of ['client', 'handler', 'testing', 'files']) console.log(Object.keys(await import('sagemaker-tfs/' + name)).length > 1);\n`,
-    'browser.js': `import { fitImage, predict } from 'sagemaker-tfs/client';\nglobalThis.client = { fitImage, predict };\n`,
     'tests/handler.test.mts': TEST_KIT,
   });
   await serving(project, ['model', '--handler', 'inference.ts'], async (url) => {
@@ -57,23 +55,5 @@ export async function checkClient(project: Project): Promise<void> {
   for (const file of ['entries.cjs', 'entries.mjs']) {
     assert.equal((await project.run('node', [file])).stdout, 'true\n'.repeat(4));
   }
-  await bundleForBrowsers(project);
   await project.run('node', ['--import', 'tsx', '--test', 'tests/handler.test.mts']);
-}
-
-/** Nothing of Node may be left in what a bundler makes for a page. */
-async function bundleForBrowsers(project: Project): Promise<void> {
-  const { metafile } = await build({
-    absWorkingDir: project.directory,
-    entryPoints: ['browser.js'],
-    bundle: true,
-    write: false,
-    metafile: true,
-    platform: 'browser',
-    format: 'esm',
-    logLevel: 'silent',
-  });
-  const inputs = Object.keys(metafile.inputs);
-  assert.ok(inputs.some((path) => path.endsWith('sagemaker-tfs/dist/client.browser.js')));
-  assert.ok(!inputs.some((path) => /node_modules\/(sharp|koffi)\//.test(path)));
 }

@@ -1,8 +1,14 @@
 /** A user's project: an empty directory outside this repository, with the packed packages installed from tarballs. */
-import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import {
+  type ChildProcessByStdio,
+  type SpawnSyncReturns,
+  spawn,
+  spawnSync,
+} from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 
 /** This repository. */
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -28,6 +34,11 @@ export interface Project {
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Runs the installed `sagemaker-tfs`. */
   command(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** Starts the installed `sagemaker-tfs` and leaves it running. */
+  start(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+  ): ChildProcessByStdio<null, Readable, Readable>;
   /** From now on `node` is the program in this folder; `remove` removes `DIRECTORY-node` too. */
   useNode(folder: string): void;
   remove(): void;
@@ -39,6 +50,9 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: Uint8Array | string;
 }
+
+/** The installed command, below the project. */
+const COMMAND = 'node_modules/.bin/sagemaker-tfs';
 
 /** What npm tells a script of the repository that it runs in; a registry and certificates stay. */
 const OF_THIS_RUN =
@@ -58,10 +72,10 @@ function environmentOf(
   return { ...Object.fromEntries(own), PATH: `${first}${path}`, CI: 'true', ...more };
 }
 
-/** Makes an empty project. */
-export function emptyProject(): Project {
+/** The project in a folder. Default: a new, empty one. */
+export function projectIn(folder = mkdtempSync(join(tmpdir(), 'installed-'))): Project {
   // Real, because macOS and some CI machines link their temporary folder.
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'installed-')));
+  const directory = realpathSync(folder);
   let nodeFolder: string | undefined;
   const run = (program: string, args: readonly string[], options: RunOptions = {}) =>
     runProgram(directory, program, args, { ...options, ...(nodeFolder && { nodeFolder }) });
@@ -75,7 +89,13 @@ export function emptyProject(): Project {
       }
     },
     run,
-    command: (args, options) => run('node_modules/.bin/sagemaker-tfs', args, options),
+    command: (args, options) => run(COMMAND, args, options),
+    start: (args, environment) =>
+      spawn(COMMAND, args, {
+        cwd: directory,
+        env: environmentOf(environment, nodeFolder),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
     useNode(folder) {
       nodeFolder = folder;
     },

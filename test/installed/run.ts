@@ -1,48 +1,62 @@
 /**
  * `npm run test:installed`: the packages as users have them, installed from their tarballs in an empty directory.
- * `--keep` leaves the directory; `--node 24` runs all of it with that Node, from the registry. A name, as in `npm run test:installed -- types`, runs that part alone.
+ * `--keep` leaves the directory, and `--in DIR` works in one that was left, as it is; `--node 24` runs all of it with that
+ * Node, from the registry. Names, as in `npm run test:installed -- types client`, run those parts alone.
  */
 import assert from 'node:assert/strict';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkApp } from './app.ts';
+import { checkApp, checkDeploy } from './app.ts';
 import { checkAws } from './aws.ts';
+import { checkBrowser } from './browser.ts';
 import { checkClient } from './client.ts';
 import { checkCommand } from './command.ts';
 import { checkPackages } from './packages.ts';
-import { emptyProject, type Project, TARBALLS } from './project.ts';
+import { type Project, projectIn, TARBALLS } from './project.ts';
 import { checkProjects } from './projects.ts';
 import { checkTypes } from './types.ts';
 
 /** Versions of what users bring, as this repository pins them. */
-const BESIDE = ['aws-cdk-lib@2.276.0', 'constructs@10.8.1', 'typescript@7.0.2', 'tsx@4.23.15'];
+const BESIDE = [
+  'aws-cdk@2.1148.1',
+  'aws-cdk-lib@2.276.0',
+  'constructs@10.8.1',
+  'typescript@7.0.2',
+  'tsx@4.23.15',
+];
 
 const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   packages: checkPackages,
   types: checkTypes,
   client: checkClient,
+  browser: checkBrowser,
   command: checkCommand,
   aws: checkAws,
   app: checkApp,
+  deploy: checkDeploy,
   projects: checkProjects,
 };
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { keep: { type: 'boolean' }, node: { type: 'string' } },
+    options: {
+      keep: { type: 'boolean' },
+      in: { type: 'string' },
+      node: { type: 'string' },
+    },
     allowPositionals: true,
   });
-  const project = emptyProject();
+  const project = projectIn(values.in);
   try {
     const { node } = values;
     if (node !== undefined) await step(`Node ${node}`, () => takeNode(project, node));
-    await step('install', () => install(project));
+    if (values.in === undefined) await step('install', () => install(project));
     for (const [name, check] of Object.entries(PARTS)) {
       if (positionals.length > 0 && !positionals.includes(name)) continue;
       await step(name, () => check(project));
     }
   } finally {
-    if (values.keep) console.log(project.directory);
+    if (values.keep || values.in) console.log(project.directory);
     else project.remove();
   }
 }

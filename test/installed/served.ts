@@ -1,7 +1,5 @@
 /** A model served by the installed command, until it is stopped. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../rehearse/free-port.ts';
 import type { Project } from './project.ts';
@@ -14,12 +12,7 @@ export async function serving(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const port = await freePort();
-  const program = join(project.directory, 'node_modules/.bin/sagemaker-tfs');
-  const child = spawn(program, ['serve', ...args, '--port', String(port)], {
-    cwd: project.directory,
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = project.start(['serve', ...args, '--port', String(port)], environment);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
