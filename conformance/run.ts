@@ -1,13 +1,15 @@
 /**
- * `npm run conformance [-- --short]`: compares this project with Python TensorFlow, NumPy and Pillow, which it installs
- * once into an environment of its own, and writes docs/conformance.md (not with `--short`).
+ * `npm run conformance [-- --short] [-- --only SECTION,...]`: compares this project with Python TensorFlow, NumPy and Pillow, which it installs
+ * once into an environment of its own, and writes docs/conformance.md (not with `--short` or `--only`).
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { execa } from 'execa';
-import { type Case, SECTIONS, type Section } from './sections.ts';
+import type { Case, Section } from './sections/case.ts';
+import { SECTIONS } from './sections/index.ts';
 
 const HERE = import.meta.dirname;
 const SHOWN = 5;
@@ -19,16 +21,21 @@ interface Result {
 }
 
 async function main(): Promise<void> {
-  const isShort = process.argv.includes('--short');
+  const { values } = parseArgs({
+    options: { short: { type: 'boolean' }, only: { type: 'string' } },
+  });
+  const only = values.only?.split(',');
+  const sections = SECTIONS.filter(({ file }) => !only || only.includes(file));
   const python = await ensurePython();
   const out = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
-    const arguments_ = [join(HERE, 'oracle.py'), out, isShort ? 'short' : 'full'];
-    await execa(python, arguments_, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const size = values.short ? 'short' : 'full';
+    const oracle = [join(HERE, 'oracle', 'all.py'), out, size, ...sections.map(({ file }) => file)];
+    await execa(python, oracle, { stdio: ['ignore', 'inherit', 'inherit'] });
     const versions = JSON.parse(await readFile(join(out, 'versions.json'), 'utf8'));
     const results: Result[] = [];
-    for (const section of SECTIONS) results.push(await compare(section, out));
-    if (!isShort)
+    for (const section of sections) results.push(await compare(section, out));
+    if (!values.short && !only)
       await writeFile(join(HERE, '..', 'docs', 'conformance.md'), page(results, versions));
     if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
   } finally {

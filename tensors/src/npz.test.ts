@@ -9,8 +9,24 @@ import { tensorFromValues } from './values.ts';
 const maxBytes = 1_000_000;
 const npyFile = Buffer.concat(encodeNpy(tensorFromValues('float32', [1000], Array(1000).fill(0))));
 
+const zipped = () => zipSync({ 'a.npy': npyFile });
+
+/** The archive whose directory says another compression method. */
+function withMethod(zip: Uint8Array, method: number): Uint8Array {
+  const changed = Buffer.from(zip);
+  changed.writeUInt16LE(method, changed.indexOf('PK\x01\x02', 'latin1') + 10);
+  return changed;
+}
+
+/** The archive with another name in the file's own header. */
+function renamed(zip: Uint8Array): Uint8Array {
+  const changed = Buffer.from(zip);
+  changed.write('b', changed.indexOf('a.npy'));
+  return changed;
+}
+
 describe('decodeNpz', () => {
-  test.each(['stored', 'deflated'])('reads what NumPy writes, %s', (name) => {
+  test.each(['stored', 'deflated', 'zip64'])('reads what NumPy writes, %s', (name) => {
     const tensors = decodeNpz(goldenBytes(`${name}.npz`), { maxBytes });
     expect(Object.keys(tensors)).toEqual(['scores', 'image é', 'name']);
     expect(tensors['image é'] && toNested(tensors['image é'])).toEqual([
@@ -57,8 +73,28 @@ describe('decodeNpz', () => {
     expect(() => decodeNpz(zip, { maxBytes })).toThrow(/"?a.npy"? does not fit its CRC/);
   });
 
-  test('every truncation', () => {
-    const zip = goldenBytes('deflated.npz');
+  test('nothing is dropped: more members than 16 bits count, bytes after, names without .npy', () => {
+    const tiny = tensorFromValues('uint8', [], [7]);
+    const many = Object.fromEntries(Array.from({ length: 65_600 }, (_, at) => [`${at}`, tiny]));
+    const read = decodeNpz(Buffer.concat(encodeNpz(many)), { maxBytes: 2 ** 30 });
+    expect(Object.keys(read)).toHaveLength(65_600);
+    const zip = zipSync({ a: npyFile, 'b.npy': npyFile });
+    const names = Object.keys(decodeNpz(Buffer.concat([zip, Buffer.alloc(65_536)]), { maxBytes }));
+    expect(names).toEqual(['a', 'b']);
+  });
+
+  test.each<[string, () => Uint8Array, RegExp]>([
+    ['bytes before it', () => Buffer.concat([Buffer.alloc(3), zipped()]), /put after other bytes/],
+    ['an archive before it', () => Buffer.concat([zipped(), zipped()]), /put after other bytes/],
+    ['a name twice', () => zipSync({ a: npyFile, 'a.npy': npyFile }), /"a" twice/],
+    ['bzip2', () => withMethod(zipped(), 12), /compression method 12; stored and deflate are read/],
+    ['two names for one', () => renamed(zipped()), /another name in its own header/],
+  ])('refuses %s', (_, archive, message) => {
+    expect(() => decodeNpz(archive(), { maxBytes })).toThrow(message);
+  });
+
+  test.each(['deflated.npz', 'zip64.npz'])('every truncation of %s', (name) => {
+    const zip = goldenBytes(name);
     for (let length = 0; length < zip.byteLength; length++) {
       expect(() => decodeNpz(zip.subarray(0, length), { maxBytes })).toThrow(
         expect.objectContaining({ code: 'MALFORMED' }),
@@ -68,7 +104,7 @@ describe('decodeNpz', () => {
 
   test('other files inside, and what is no archive', () => {
     expect(() => decodeNpz(zipSync({ 'readme.txt': new Uint8Array(1) }), { maxBytes })).toThrow(
-      /"readme.txt", which is not a .npy file/,
+      /^"readme.txt": not a .npy file/,
     );
     expect(() => decodeNpz(npyFile, { maxBytes })).toThrow(/zip archive/);
     expect(() => decodeNpz(zipSync({ 'a.npy': npyFile.subarray(0, 9) }), { maxBytes })).toThrow(

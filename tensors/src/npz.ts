@@ -85,13 +85,7 @@ function arraysOf(bytes: Uint8Array, options: DecodeNpzOptions): ArrayFile[] {
   const files = openZip(bytes, options);
   const names = new Set<string>();
   return files.map((file) => {
-    if (!file.name.endsWith(SUFFIX)) {
-      throw new TensorError(
-        'MALFORMED',
-        `.npz archive holds "${file.name}", which is not a .npy file`,
-      );
-    }
-    const name = file.name.slice(0, -SUFFIX.length);
+    const name = file.name.endsWith(SUFFIX) ? file.name.slice(0, -SUFFIX.length) : file.name;
     if (names.has(name)) throw new TensorError('MALFORMED', `.npz archive holds "${name}" twice`);
     names.add(name);
     return { name, file, how: options.wanted?.(name, files.length) };

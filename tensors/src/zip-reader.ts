@@ -6,10 +6,9 @@ import { inflateSync } from 'fflate';
 import { crc32 } from './crc32.ts';
 import { TensorError } from './errors.ts';
 import { dataViewOf, utf8Decode } from './text.ts';
+import { type DirectoryEntry, malformed, readDirectory } from './zip-directory.ts';
 
 const LOCAL_HEADER = { signature: 0x04034b50, bytes: 30 } as const;
-const CENTRAL_HEADER = { signature: 0x02014b50, bytes: 46 } as const;
-const END_RECORD = { signature: 0x06054b50, bytes: 22, maxComment: 0xffff } as const;
 const STORED = 0;
 const DEFLATED = 8;
 /** Deflate's own: 258 bytes of two bits. */
@@ -23,16 +22,6 @@ export interface ZipLimits {
   readonly maxBytes: number;
   /** Bytes of a file's name. Default: 1024. */
   readonly maxNameBytes?: number | undefined;
-}
-
-interface DirectoryEntry {
-  readonly name: string;
-  readonly encrypted: boolean;
-  readonly method: number;
-  readonly crc: number;
-  readonly compressedSize: number;
-  readonly size: number;
-  readonly offset: number;
 }
 
 /** A file of an archive, not yet decompressed. */
@@ -128,40 +117,6 @@ function checkApart(placed: readonly Placed[]): void {
   }
 }
 
-function readDirectory(bytes: Uint8Array, maxNameBytes: number): DirectoryEntry[] {
-  const view = dataViewOf(bytes);
-  const end = findEndRecord(view);
-  const count = view.getUint16(end + 10, true);
-  let at = view.getUint32(end + 16, true);
-  return Array.from({ length: count }, () => {
-    if (at + CENTRAL_HEADER.bytes > end || view.getUint32(at, true) !== CENTRAL_HEADER.signature) {
-      throw malformed(`no directory entry at byte ${at}`);
-    }
-    const nameLength = view.getUint16(at + 28, true);
-    if (nameLength > maxNameBytes) throw malformed(`a name of ${nameLength} bytes`);
-    const start = at + CENTRAL_HEADER.bytes;
-    const entry: DirectoryEntry = {
-      name: utf8Decode(bytes.subarray(start, start + nameLength)),
-      encrypted: (view.getUint16(at + 8, true) & 1) !== 0,
-      method: view.getUint16(at + 10, true),
-      crc: view.getUint32(at + 16, true),
-      compressedSize: view.getUint32(at + 20, true),
-      size: view.getUint32(at + 24, true),
-      offset: view.getUint32(at + 42, true),
-    };
-    at = start + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
-    return entry;
-  });
-}
-
-function findEndRecord(view: DataView): number {
-  const last = view.byteLength - END_RECORD.bytes;
-  for (let at = last; at >= Math.max(0, last - END_RECORD.maxComment); at--) {
-    if (view.getUint32(at, true) === END_RECORD.signature) return at;
-  }
-  throw malformed('it has no end-of-directory record (truncated?)');
-}
-
 function placeOf(bytes: Uint8Array, entry: DirectoryEntry): { start: number; end: number } {
   if (entry.encrypted) throw malformed(`${entry.name} is encrypted`);
   const view = dataViewOf(bytes);
@@ -170,11 +125,12 @@ function placeOf(bytes: Uint8Array, entry: DirectoryEntry): { start: number; end
   if (!fits || view.getUint32(offset, true) !== LOCAL_HEADER.signature) {
     throw malformed(`no file header at byte ${offset} for ${entry.name}`);
   }
-  const start =
-    offset +
-    LOCAL_HEADER.bytes +
-    view.getUint16(offset + 26, true) +
-    view.getUint16(offset + 28, true);
+  const nameAt = offset + LOCAL_HEADER.bytes;
+  const nameEnd = nameAt + view.getUint16(offset + 26, true);
+  if (utf8Decode(bytes.subarray(nameAt, nameEnd)) !== entry.name) {
+    throw malformed(`${entry.name} has another name in its own header`);
+  }
+  const start = nameEnd + view.getUint16(offset + 28, true);
   const end = start + entry.compressedSize;
   if (end > bytes.byteLength) throw malformed(`${entry.name} runs past the end`);
   if (method !== STORED && method !== DEFLATED) {
@@ -198,8 +154,4 @@ function inflate(file: ZipFile): Uint8Array {
 
 function doesNotDecompress({ name }: ZipFile, cause: unknown): TensorError {
   return new TensorError('MALFORMED', `zip archive: ${name} does not decompress`, { cause });
-}
-
-function malformed(what: string): TensorError {
-  return new TensorError('MALFORMED', `zip archive: ${what}`);
 }

@@ -1,0 +1,35 @@
+"""
+What Python TensorFlow, NumPy and Pillow make of generated inputs, as JSON lines:
+python3 all.py OUT (short|full) SECTION...
+"""
+
+import json
+import sys
+
+import archives
+import arrays
+import common
+import documents
+import images
+import models
+import numpy as np
+import PIL
+import tensorflow as tf
+
+SECTIONS = (
+    arrays.arrays,
+    arrays.protos,
+    arrays.records,
+    arrays.casts,
+    arrays.digits,
+    archives.archives,
+    images.images,
+    documents.json_values,
+    models.models,
+)
+
+for section in SECTIONS:
+    if section.__name__ in sys.argv[3:]:
+        common.write(section.__name__, section())
+versions = {"TensorFlow": tf.__version__, "NumPy": np.__version__, "Pillow": PIL.__version__}
+(common.OUT / "versions.json").write_text(json.dumps(versions))

@@ -1,0 +1,59 @@
+/** Cases as the oracle writes them, and how tensors are compared. */
+import {
+  isNumeric,
+  type NumericDType,
+  numericTensor,
+  stringTensor,
+  type Tensor,
+  toNumbers,
+} from '@sagemaker-tfs/tensors';
+
+/** One case as the oracle wrote it. */
+export type Case = Readonly<Record<string, unknown>>;
+
+/** A kind of cases. */
+export interface Section {
+  /** The file of the cases, without its ending. */
+  readonly file: string;
+  readonly title: string;
+  readonly reference: string;
+  /** How near counts as agreed. */
+  readonly tolerance: string;
+  /** @returns what differs, or undefined where the case agrees */
+  differs(given: Case): Promise<string | undefined> | string | undefined;
+}
+
+export const bytesOf = (base64: unknown): Uint8Array =>
+  new Uint8Array(Buffer.from(base64 as string, 'base64'));
+export const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+export const joined = (chunks: Iterable<Uint8Array>): Uint8Array => Buffer.concat([...chunks]);
+
+/** Equal to the last bit. */
+export function sameTensor(tensor: Tensor, { dtype, shape, bytes }: Case): boolean {
+  const isSame = tensor.dtype === dtype && String(tensor.shape) === String(shape);
+  return isSame && isNumeric(tensor) && same(tensor.bytes, bytesOf(bytes));
+}
+
+/** Floats within a relative 1e-5, everything else to the last bit. */
+export function nearTensor(tensor: Tensor | undefined, expected: Case): boolean {
+  if (!tensor || tensor.dtype !== expected.dtype) return false;
+  if (String(tensor.shape) !== String(expected.shape)) return false;
+  if (!isNumeric(tensor)) {
+    const values = (expected.values as string[]).map(bytesOf);
+    return tensor.values.every((value, at) => same(value, values[at] as Uint8Array));
+  }
+  const others = toNumbers(numericTensor(tensor.dtype, tensor.shape, bytesOf(expected.bytes)));
+  return toNumbers(tensor).every((value: number | bigint, at: number) => {
+    const other = others[at] as number | bigint;
+    return (
+      value === other || Math.abs(Number(value) - Number(other)) <= 1e-5 * Math.abs(Number(other))
+    );
+  });
+}
+
+/** The tensor of a case. */
+export function tensorOf({ dtype, shape, bytes, values }: Case): Tensor {
+  return dtype === 'string'
+    ? stringTensor(shape as number[], (values as string[]).map(bytesOf))
+    : numericTensor(dtype as NumericDType, shape as number[], bytesOf(bytes));
+}

@@ -1,0 +1,32 @@
+/** Pictures. */
+import { decodeImage } from '../../container/src/images/decode-image.ts';
+import type { Interpolation } from '../../container/src/images/resample.ts';
+import { bytesOf, type Case, type Section } from './case.ts';
+
+async function differsAsImage(given: Case): Promise<string | undefined> {
+  const { data } = await decodeImage(bytesOf(given.data), {
+    width: given.width as number,
+    height: given.height as number,
+    antialias: given.antialias as boolean,
+    ...(given.method ? { interpolation: given.method as Interpolation['interpolation'] } : {}),
+  });
+  const expected = bytesOf(given.pixels);
+  let largest = 0;
+  for (const [at, value] of expected.entries()) {
+    largest = Math.max(largest, Math.abs(value - (data[at] as number)));
+  }
+  const isSame = data.length === expected.length && largest <= (given.tolerance as number);
+  return isSame ? undefined : `${given.kind} ${given.method}: by ${largest}`;
+}
+
+/** Pictures, decoded and resized. */
+export const images: readonly Section[] = [
+  {
+    file: 'images',
+    title: 'Pictures, decoded and resized, every filter with and without antialias',
+    reference: 'TensorFlow, Pillow',
+    tolerance:
+      'decoded: equal, CMYK within 4; resized: within 1 of 255 of TensorFlow, within 2 of Pillow',
+    differs: differsAsImage,
+  },
+];

@@ -1,0 +1,9 @@
+/** Each kind of case: what the oracle gave, compared with what this project makes of the same input. */
+import { arrays } from './arrays.ts';
+import type { Section } from './case.ts';
+import { documents } from './documents.ts';
+import { images } from './images.ts';
+import { models } from './models.ts';
+
+/** All kinds, in the order of the report. */
+export const SECTIONS: readonly Section[] = [...arrays, ...documents, ...images, ...models];
