@@ -6,7 +6,6 @@ import {
   type SignatureMap,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import { readInThread } from '../codecs/text-pool.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
@@ -20,7 +19,8 @@ import type {
   ExamplesRequest,
 } from './backend.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
-import { predictRequestBody, readPredictReply, rowsRequestBody } from './rest/predict-json.ts';
+import { predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
+import { readReply } from './rest/reply-thread.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** A body that is already what TensorFlow Serving's REST API takes. */
@@ -65,7 +65,7 @@ export class RestBackend implements Backend {
       signal,
     });
     return {
-      outputs: await outputsOf(reply, signature, outputs, signal),
+      outputs: await readReply(reply, signature, outputs, signal),
       version,
     };
   }
@@ -162,16 +162,6 @@ export class RestBackend implements Backend {
 /** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */
 function schemas() {
   return import('./rest/metadata.ts');
-}
-
-async function outputsOf(
-  reply: Uint8Array,
-  signature: Signature,
-  outputs: readonly string[] | undefined,
-  signal: AbortSignalLike | undefined,
-): Promise<TensorMap> {
-  const read = await readInThread({ kind: 'reply', body: reply, signature, outputs }, signal);
-  return read ? read.inputs : readPredictReply(reply, signature, outputs);
 }
 
 function modelPath({ name, version, label }: ModelSelector): string {

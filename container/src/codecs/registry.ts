@@ -2,6 +2,7 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { applyPostprocess } from '../postprocess/apply-postprocess.ts';
+import { readBodyInThread } from './body-thread.ts';
 import type {
   DecodeContext,
   DecodedRequest,
@@ -22,7 +23,6 @@ import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
 import { remembered } from './remembered.ts';
-import { readInThread } from './text-pool.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
 const REQUEST_CODECS: readonly RequestCodec[] = [
@@ -115,7 +115,7 @@ async function inThread(
   { signal, ...context }: DecodeContext,
 ): Promise<DecodedRequest | undefined> {
   if (!isText(codec)) return undefined;
-  return readInThread({ kind: codec === csvRequest ? 'csv' : 'json', body, context }, signal);
+  return readBodyInThread({ kind: codec === csvRequest ? 'csv' : 'json', body, context }, signal);
 }
 
 /**

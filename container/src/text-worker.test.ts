@@ -1,14 +1,15 @@
 /** Large JSON and CSV read in a thread: the same tensors, the same errors, alone and in the runtime. */
 import { pathToFileURL } from 'node:url';
-import { decodeNpy, toNumbers } from '@sagemaker-tfs/tensors';
-import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { createModelDir } from '../testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from '../testing/runtime-process.ts';
-import { sourceEntry } from '../threads/thread-entry.ts';
-import { ThreadPool } from '../threads/thread-pool.ts';
-import type { DecodeContext } from './codec.ts';
-import { decodeRequest } from './registry.ts';
-import type { TextResult, TextTask } from './text-pool.ts';
+import { decodeNpy, type TensorMap, toNumbers } from '@sagemaker-tfs/tensors';
+import { fixtureModel } from '../../test/fixtures/index.ts';
+import type { ReplyTask } from './backends/rest/reply-thread.ts';
+import type { BodyTask } from './codecs/body-thread.ts';
+import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
+import { decodeRequest } from './codecs/registry.ts';
+import { createModelDir } from './testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import { sourceEntry } from './threads/thread-entry.ts';
+import { ThreadPool } from './threads/thread-pool.ts';
 
 const signature: DecodeContext['signature'] = {
   key: 'serving_default',
@@ -24,7 +25,7 @@ const jsonContext = { signature, contentType: 'application/json', limits };
 const csvContext = { ...jsonContext, contentType: 'text/csv; header=present' };
 
 describe('a thread', () => {
-  let pool: ThreadPool<TextTask, TextResult>;
+  let pool: ThreadPool<BodyTask | ReplyTask, unknown>;
   beforeAll(() => {
     pool = new ThreadPool(sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`)), 1);
   });
@@ -42,8 +43,8 @@ describe('a thread', () => {
   ] as const)('gives what the main thread gives: %s %#', async (kind, context, text) => {
     const body = Buffer.from(text);
     const here = await decodeRequest(body, context);
-    const there = await pool.run({ kind, body, context }, []);
-    const plain = (result: TextResult) => ({
+    const there = (await pool.run({ kind, body, context }, [])) as DecodedRequest;
+    const plain = (result: DecodedRequest) => ({
       ...result,
       inputs: Object.entries(result.inputs).map(([name, { dtype, shape, ...rest }]) => [
         name,
@@ -71,8 +72,9 @@ describe('a thread', () => {
 
   test('reads what a model server answers', async () => {
     const body = Buffer.from('{"outputs": [1.5, NaN]}');
-    const { inputs } = await pool.run({ kind: 'reply', body, signature, outputs: undefined }, []);
-    expect([...toNumbers(inputs.y as never)]).toEqual([1.5, Number.NaN]);
+    const task: ReplyTask = { kind: 'reply', body, signature, outputs: undefined };
+    const outputs = (await pool.run(task, [])) as TensorMap;
+    expect([...toNumbers(outputs.y as never)]).toEqual([1.5, Number.NaN]);
   });
 });
 
