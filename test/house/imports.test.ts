@@ -119,6 +119,52 @@ test('rooms import only the rooms that they may', () => {
   expect(refused).toEqual([]);
 });
 
+/**
+ * Folders and files of `container/src` in the order in which a request and the start build on them: each may import
+ * itself and what stands above it.
+ */
+const CONTAINER_ORDER = [
+  ['errors.ts', 'environment.ts', 'environment-variables.ts'],
+  ['memory'],
+  ['waiting'],
+  ['threads'],
+  ['observability'],
+  ['models'],
+  ['images'],
+  ['postprocess'],
+  ['codecs'],
+  ['transport'],
+  ['model-server'],
+  ['backends'],
+  ['model-host'],
+  ['inference'],
+  ['handler'],
+  ['archive'],
+  ['multi-model'],
+  ['http'],
+  ['processes'],
+  ['runtime.ts', 'text-worker.ts'],
+  ['main.ts', 'index.ts'],
+];
+
+test('folders of the container import only what stands above them', () => {
+  const placeOf = (file: string) => {
+    const [, , name = ''] = file.split('/');
+    return CONTAINER_ORDER.findIndex((names) => names.includes(name));
+  };
+  const sources = imports.filter(
+    ({ from }) => from.startsWith('container/src/') && !from.startsWith('container/src/testing/'),
+  );
+  expect(sources.length).toBeGreaterThan(500);
+  const refused = sources.flatMap(({ from, to }) => {
+    const target = normalize(join(dirname(from), to));
+    if (!to.startsWith('.') || !target.startsWith('container/src/')) return [];
+    const [own, other] = [placeOf(from), placeOf(target)];
+    return own >= 0 && other >= 0 && other <= own ? [] : [`${from} -> ${target}`];
+  });
+  expect(refused).toEqual([]);
+});
+
 test('a circle would be found', () => {
   const edges = new Map([
     ['a', ['b']],
