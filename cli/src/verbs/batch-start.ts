@@ -32,6 +32,8 @@ type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
   readonly tag?: Record<string, string>;
   readonly missingOnly?: true;
   readonly fallbackInstanceType?: string[];
+  /** False with `--no-fallbacks`. */
+  readonly fallbacks: boolean;
   readonly region?: string;
   readonly json?: true;
   readonly stateMachine?: string;
@@ -129,6 +131,7 @@ function addResources(start: Command): void {
       `to go on with where --instance-type is refused or at its quota (repeatable; default: for ml.p3, which AWS is taking away, ${fallbackTypes(DEFAULT_SETTINGS.instanceType).join(', then ')})`,
       list,
     )
+    .option('--no-fallbacks', 'run on --instance-type or not at all')
     .option('--instance-count <number>', 'how many', wholeNumber(), DEFAULT_SETTINGS.instanceCount)
     .option(
       '--transform-ami-version <version>',
@@ -182,6 +185,9 @@ function addRequests(start: Command): void {
 }
 
 async function batchStart(options: Options, command: Command): Promise<void> {
+  if (!options.fallbacks && options.fallbackInstanceType) {
+    throw usageError('--no-fallbacks and --fallback-instance-type say the opposite: give one');
+  }
   if (options.stateMachine === undefined) await startTransformJob(options);
   else await startMachine(options.stateMachine, options, command);
 }
@@ -191,7 +197,6 @@ const SETTING_NAMES: Readonly<Record<string, string>> = {
   maxPayload: 'maxPayloadInMB',
   env: 'environment',
   inventory: 'inventoryUri',
-  fallbackInstanceType: 'fallbacks',
 };
 /** Options that say how to start, and are no settings. */
 const NO_SETTINGS = new Set(['stateMachine', 'jobName', 'region', 'json']);
@@ -213,8 +218,10 @@ async function startMachine(
   for (const [name, value] of Object.entries(options)) {
     // The machine has defaults of its own.
     if (NO_SETTINGS.has(name) || command.getOptionValueSource(name) !== 'cli') continue;
-    input[SETTING_NAMES[name] ?? name] =
-      name === 'fallbackInstanceType' ? options.fallbackInstanceType?.map(settingOf) : value;
+    if (name === 'fallbacks') input.fallbacks = [];
+    else if (name === 'fallbackInstanceType')
+      input.fallbacks = options.fallbackInstanceType?.map(settingOf);
+    else input[SETTING_NAMES[name] ?? name] = value;
   }
   if (options.dataType === undefined && options.inputUri?.endsWith('.manifest')) {
     input.dataType = 'ManifestFile';
@@ -278,7 +285,9 @@ function jobOf(options: Options): StartOptions {
     throw usageError(`--${flag} needs --state-machine`);
   }
   const { modelName, inputUri, outputUri, env, tag, maxPayload, instanceType } = rest;
-  const fallbacks = options.fallbackInstanceType ?? fallbackTypes(instanceType);
+  const fallbacks = options.fallbacks
+    ? (options.fallbackInstanceType ?? fallbackTypes(instanceType))
+    : [];
   if (!modelName || !inputUri || !outputUri) {
     throw usageError('give --model-name, --input-uri and --output-uri, or --state-machine');
   }

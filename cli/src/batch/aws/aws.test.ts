@@ -334,6 +334,34 @@ test('a job is followed until it ends, with its instances running', async () => 
   }
 });
 
+test('a refused job goes on with the next types, and with --no-fallbacks with none', async () => {
+  await put({ 'refused/in/1': '' });
+  const asked: unknown[] = [];
+  const standIn = await startService((_operation, input) => {
+    const { TransformResources } = input as { TransformResources: { InstanceType: string } };
+    asked.push(TransformResources.InstanceType);
+    return { __type: 'ResourceLimitExceeded', message: 'the limit is 0 Instances' };
+  });
+  const start = (...more: string[]) =>
+    sagemakerTfs(
+      [
+        ...['batch', 'start', '--model-name', 'digits', ...more, '--json'],
+        ...['--input-uri', `s3://${BUCKET}/refused/in/`],
+        ...['--output-uri', `s3://${BUCKET}/refused/out/`],
+      ],
+      { ...environment, AWS_ENDPOINT_URL_SAGEMAKER: standIn.url },
+    );
+  try {
+    expect(JSON.parse((await start()).stdout)).toMatchObject({ code: 'INSTANCE_TYPES_REFUSED' });
+    expect(asked.splice(0)).toEqual(['ml.p3.2xlarge', 'ml.g5.2xlarge', 'ml.g4dn.xlarge']);
+    const alone = JSON.parse((await start('--no-fallbacks')).stdout);
+    expect(alone).toMatchObject({ code: 'ResourceLimitExceeded' });
+    expect(asked).toEqual(['ml.p3.2xlarge']);
+  } finally {
+    await standIn.close();
+  }
+});
+
 test('an input without objects, an unknown job and outputs that are not there are told', async () => {
   const nothing = await run(
     ...['start', '--model-name', 'digits', '--input-uri', `s3://${BUCKET}/none/`],

@@ -112,6 +112,11 @@ describe('start', () => {
     });
   });
 
+  test('no fallbacks are no other types, also those of the machine', async () => {
+    const { stdout } = await start('--state-machine', arn, '--no-fallbacks', '--json');
+    expect(await inputOf(stdout)).toEqual({ fallbacks: [] });
+  });
+
   test('a manifest is told as one', async () => {
     const uri = 's3://tiles/output/_shards/r1/redrive.manifest';
     const { stdout } = await start('--state-machine', arn, '--input-uri', uri, '--json');
@@ -122,6 +127,7 @@ describe('start', () => {
     [['--state-machine', 'nobody'], 1, 'there is neither a state machine nobody'],
     [['--state-machine', 'Tiles', '--model-name', 'm'], 2, '--model-name is fixed where'],
     [['--state-machine', 'Tiles', '--missing-only'], 2, 'give the --run-id'],
+    [['--no-fallbacks', '--fallback-instance-type', 'ml.g5.xlarge'], 2, 'say the opposite'],
     [['--inventory', 's3://a/manifest.json'], 2, '--inventory needs --state-machine'],
     [['--model-name', 'm'], 2, 'give --model-name, --input-uri and --output-uri'],
   ])('%j is refused', async (args, status, message) => {
