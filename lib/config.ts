@@ -223,7 +223,9 @@ const endpoint = z.strictObject({
         .min(1)
         .max(1000)
         .optional()
-        .describe('Calls of each sample over each transport. Default: 100.'),
+        .describe(
+          'Calls of each sample over each transport. Default: 100; 1 for asynchronous endpoints.',
+        ),
     })
     .default({ samples: [] })
     .describe(

@@ -8,7 +8,7 @@ export {
   type ServingConfig,
   type ServingConfigInput,
 } from './config.ts';
-export type { AsyncInferenceProps } from './endpoint/async-inference.ts';
+export type { AsyncFiles, AsyncInferenceProps } from './endpoint/async-inference.ts';
 export type { ScalingProps, ScalingTarget } from './endpoint/autoscaling.ts';
 export type { DataCaptureProps } from './endpoint/data-capture.ts';
 export type { DeploymentProps, TrafficShift } from './endpoint/deployment.ts';

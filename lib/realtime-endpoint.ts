@@ -10,7 +10,7 @@ import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, Names, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
-import { renderAsyncInference } from './endpoint/async-inference.ts';
+import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling } from './endpoint/autoscaling.ts';
 import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
@@ -71,6 +71,8 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   readonly shadowVariant: BoundVariant | undefined;
   /** Whether requests go through a queue. */
   readonly isAsync: boolean;
+  /** Where requests and answers of an asynchronous endpoint lie; undefined for others. */
+  readonly asyncFiles: AsyncFiles | undefined;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
   private readonly config: CfnEndpointConfig;
@@ -86,6 +88,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
       props.endpointName ?? Names.uniqueResourceName(this, { maxLength: 63, separator: '-' });
     this.endpointArn = arnOf(Stack.of(this), this.endpointName);
     this.isAsync = props.asyncInference !== undefined;
+    this.asyncFiles = props.asyncInference && asyncFiles(props.asyncInference);
     this.variants = props.variants.map((variant, i) =>
       bindVariant(this, `variants[${i}]`, variant, props.variants.length === 1),
     );

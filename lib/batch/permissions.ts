@@ -4,9 +4,9 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { BatchTransformProps, S3Place } from './props.ts';
-import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 import { SHARD_MAP_LABELS } from './shard-states.ts';
 
 /** The model's containers read inputs, and write outputs and logs. */

@@ -7,8 +7,8 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createLogGroup } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
+import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import type { BatchTransformProps } from './props.ts';
-import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {

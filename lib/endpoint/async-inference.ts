@@ -1,9 +1,11 @@
 /** Asynchronous inference: requests and answers in S3, up to 1 GB and an hour each, with a queue between. */
-import { Grant } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
+import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import type { TensorFlowModel } from '../tensorflow-model.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
@@ -54,21 +56,59 @@ export interface AsyncInferenceProps {
   readonly encryptionKey?: IKey;
 }
 
+/** Where requests and answers of an asynchronous endpoint lie. */
+export interface AsyncFiles {
+  /** `s3://BUCKET/PREFIX/` that callers put requests below. */
+  readonly inputUri: string;
+  /** `s3://BUCKET/PREFIX/` below which answers are found. */
+  readonly outputUri: string;
+  /** `s3://BUCKET/PREFIX/` below which reports about failed requests are found. */
+  readonly failureUri: string;
+  /** Lets `grantee` put and delete requests, and read answers and failures. */
+  grantReadWrite(grantee: Construct & IGrantable): void;
+}
+
+/** The props with every prefix. */
+function placesOf(props: AsyncInferenceProps) {
+  const { outputBucket, inputBucket = outputBucket } = props;
+  const { outputPrefix = 'async-output/', failurePrefix = 'async-failures/' } = props;
+  const { inputPrefix = 'async-input/' } = props;
+  return { outputBucket, inputBucket, outputPrefix, failurePrefix, inputPrefix };
+}
+
+/** What callers of an asynchronous endpoint need to know, and leave to use it. */
+export function asyncFiles(props: AsyncInferenceProps): AsyncFiles {
+  const { outputBucket, inputBucket, outputPrefix, failurePrefix, inputPrefix } = placesOf(props);
+  return {
+    inputUri: inputBucket.s3UrlForObject(inputPrefix),
+    outputUri: outputBucket.s3UrlForObject(outputPrefix),
+    failureUri: outputBucket.s3UrlForObject(failurePrefix),
+    grantReadWrite(grantee) {
+      grantWriteBelow(grantee, inputBucket, inputPrefix, ['s3:PutObject', 's3:DeleteObject']);
+      // With leave to list, an answer that is not there yet is told from one that may not be read.
+      for (const prefix of [outputPrefix, failurePrefix]) {
+        grantReadBelow(grantee, outputBucket, prefix);
+      }
+      props.encryptionKey?.grantDecrypt(grantee);
+    },
+  };
+}
+
 /** SageMaker's form of the props; grants the models what they need. */
 export function renderAsyncInference(
   where: Where,
   props: AsyncInferenceProps,
   models: readonly TensorFlowModel[],
 ): CfnEndpointConfig.AsyncInferenceConfigProperty {
-  const { outputBucket, successTopic, errorTopic, encryptionKey } = props;
-  const { outputPrefix = 'async-output/', failurePrefix = 'async-failures/' } = props;
+  const { successTopic, errorTopic, encryptionKey } = props;
+  const { outputUri, failureUri } = asyncFiles(props);
   const concurrent = props.maxConcurrentInvocationsPerInstance;
   checkInteger(where, 'asyncInference.maxConcurrentInvocationsPerInstance', concurrent, 1, 1000);
-  for (const model of models) grantQueue(model, props, [outputPrefix, failurePrefix]);
+  for (const model of models) grantQueue(model, props);
   return {
     outputConfig: {
-      s3OutputPath: outputBucket.s3UrlForObject(outputPrefix),
-      s3FailurePath: outputBucket.s3UrlForObject(failurePrefix),
+      s3OutputPath: outputUri,
+      s3FailurePath: failureUri,
       ...(encryptionKey && { kmsKeyId: encryptionKey.keyArn }),
       ...((successTopic || errorTopic) && {
         notificationConfig: {
@@ -83,13 +123,11 @@ export function renderAsyncInference(
   };
 }
 
-function grantQueue(
-  grantee: TensorFlowModel,
-  props: AsyncInferenceProps,
-  written: readonly string[],
-): void {
-  const { outputBucket, inputBucket = outputBucket, inputPrefix = 'async-input/' } = props;
-  const writes = written.map((prefix) => outputBucket.arnForObjects(`${prefix}*`));
+function grantQueue(grantee: TensorFlowModel, props: AsyncInferenceProps): void {
+  const { outputBucket, inputBucket, outputPrefix, failurePrefix, inputPrefix } = placesOf(props);
+  const writes = [outputPrefix, failurePrefix].map((prefix) =>
+    outputBucket.arnForObjects(`${prefix}*`),
+  );
   const reads = [inputBucket.arnForObjects(`${inputPrefix}*`)];
   Grant.addToPrincipal({ grantee, actions: ['s3:PutObject'], resourceArns: writes });
   Grant.addToPrincipal({ grantee, actions: ['s3:GetObject'], resourceArns: reads });

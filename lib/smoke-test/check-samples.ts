@@ -12,11 +12,13 @@ const MAX_BODY_BYTES = 25 * 1024 * 1024;
 /**
  * Checks samples and, where no handler stands between, that the model's signature takes them.
  * @param manifest of the packaged model, if it was packaged here
+ * @param async whether the endpoint takes requests through a queue, from S3
  */
 export function checkSamples(
   where: Where,
   samples: readonly SmokeTestSample[],
   manifest: Manifest | undefined,
+  async: boolean,
 ): void {
   const names = samples.map(({ name }) => name);
   samples.forEach((sample, i) => {
@@ -25,7 +27,7 @@ export function checkSamples(
       invalidProp(where, `${prop}.name`, `'${sample.name}' is used twice`, 'Give another');
     }
     const size = checkFile(where, `${prop}.file`, sample.file);
-    if (size > MAX_BODY_BYTES) {
+    if (size > MAX_BODY_BYTES && !async) {
       const problem = `${sample.file} has ${size} bytes, and a request at most ${MAX_BODY_BYTES}`;
       invalidProp(where, `${prop}.file`, problem, 'Use a smaller sample');
     }

@@ -117,6 +117,8 @@ export interface SmokeTestPlan {
   /** Calls of each sample to each variant over each transport, after a first one that is timed apart. */
   readonly iterations: number;
   readonly samples: readonly SmokeTestSample[];
+  /** `s3://BUCKET/PREFIX/` that an asynchronous endpoint reads; absent: the endpoint answers at once. */
+  readonly asyncInputUri?: string;
   /** CloudWatch namespace of the results. */
   readonly metricNamespace: string;
 }

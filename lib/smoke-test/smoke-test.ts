@@ -8,7 +8,7 @@ import type { BoundVariant } from '../endpoint/variant.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
-import { checkInteger, invalidProp } from '../validation.ts';
+import { checkInteger } from '../validation.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
@@ -27,7 +27,7 @@ export interface SmokeTestProps extends VpcAttachmentProps {
   readonly samples: readonly SmokeTestSample[];
   /**
    * Calls of each sample to each variant over each transport, 1-1000.
-   * @default 100
+   * @default 100, and 1 of an asynchronous endpoint
    */
   readonly iterations?: number;
   /**
@@ -48,21 +48,20 @@ export class SmokeTest extends Construct {
 
   constructor(scope: Construct, id: string, props: SmokeTestProps) {
     super(scope, id);
-    const { endpoint, iterations = 100 } = props;
+    const { endpoint } = props;
+    const { asyncFiles } = endpoint;
+    const { iterations = asyncFiles ? 1 : 100 } = props;
     checkInteger(this, 'iterations', iterations, 1, 1000);
-    if (endpoint.isAsync && props.samples.length > 0) {
-      const problem = 'an asynchronous endpoint answers no direct requests';
-      invalidProp(this, 'samples', problem, 'Give [] to check only the state of the endpoint');
-    }
     const data = endpoint.variants[0]?.props.model.data;
-    checkSamples(this, props.samples, data?.manifest);
+    checkSamples(this, props.samples, data?.manifest, endpoint.isAsync);
     const { samples, layer } = createSamplesLayer(this, Runtime.NODEJS_24_X, props.samples);
     const plan: SmokeTestPlan = {
       endpointName: endpoint.endpointName,
       endpointConfigName: endpoint.endpointConfigName,
-      variants: endpoint.variants.map(planVariant),
+      variants: asyncFiles ? queueVariants(endpoint) : endpoint.variants.map(planVariant),
       iterations,
       samples,
+      ...(asyncFiles && { asyncInputUri: asyncFiles.inputUri }),
       metricNamespace: props.metricNamespace ?? 'SageMakerTensorFlow/SmokeTest',
     };
     const { handler, role } = createCheckFunction(this, {
@@ -75,12 +74,11 @@ export class SmokeTest extends Construct {
       ...(props.securityGroups && { securityGroups: [...props.securityGroups] }),
     });
     if (props.samples.length > 0) {
+      const action = asyncFiles ? 'sagemaker:InvokeEndpointAsync' : 'sagemaker:InvokeEndpoint';
       role.addToPolicy(
-        new PolicyStatement({
-          actions: ['sagemaker:InvokeEndpoint'],
-          resources: [endpoint.endpointArn],
-        }),
+        new PolicyStatement({ actions: [action], resources: [endpoint.endpointArn] }),
       );
+      asyncFiles?.grantReadWrite(role);
     }
     if (props.vpc) {
       role.addToPolicy(networkInterfaces());
@@ -131,6 +129,16 @@ function planVariant({ name, props }: BoundVariant): SmokeTestVariant {
     transports: image.variant === 'in-process' ? ['in-process'] : ['rest', 'grpc'],
     ...(usdPerSecond !== undefined && { usdPerSecond }),
   };
+}
+
+/**
+ * The variants of a queue, as one: a request cannot name one, an answer does not say which model gave it, and
+ * the time in the queue is nobody's price.
+ */
+function queueVariants({ variants }: RealtimeEndpoint): SmokeTestVariant[] {
+  const planned = variants.map(planVariant);
+  const transports = [...new Set(planned.flatMap((variant) => variant.transports))];
+  return [{ name: planned.map(({ name }) => name).join('+'), transports }];
 }
 
 function priceOf({ serverless, instanceType = DEFAULT_INSTANCE_TYPE }: BoundVariant['props']) {

@@ -1,6 +1,4 @@
 /** One model behind an endpoint, watched and proven. */
-
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Aws, CfnOutput, Duration, Size, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
@@ -35,7 +33,6 @@ export interface ServingStackProps extends StackProps {
 /** The model, its endpoint, dashboard, alarms and smoke test. */
 export class ServingStack extends Stack {
   readonly endpoint: RealtimeEndpoint;
-  private data: Bucket | undefined;
 
   constructor(scope: Construct, id: string, props: ServingStackProps) {
     super(scope, id, props);
@@ -56,22 +53,19 @@ export class ServingStack extends Stack {
       EndpointUrl: `${console}/sagemaker/home?region=${Aws.REGION}#/endpoints/${endpointName}`,
       DashboardUrl: `${console}/cloudwatch/home?region=${Aws.REGION}#dashboards:name=${monitoring.dashboard.dashboardName}`,
       LogsUrl: `${console}/cloudwatch/home?region=${Aws.REGION}#logsV2:log-groups/log-group/${encodeURIComponent(encodeURIComponent(`/aws/sagemaker/Endpoints/${endpointName}`)).replaceAll('%', '$')}`,
-      InvokeCommand: invokeCommand(endpointName, config),
+      InvokeCommand: invokeCommand(this.endpoint, config),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
-    if (this.data && config.async) {
-      // Where callers put requests, and where the answers are.
-      const places = { InputUri: 'async-input/', OutputUri: 'async-output/' };
-      for (const [name, prefix] of Object.entries(places)) {
-        new CfnOutput(this, name, { value: this.data.s3UrlForObject(prefix) });
-      }
+    const { asyncFiles } = this.endpoint;
+    if (asyncFiles) {
+      new CfnOutput(this, 'InputUri', { value: asyncFiles.inputUri });
+      new CfnOutput(this, 'OutputUri', { value: asyncFiles.outputUri });
     }
   }
 
   private createEndpoint(model: TensorFlowModel, config: EndpointConfig): RealtimeEndpoint {
     const needsBucket = config.async || config.dataCapturePercent !== undefined;
     const bucket = needsBucket ? createDataBucket(this, 'Data') : undefined;
-    this.data = bucket;
     return new RealtimeEndpoint(this, 'Endpoint', {
       variants: [variantProps(model, config)],
       ...(config.async && bucket && { asyncInference: { outputBucket: bucket } }),
@@ -138,12 +132,15 @@ function deploymentProps(config: NonNullable<EndpointConfig['deployment']>): Dep
   };
 }
 
-function invokeCommand(endpointName: string, { smokeTest, async }: EndpointConfig): string {
+function invokeCommand(
+  { endpointName, asyncFiles }: RealtimeEndpoint,
+  { smokeTest }: EndpointConfig,
+): string {
   const [sample] = smokeTest.samples;
   const body = sample?.file ?? 'FILE';
   const type = sample?.contentType ?? 'application/json';
-  if (async) {
-    return `aws sagemaker-runtime invoke-endpoint-async --endpoint-name ${endpointName} --content-type ${type} --input-location s3://BUCKET/async-input/FILE`;
+  if (asyncFiles) {
+    return `aws sagemaker-runtime invoke-endpoint-async --endpoint-name ${endpointName} --content-type ${type} --input-location ${asyncFiles.inputUri}FILE`;
   }
   return `aws sagemaker-runtime invoke-endpoint --endpoint-name ${endpointName} --content-type ${type} --body fileb://${body} /dev/stdout`;
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { type QueueStandIn, startQueue } from './queue-stand-in.ts';
 
 /** A request to the model, as InvokeEndpoint has it. */
 export interface Invocation {
@@ -27,6 +28,8 @@ export interface StandInOptions {
   /** Fields of DescribeEndpoint's answer; asked at every call. */
   readonly endpoint?: () => Readonly<Record<string, unknown>>;
   readonly invoke: (invocation: Invocation) => Promise<ModelReply> | ModelReply;
+  /** Whether the queue of an asynchronous endpoint is never worked on. @default false */
+  readonly asleep?: boolean;
   /** Status of the stack. @default 'UPDATE_IN_PROGRESS' */
   readonly stackStatus?: () => string;
 }
@@ -38,14 +41,17 @@ export interface StandIn {
   readonly responseUrl: string;
   /** What was PUT there, in order. */
   readonly responses: readonly Readonly<Record<string, unknown>>[];
+  /** Objects of S3 by `/BUCKET/KEY`: requests and answers of asynchronous endpoints. */
+  readonly objects: QueueStandIn['objects'];
   close(): Promise<void>;
 }
 
 /** Starts a stand-in on a free port. */
 export async function startAwsStandIn(options: StandInOptions): Promise<StandIn> {
   const responses: Readonly<Record<string, unknown>>[] = [];
+  const queue = startQueue(options);
   const server = createServer((request, response) => {
-    answer(request, response, options, responses).catch((error: unknown) => {
+    answer(request, response, { ...options, queue }, responses).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
   });
@@ -56,6 +62,7 @@ export async function startAwsStandIn(options: StandInOptions): Promise<StandIn>
     url,
     responseUrl: `${url}/cloudformation-response`,
     responses,
+    objects: queue.objects,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -67,7 +74,7 @@ export async function startAwsStandIn(options: StandInOptions): Promise<StandIn>
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  options: StandInOptions,
+  options: StandInOptions & { readonly queue: QueueStandIn },
   responses: Readonly<Record<string, unknown>>[],
 ): Promise<void> {
   const body = await buffer(request);
@@ -75,6 +82,8 @@ async function answer(
   if (url === '/cloudformation-response') {
     responses.push(JSON.parse(body.toString()) as Record<string, unknown>);
     response.end();
+  } else if (await options.queue.answer(request, response, body)) {
+    return;
   } else if (url.startsWith('/endpoints/')) {
     await answerInvocation(request, response, body, options);
   } else if (String(headers['x-amz-target']).endsWith('.DescribeEndpoint')) {

@@ -91,17 +91,40 @@ test('it works inside a VPC', () => {
   });
 });
 
-test('an asynchronous endpoint is checked by its state alone', () => {
+test('an asynchronous endpoint is asked through S3, and the function may do that and no more', () => {
   const stack = testStack();
   const outputBucket: IBucket = Bucket.fromBucketName(stack, 'Bucket', 'data');
   const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
     variants: [{ model: testModel(stack) }],
     asyncInference: { outputBucket },
   });
-  expect(() => new SmokeTest(stack, 'WithSamples', { endpoint, samples: [sample] })).toThrow(
-    /samples: an asynchronous endpoint answers no direct requests\. Give \[\]/,
+  new SmokeTest(stack, 'Smoke', { endpoint, samples: [sample] });
+  const template = Template.fromStack(stack);
+  expect(planOf(template)).toMatchObject({
+    asyncInputUri: 's3://data/async-input/',
+    iterations: 1,
+    variants: [{ name: 'AllTraffic', transports: ['rest', 'grpc'] }],
+  });
+  const policies = template.findResources('AWS::IAM::Policy');
+  const [policy] = Object.entries(policies).flatMap(([id, { Properties }]) =>
+    id.startsWith('SmokeRole') ? [JSON.stringify(Properties.PolicyDocument)] : [],
   );
-  expect(() => new SmokeTest(stack, 'Smoke', { endpoint, samples: [] })).not.toThrow();
+  const statements = (
+    JSON.parse(policy ?? '{"Statement":[]}') as { Statement: { Action: string | string[] }[] }
+  ).Statement;
+  const mayDo = (place: string) =>
+    statements
+      .filter((statement) => JSON.stringify(statement).includes(place))
+      .flatMap(({ Action }) => Action)
+      .sort();
+  expect(mayDo(':endpoint/')).toEqual([
+    'sagemaker:DescribeEndpoint',
+    'sagemaker:InvokeEndpointAsync',
+  ]);
+  expect(mayDo(':data/async-input/*')).toEqual(['s3:DeleteObject', 's3:PutObject']);
+  expect(mayDo(':data/async-output/*')).toEqual(['s3:GetObject']);
+  expect(mayDo(':data/async-failures/*')).toEqual(['s3:GetObject']);
+  expect(mayDo('"async-output/*"')).toEqual(['s3:ListBucket']);
 });
 
 test('the in-process image is asked over its only transport', () => {
@@ -123,10 +146,11 @@ test('cdk-nag has no finding: VPC, queue, capture, models from S3', () => {
   const network = importedVpc(stack);
   const bucket: IBucket = Bucket.fromBucketName(stack, 'Bucket', 'data');
   const model = testModel(stack, { ...network, modelData: ModelData.fromPrefix(bucket, 'm/') });
-  new RealtimeEndpoint(stack, 'Async', {
+  const async = new RealtimeEndpoint(stack, 'Async', {
     variants: [{ model }],
     asyncInference: { outputBucket: bucket },
   });
+  new SmokeTest(stack, 'SmokeAsync', { endpoint: async, samples: [sample], ...network });
   const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
     variants: [{ model }],
     dataCapture: { bucket },

@@ -62,7 +62,11 @@ afterEach(async () => {
 /** Runs the function and gives what CloudFormation was told. */
 async function run(
   options: Partial<StandInOptions> = {},
-  event: { RequestType?: 'Create' | 'Update' | 'Delete'; plan?: Partial<SmokeTestPlan> } = {},
+  event: {
+    RequestType?: 'Create' | 'Update' | 'Delete';
+    plan?: Partial<SmokeTestPlan>;
+    milliseconds?: number;
+  } = {},
 ) {
   standIn = await startAwsStandIn({
     endpoint: () => inService,
@@ -88,7 +92,7 @@ async function run(
       LogicalResourceId: 'SmokeTest',
       ResourceProperties: { Plan: JSON.stringify({ ...plan, ...event.plan }) },
     },
-    { getRemainingTimeInMillis: () => 60_000 },
+    { getRemainingTimeInMillis: () => event.milliseconds ?? 60_000 },
   );
   return standIn.responses[0];
 }
@@ -249,5 +253,68 @@ test('a stack on its way back is not stopped by a failure', async () => {
   expect(response).toMatchObject({
     Status: 'SUCCESS',
     Reason: expect.stringContaining('the stack is rolling back'),
+  });
+});
+
+describe('an asynchronous endpoint', () => {
+  const queue = {
+    asyncInputUri: 's3://data/async-input/',
+    variants: [{ name: 'AllTraffic', transports: ['grpc'] }],
+    iterations: 1,
+  } as const satisfies Partial<SmokeTestPlan>;
+  // No custom attributes come back through the queue.
+  const invoke = () => ({ ...seven, customAttributes: '' });
+
+  test('gets its samples through S3, and its answers are checked there', async () => {
+    const response = await run({ invoke }, { plan: queue });
+    expect(response).toMatchObject({ Status: 'SUCCESS' });
+    expect(response?.Data).toMatchObject({
+      GrpcMeanMs: expect.stringMatching(/^[\d.]+$/),
+      GrpcCostPerMillionUsd: 'unknown',
+    });
+    const asked = expect.objectContaining({
+      contentType: 'application/x-image',
+      customAttributes: 'tfs-transport=grpc',
+      body: Buffer.from('a picture of a seven'),
+    });
+    expect(invocations).toEqual([asked, asked]);
+  });
+
+  test('is left without the samples', async () => {
+    await run({ invoke }, { plan: queue });
+    expect([...(standIn?.objects.keys() ?? [])]).toEqual([
+      expect.stringMatching(/^\/data\/async-output\//),
+      expect.stringMatching(/^\/data\/async-output\//),
+    ]);
+  });
+
+  test.each<[string, ModelReply, RegExp]>([
+    ['a wrong class', { ...invoke(), body: Buffer.from('{"digit": 1}') }, /expected 7, got 1/],
+    [
+      'a refusal',
+      { ...invoke(), status: 400, body: Buffer.from('not a picture') },
+      /call 1: status: expected 200, got not a picture/,
+    ],
+    [
+      'a wrong class in an object without a type',
+      { ...invoke(), contentType: 'binary/octet-stream', body: Buffer.from('{"digit": 1}') },
+      /value at \$\.digit: expected 7, got 1/,
+    ],
+  ])('%s fails the deployment', async (_, reply, reason) => {
+    const response = await run({ invoke: () => reply }, { plan: queue });
+    expect(response).toMatchObject({
+      Status: 'FAILED',
+      Reason: expect.stringMatching(reason),
+    });
+  });
+
+  test('that does not answer in time fails the deployment, and tells why that may be', async () => {
+    const response = await run({ asleep: true }, { plan: queue, milliseconds: 31_500 });
+    expect(response).toMatchObject({
+      Status: 'FAILED',
+      Reason: expect.stringMatching(
+        /answer: expected one before .* got none at s3:.*needs minutes/,
+      ),
+    });
   });
 });

@@ -1,11 +1,15 @@
 /** The function behind the smoke test's custom resource. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import type { SmokeTestPlan } from '../plan.ts';
+import type { Ask } from './ask.ts';
 import { type CustomResourceEvent, type CustomResourceResult, respond } from './cfn-response.ts';
 import { waitForEndpoint } from './endpoint-state.ts';
+import { askAtOnce } from './invoke.ts';
+import { askThroughQueue } from './invoke-async.ts';
 import { embeddedMetrics, notMeasured, outputs, type SmokeTestOutputs, table } from './report.ts';
 import { runSample, type SampleResult } from './run-sample.ts';
 import { isRollingBack } from './stack-state.ts';
@@ -21,7 +25,12 @@ const RESERVE_MS = 30_000;
 /** Runs a plan. @throws naming the check that did not hold, what was expected and what came */
 export async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTestOutputs> {
   const sagemaker = new SageMakerClient({});
-  const runtime = new SageMakerRuntimeClient({});
+  const clients = { runtime: new SageMakerRuntimeClient({}), s3: new S3Client({}) };
+  const { asyncInputUri } = plan;
+  const ask: Ask =
+    asyncInputUri === undefined
+      ? askAtOnce(clients.runtime)
+      : askThroughQueue(clients, asyncInputUri);
   const samples = process.env.SAMPLES_DIR ?? '/opt/samples';
   const readFile = (name: string) => readFileSync(join(samples, name));
   const results: SampleResult[] = [];
@@ -31,7 +40,7 @@ export async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<Sm
       for (const sample of plan.samples) {
         for (const transport of variant.transports) {
           const run = { plan, variant, sample, transport, readFile, deadline };
-          results.push(await runSample(runtime, run));
+          results.push(await runSample(ask, run));
         }
       }
     }
@@ -40,7 +49,8 @@ export async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<Sm
     for (const result of results) console.log(embeddedMetrics(plan, result, Date.now()));
     console.log(table(plan, results));
     sagemaker.destroy();
-    runtime.destroy();
+    clients.runtime.destroy();
+    clients.s3.destroy();
   }
 }
 

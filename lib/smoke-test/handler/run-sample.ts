@@ -1,14 +1,13 @@
 /** All calls of one sample over one transport. */
-import type { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import type {
   SmokeTestPlan,
   SmokeTestSample,
   SmokeTestTransport,
   SmokeTestVariant,
 } from '../plan.ts';
+import type { Ask } from './ask.ts';
 import { checkExpectation, type ReadFile } from './expectations.ts';
 import { SmokeTestFailure } from './failure.ts';
-import { invoke } from './invoke.ts';
 import { checkLimits, type LatencySummary, summarize } from './latency.ts';
 import { type Reply, readAnswer } from './reply.ts';
 
@@ -38,18 +37,16 @@ export interface SampleRun {
  * not read again.
  * @throws Error naming variant, sample, transport, call and check
  */
-export async function runSample(
-  client: SageMakerRuntimeClient,
-  run: SampleRun,
-): Promise<SampleResult> {
-  const { plan, variant, sample, transport } = run;
-  const route = { endpointName: plan.endpointName, variant: variant.name, transport };
+export async function runSample(ask: Ask, run: SampleRun): Promise<SampleResult> {
+  const { plan, variant, sample, transport, deadline } = run;
+  const { endpointName } = plan;
+  const route = { endpointName, variant: variant.name, transport, deadline };
   const body = run.readFile(sample.file);
   let calls = 0;
   const call = async () => {
     checkTime(run, calls);
     calls += 1;
-    return invoke(client, route, sample, body);
+    return ask(route, sample, body);
   };
   try {
     const first = await call();
