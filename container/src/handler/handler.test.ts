@@ -55,6 +55,8 @@ const cases = {
     const other = await context.predict({ x: x(4) }, { model: 'other', version: '1' });
     return [own, other].map((outputs) => [...toNumbers(outputs.y)]);
   },
+  acceptedObject: (data, context) => ({ body: { a: 1 }, contentType: context.acceptHeader }),
+  acceptedBytes: (data, context) => ({ body: data, contentType: context.acceptHeader }),
   badStatus: () => ({ body: 'text', contentType: 'text/plain', status: 42 }),
   badType: () => ({ body: 'text', contentType: 'text/plain\\n' }),
   badAttribute: () => ({ body: 'text', contentType: 'text/plain', customAttributes: { n: 1 } }),
@@ -115,6 +117,17 @@ describe('a handler', () => {
     expect(response.headers.get('Content-Type')).toBe('text/html');
     expect(response.headers.get('X-Amzn-SageMaker-Custom-Attributes')).toBe('note=a%2Cb');
     expect(await response.text()).toBe('<b>hi</b>');
+  });
+
+  test.each([
+    ['acceptedObject', '*/*', 'application/json'],
+    ['acceptedBytes', '*/*', 'application/octet-stream'],
+    ['acceptedBytes', 'image/*', 'application/octet-stream'],
+    ['acceptedObject', 'text/*, application/vnd.x+json;q=0.5, */*;q=0.1', 'application/vnd.x+json'],
+    ['acceptedObject', 'application/vnd.x+json;q=0.5', 'application/vnd.x+json'],
+    ['acceptedBytes', 'text/csv; header="a,b"', 'text/csv; header="a,b"'],
+  ])('%s under the Accept header %s is answered as %s', async (name, Accept, type) => {
+    expect((await call(name, { Accept })).headers.get('Content-Type')).toBe(type);
   });
 
   test('tensors are encoded for the Accept header', async () => {

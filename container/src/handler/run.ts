@@ -131,7 +131,13 @@ async function answerOf(
     const { body, contentType, status = 200, customAttributes } = result;
     checkResponse(result, status);
     const pieces = bodyOf(body, inference) ?? [Buffer.from(handlerJson(body))];
-    return { status, contentType, body: pieces, ...(customAttributes ? { customAttributes } : {}) };
+    const type = responseType(contentType, body);
+    return {
+      status,
+      contentType: type,
+      body: pieces,
+      ...(customAttributes ? { customAttributes } : {}),
+    };
   }
   if (isTensorMap(result)) {
     const { signature } = inference;
@@ -175,10 +181,11 @@ const ATTRIBUTE_NAME = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]+$/;
 function bodyOf(value: unknown, told: Told): HandlerAnswer['body'] | undefined {
   if (typeof value === 'string') return [Buffer.from(value)];
   if (value instanceof Uint8Array) return [value];
-  if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
-    return bytesOf(value as AsyncIterable<Uint8Array | string>, told);
-  }
-  return undefined;
+  return isStream(value) ? bytesOf(value, told) : undefined;
+}
+
+function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 async function* bytesOf(
@@ -190,6 +197,19 @@ async function* bytesOf(
   } catch (error) {
     throw handlerError(error, told);
   }
+}
+
+/** What an Accept header may hold and a Content-Type not: a wildcard, a weight, a comma outside quotes. */
+const ACCEPT_HEADER = /\*|;\s*q=|,(?=([^"]*"[^"]*")*[^"]*$)/i;
+
+/**
+ * The response's media type. Handlers from the Python container answer with `context.acceptHeader`, which may be a
+ * wildcard or a list: then the first of its types that is concrete, or what the body is.
+ */
+function responseType(contentType: string, body: unknown): string {
+  if (!ACCEPT_HEADER.test(contentType)) return contentType;
+  const isBinary = body instanceof Uint8Array || isStream(body);
+  return concreteType(contentType) ?? (isBinary ? 'application/octet-stream' : 'application/json');
 }
 
 /** The first media type of an Accept header that is not a wildcard. */
