@@ -2,8 +2,9 @@
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IGrantable, type IPrincipal, Policy, type Role } from 'aws-cdk-lib/aws-iam';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
-import { Aws, CfnDeletionPolicy, Stack, Token } from 'aws-cdk-lib/core';
+import { Annotations, Aws, CfnDeletionPolicy, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { unbatchable } from '../container/src/model-server/unbatchable.ts';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
 import { allowLogging, allowVpc, createModelRole } from './model-role.ts';
@@ -79,6 +80,7 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
       props.environment,
       props.handlerEnvironment,
     );
+    if (isBatchedByServer(environment)) warnOfBatching(this, this.data);
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
@@ -156,4 +158,19 @@ function checkImage(scope: Construct, uri: string): void {
   const { region } = Stack.of(scope);
   const known = Token.isUnresolved(region) ? undefined : region;
   refuseProblem(scope, 'image', imageProblem(uri, known));
+}
+
+function isBatchedByServer(environment: Readonly<Record<string, string>>): boolean {
+  const { SAGEMAKER_TFS_ENABLE_BATCHING: batching, SAGEMAKER_TFS_BACKEND: backend } = environment;
+  return batching?.toLowerCase() === 'true' && backend !== 'in-process';
+}
+
+/** Where the model was packaged here; the container's log says the same of others. */
+function warnOfBatching(scope: Construct, { manifest }: ModelDataConfig): void {
+  for (const { name, signatures } of manifest?.models ?? []) {
+    for (const warning of unbatchable(signatures)) {
+      const text = `environment.SAGEMAKER_TFS_ENABLE_BATCHING: of model "${name}", ${warning}`;
+      Annotations.of(scope).addWarningV2('@sagemaker-tfs/cdk:unbatchable', text);
+    }
+  }
 }

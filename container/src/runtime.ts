@@ -176,7 +176,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     const { checkDeclarations } = await import('./archive/check-declarations.ts');
     checkDeclarations(archive, signatures);
     if (environment.modelServer.batching && environment.backend !== 'in-process') {
-      const { unbatchable } = await import('./model-server/batching-file.ts');
+      const { unbatchable } = await import('./model-server/unbatchable.ts');
       for (const warning of unbatchable(signatures)) log.warn(warning);
     }
   });

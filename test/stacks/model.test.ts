@@ -1,12 +1,12 @@
 /** Models: data, role, network, and packaging as part of synthesis. */
 import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { join, resolve } from 'node:path';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { App, Stack } from 'aws-cdk-lib/core';
-import { ModelData, ServingImage } from '../../lib/index.ts';
+import { ModelData, type RuntimeEnvironment, ServingImage } from '../../lib/index.ts';
 import { hashSources } from '../../lib/model-data/inputs.ts';
 import { existingImage, MODEL_DIR, stubContainer, testModel, testStack } from './support.ts';
 
@@ -133,4 +133,31 @@ test('an unpacked model is laid out under a prefix of its own', () => {
     },
   });
   template.resourceCountIs('Custom::CDKBucketDeployment', 1);
+});
+
+/** Warnings about batching, where the environment is this one. */
+function batchingWarnings(directory: string, environment: RuntimeEnvironment): unknown[] {
+  const stack = testStack({ bundle: true });
+  const image = existingImage({
+    variant: environment.SAGEMAKER_TFS_BACKEND === 'in-process' ? 'in-process' : 'cpu',
+  });
+  testModel(stack, { image, modelData: ModelData.fromDirectory(directory), environment });
+  const found = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('batched'));
+  return found.map(({ entry }) => entry.data);
+}
+
+test('signatures that cannot be batched are named where batching is on, with what to do', () => {
+  const detection = resolve('test/fixtures/models/detection');
+  const [warning, ...others] = batchingWarnings(detection, {
+    SAGEMAKER_TFS_ENABLE_BATCHING: true,
+  });
+  expect(others).toEqual([]);
+  expect(warning).toContain('signature "serving_default" cannot be batched: input ');
+  expect(warning).toContain('SAGEMAKER_TFS_BACKEND=in-process');
+  expect(batchingWarnings(detection, {})).toEqual([]);
+  const inProcess = { SAGEMAKER_TFS_BACKEND: 'in-process' } as const;
+  expect(
+    batchingWarnings(detection, { SAGEMAKER_TFS_ENABLE_BATCHING: true, ...inProcess }),
+  ).toEqual([]);
+  expect(batchingWarnings(MODEL_DIR, { SAGEMAKER_TFS_ENABLE_BATCHING: true })).toEqual([]);
 });

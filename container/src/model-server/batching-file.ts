@@ -1,5 +1,4 @@
 /** TensorFlow Serving's `--batching_parameters_file` (session_bundle_config.proto, BatchingParameters). */
-import type { SignatureMap } from '@sagemaker-tfs/tensors';
 import type { Batching } from '../environment.ts';
 
 /** Rows of one request at most; what is more than a batch holds is split. */
@@ -22,17 +21,4 @@ export function batchingParametersText(batching: Batching): string {
     ...(batching.pads ? ['pad_variable_length_inputs: true'] : []),
     '',
   ].join('\n');
-}
-
-/** Signatures whose requests TensorFlow Serving refuses when it batches, each with the reason. */
-export function unbatchable(signatures: SignatureMap): string[] {
-  return Object.entries(signatures).flatMap(([key, { inputs, outputs }]) => {
-    const tensors = [...Object.entries(inputs), ...Object.entries(outputs)];
-    const fixed = tensors.find(([, { shape }]) => shape !== undefined && shape[0] !== -1);
-    if (!fixed) return [];
-    const [name, { shape = [] }] = fixed;
-    return [
-      `signature "${key}" cannot be batched: the first dimension of "${name}" [${shape.join(', ')}] is not the number of rows. TensorFlow Serving refuses its requests while SAGEMAKER_TFS_ENABLE_BATCHING is true; with SAGEMAKER_TFS_BACKEND=in-process they run alone`,
-    ];
-  });
 }

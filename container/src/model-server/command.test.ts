@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { readEnvironment } from '../environment.ts';
-import { unbatchable } from './batching-file.ts';
 import { modelServerFlags, writeModelServerFiles } from './command.ts';
 import { idleSettings } from './gpu.ts';
 import { modelServerEndpoints } from './ports.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
+import { unbatchable } from './unbatchable.ts';
 
 const MODEL = { name: 'm "1"', basePath: '/opt/ml/model/größe', versions: ['1', '1538687370'] };
 
@@ -113,12 +113,8 @@ test('signatures that cannot be batched are named with the tensor', () => {
     scalar: { inputs: { x: tensor([-1]) }, outputs: { total: tensor([]) }, methodName: '' },
   } as never);
   expect(warnings).toEqual([
-    expect.stringContaining(
-      'signature "fixed" cannot be batched: the first dimension of "x" [1, 3]',
-    ),
-    expect.stringContaining(
-      'signature "scalar" cannot be batched: the first dimension of "total" []',
-    ),
+    expect.stringContaining('signature "fixed" cannot be batched: input "x" [1, 3] has 1 rows'),
+    expect.stringContaining('signature "scalar" cannot be batched: output "total" is a scalar'),
   ]);
 });
 
