@@ -107,6 +107,15 @@ const MODEL_SERVER = [
       'Requests that one process of TensorFlow Serving works on at a time; others wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. Unset: 4 for each CPU and at least 64; with batching, what fills every batch thread and the batch after it.',
   },
   {
+    name: 'SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS',
+    type: 'number',
+    default: '120',
+    minimum: 1,
+    maximum: 86400,
+    description:
+      'After so long without an answer to any request or probe a process of TensorFlow Serving is killed and started again. It answers probes while it computes, however long that takes.',
+  },
+  {
     name: 'SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN',
     type: 'number',
     default: '0.2',

@@ -71,6 +71,8 @@ export interface Environment {
     readonly instances: number;
     /** Calls that one instance works on at a time, from all processes of the runtime together. */
     readonly inFlight: number;
+    /** After so many ms without any answer an instance is ended and started again. */
+    readonly silenceMs: number;
     readonly ports: PortRange | undefined;
     readonly gpuMemoryMargin: number;
     readonly interOpThreads: number;
@@ -223,6 +225,7 @@ function environmentOf(values: Values): Environment {
     modelServer: {
       instances: values.SAGEMAKER_TFS_INSTANCE_COUNT,
       inFlight: inFlightOf(values),
+      silenceMs: values.SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS * 1000,
       ports: values.SAGEMAKER_SAFE_PORT_RANGE,
       gpuMemoryMargin: values.SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN,
       interOpThreads: values.SAGEMAKER_TFS_INTER_OP_PARALLELISM,

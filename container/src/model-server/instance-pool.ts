@@ -9,7 +9,7 @@ import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { probeModels, probeRest } from './model-probe.ts';
+import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 
 /** One process of TensorFlow Serving. */
@@ -19,8 +19,8 @@ export interface Instance extends Place {
   readonly readiness: Readiness;
   /** Whether it was ever ready. */
   hasServed: boolean;
-  /** When it last gave an answer of any kind, in ms of `performance.now()`. */
-  lastAnswer: number;
+  /** For how long it has given no answer of any kind, in ms; counted by probes. */
+  silentMs: number;
 }
 
 /** What the pool is made of. */
@@ -35,14 +35,14 @@ export interface InstancePoolOptions {
   readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
   readonly waitMs: number;
-  /** After so many ms without an answer to calls or probes an instance is stuck. */
+  /** After so many ms in which neither calls nor probes were answered an instance is stuck. */
   readonly stuckMs: number;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
   /** Called whenever an instance becomes ready. */
   readonly onReady?: ((index: number) => void) | undefined;
   /** Called for an instance that holds its connections open and answers nothing. */
-  readonly onStuck?: ((index: number) => void) | undefined;
+  readonly onStuck?: ((index: number, reason: string) => void) | undefined;
 }
 
 /**
@@ -167,12 +167,12 @@ export class InstancePool {
       const answer = await work(instance, (promise) => {
         ended = promise;
       });
-      instance.lastAnswer = performance.now();
+      instance.silentMs = 0;
       return answer;
     } catch (error) {
       if (error instanceof ConnectionLost) {
         instance.readiness.lost('the model server is restarting');
-      } else if (error instanceof GrpcError) instance.lastAnswer = performance.now();
+      } else if (error instanceof GrpcError) instance.silentMs = 0;
       throw error;
     } finally {
       if (ended) void ended.then(() => this.#queue.free(instance));
@@ -221,7 +221,7 @@ export class InstancePool {
       inFlight: 0,
       isAlone: false,
       hasServed: false,
-      lastAnswer: 0,
+      silentMs: 0,
     };
     return instance;
   }
@@ -233,7 +233,7 @@ export class InstancePool {
       this.#options.models(),
     );
     if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
-    if (isAnswered) instance.lastAnswer = performance.now();
+    if (isAnswered) instance.silentMs = 0;
     if (result.state === 'ready' && this.#options.usesRest && instance.readiness.reason) {
       return probeRest(instance.endpoint, this.#options.models()[0]);
     }
@@ -243,14 +243,15 @@ export class InstancePool {
 
   /** A probe without an answer: load, unless nothing else is answered either. */
   #unanswered(instance: Instance, index: number, asked: number): ProbeResult {
-    instance.lastAnswer ||= asked;
-    const silentMs = performance.now() - instance.lastAnswer;
+    // Where the whole container stood still, so did the server: no probe counts for more than its own time limit.
+    instance.silentMs += Math.min(performance.now() - asked, PROBE_TIMEOUT_MS);
+    const { silentMs } = instance;
     if (silentMs < this.#options.stuckMs) return { state: 'unknown' };
-    instance.lastAnswer = 0;
+    instance.silentMs = 0;
     instance.channel.close();
-    this.#options.onStuck?.(index);
-    const seconds = Math.round(silentMs / 1000);
-    return { state: 'not ready', reason: `the model server has answered nothing for ${seconds} s` };
+    const reason = `the model server has answered nothing for ${Math.round(silentMs / 1000)} s`;
+    this.#options.onStuck?.(index, reason);
+    return { state: 'not ready', reason };
   }
 }
 

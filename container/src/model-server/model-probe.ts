@@ -8,7 +8,7 @@ import type { ModelServerEndpoint } from './endpoint.ts';
 import type { ProbeResult } from './readiness.ts';
 
 /** Milliseconds after which a probe has found out nothing. */
-const PROBE_TIMEOUT_MS = 5000;
+export const PROBE_TIMEOUT_MS = 5000;
 
 /** What was found. */
 export interface ModelProbe {

@@ -39,8 +39,6 @@ export interface ModelServer {
 
 /** No TensorFlow Serving answers sooner, so that asking it can wait until we listen ourselves. */
 const START_MS = 100;
-/** An instance that answers nothing for so long is replaced, unless a request may take longer. */
-const LEAST_STUCK_MS = 60_000;
 /** How long an instance may take to end by itself, in ms. */
 const GRACE_MS = 3000;
 /** From the first readiness until the server is asked for its version: first requests go first. */
@@ -61,7 +59,10 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     (message) => fail(new Error(message)),
     {
       onReady: (index) => supervisor.serves(index),
-      onStuck: (index) => supervisor.kill(index),
+      onStuck: (index, reason) => {
+        log.error({ instance: index }, `${reason} and is killed`);
+        supervisor.kill(index);
+      },
     },
   );
   const instances = endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint));
@@ -134,7 +135,7 @@ function poolOf(
   endpoints: readonly ModelServerEndpoint[],
   served: () => readonly ServedModel[],
   onLoadFailure: (message: string) => void,
-  watch?: { onReady: (index: number) => void; onStuck: (index: number) => void },
+  watch?: { onReady: (index: number) => void; onStuck: (index: number, reason: string) => void },
 ): InstancePool {
   return new InstancePool({
     endpoints,
@@ -142,7 +143,7 @@ function poolOf(
     maxReplyBytes: environment.limits.maxResponseBytes,
     usesRest: environment.backend === 'rest',
     maxInFlight: Math.max(1, Math.floor(environment.modelServer.inFlight / environment.processes)),
-    stuckMs: Math.max(LEAST_STUCK_MS, environment.limits.requestTimeoutMs),
+    stuckMs: environment.modelServer.silenceMs,
     onReady: watch?.onReady,
     onStuck: watch?.onStuck,
     waitMs: environment.limits.waitMs,

@@ -1,0 +1,98 @@
+/** What clients see when TensorFlow Serving ends while it loads a model, or answers nothing any more. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { encodePredictRequest, encodeTfRecord, tensorFromValues } from '@sagemaker-tfs/tensors';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import {
+  isAlive,
+  type RuntimeProcess,
+  startRuntimeProcess,
+  until,
+} from '../testing/runtime-process.ts';
+
+const half = fixtureModel('half_plus_two').basePath;
+const busy = fixtureModel('busy').basePath;
+
+let runtime: RuntimeProcess;
+let remove: () => Promise<void>;
+afterEach(async () => {
+  await runtime.end('SIGKILL');
+  await remove();
+});
+
+/** Process ids of the model server, in the order of their starts. */
+function serverPids(): number[] {
+  const starts = runtime.log().filter(({ source, msg }) => {
+    return source === 'tensorflow_model_server' && msg === 'started';
+  });
+  return starts.map(({ pid }) => pid as number);
+}
+
+async function call(method: string, path: string, body?: unknown) {
+  const response = await fetch(`${runtime.url}${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** A warm-up file with one request, which takes minutes: the model is loading all the time. */
+function longWarmUp(): Uint8Array {
+  const iterations = tensorFromValues('int64', [], [100_000_000]);
+  const request = Buffer.concat(
+    encodePredictRequest({ model: { name: 'slow' }, signature: '', inputs: { iterations } }),
+  );
+  // PredictionLog.predict_log.request (prediction_log.proto).
+  const predictLog = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(request).finish();
+  const log = new BinaryWriter().tag(6, WireType.LengthDelimited).bytes(predictLog).finish();
+  return Buffer.concat(encodeTfRecord(log));
+}
+
+test('a process that is killed over a load: 507, and the models before it are served on', async () => {
+  const created = await createModelDir({ copies: { 'half/model': half, 'slow/model': busy } });
+  remove = created.remove;
+  const extra = join(created.directory, 'slow', 'model', '1', 'assets.extra');
+  await mkdir(extra);
+  await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp());
+  runtime = await startRuntimeProcess({
+    SAGEMAKER_MULTI_MODEL: 'true',
+    SAGEMAKER_TFS_MULTI_MODEL_DIR: created.directory,
+    LOCAL_MODEL_SERVER_POLL_MS: '50',
+  });
+  await runtime.ready();
+  const load = (name: string) =>
+    call('POST', '/models', { model_name: name, url: join(created.directory, name, 'model') });
+  expect((await load('half')).status).toBe(200);
+  const loading = load('slow');
+  await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
+  // As the kernel does it where memory runs out.
+  process.kill(serverPids()[0] as number, 'SIGKILL');
+  const { status, text } = await loading;
+  expect([status, text]).toEqual([507, expect.stringContaining('most likely for lack of memory')]);
+  expect(await call('POST', '/models/half/invoke', { instances: [1] })).toMatchObject({
+    status: 200,
+  });
+  expect((await call('POST', '/models/slow/invoke', { inputs: 1 })).status).toBe(404);
+  expect((await call('GET', '/ping')).status).toBe(200);
+  expect(serverPids()).toHaveLength(2);
+});
+
+test('a process that answers nothing is killed and started again; its requests are answered', async () => {
+  const created = await createModelDir({ copies: { half } });
+  remove = created.remove;
+  runtime = await startRuntimeProcess({
+    SAGEMAKER_TFS_MODEL_DIR: created.directory,
+    SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3',
+  });
+  await runtime.ready();
+  const [first] = serverPids();
+  process.kill(first as number, 'SIGSTOP');
+  const waiting = [1, 2, 3].map((x) => call('POST', '/invocations', { instances: [x] }));
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(isAlive(first as number)).toBe(false);
+  expect(runtime.output()).toContain('has answered nothing for 5 s and is killed');
+  expect(serverPids()).toHaveLength(2);
+});
