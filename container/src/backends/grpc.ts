@@ -7,11 +7,11 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
-import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import type {
   Backend,
   BackendReply,
@@ -20,6 +20,7 @@ import type {
   ExamplesRequest,
 } from './backend.ts';
 import { SignatureCache } from './signature-cache.ts';
+import { servingErrorOf } from './status.ts';
 
 /** Predicts over gRPC on the instances of a pool, which stays the caller's to close. */
 export class GrpcBackend implements Backend {
@@ -99,7 +100,7 @@ export class GrpcBackend implements Backend {
     try {
       return await this.#pool.use(work, signal);
     } catch (error) {
-      throw error instanceof GrpcError ? servingErrorOf(error) : error;
+      throw error instanceof StatusError ? servingErrorOf(error) : error;
     }
   }
 }

@@ -9,7 +9,6 @@ import {
 import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
-import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import type {
   Backend,
   BackendReply,
@@ -18,6 +17,7 @@ import type {
   ExamplesRequest,
 } from './backend.ts';
 import type { ModelStore } from './in-process/model-store.ts';
+import { servingErrorOf } from './status.ts';
 
 /** As TensorFlow Serving does unless it is told otherwise (`--enable_signature_method_name_check`). */
 const CHECK_METHOD_NAME = false;
@@ -93,6 +93,5 @@ export class InProcessBackend implements Backend {
 /** The same status and text as through TensorFlow Serving. */
 export function servingErrorFrom(error: unknown): ServingError {
   if (error instanceof ServingError) return error;
-  const { code, message } = toStatusError(error);
-  return servingErrorOf(new GrpcError(code, message));
+  return servingErrorOf(toStatusError(error));
 }

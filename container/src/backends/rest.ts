@@ -9,7 +9,6 @@ import {
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
-import { modelError } from '../transport/grpc/grpc-error.ts';
 import { HttpClient, type HttpReply } from '../transport/http/http-client.ts';
 import type {
   Backend,
@@ -22,6 +21,7 @@ import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts'
 import { predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
 import { readReply } from './rest/reply-thread.ts';
 import { SignatureCache } from './signature-cache.ts';
+import { modelError } from './status.ts';
 
 /** A body that is already what TensorFlow Serving's REST API takes. */
 export interface RawRequest {

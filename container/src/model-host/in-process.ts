@@ -17,7 +17,6 @@ import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
 import { StartError } from '../models/choose-models.ts';
-import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.ts';
 
 /** TensorFlow's ConfigProto: no threads between operations, they run in the one that asks for the answer. */
@@ -39,8 +38,7 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
       try {
         await store.serve(models);
       } catch (error) {
-        const { code, message } = toStatusError(error);
-        throw new GrpcError(code, message);
+        throw toStatusError(error);
       }
     },
     // The process ends; freeing the models first would only take time.

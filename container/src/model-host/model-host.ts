@@ -39,7 +39,7 @@ export interface ModelHost {
   readonly endpoint: ModelServerEndpoint | undefined;
   /** Rejects where the models can never be served, with TensorFlow's own message. */
   readonly failed: Promise<never>;
-  /** Serves exactly these models from now on. @throws GrpcError where one does not load */
+  /** Serves exactly these models from now on. @throws StatusError where one does not load */
   serve(models: readonly ServedModel[]): Promise<void>;
   stop(): Promise<void>;
 }

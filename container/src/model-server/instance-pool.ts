@@ -3,9 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
@@ -172,7 +172,7 @@ export class InstancePool {
     } catch (error) {
       if (error instanceof ConnectionLost) {
         instance.readiness.lost('the model server is restarting');
-      } else if (error instanceof GrpcError) instance.silentMs = 0;
+      } else if (error instanceof StatusError) instance.silentMs = 0;
       throw error;
     } finally {
       if (ended) void ended.then(() => this.#queue.free(instance));
@@ -259,9 +259,9 @@ export class InstancePool {
  * Whether the server has not seen the call: it was not sent whole, or the server had no thread for it. gRPC's thread
  * manager says so in these words, or in none; TensorFlow's own RESOURCE_EXHAUSTED names a tensor.
  */
-function wasUnseen(error: unknown): error is ConnectionLost | GrpcError {
+function wasUnseen(error: unknown): error is ConnectionLost | StatusError {
   if (error instanceof ConnectionLost) return !error.wasSent;
-  if (!(error instanceof GrpcError) || error.status !== GrpcStatus.RESOURCE_EXHAUSTED) return false;
+  if (!(error instanceof StatusError) || error.code !== GrpcStatus.RESOURCE_EXHAUSTED) return false;
   return error.message === '' || error.message.startsWith('Server Threadpool Exhausted');
 }
 
@@ -270,8 +270,8 @@ async function pause(attempt: number, signal: AbortSignalLike | undefined): Prom
   signal?.throwIfAborted();
 }
 
-function asServingError(error: ConnectionLost | GrpcError): Error {
-  if (error instanceof GrpcError) return error;
+function asServingError(error: ConnectionLost | StatusError): Error {
+  if (error instanceof StatusError) return error;
   const message = `the model server takes no request: ${error.message}`;
   return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
 }

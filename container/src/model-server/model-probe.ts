@@ -1,8 +1,8 @@
 /** One look at a process of TensorFlow Serving: are its models there? */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { ModelVersionStatus } from '../models/servable.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import type { ProbeResult } from './readiness.ts';
@@ -71,22 +71,22 @@ function stateAfter(error: Error, name: string): ModelProbe {
   if (error instanceof ConnectionLost) {
     return notReady('the model server does not accept connections yet', false);
   }
-  if (!(error instanceof GrpcError)) {
+  if (!(error instanceof StatusError)) {
     // The time is up: it is busy, or gone in a way that the connection does not show.
     if (error.name === 'TimeoutError') return { result: { state: 'unknown' }, isAnswered: false };
     return notReady(`the model server does not answer: ${error.message}`, false);
   }
   // All threads are at work (`--grpc_max_threads`): that is load, not failure.
   if (isBusy(error)) return { result: { state: 'unknown' }, isAnswered: true };
-  if (error.status === GrpcStatus.UNAVAILABLE) {
+  if (error.code === GrpcStatus.UNAVAILABLE) {
     return notReady(`the model server does not answer: ${error.message}`, true);
   }
   if (name === '') return { result: { state: 'ready' }, isAnswered: true };
   return notReady(`model "${name}": ${error.message}`, true);
 }
 
-function isBusy({ status }: GrpcError): boolean {
-  return status === GrpcStatus.RESOURCE_EXHAUSTED || status === GrpcStatus.DEADLINE_EXCEEDED;
+function isBusy({ code }: StatusError): boolean {
+  return code === GrpcStatus.RESOURCE_EXHAUSTED || code === GrpcStatus.DEADLINE_EXCEEDED;
 }
 
 function stateOf(name: string, versions: readonly ModelVersionStatus[]): ModelProbe {

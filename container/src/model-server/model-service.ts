@@ -14,16 +14,16 @@ import {
   ReloadConfigResponseSchema,
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { ModelSelector, ModelVersionState, ModelVersionStatus } from '../models/servable.ts';
 import type { ServedModel } from '../models/served-model.ts';
-import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 
 interface CallOptions {
   readonly signal?: AbortSignalLike;
 }
 
-/** The versions of a model, newest first. @throws GrpcError, ConnectionLost */
+/** The versions of a model, newest first. @throws StatusError, ConnectionLost */
 export async function getModelStatus(
   channel: UnaryChannel,
   model: ModelSelector,
@@ -51,7 +51,7 @@ function stateName(state: ModelVersionStatus_State): ModelVersionState {
   return (name as ModelVersionState | undefined) ?? 'UNKNOWN';
 }
 
-/** The signatures of a servable and the version they are of. @throws GrpcError, ConnectionLost */
+/** The signatures of a servable and the version they are of. @throws StatusError, ConnectionLost */
 export async function getModelSignatures(
   channel: UnaryChannel,
   model: ModelSelector,
@@ -79,7 +79,7 @@ export async function getModelSignatures(
 
 /**
  * Replaces the whole list of served models; returns when the new ones are available.
- * @throws GrpcError also where a model could not be loaded
+ * @throws StatusError also where a model could not be loaded
  */
 export async function reloadConfig(
   channel: UnaryChannel,
@@ -95,7 +95,7 @@ export async function reloadConfig(
     await channel.call({ path: GRPC_METHODS.handleReloadConfigRequest, message, ...options }),
   );
   const { errorCode = 0, errorMessage = '' } = reply.status ?? {};
-  if (errorCode !== 0) throw new GrpcError(errorCode, errorMessage);
+  if (errorCode !== 0) throw new StatusError(errorCode, errorMessage);
 }
 
 function modelConfigOf(model: ServedModel) {

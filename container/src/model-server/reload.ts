@@ -5,11 +5,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import type { ModelVersionState, ModelVersionStatus } from '../models/servable.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import type { Instance, InstancePool } from './instance-pool.ts';
 import { getModelStatus, reloadConfig } from './model-service.ts';
 
@@ -42,7 +42,7 @@ const LOOK_MS = 25;
 
 /**
  * Makes every instance serve exactly `models`; where one cannot, all serve what was before.
- * @throws GrpcError where a model does not load, ConnectionLost where the process ended over it, ServingError
+ * @throws StatusError where a model does not load, ConnectionLost where the process ended over it, ServingError
  *   REQUEST_TIMEOUT after the deadline
  */
 export async function reloadInstances(options: ReloadOptions): Promise<void> {
@@ -146,7 +146,7 @@ async function versionsOf(
       throw new ServingError('REQUEST_TIMEOUT', message, { cause: error });
     }
     if (error instanceof ConnectionLost) return [];
-    if (error instanceof GrpcError && error.status === GrpcStatus.NOT_FOUND) return [];
+    if (error instanceof StatusError && error.code === GrpcStatus.NOT_FOUND) return [];
     throw error;
   }
 }

@@ -31,7 +31,7 @@ export interface ModelServer {
   readonly failed: Promise<never>;
   /**
    * Makes every instance serve exactly these models, also after a restart; what is removed is unloaded by then.
-   * @throws GrpcError, ConnectionLost or ServingError REQUEST_TIMEOUT where one does not load: all is as before then
+   * @throws StatusError, ConnectionLost or ServingError REQUEST_TIMEOUT where one does not load: all is as before then
    */
   serve(models: readonly ServedModel[]): Promise<void>;
   stop(): Promise<void>;

@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pino from 'pino';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { GrpcError } from '../transport/grpc/grpc-error.ts';
 import { ModelTable } from './model-table.ts';
 
 let root: string;
@@ -39,7 +39,7 @@ function table(failures: Record<string, Error> = {}) {
 test.each<[string, Error, RegExp]>([
   [
     "TensorFlow's own shortage, in the text of the reload",
-    new GrpcError(
+    new StatusError(
       GrpcStatus.UNKNOWN,
       '1 servable(s) did not become available: {{name: big version: 1} due to error: RESOURCE_EXHAUSTED: OOM when allocating tensor}',
     ),
@@ -47,7 +47,7 @@ test.each<[string, Error, RegExp]>([
   ],
   [
     "the model server's account of its resources",
-    new GrpcError(GrpcStatus.RESOURCE_EXHAUSTED, 'Insufficient resources'),
+    new StatusError(GrpcStatus.RESOURCE_EXHAUSTED, 'Insufficient resources'),
     /Insufficient resources/,
   ],
   [
@@ -86,7 +86,7 @@ test('507 before the model server is asked, for a model larger than the memory l
 });
 
 test('any other failure keeps its own status', async () => {
-  const { models } = table({ bad: new GrpcError(GrpcStatus.INVALID_ARGUMENT, 'no such op') });
+  const { models } = table({ bad: new StatusError(GrpcStatus.INVALID_ARGUMENT, 'no such op') });
   const load = models.load('bad', await model('bad'));
   await expect(load).rejects.toMatchObject({ status: 400, message: 'no such op' });
 });

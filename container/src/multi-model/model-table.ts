@@ -1,12 +1,13 @@
 /** The models of a multi-model endpoint: loaded and unloaded by request, in one model server. */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from '../archive/archive.ts';
+import { servingErrorOf } from '../backends/status.ts';
 import { ServingError } from '../errors.ts';
 import { DiscoveryError, discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { GrpcError, servingErrorOf } from '../transport/grpc/grpc-error.ts';
 import { availableBytes, estimateModelBytes } from './memory.ts';
 import { checkModelName, locateModel } from './model-location.ts';
 
@@ -30,7 +31,7 @@ export interface ModelTableOptions {
   /**
    * Makes the model server serve exactly these, with all others unloaded; or what it served before, where one does not
    * load.
-   * @throws GrpcError, ConnectionLost, ServingError
+   * @throws StatusError, ConnectionLost, ServingError
    */
   readonly serve: (models: readonly ServedModel[]) => Promise<void>;
   /** Called when a model is no longer what it was. */
@@ -149,7 +150,7 @@ export class ModelTable {
         const message = `${shortage}. ${this.#hint()}`;
         throw new ServingError('OUT_OF_RESOURCES', message, { cause: error });
       }
-      throw error instanceof GrpcError ? servingErrorOf(error) : error;
+      throw error instanceof StatusError ? servingErrorOf(error) : error;
     }
   }
 
@@ -207,9 +208,9 @@ function shortageOf(error: unknown, name: string): string | undefined {
   if (error instanceof ConnectionLost) {
     return `the model server ended while it loaded model "${name}", most likely for lack of memory`;
   }
-  if (!(error instanceof GrpcError)) return undefined;
+  if (!(error instanceof StatusError)) return undefined;
   const isShortage =
-    error.status === GrpcStatus.RESOURCE_EXHAUSTED ||
+    error.code === GrpcStatus.RESOURCE_EXHAUSTED ||
     /RESOURCE_EXHAUSTED|Resource exhausted|bad_alloc|Cannot allocate memory/.test(error.message);
   return isShortage ? error.message : undefined;
 }

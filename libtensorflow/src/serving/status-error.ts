@@ -2,18 +2,10 @@
 
 import { TensorError } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { LibTensorFlowError, type LibTensorFlowErrorCode } from '../errors.ts';
 
-/** A failed request or load. `code` is TensorFlow's and gRPC's status code, `message` what clients read. */
-export class StatusError extends Error {
-  readonly code: Code;
-
-  constructor(code: Code, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'StatusError';
-    this.code = code;
-  }
-}
+export { StatusError };
 
 export function invalidArgument(message: string, options?: ErrorOptions): StatusError {
   return new StatusError(Code.INVALID_ARGUMENT, message, options);

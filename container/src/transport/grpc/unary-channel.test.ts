@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ConnectionLost } from '../connection-lost.ts';
-import { GrpcError } from './grpc-error.ts';
 import { UnaryChannel } from './unary-channel.ts';
 
 const PATH = '/test.Echo/Call';
@@ -107,20 +107,20 @@ describe('UnaryChannel against the reference implementation', () => {
     expect(replies.every((reply, i) => reply.equals(messages[i] as Buffer))).toBe(true);
   });
 
-  test('a status other than OK is a GrpcError with the decoded message', async () => {
+  test('a status other than OK is a StatusError with the decoded message', async () => {
     const details = 'Matrix size-incompatible: In[0]: [1,2], In[1]: [3,4] — 100% größer\n';
     const channel = await channelFor((_call, callback) =>
       callback({ code: grpc.status.INVALID_ARGUMENT, details }),
     );
     const error = await channel.call({ path: PATH, message: [] }).catch((e: unknown) => e);
-    expect(error).toBeInstanceOf(GrpcError);
-    expect(error).toMatchObject({ status: GrpcStatus.INVALID_ARGUMENT, message: details });
+    expect(error).toBeInstanceOf(StatusError);
+    expect(error).toMatchObject({ code: GrpcStatus.INVALID_ARGUMENT, message: details });
   });
 
   test('a method that is not there is UNIMPLEMENTED', async () => {
     const channel = await channelFor(echo);
     await expect(channel.call({ path: '/no.Such/Method', message: [] })).rejects.toMatchObject({
-      status: GrpcStatus.UNIMPLEMENTED,
+      code: GrpcStatus.UNIMPLEMENTED,
     });
   });
 
@@ -299,7 +299,7 @@ describe('UnaryChannel against a server that misbehaves', () => {
       ),
     );
     await expect(channel.call({ path: PATH, message: [] })).rejects.toMatchObject({
-      status: GrpcStatus.NOT_FOUND,
+      code: GrpcStatus.NOT_FOUND,
       message: 'Servable not found',
     });
   });
@@ -371,7 +371,7 @@ describe('UnaryChannel against a server that misbehaves', () => {
       stream.respond({ ':status': 200, 'grpc-status': '8' }, { endStream: true }),
     );
     const call = channel.call({ path: PATH, message: [Buffer.alloc(MB)] });
-    await expect(call).rejects.toMatchObject({ status: GrpcStatus.RESOURCE_EXHAUSTED });
+    await expect(call).rejects.toMatchObject({ code: GrpcStatus.RESOURCE_EXHAUSTED });
   });
 
   test('a server of HTTP/1.1 is a lost connection that says so', async () => {

@@ -58,7 +58,7 @@ export class UnaryChannel {
 
   /**
    * Calls a method and gives the serialized reply.
-   * @throws GrpcError where the server answered with another status than OK
+   * @throws StatusError where the server answered with another status than OK
    * @throws ConnectionLost where no answer came
    * @throws ServingError RESPONSE_TOO_LARGE
    */

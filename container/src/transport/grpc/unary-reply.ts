@@ -1,8 +1,8 @@
 /** The answer to one unary call, put together as it comes. */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../connection-lost.ts';
-import { GrpcError } from './grpc-error.ts';
 import type { HeaderFields } from './hpack.ts';
 import type { Cancel, StreamReader } from './http2-connection.ts';
 import { MessageAssembler } from './message-assembler.ts';
@@ -69,7 +69,7 @@ export class UnaryReply implements StreamReader {
     const message = this.#assembler.complete;
     const status = this.#status;
     if (status && status.code !== GrpcStatus.OK) {
-      this.#reject(new GrpcError(status.code, status.message));
+      this.#reject(new StatusError(status.code, status.message));
     } else if (status && message) this.#resolve(message);
     else this.failed(new Error('the server ended the stream without an answer'), true);
   }

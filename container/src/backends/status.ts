@@ -1,21 +1,11 @@
-/** Calls that a server answered with an error. */
+/** What clients get where the model's runtime answered with an error, whichever way it was called. */
 import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
-import { type ErrorCode, ServingError } from '../../errors.ts';
-
-/** A call that the server answered with a status other than OK. */
-export class GrpcError extends Error {
-  override readonly name = 'GrpcError';
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+import type { StatusError } from '@sagemaker-tfs/tensors/status-error';
+import { type ErrorCode, ServingError } from '../errors.ts';
 
 /** The error that a client of the runtime gets: TensorFlow Serving's text under its own HTTP status. */
-export function servingErrorOf(error: GrpcError): ServingError {
-  const status = httpStatusOf(error.status);
+export function servingErrorOf(error: StatusError): ServingError {
+  const status = httpStatusOf(error.code);
   const message = `${error.message}${adviceOn(error.message)}`;
   return modelError(message, status, error);
 }
