@@ -316,6 +316,134 @@ const LIMITS = [
   },
 ] as const satisfies readonly VariableDefinition[];
 
+/** What the bytes of a body, or of a request's head, may make their readers do. */
+const READERS = [
+  {
+    name: 'SAGEMAKER_TFS_MAX_HEADER_BYTES',
+    type: 'integer',
+    default: '16384',
+    minimum: 1024,
+    maximum: 1048576,
+    description: "Greatest size of an HTTP request's line and headers; more gets 431.",
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES',
+    type: 'integer',
+    default: '65536',
+    minimum: 1024,
+    maximum: 16777216,
+    description:
+      'Greatest body of a request that loads a model of a multi-model endpoint: a name and a path; a larger one gets 413.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_STRINGS',
+    type: 'integer',
+    default: '1048576',
+    minimum: 1,
+    maximum: 134217728,
+    description:
+      'Strings of one input, and records of one body; each takes some 200 bytes besides its own.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_FEATURES',
+    type: 'integer',
+    default: '65536',
+    minimum: 1,
+    maximum: 16777216,
+    description: 'Features of one tf.Example, or of one SageMaker Record.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_NAME_BYTES',
+    type: 'integer',
+    default: '1024',
+    minimum: 1,
+    maximum: 65535,
+    description:
+      'Bytes of the name of an array in a `.npz`, or of a feature in a SageMaker Record.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_NPZ_RATIO',
+    type: 'integer',
+    default: '100',
+    minimum: 1,
+    maximum: 1032,
+    description:
+      'How many times its own bytes a compressed `.npz` may hold; deflate itself ends at 1032. See SAGEMAKER_TFS_SMALL_NPZ_BYTES.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_SMALL_NPZ_BYTES',
+    type: 'integer',
+    default: '67108864',
+    description: 'Bytes that a `.npz` may hold whatever its ratio.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_RECORD_PARTS',
+    type: 'integer',
+    default: '65536',
+    minimum: 1,
+    maximum: 16777216,
+    description:
+      "Parts that one RecordIO record may be written in; a record has one more for each time that it holds the format's own magic number.",
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_SPARSE_BYTES',
+    type: 'integer',
+    default: '268435456',
+    minimum: 1,
+    maximum: 2147483647,
+    description: 'Bytes of a sparse vector of a SageMaker Record when it is made dense.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_SPARSE_RATIO',
+    type: 'integer',
+    default: '4096',
+    minimum: 1,
+    description:
+      'How many times its own bytes such a vector may become. See SAGEMAKER_TFS_SMALL_SPARSE_BYTES.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_SMALL_SPARSE_BYTES',
+    type: 'integer',
+    default: '1048576',
+    description: 'Bytes that such a vector may have whatever its ratio.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_IMAGE_SIDE',
+    type: 'integer',
+    default: '65535',
+    minimum: 1,
+    maximum: 10000000,
+    description:
+      'Greatest width, and greatest height, of one image: decoders that go row by row take minutes for a column of 100 million rows.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_PNG_CHUNKS',
+    type: 'integer',
+    default: '250000',
+    minimum: 3,
+    maximum: 100000000,
+    description: 'Chunks of one PNG; encoders write one for each 8 KB or so.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_JPEG_SCANS',
+    type: 'integer',
+    default: '100',
+    minimum: 1,
+    maximum: 100000,
+    description:
+      'Scans of one JPEG, each of which goes over the whole picture; progressive files have a dozen.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_MAX_IMAGE_SECONDS',
+    type: 'integer',
+    default: '60',
+    minimum: 1,
+    maximum: 3600,
+    description:
+      'How long the general decoder (sharp) may take for one image, in whole seconds, before it gives it up.',
+  },
+] as const satisfies readonly VariableDefinition[];
+
 const PLATFORM = [
   {
     name: 'SAGEMAKER_BATCH',
@@ -410,6 +538,7 @@ export const ENVIRONMENT_VARIABLES = [
   ...SERVING,
   ...MODEL_SERVER,
   ...LIMITS,
+  ...READERS,
   ...PLATFORM,
   ...OBSERVABILITY,
 ] as const;

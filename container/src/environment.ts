@@ -7,6 +7,7 @@ import {
   type VariableDefinition,
   type VariableName,
 } from './environment-variables.ts';
+import type { DecodeLimits } from './images/decode-limits.ts';
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
 
@@ -88,8 +89,11 @@ export interface Environment {
     readonly shutdownTimeoutMs: number;
     readonly maxRequestBytes: number;
     readonly maxResponseBytes: number;
-    readonly maxDecodedBytes: number;
-    readonly maxImagePixels: number;
+    /** Of an HTTP request's line and headers, and of a request that loads a model. */
+    readonly maxHeaderBytes: number;
+    readonly maxLoadRequestBytes: number;
+    /** What a body may make its readers do. */
+    readonly decode: DecodeLimits;
     /** Of the whole container, as those that follow. */
     readonly maxRequestsInFlight: number;
     readonly maxHeldBytes: number;
@@ -240,8 +244,9 @@ function environmentOf(values: Values): Environment {
       shutdownTimeoutMs: values.SAGEMAKER_TFS_SHUTDOWN_TIMEOUT_SECONDS * 1000,
       maxRequestBytes: values.SAGEMAKER_TFS_MAX_REQUEST_BYTES,
       maxResponseBytes: values.SAGEMAKER_TFS_MAX_RESPONSE_BYTES,
-      maxDecodedBytes: values.SAGEMAKER_TFS_MAX_DECODED_BYTES,
-      maxImagePixels: values.SAGEMAKER_TFS_MAX_IMAGE_PIXELS,
+      maxHeaderBytes: values.SAGEMAKER_TFS_MAX_HEADER_BYTES,
+      maxLoadRequestBytes: values.SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES,
+      decode: decodeLimitsOf(values),
       maxRequestsInFlight: values.SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT,
       maxHeldBytes: values.SAGEMAKER_TFS_MAX_HELD_BYTES ?? defaultHeldBytes(values.SAGEMAKER_BATCH),
       maxConnections: values.SAGEMAKER_TFS_MAX_CONNECTIONS,
@@ -263,6 +268,26 @@ function environmentOf(values: Values): Environment {
       cloudWatch: values.SAGEMAKER_TFS_CLOUDWATCH_METRICS,
       namespace: values.SAGEMAKER_TFS_METRICS_NAMESPACE,
     },
+  };
+}
+
+function decodeLimitsOf(values: Values): DecodeLimits {
+  return {
+    maxDecodedBytes: values.SAGEMAKER_TFS_MAX_DECODED_BYTES,
+    maxImagePixels: values.SAGEMAKER_TFS_MAX_IMAGE_PIXELS,
+    maxImageSide: values.SAGEMAKER_TFS_MAX_IMAGE_SIDE,
+    maxPngChunks: values.SAGEMAKER_TFS_MAX_PNG_CHUNKS,
+    maxJpegScans: values.SAGEMAKER_TFS_MAX_JPEG_SCANS,
+    maxImageSeconds: values.SAGEMAKER_TFS_MAX_IMAGE_SECONDS,
+    maxStrings: values.SAGEMAKER_TFS_MAX_STRINGS,
+    maxFeatures: values.SAGEMAKER_TFS_MAX_FEATURES,
+    maxNameBytes: values.SAGEMAKER_TFS_MAX_NAME_BYTES,
+    maxNpzRatio: values.SAGEMAKER_TFS_MAX_NPZ_RATIO,
+    smallNpzBytes: values.SAGEMAKER_TFS_SMALL_NPZ_BYTES,
+    maxRecordParts: values.SAGEMAKER_TFS_MAX_RECORD_PARTS,
+    maxSparseBytes: values.SAGEMAKER_TFS_MAX_SPARSE_BYTES,
+    maxSparseRatio: values.SAGEMAKER_TFS_MAX_SPARSE_RATIO,
+    smallSparseBytes: values.SAGEMAKER_TFS_SMALL_SPARSE_BYTES,
   };
 }
 

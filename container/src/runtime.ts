@@ -8,8 +8,8 @@ import { loadInvocations } from './http/lazy-invoke.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { BUFFERED_BYTES, type Routes, type RunningServer, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
+import { setImageLimits } from './images/decode-limits.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
-import { setMaxImagePixels } from './images/pixel-limit.ts';
 import type { ModelHost } from './model-host/model-host.ts';
 import { startModelHost } from './model-host/start.ts';
 import { chooseModels } from './models/choose-models.ts';
@@ -52,7 +52,7 @@ export interface RuntimeOptions {
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { environment } = options;
   setDecodeThreads(environment.decodeThreads);
-  setMaxImagePixels(environment.limits.maxImagePixels);
+  setImageLimits(environment.limits.decode);
   const servers: RunningServer[] = [];
   const prepared = await (environment.multiModel
     ? prepareMultiModel({ ...options, servers })
@@ -125,6 +125,7 @@ async function listen(
     portVariable,
     address: environment.address,
     timeoutMs: environment.limits.requestTimeoutMs,
+    maxHeaderBytes: environment.limits.maxHeaderBytes,
     log,
     ...serverLimits(environment),
     source: worker && handedConnections(BUFFERED_BYTES),

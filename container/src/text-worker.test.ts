@@ -6,6 +6,7 @@ import type { ReplyTask } from './backends/rest/reply-thread.ts';
 import type { BodyTask } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
+import { DEFAULT_DECODE_LIMITS } from './images/decode-limits.ts';
 import { createModelDir } from './testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
 import { sourceEntry } from './threads/thread-entry.ts';
@@ -20,7 +21,7 @@ const signature: DecodeContext['signature'] = {
   },
   outputs: { y: { tensorName: 'y:0', dtype: 'float32', dtypeEnum: 1, shape: [-1] } },
 };
-const limits = { maxDecodedBytes: 1e9, maxImagePixels: 1e8 };
+const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 1e9, maxImagePixels: 1e8 };
 const jsonContext = { signature, contentType: 'application/json', limits };
 const csvContext = { ...jsonContext, contentType: 'text/csv; header=present' };
 

@@ -30,6 +30,7 @@ import { decodeExample } from '../../container/src/codecs/tf-example.ts';
 import { encodeExample } from '../../container/src/codecs/tf-example-writer.ts';
 import { ServingError } from '../../container/src/errors.ts';
 import { decodeImage } from '../../container/src/images/decode-image.ts';
+import { DEFAULT_DECODE_LIMITS } from '../../container/src/images/decode-limits.ts';
 import { readJpegHeader } from '../../container/src/images/jpeg-header.ts';
 import { gradient } from '../../container/src/images/test-pictures.ts';
 import { checkCall } from '../../container/src/inference/check-call.ts';
@@ -64,7 +65,11 @@ const SIGNATURES: readonly Signature[] = [
   signatureOf({ b: ['bool', [-1]] }),
   signatureOf({ image: ['uint8', [-1, 8, 8, 3]] }),
 ];
-const LIMITS = { maxDecodedBytes: 64 * 2 ** 20, maxImagePixels: 1_000_000 };
+const LIMITS = {
+  ...DEFAULT_DECODE_LIMITS,
+  maxDecodedBytes: 64 * 2 ** 20,
+  maxImagePixels: 1_000_000,
+};
 
 const isTensorError = (error: unknown): boolean => error instanceof TensorError;
 const isPackagingError = (error: unknown): boolean => error instanceof PackagingError;
@@ -395,7 +400,7 @@ export const TARGETS: readonly Target[] = [
     seeds: async () => [example],
     tokens: ['\x0a', '\x12', '\x1a', '\x0d', '\x08'],
     isRefusal: isTensorError,
-    read: (bytes) => Object.keys(decodeExample(bytes) ?? {}),
+    read: (bytes) => Object.keys(decodeExample(bytes, LIMITS) ?? {}),
   },
   {
     name: 'rest-reply-json',

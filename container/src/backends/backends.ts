@@ -19,6 +19,7 @@ export function modelServerBackends(environment: Environment, pool: InstancePool
   const options = {
     timeoutMs: environment.limits.requestTimeoutMs,
     maxReplyBytes: environment.limits.maxResponseBytes,
+    exampleLimits: environment.limits.decode,
   };
   let grpc: Promise<GrpcBackend> | undefined;
   let rest: Promise<RestBackend> | undefined;

@@ -6,6 +6,7 @@ import {
   type SignatureMap,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import type { ExampleLimits } from '../codecs/tf-example.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
@@ -31,14 +32,23 @@ export interface RawRequest {
   readonly signal?: AbortSignalLike | undefined;
 }
 
+/** Settings of the backend. */
+export interface RestBackendOptions {
+  readonly maxReplyBytes: number;
+  /** What a tf.Example for classify or regress may hold. */
+  readonly exampleLimits: ExampleLimits;
+}
+
 /** Predicts over REST on the instances of a pool, which stays the caller's to close. */
 export class RestBackend implements Backend {
   readonly transport = 'rest';
   readonly #pool: InstancePool;
   readonly #client: HttpClient;
+  readonly #exampleLimits: ExampleLimits;
   readonly #signatures: SignatureCache;
 
-  constructor(pool: InstancePool, options: { maxReplyBytes: number }) {
+  constructor(pool: InstancePool, options: RestBackendOptions) {
+    this.#exampleLimits = options.exampleLimits;
     this.#pool = pool;
     this.#client = new HttpClient(options);
     this.#signatures = new SignatureCache(async (model) => {
@@ -73,7 +83,7 @@ export class RestBackend implements Backend {
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { model, method, signal } = request;
     const { version } = await this.#signatures.entry(model);
-    const body = examplesRequestBody(request);
+    const body = examplesRequestBody(request, this.#exampleLimits);
     const reply = await this.relay({ model, method, body, signal });
     return {
       ...readExamplesReply(reply, method),

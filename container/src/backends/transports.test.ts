@@ -4,6 +4,7 @@ import pino from 'pino';
 import { firstDifference } from '../../../test/fixtures/compare.ts';
 import { fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { type ModelServer, startModelServer } from '../model-server/start.ts';
 import { chooseModels } from '../models/choose-models.ts';
 import { createModelDir } from '../testing/model-dir.ts';
@@ -50,7 +51,11 @@ beforeAll(async () => {
     ...(await chooseModels(environment)),
   });
   await modelServer.pool.whenReady();
-  const options = { timeoutMs: 60_000, maxReplyBytes: 2 ** 30 };
+  const options = {
+    timeoutMs: 60_000,
+    maxReplyBytes: 2 ** 30,
+    exampleLimits: DEFAULT_DECODE_LIMITS,
+  };
   backends = {
     grpc: new GrpcBackend(modelServer.pool, options),
     rest: new RestBackend(modelServer.pool, options),

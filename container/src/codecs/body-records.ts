@@ -8,6 +8,7 @@ import {
   readTfRecords,
   TensorError,
 } from '@sagemaker-tfs/tensors';
+import type { DecodeLimits } from '../images/decode-limits.ts';
 import { parseMediaType } from './media-type.ts';
 import './native-checksums.ts';
 
@@ -25,34 +26,60 @@ const NEWLINE = Uint8Array.of(0x0a);
 /**
  * Cuts JSON lines, CSV, TFRecord, RecordIO and length-prefixed records at the ends of the records, without reading
  * these.
- * @returns undefined for other media types, and where the ends cannot be found
+ * @returns undefined for other media types, where the ends cannot be found, and where there are more than `maxStrings`
  */
-export function bodyRecords(body: Uint8Array, contentType: string): BodyRecords | undefined {
+export function bodyRecords(
+  body: Uint8Array,
+  contentType: string,
+  { maxStrings, maxRecordParts: maxParts }: DecodeLimits,
+): BodyRecords | undefined {
   const { type, parameters } = parseMediaType(contentType);
   switch (type) {
     case 'application/jsonlines':
     case 'application/jsons':
-      return {
-        records: linesOf(body),
-        join: (lines) => joined(lines.map(line)),
-        isAmbiguous: true,
-      };
+      return jsonRecords(upTo(maxStrings, linesOf(body)));
     case 'text/csv':
-      return csvRecords(linesOf(body), parameters.header?.toLowerCase() === 'present');
+      return csvRecords(
+        upTo(maxStrings, linesOf(body)),
+        parameters.header?.toLowerCase() === 'present',
+      );
     case 'application/x-tfrecord':
-      return framed(() => readTfRecords(body), encodeTfRecord);
+      return framed(upTo(maxStrings, readTfRecords(body)), encodeTfRecord);
     case 'application/x-recordio':
     case 'application/x-recordio-protobuf':
-      return framed(() => readRecordIo(body), encodeRecordIo);
+      return framed(upTo(maxStrings, readRecordIo(body, { maxParts })), encodeRecordIo);
     case 'application/octet-stream':
-      return framed(() => readLengthPrefixed(body), encodeLengthPrefixed);
+      return framed(upTo(maxStrings, readLengthPrefixed(body)), encodeLengthPrefixed);
     default:
       return undefined;
   }
 }
 
+/** The records, each a view; undefined where they cannot be told apart, and where there are more than `most`. */
+function upTo(most: number, records: Iterable<Uint8Array>): Uint8Array[] | undefined {
+  const list: Uint8Array[] = [];
+  try {
+    for (const record of records) {
+      if (list.length === most) return undefined;
+      list.push(record);
+    }
+    return list;
+  } catch (error) {
+    if (error instanceof TensorError) return undefined;
+    throw error;
+  }
+}
+
+function jsonRecords(lines: readonly Uint8Array[] | undefined): BodyRecords | undefined {
+  return lines && { records: lines, join: (some) => joined(some.map(line)), isAmbiguous: true };
+}
+
 /** As SageMaker's SplitType Line: a line break in a quoted cell ends the record, too. */
-function csvRecords(lines: readonly Uint8Array[], hasHeader: boolean): BodyRecords {
+function csvRecords(
+  lines: readonly Uint8Array[] | undefined,
+  hasHeader: boolean,
+): BodyRecords | undefined {
+  if (!lines) return undefined;
   const header = hasHeader ? lines.slice(0, 1) : [];
   return {
     records: lines.slice(header.length),
@@ -62,28 +89,20 @@ function csvRecords(lines: readonly Uint8Array[], hasHeader: boolean): BodyRecor
 }
 
 function framed(
-  read: () => Iterable<Uint8Array>,
+  records: readonly Uint8Array[] | undefined,
   encode: (record: Uint8Array) => readonly Uint8Array[],
 ): BodyRecords | undefined {
-  try {
-    const records = [...read()];
-    return { records, join: (some) => joined(some.map(encode)), isAmbiguous: false };
-  } catch (error) {
-    if (error instanceof TensorError) return undefined;
-    throw error;
-  }
+  return records && { records, join: (some) => joined(some.map(encode)), isAmbiguous: false };
 }
 
-function linesOf(body: Uint8Array): Uint8Array[] {
-  const lines: Uint8Array[] = [];
+function* linesOf(body: Uint8Array): Generator<Uint8Array, void> {
   for (let from = 0; from < body.byteLength; ) {
     const at = body.indexOf(0x0a, from);
     const end = at < 0 ? body.byteLength : at;
     const content = body.subarray(from, end);
-    if (content.some((byte) => byte > 0x20)) lines.push(content);
+    if (content.some((byte) => byte > 0x20)) yield content;
     from = end + 1;
   }
-  return lines;
 }
 
 function line(content: Uint8Array): readonly Uint8Array[] {

@@ -11,12 +11,6 @@ export interface DecodeContext extends PictureContext {
   readonly contentType: string;
 }
 
-/**
- * Strings of one request, and records of strings: an object is made for each, some 200 bytes besides its own, and
- * TensorFlow makes another.
- */
-export const MAX_STRINGS = 2 ** 20;
-
 /** Decodes one or more media types. */
 export interface RequestCodec {
   /** Lower-case media types without parameters; `image/*` is a wildcard. The first is its usual name. */

@@ -8,7 +8,7 @@ import {
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { MAX_STRINGS } from './codec.ts';
+import type { DecodeLimits } from '../images/decode-limits.ts';
 import { reading } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 
@@ -21,14 +21,18 @@ export interface CellCollector {
 }
 
 /** A collector for the input; @throws ServingError BAD_INPUT where text cannot carry its dtype */
-export function cellCollector(name: string, spec: TensorSpec, maxBytes: number): CellCollector {
+export function cellCollector(
+  name: string,
+  spec: TensorSpec,
+  { maxStrings, maxDecodedBytes }: DecodeLimits,
+): CellCollector {
   const { dtype } = spec;
   if (!dtype) {
     throw new ServingError('BAD_INPUT', `input '${name}' has a dtype that CSV cannot carry`);
   }
   const parse = cellParser(dtype);
   const values: ElementValue[] = [];
-  const limit = dtype === 'string' ? MAX_STRINGS : maxBytes / DTYPES[dtype].size;
+  const limit = dtype === 'string' ? maxStrings : maxDecodedBytes / DTYPES[dtype].size;
   return {
     add(cell, line, column) {
       const value = parse(cell);

@@ -1,6 +1,7 @@
 /** CSV as body (`text/csv`): a line an instance. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import type { DecodeLimits } from '../images/decode-limits.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
 import { readCsv } from './csv-reader.ts';
@@ -51,7 +52,7 @@ interface Columns {
 
 function unnamedColumns({ signature, limits }: DecodeContext): Columns {
   const name = onlyInput(signature, `${CSV} without header=present`);
-  const collector = collectorFor(name, signature, limits.maxDecodedBytes);
+  const collector = collectorFor(name, signature, limits);
   return {
     add(cells, line) {
       for (let at = 0; at < cells.length; at++) collector.add(cells[at] as string, line, at + 1);
@@ -71,7 +72,7 @@ function namedColumns(header: readonly string[], context: DecodeContext): Column
     if (known) known.at.push(at);
     else
       inputs.set(name, {
-        collector: collectorFor(name, signature, limits.maxDecodedBytes),
+        collector: collectorFor(name, signature, limits),
         at: [at],
       });
   });
@@ -89,10 +90,10 @@ function namedColumns(header: readonly string[], context: DecodeContext): Column
   };
 }
 
-function collectorFor(name: string, signature: Signature, maxBytes: number): CellCollector {
+function collectorFor(name: string, signature: Signature, limits: DecodeLimits): CellCollector {
   const spec = signature.inputs[name];
   if (!spec || !Object.hasOwn(signature.inputs, name)) throw unknownInput(name, signature);
-  return cellCollector(name, spec, maxBytes);
+  return cellCollector(name, spec, limits);
 }
 
 function hasHeader({ contentType }: DecodeContext): boolean {

@@ -7,6 +7,7 @@ import {
   type Signature,
 } from '@sagemaker-tfs/tensors';
 import type { ServingError } from '../errors.ts';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import type { DecodedRequest, RequestCodec } from './codec.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
@@ -122,7 +123,7 @@ test('more records than the tensors have room for are refused before the rest is
   const wide = signatureOf({ a: ['float32', [-1, 2, 500_000]] });
   const body = bodyOfMany(encodeTfRecord(EMPTY), 100_000);
   body.fill(0xff, 2000);
-  const limits = { maxDecodedBytes: 50_000_000, maxImagePixels: 1 };
+  const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 50_000_000, maxImagePixels: 1 };
   const context = { ...decodeContext(signatureOf({ a: ['string', [-1]] }), ''), limits };
   await expect(
     tfRecordRequest.decode(body, { ...context, limits: { ...limits, maxDecodedBytes: 1280 } }),

@@ -11,6 +11,7 @@ import {
   type Signature,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { decodeRequest } from './registry.ts';
 import { decodeContext, signatureOf } from './test-signatures.ts';
 
@@ -29,7 +30,7 @@ async function statusOf(
   try {
     await decodeRequest(bytes, {
       ...decodeContext(signature, type),
-      limits: { maxDecodedBytes: 2 ** 31, maxImagePixels: 1e8 },
+      limits: { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 2 ** 31, maxImagePixels: 1e8 },
     });
     return 200;
   } catch (error) {

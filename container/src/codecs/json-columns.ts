@@ -1,27 +1,21 @@
 /** The columnar form, `{"inputs": ...}`, to tensors. */
-import {
-  isBase64Object,
-  listLength,
-  type Signature,
-  type TensorMap,
-  tensorFromJson,
-} from '@sagemaker-tfs/tensors';
+import { isBase64Object, listLength, type TensorMap, tensorFromJson } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { MAX_STRINGS } from './codec.ts';
 import { dtypeOf, onlyInput, reading, unknownInput } from './input-error.ts';
+import type { JsonContext } from './json-instances.ts';
 
 /**
  * Whole tensors: an object of them by input, or the only input's value itself.
  * @throws ServingError BAD_INPUT, UNKNOWN_INPUT, naming the place
  */
-export function columnsToTensors(inputs: unknown, signature: Signature): TensorMap {
+export function columnsToTensors(inputs: unknown, { signature, limits }: JsonContext): TensorMap {
   const isList = listLength(inputs) !== undefined;
   const isObject = typeof inputs === 'object' && inputs !== null && !isList;
   if (!isObject || isBase64Object(inputs)) {
     const name = onlyInput(signature, 'a plain value in "inputs"');
     return {
       [name]: reading(() =>
-        tensorFromJson(dtypeOf(name, signature), inputs, 'inputs', MAX_STRINGS),
+        tensorFromJson(dtypeOf(name, signature), inputs, 'inputs', limits.maxStrings),
       ),
     };
   }
@@ -33,7 +27,7 @@ export function columnsToTensors(inputs: unknown, signature: Signature): TensorM
     const dtype = dtypeOf(name, signature);
     return [
       name,
-      reading(() => tensorFromJson(dtype, value, `inputs.${name}`, MAX_STRINGS)),
+      reading(() => tensorFromJson(dtype, value, `inputs.${name}`, limits.maxStrings)),
     ] as const;
   });
   if (entries.length === 0 && Object.keys(signature.inputs).length > 0) {

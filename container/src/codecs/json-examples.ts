@@ -6,7 +6,8 @@ import {
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { type DecodeContext, MAX_STRINGS } from './codec.ts';
+import type { DecodeLimits } from '../images/decode-limits.ts';
+import type { DecodeContext } from './codec.ts';
 import { featuresToTensors } from './features.ts';
 import { reading } from './input-error.ts';
 import { onlyStringInput, stringsToTensors } from './records.ts';
@@ -81,30 +82,30 @@ export async function examplesToTensors(
   if (!Array.isArray(examples) || examples.length === 0) {
     throw new ServingError('BAD_INPUT', '"examples" must be a list of feature dictionaries');
   }
-  const common = shared === undefined ? {} : featuresOf(shared, 'context');
+  const common = shared === undefined ? {} : featuresOf(shared, 'context', context.limits);
   const records = examples.map((example, index) => {
-    return { ...common, ...featuresOf(example, `examples[${index}]`) };
+    return { ...common, ...featuresOf(example, `examples[${index}]`, context.limits) };
   });
   const text = onlyStringInput(context);
   if (text === undefined) return featuresToTensors(records, context);
   return stringsToTensors(records.map(encodeExample), text, context);
 }
 
-function featuresOf(example: unknown, where: string): TensorMap {
+function featuresOf(example: unknown, where: string, limits: DecodeLimits): TensorMap {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) {
     throw new ServingError('BAD_INPUT', `${where} must be an object of features`);
   }
   const entries = Object.entries(example).map(
-    ([name, value]) => [name, vectorOf(value, `${where}.${name}`)] as const,
+    ([name, value]) => [name, vectorOf(value, `${where}.${name}`, limits)] as const,
   );
   return Object.fromEntries(entries);
 }
 
 /** Strings and base64 are bytes, numbers with a fraction or exponent floats, other numbers and booleans int64. */
-function vectorOf(value: unknown, where: string): Tensor {
+function vectorOf(value: unknown, where: string, { maxStrings }: DecodeLimits): Tensor {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isBytes = list.some((item) => typeof item === 'string' || isBase64Object(item));
-  if (isBytes) return reading(() => tensorFromJson('string', list, where, MAX_STRINGS));
+  if (isBytes) return reading(() => tensorFromJson('string', list, where, maxStrings));
   const isFloat = list.some((item) => isFloatNumber(item));
   const numbers = list.map((item) => (typeof item === 'boolean' ? Number(item) : unmarked(item)));
   return reading(() => tensorFromJson(isFloat ? 'float32' : 'int64', numbers, where));

@@ -3,13 +3,15 @@ import {
   isBase64Object,
   listLength,
   PackedNumbers,
-  type Signature,
   type TensorMap,
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { MAX_STRINGS } from './codec.ts';
+import type { DecodeContext } from './codec.ts';
 import { dtypeOf, onlyInput, reading, shortened, unknownInput } from './input-error.ts';
+
+/** What the readers of JSON know besides the document. */
+export type JsonContext = Pick<DecodeContext, 'signature' | 'limits'>;
 
 /** Values by input. */
 export type NamedInstance = Readonly<Record<string, unknown>>;
@@ -22,13 +24,14 @@ export type NamedInstance = Readonly<Record<string, unknown>>;
 export function instancesToTensors(
   instances: readonly unknown[] | PackedNumbers,
   name: string,
-  signature: Signature,
+  context: JsonContext,
 ): TensorMap {
+  const { signature, limits } = context;
   const list = instances instanceof PackedNumbers ? [] : instances;
   const [first] = list;
   if (listLength(instances) === 0)
     throw new ServingError('BAD_INPUT', `"${name}" has no instances`);
-  if (isNamed(first)) return namedToTensors(list, first, name, signature);
+  if (isNamed(first)) return namedToTensors(list, first, name, context);
   const input = onlyInput(signature, 'a list of plain values');
   const misplaced = list.findIndex(isNamed);
   if (misplaced >= 0) {
@@ -38,7 +41,7 @@ export function instancesToTensors(
     );
   }
   const tensor = reading(() =>
-    tensorFromJson(dtypeOf(input, signature), instances, name, MAX_STRINGS),
+    tensorFromJson(dtypeOf(input, signature), instances, name, limits.maxStrings),
   );
   return { [input]: tensor };
 }
@@ -54,7 +57,7 @@ function namedToTensors(
   instances: readonly unknown[],
   first: NamedInstance,
   name: string,
-  signature: Signature,
+  { signature, limits }: JsonContext,
 ): TensorMap {
   const inputs = Object.keys(first);
   if (inputs.length === 0) throw new ServingError('BAD_INPUT', `${name}[0] has no inputs`);
@@ -67,7 +70,7 @@ function namedToTensors(
     const place = ([index, ...rest]: readonly number[]): string =>
       `${name}[${index}].${input}${rest.map((at) => `[${at}]`).join('')}`;
     const tensor = reading(() =>
-      tensorFromJson(dtypeOf(input, signature), values, place, MAX_STRINGS),
+      tensorFromJson(dtypeOf(input, signature), values, place, limits.maxStrings),
     );
     return [input, tensor] as const;
   });

@@ -1,5 +1,6 @@
 import { type Nested, type Signature, toNested } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { jsonRequest } from './json-request.ts';
 import { decodeContext, signatureOf } from './test-signatures.ts';
 import { decodeExample } from './tf-example.ts';
@@ -109,7 +110,7 @@ describe('examples', () => {
       '{"context": {"site": "s"}, "examples": [{"i": 1, "f": [1.0, 2], "e": 1e3, "t": ["é \\"1.0\\"", {"b64": "AA=="}], "yes": true}]}';
     const { inputs } = await decode(body, classify);
     const [bytes] = inputs.inputs as Buffer[];
-    const features = decodeExample(bytes as Buffer) ?? {};
+    const features = decodeExample(bytes as Buffer, DEFAULT_DECODE_LIMITS) ?? {};
     const shown = Object.fromEntries(
       Object.entries(features).map(([name, tensor]) => [name, [tensor.dtype, toNested(tensor)]]),
     );

@@ -49,7 +49,7 @@ function rows(
   name: string,
   context: DecodeContext,
 ): DecodedRequest {
-  return { inputs: instancesToTensors(instances, name, context.signature), form: 'row' };
+  return { inputs: instancesToTensors(instances, name, context), form: 'row' };
 }
 
 function isServingDocument(document: unknown): document is ServingDocument {
@@ -68,12 +68,11 @@ async function decodeServingDocument(
   if (named.signatureName !== undefined && named.signatureName !== context.signature.key) {
     return { inputs: {}, form, ...named };
   }
-  const { signature } = context;
   if (document.instances !== undefined && document.inputs !== undefined) {
     throw new ServingError('BAD_INPUT', `send either "instances" or "inputs", not both`);
   }
   if (document.inputs !== undefined) {
-    return { inputs: columnsToTensors(document.inputs, signature), form, ...named };
+    return { inputs: columnsToTensors(document.inputs, context), form, ...named };
   }
   if (document.examples !== undefined) {
     return { inputs: await decodeExamples(body, context), form, ...named };
@@ -81,7 +80,7 @@ async function decodeServingDocument(
   if (!isList(document.instances)) {
     throw new ServingError('BAD_INPUT', '"instances" must be a list, an element for each instance');
   }
-  return { inputs: instancesToTensors(document.instances, 'instances', signature), form, ...named };
+  return { inputs: instancesToTensors(document.instances, 'instances', context), form, ...named };
 }
 
 function isList(value: unknown): value is readonly unknown[] | PackedNumbers {

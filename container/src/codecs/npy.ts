@@ -1,13 +1,7 @@
 /** NumPy's `.npy` as body: `application/x-npy`, one tensor in; one or several of one dtype out. */
 import { DTYPES, decodeNpy, encodeNpy, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import {
-  type EncodeContext,
-  type EncodedResponse,
-  MAX_STRINGS,
-  type RequestCodec,
-  type ResponseCodec,
-} from './codec.ts';
+import type { EncodeContext, EncodedResponse, RequestCodec, ResponseCodec } from './codec.ts';
 import { fitInput, kindOf } from './fit-input.ts';
 import { onlyInput, reading } from './input-error.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
@@ -18,10 +12,10 @@ const NPY = 'application/x-npy';
 /** One array for the signature's only input. */
 export const npyRequest: RequestCodec = {
   mediaTypes: [NPY],
-  async decode(body, { signature }) {
+  async decode(body, { signature, limits }) {
     const name = onlyInput(signature, NPY);
     const spec = signature.inputs[name];
-    const options = { kind: kindOf(spec), maxStrings: MAX_STRINGS };
+    const options = { kind: kindOf(spec), maxStrings: limits.maxStrings };
     const where = `the .npy array for input '${name}', which takes ${spec?.dtype}`;
     const tensor = reading(() => decodeNpy(body, options), where);
     return { inputs: { [name]: fitInput(tensor, name, signature) }, form: 'row' };

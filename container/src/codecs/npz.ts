@@ -8,7 +8,7 @@ import {
   type Tensor,
 } from '@sagemaker-tfs/tensors';
 import { nextTurn } from '../waiting/next-turn.ts';
-import { MAX_STRINGS, type RequestCodec, type ResponseCodec } from './codec.ts';
+import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { fitInput, kindOf } from './fit-input.ts';
 import { inputError, unknownInput } from './input-error.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
@@ -17,11 +17,6 @@ import './native-checksums.ts';
 const NPZ = 'application/x-npz';
 /** The name that `np.savez(file, array)` gives an array without one. */
 const UNNAMED = 'arr_0';
-
-/** A small archive may hold so much, whatever it was compressed from. */
-const SMALL_BYTES = 64 * 1024 * 1024;
-/** A larger one may hold so many times its own bytes: tensors that compress better are masks, or made to harm. */
-const MAX_RATIO = 100;
 
 /** Arrays named after the inputs; a single unnamed one is the only input. */
 export const npzRequest: RequestCodec = {
@@ -33,17 +28,15 @@ export const npzRequest: RequestCodec = {
     const wanted = (name: string, count: number): DecodeNpyOptions => {
       const input = inputOf(name, count);
       if (!Object.hasOwn(signature.inputs, input)) throw unknownInput(input, signature);
-      return { kind: kindOf(signature.inputs[input]), maxStrings: MAX_STRINGS };
+      return { kind: kindOf(signature.inputs[input]), maxStrings: limits.maxStrings };
     };
-    const maxBytes = Math.min(
-      limits.maxDecodedBytes,
-      Math.max(SMALL_BYTES, body.byteLength * MAX_RATIO),
-    );
-    const arrays = await decodeNpzInTurns(body, { maxBytes, wanted, inflate, nextTurn }).catch(
-      (error: unknown) => {
-        throw inputError(error, 'the .npz archive');
-      },
-    );
+    const { maxDecodedBytes, smallNpzBytes, maxNpzRatio, maxNameBytes } = limits;
+    const byRatio = Math.max(smallNpzBytes, body.byteLength * maxNpzRatio);
+    const maxBytes = Math.min(maxDecodedBytes, byRatio);
+    const options = { maxBytes, maxNameBytes, wanted, inflate, nextTurn };
+    const arrays = await decodeNpzInTurns(body, options).catch((error: unknown) => {
+      throw inputError(error, 'the .npz archive');
+    });
     const entries = Object.entries(arrays);
     const inputs = entries.map(([name, array]): [string, Tensor] => {
       const input = inputOf(name, entries.length);

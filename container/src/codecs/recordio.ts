@@ -1,15 +1,19 @@
 /** RecordIO as body: `application/x-recordio`, and SageMaker's `application/x-recordio-protobuf`. */
 import { byteLength, decodeSageMakerRecord, readRecordIo } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { RequestCodec } from './codec.ts';
+import type { DecodeContext, RequestCodec } from './codec.ts';
 import { reading } from './input-error.ts';
 import { featureRecords, readBody, recordsToTensors } from './records.ts';
+
+function records(body: Uint8Array, { limits }: DecodeContext): Iterable<Uint8Array> {
+  return readRecordIo(body, { maxParts: limits.maxRecordParts });
+}
 
 /** Records of images, of tf.Examples or of strings, an instance each. */
 export const recordIoRequest: RequestCodec = {
   mediaTypes: ['application/x-recordio'],
   async decode(body, context) {
-    return recordsToTensors(readRecordIo(body), context);
+    return recordsToTensors(records(body, context), context);
   },
 };
 
@@ -17,10 +21,11 @@ export const recordIoRequest: RequestCodec = {
 export const protobufRecordIoRequest: RequestCodec = {
   mediaTypes: ['application/x-recordio-protobuf'],
   async decode(body, context) {
-    const { maxDecodedBytes } = context.limits;
+    const { limits } = context;
+    const { maxDecodedBytes } = limits;
     let decodedBytes = 0;
     const read = (record: Uint8Array, index: number) => {
-      const { features } = reading(() => decodeSageMakerRecord(record), `record ${index}`);
+      const { features } = reading(() => decodeSageMakerRecord(record, limits), `record ${index}`);
       for (const tensor of Object.values(features)) decodedBytes += byteLength(tensor);
       if (decodedBytes <= maxDecodedBytes) return features;
       throw new ServingError(
@@ -28,6 +33,6 @@ export const protobufRecordIoRequest: RequestCodec = {
         `record ${index}: the records so far hold more than ${maxDecodedBytes} bytes (sparse values made dense). Send fewer at a time.`,
       );
     };
-    return readBody(readRecordIo(body), context, () => featureRecords(context, read));
+    return readBody(records(body, context), context, () => featureRecords(context, read));
   },
 };

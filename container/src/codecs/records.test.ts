@@ -13,6 +13,7 @@ import {
   toNested,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { plain } from '../images/test-pictures.ts';
 import type { RequestCodec } from './codec.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
@@ -234,7 +235,7 @@ describe('TFRecord answers', () => {
     const body = await bodyOf(await tfRecordResponse.encode(outputs, encodeContext()));
     const rows = [...readTfRecords(body)].map((record) =>
       Object.fromEntries(
-        Object.entries(decodeExample(record) ?? {}).map(([name, tensor]) => [
+        Object.entries(decodeExample(record, DEFAULT_DECODE_LIMITS) ?? {}).map(([name, tensor]) => [
           name,
           toNested(tensor),
         ]),

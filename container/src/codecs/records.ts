@@ -2,7 +2,7 @@
 import { DTYPES, type Signature, stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
-import { type DecodeContext, type DecodedRequest, MAX_STRINGS } from './codec.ts';
+import type { DecodeContext, DecodedRequest } from './codec.ts';
 import { type FeatureBatch, featureBatch } from './features.ts';
 import { eachInTurns } from './in-turns.ts';
 import { inputError } from './input-error.ts';
@@ -50,7 +50,7 @@ export async function readBody(
 /** Records that have room in the tensors of one request. */
 function mostRecords({ signature, limits }: DecodeContext): number {
   const bytes = Math.max(RECORD_BYTES, leastInstanceBytes(signature));
-  return Math.floor(Math.min(MAX_STRINGS, Math.max(1, limits.maxDecodedBytes / bytes)));
+  return Math.floor(Math.min(limits.maxStrings, Math.max(1, limits.maxDecodedBytes / bytes)));
 }
 
 /** Bytes of an instance of the only input, open sizes counted as 1. */
@@ -81,7 +81,7 @@ export function recordsToTensors(
   return readBody(records, context, (first) => {
     const isImage = imageFormat(first) !== undefined;
     if (text === undefined) return isImage ? imageRecords(context) : exampleRecords(context);
-    const example = isImage ? undefined : decodeExample(first);
+    const example = isImage ? undefined : decodeExample(first, context.limits);
     const isExample = example !== undefined && Object.hasOwn(example, text);
     return isExample ? exampleRecords(context) : stringRecords(text, context);
   });
@@ -112,7 +112,7 @@ function imageRecords(context: DecodeContext): RecordReader {
 
 function exampleRecords(context: DecodeContext): RecordReader {
   return featureRecords(context, (record, index) => {
-    const decoded = decodeExample(record);
+    const decoded = decodeExample(record, context.limits);
     if (decoded) return decoded;
     const kind = index === 0 ? `neither an image (${IMAGE_FORMATS}) nor` : 'not';
     throw new ServingError('BAD_INPUT', `record ${index} is ${kind} a tf.Example with features`);

@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { stringTensor, tensorFromValues, toNested } from '@sagemaker-tfs/tensors';
 import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { decodeExample } from './tf-example.ts';
 import { encodeExample } from './tf-example-writer.ts';
 
@@ -50,5 +51,7 @@ test('every kind of feature is what protobuf reads', () => {
     },
     none: { case: 'floatList', value: [] },
   });
-  expect(toNested(decodeExample(bytes)?.small ?? stringTensor([0], []))).toEqual([0n, 255n]);
+  expect(
+    toNested(decodeExample(bytes, DEFAULT_DECODE_LIMITS)?.small ?? stringTensor([0], [])),
+  ).toEqual([0n, 255n]);
 });

@@ -1,10 +1,11 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { toNested } from '@sagemaker-tfs/tensors';
 import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
+import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { decodeExample } from './tf-example.ts';
 
 function shown(bytes: Uint8Array): Record<string, unknown> | undefined {
-  const features = decodeExample(bytes);
+  const features = decodeExample(bytes, DEFAULT_DECODE_LIMITS);
   return (
     features &&
     Object.fromEntries(
@@ -52,6 +53,6 @@ test('reads unpacked lists', () => {
 
 test('what is no Example is undefined', () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from('text'), Buffer.from('0aff', 'hex')]) {
-    expect(decodeExample(bytes)).toBeUndefined();
+    expect(decodeExample(bytes, DEFAULT_DECODE_LIMITS)).toBeUndefined();
   }
 });

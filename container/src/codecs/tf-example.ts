@@ -17,27 +17,28 @@ import {
   WIRE,
   type WireReader,
 } from '@sagemaker-tfs/tensors/wire-reader';
-import { MAX_STRINGS } from './codec.ts';
+import type { DecodeLimits } from '../images/decode-limits.ts';
 
-/** Features of an example at most: an object is made for each, many times the size of a small one. */
-const MAX_FEATURES = 65_536;
+/** What an example may make its reader allocate. */
+export type ExampleLimits = Pick<DecodeLimits, 'maxFeatures' | 'maxStrings'>;
 
 /**
  * The features of a serialized tf.Example as vectors: float32, int64 or string.
  * @returns undefined where the bytes are none, or one without features
  * @throws TensorError TOO_LARGE for one of too many features or strings
  */
-export function decodeExample(bytes: Uint8Array): TensorMap | undefined {
+export function decodeExample(bytes: Uint8Array, limits: ExampleLimits): TensorMap | undefined {
+  const { maxFeatures } = limits;
   try {
     const features = new Map<string, Tensor>();
     let messages = 0;
     let entries = 0;
     forEachMessage(bytes, 1, (message) => {
       // Writers make one; each costs as much to read as a feature.
-      if (messages++ === MAX_FEATURES) throw tooMany('messages of features', MAX_FEATURES);
+      if (messages++ === maxFeatures) throw tooMany('messages of features', maxFeatures);
       forEachMessage(message, 1, (entry) => {
-        if (entries++ === MAX_FEATURES) throw tooMany('features', MAX_FEATURES);
-        const [name, tensor] = readEntry(entry);
+        if (entries++ === maxFeatures) throw tooMany('features', maxFeatures);
+        const [name, tensor] = readEntry(entry, limits);
         features.set(name, tensor);
       });
     });
@@ -61,22 +62,30 @@ function forEachMessage(
 }
 
 /** A map entry: the name, and the `Feature`. */
-function readEntry(entry: Uint8Array): [string, Tensor] {
+function readEntry(entry: Uint8Array, limits: ExampleLimits): [string, Tensor] {
   let name = '';
   let tensor: Tensor = numericTensor('float32', [0], new Float32Array(0));
   forEachField(entry, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || (field !== 1 && field !== 2)) return false;
     if (field === 1) name = readString(reader);
-    else tensor = readFeature(readBytes(reader), tensor);
+    else tensor = readFeature(readBytes(reader), tensor, limits);
     return true;
   });
   return [name, tensor];
 }
 
 /** The last list of the oneof counts, as in every protobuf reader. */
-function readFeature(feature: Uint8Array, otherwise: Tensor): Tensor {
+function readFeature(
+  feature: Uint8Array,
+  otherwise: Tensor,
+  { maxStrings }: ExampleLimits,
+): Tensor {
   let tensor = otherwise;
-  const lists = { 1: readBytesList, 2: readFloatList, 3: readInt64List };
+  const lists = {
+    1: (list: Uint8Array) => readBytesList(list, maxStrings),
+    2: readFloatList,
+    3: readInt64List,
+  };
   forEachField(feature, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || !(field in lists)) return false;
     tensor = lists[field as keyof typeof lists](readBytes(reader));
@@ -85,10 +94,10 @@ function readFeature(feature: Uint8Array, otherwise: Tensor): Tensor {
   return tensor;
 }
 
-function readBytesList(list: Uint8Array): Tensor {
+function readBytesList(list: Uint8Array, maxStrings: number): Tensor {
   const values: Uint8Array[] = [];
   forEachMessage(list, 1, (value) => {
-    if (values.length === MAX_STRINGS) throw tooMany('strings in a feature', MAX_STRINGS);
+    if (values.length === maxStrings) throw tooMany('strings in a feature', maxStrings);
     values.push(value);
   });
   return stringTensor([values.length], values);

@@ -293,6 +293,36 @@ describe('what is no HTTP', () => {
     expect(answer).toMatch(/^HTTP\/1.1 431 /);
   });
 
+  test('the limit of headers is a setting', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes, { maxHeaderBytes: 2_000 });
+    const ping = (size: number) =>
+      `GET /ping HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(size)}\r\n\r\n`;
+    const allowed = client(ping(1_800));
+    await allowed.sees(/^HTTP\/1.1 200 [\s\S]*"pong"$/);
+    expect(await client(ping(2_000)).whole).toMatch(/^HTTP\/1.1 431 /);
+  });
+
+  test('a body of many tiny chunks is kept in few pieces', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const concat = jest.spyOn(Buffer, 'concat');
+    try {
+      const count = 30_000;
+      const chunked = client(
+        post('Transfer-Encoding: chunked', `${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`),
+      );
+      await chunked.sees(new RegExp(`\r\n\r\n${count}$`));
+      const most = Math.max(...concat.mock.calls.map(([pieces]) => pieces.length));
+      expect(most).toBeGreaterThan(0);
+      expect(most).toBeLessThan(20);
+    } finally {
+      concat.mockRestore();
+    }
+  });
+
   test('requests sent in one go are answered in order', async () => {
     const { routes, letGo } = holding();
     letGo();

@@ -49,7 +49,7 @@ async function infer(
   const name = modelName ?? attributes.modelName ?? services.defaultModel;
   if (name === undefined) throw new ServingError('BAD_REQUEST', NO_MODEL);
   const maxBytes = services.environment.limits.maxRequestBytes;
-  checkLength(request, maxBytes);
+  checkLength(request, { maxBytes });
   refuseEncoded(request.headers['content-encoding']);
   if (services.holdModel) exchange.onFinish(services.holdModel(name));
   const { handler } = services.archiveOf(name);

@@ -10,14 +10,23 @@ import { jsonReply, type Reply } from './reply.ts';
 import type { Exchange } from './server.ts';
 
 const PAGE_SIZE = 100;
-/** A load request names a model and a path; a larger one is not one. */
-const MAX_BODY_BYTES = 64 * 1024;
 
-/** `POST /models` with `{"model_name", "url"}`. */
-export async function loadModel(table: ModelTable, exchange: Exchange): Promise<Reply> {
+/**
+ * `POST /models` with `{"model_name", "url"}`.
+ * @param maxBytes of the body
+ */
+export async function loadModel(
+  table: ModelTable,
+  exchange: Exchange,
+  maxBytes: number,
+): Promise<Reply> {
   exchange.acceptBody();
   const { request, signal } = exchange;
-  const body = await readBody(request, { maxBytes: MAX_BODY_BYTES, signal });
+  const body = await readBody(request, {
+    maxBytes,
+    signal,
+    variable: 'SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES',
+  });
   // Its schema takes longer to load than everything else that listens.
   const { parseLoadRequest } = await import('../multi-model/load-request.ts');
   const { model_name: name, url } = parseLoadRequest(body);

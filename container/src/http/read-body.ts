@@ -11,14 +11,20 @@ export function contentLengthOf(request: IncomingMessage): number | undefined {
 }
 
 /** @throws ServingError REQUEST_TOO_LARGE before a byte is read, where the length is announced */
-export function checkLength(request: IncomingMessage, maxBytes: number): void {
+export function checkLength(request: IncomingMessage, limit: BodyLimit): void {
   const length = contentLengthOf(request);
-  if (length !== undefined && length > maxBytes) throw tooLarge(`${length} bytes`, maxBytes);
+  if (length !== undefined && length > limit.maxBytes) throw tooLarge(`${length} bytes`, limit);
+}
+
+/** How long a body may be. */
+export interface BodyLimit {
+  readonly maxBytes: number;
+  /** The variable that sets it, for messages. Default: SAGEMAKER_TFS_MAX_REQUEST_BYTES. */
+  readonly variable?: string;
 }
 
 /** How a body is read. */
-export interface BodyOptions {
-  readonly maxBytes: number;
+export interface BodyOptions extends BodyLimit {
   /** Told of the bytes that have come so far; what it throws refuses the rest. */
   readonly onBytes?: (received: number) => void;
 }
@@ -31,10 +37,10 @@ export function readBody(
   request: IncomingMessage,
   options: BodyOptions & { readonly signal: AbortSignalLike },
 ): Promise<Buffer> {
-  const { maxBytes, signal, onBytes } = options;
-  checkLength(request, maxBytes);
+  const { signal, onBytes } = options;
+  checkLength(request, options);
   const length = contentLengthOf(request);
-  const collector = length === undefined ? chunkCollector(maxBytes) : sizedCollector(length);
+  const collector = length === undefined ? chunkCollector(options) : sizedCollector(length);
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
       signal.removeEventListener('abort', onAbort);
@@ -70,13 +76,13 @@ export async function* streamBody(
   request: IncomingMessage,
   options: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
-  checkLength(request, options.maxBytes);
+  checkLength(request, options);
   let received = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       received += chunk.length;
       if (received > options.maxBytes)
-        throw tooLarge(`more than ${received} bytes`, options.maxBytes);
+        throw tooLarge(`more than ${options.maxBytes} bytes`, options);
       options.onBytes?.(received);
       yield chunk;
     }
@@ -127,22 +133,48 @@ function grown(buffer: Buffer, filled: number, size: number): Buffer {
   return larger;
 }
 
-function chunkCollector(maxBytes: number): Collector {
+/** Smaller chunks are copied together: the object of a chunk, and the read of the socket that it lies in, outweigh it. */
+const SMALL_CHUNK_BYTES = 16_384;
+const LARGEST_BLOCK_BYTES = 262_144;
+
+function chunkCollector(limit: BodyLimit): Collector {
   const chunks: Buffer[] = [];
   let received = 0;
+  let block = Buffer.alloc(0);
+  let filled = 0;
+  const endBlock = () => {
+    if (filled > 0) chunks.push(block.subarray(0, filled));
+    block = block.subarray(filled);
+    filled = 0;
+  };
   return {
     push(chunk) {
+      const before = received;
       received += chunk.length;
-      if (received > maxBytes) throw tooLarge(`more than ${maxBytes} bytes`, maxBytes);
-      chunks.push(chunk);
+      if (received > limit.maxBytes) throw tooLarge(`more than ${limit.maxBytes} bytes`, limit);
+      if (chunk.length >= SMALL_CHUNK_BYTES || before === 0) {
+        endBlock();
+        chunks.push(chunk);
+        return;
+      }
+      if (filled + chunk.length > block.length) {
+        endBlock();
+        const size = Math.min(LARGEST_BLOCK_BYTES, Math.max(SMALL_CHUNK_BYTES, before));
+        block = Buffer.allocUnsafeSlow(size);
+      }
+      block.set(chunk, filled);
+      filled += chunk.length;
     },
-    finish: () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, received)),
+    finish() {
+      endBlock();
+      return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, received);
+    },
   };
 }
 
-function tooLarge(size: string, maxBytes: number): ServingError {
+function tooLarge(size: string, { maxBytes, variable }: BodyLimit): ServingError {
   return new ServingError(
     'REQUEST_TOO_LARGE',
-    `the body has ${size}, the limit is ${maxBytes} (SAGEMAKER_TFS_MAX_REQUEST_BYTES)`,
+    `the body has ${size}, the limit is ${maxBytes} (${variable ?? 'SAGEMAKER_TFS_MAX_REQUEST_BYTES'})`,
   );
 }

@@ -37,7 +37,8 @@ export function multiModelRoutes(services: Services, table: ModelTable): Routes 
     ...singleModelRoutes(services),
     '/models': {
       GET: (exchange) => listModels(table, exchange),
-      POST: (exchange) => loadModel(table, exchange),
+      POST: (exchange) =>
+        loadModel(table, exchange, services.environment.limits.maxLoadRequestBytes),
     },
     '/models/:name': {
       GET: (_exchange, { name = '' }) => getModel(table, name),

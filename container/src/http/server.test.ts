@@ -25,7 +25,7 @@ const length: Routes = {
   '/length': {
     POST: async (exchange) => {
       const { request, signal } = exchange;
-      checkLength(request, MAX_BYTES);
+      checkLength(request, { maxBytes: MAX_BYTES });
       exchange.acceptBody();
       return jsonReply((await readBody(request, { maxBytes: MAX_BYTES, signal })).length);
     },

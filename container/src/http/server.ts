@@ -80,6 +80,8 @@ export interface ServerOptions extends ListenOptions {
   readonly pace?: PaceLimits;
   /** Connections at once. Default: any number. */
   readonly maxConnections?: number;
+  /** Bytes of a request's line and headers. Default: Node's. */
+  readonly maxHeaderBytes?: number;
   /** Gives the connections where the server does not listen itself. */
   readonly source?: ConnectionSource | undefined;
 }
@@ -131,6 +133,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     connectionsCheckingInterval: pace.patienceMs / 4,
     // A body may take as long as the request itself, as long as it comes; see `client-pace.ts`.
     requestTimeout: 0,
+    ...(options.maxHeaderBytes && { maxHeaderSize: options.maxHeaderBytes }),
     // Node would refuse it without a word; see `route`.
     requireHostHeader: false,
   });

@@ -2,10 +2,12 @@
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { ServingError } from '../errors.ts';
-import { MAX_IMAGE_SIDE } from './declared-size.ts';
 import { decodeImage } from './decode-image.ts';
-import { MAX_PNG_CHUNKS, pngForPixels } from './png-chunks.ts';
+import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
+import { pngForPixels } from './png-chunks.ts';
 import { gradient } from './test-pictures.ts';
+
+const { maxImageSide, maxPngChunks } = DEFAULT_DECODE_LIMITS;
 
 function chunk(type: string, data: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.alloc(12 + data.length);
@@ -61,7 +63,9 @@ describe('chunks of a PNG that no pixel needs', () => {
     for (const where of ['first', 'last'] as const) {
       const bomb = withChunks(png, new Array(20).fill(chunk(type, content)), where);
       expect(typesOf(bomb)).toContain(type);
-      expect(pngForPixels(bomb)).toEqual(new Uint8Array(pngForPixels(png)));
+      expect(pngForPixels(bomb, DEFAULT_DECODE_LIMITS)).toEqual(
+        new Uint8Array(pngForPixels(png, DEFAULT_DECODE_LIMITS)),
+      );
       expect((await decodeImage(bomb)).data).toEqual(plain.data);
     }
   });
@@ -70,7 +74,7 @@ describe('chunks of a PNG that no pixel needs', () => {
     const png = await gradient(40, 30).png().toBuffer();
     const pHYs = chunk('pHYs', Buffer.from([0, 0, 11, 19, 0, 0, 11, 19, 1]));
     for (const bytes of [png, withChunks(png, [pHYs], 'first')]) {
-      expect(pngForPixels(bytes)).toBe(bytes);
+      expect(pngForPixels(bytes, DEFAULT_DECODE_LIMITS)).toBe(bytes);
     }
   });
 
@@ -88,7 +92,7 @@ describe('chunks of a PNG that no pixel needs', () => {
     };
     for (const [type, png] of Object.entries(files)) {
       const noted = withChunks(png, [note], 'first');
-      expect(typesOf(pngForPixels(noted))).toContain(type);
+      expect(typesOf(pngForPixels(noted, DEFAULT_DECODE_LIMITS))).toContain(type);
       const { data, info } = await sharp(png, { ignoreIcc: true, autoOrient: true })
         .removeAlpha()
         .raw()
@@ -101,7 +105,7 @@ describe('chunks of a PNG that no pixel needs', () => {
 
   test('more chunks than any encoder writes are refused', async () => {
     const png = await gradient(8, 8).png().toBuffer();
-    const empty = Buffer.concat(new Array(MAX_PNG_CHUNKS).fill(chunk('IDAT')));
+    const empty = Buffer.concat(new Array(maxPngChunks).fill(chunk('IDAT')));
     const error = await failure(decodeImage(withChunks(png, [empty], 'first')));
     expect(error).toMatchObject({ code: 'BAD_IMAGE' });
     expect(error.message).toContain('chunks');
@@ -213,7 +217,7 @@ describe('TIFF', () => {
 });
 
 describe('a side longer than any decoder should meet', () => {
-  const long = MAX_IMAGE_SIDE + 1;
+  const long = maxImageSide + 1;
 
   function png(width: number, height: number): Buffer {
     const header = Buffer.alloc(13);
@@ -255,13 +259,13 @@ describe('a side longer than any decoder should meet', () => {
       const error = await failure(decodeImage(make(width, height)));
       expect(error).toMatchObject({ code: 'REQUEST_TOO_LARGE', status: 413 });
       expect(error.message).toContain(`${width} x ${height}`);
-      expect(error.message).toContain(String(MAX_IMAGE_SIDE));
+      expect(error.message).toContain(String(maxImageSide));
     }
   });
 
   test('the longest that is read', async () => {
     const size = { width: 8, height: 8 };
-    for (const bytes of [png(1, MAX_IMAGE_SIDE), png(MAX_IMAGE_SIDE, 1)]) {
+    for (const bytes of [png(1, maxImageSide), png(maxImageSide, 1)]) {
       for (const antialias of [false, true]) {
         await expect(decodeImage(bytes, { ...size, antialias })).resolves.toMatchObject(size);
       }

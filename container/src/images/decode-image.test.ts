@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { ServingError } from '../errors.ts';
 import { decodeImage } from './decode-image.ts';
+import { DEFAULT_DECODE_LIMITS, imageLimits, setImageLimits } from './decode-limits.ts';
 import { fitPicture } from './fit-picture.ts';
-import { maxImagePixels, setMaxImagePixels } from './pixel-limit.ts';
 import { gradient, largestDifference, pixelAt, plain } from './test-pictures.ts';
 
 async function failure(work: Promise<unknown>): Promise<ServingError> {
@@ -358,13 +358,13 @@ describe('bad input', () => {
 
 test('who gives no limit gets that of the container', async () => {
   const png = await plain(100, 100, 1, 2, 3).png().toBuffer();
-  const before = maxImagePixels();
-  setMaxImagePixels(9_999);
+  const before = imageLimits();
+  setImageLimits({ ...DEFAULT_DECODE_LIMITS, maxImagePixels: 9_999 });
   try {
     expect(await failure(decodeImage(png))).toMatchObject({ code: 'REQUEST_TOO_LARGE' });
     await expect(decodeImage(png, { maxPixels: 10_000 })).resolves.toMatchObject({ width: 100 });
   } finally {
-    setMaxImagePixels(before);
+    setImageLimits(before);
   }
 });
 

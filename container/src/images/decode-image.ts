@@ -12,13 +12,13 @@ import sharp from 'sharp';
 import { ServingError } from '../errors.ts';
 import { giveBytes, takeBytes } from '../memory/byte-pool.ts';
 import { cmykToRgb } from './cmyk.ts';
-import { checkSides } from './declared-size.ts';
+import { checkSides, declaredSize } from './declared-size.ts';
+import { type ImageLimits, imageLimits } from './decode-limits.ts';
 import { inTurn } from './decode-turns.ts';
 import { fitPicture } from './fit-picture.ts';
 import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
-import { maxImagePixels } from './pixel-limit.ts';
 import type { ResizeMode } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
 import type { Pixels } from './resample.ts';
@@ -49,6 +49,8 @@ export interface DecodeImageOptions {
   readonly padding?: number;
   /** Width times height that the encoded picture may have. Default: the runtime's `SAGEMAKER_TFS_MAX_IMAGE_PIXELS`. */
   readonly maxPixels?: number;
+  /** What the encoded picture may make the decoders do. Default: the runtime's. `maxPixels` goes before it. */
+  readonly limits?: ImageLimits;
   /** Ends the wait for a core. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -56,17 +58,11 @@ export interface DecodeImageOptions {
 /** JPEGs up to this many pixels are decoded at once, which takes about a millisecond; larger ones in a thread. */
 export const INLINE_JPEG_PIXELS = 262_144;
 
-/** Cameras write a dozen scans; a file of thousands is made to burn time (libjpeg-turbo limits them alike). */
-const MAX_SCANS = 100;
-
 /** From here on shrinking while decoding (by sharp), where asked for, is faster than decoding everything. */
 const SHRINK_PIXELS = 8_000_000;
 
 /** The decoder counts bytes in 32 bits. */
 const MAX_TURBO_BYTES = 2 ** 31 - 1;
-
-/** The largest pictures take a few seconds; one that takes longer is given up, so that it keeps no core from others. */
-const MAX_DECODE_SECONDS = 60;
 
 // One thread for each picture: pictures, not their parts, are what runs side by side.
 sharp.concurrency(1);
@@ -81,7 +77,7 @@ sharp.cache(false);
  * @param out where the pixels go if the size is given: exactly height * width * channels bytes
  * @returns rows of pixels, channels innermost: 1 channel for `gray`, else 3
  * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels` or with a
- *   side longer than `MAX_IMAGE_SIDE`
+ *   side longer than `maxImageSide`
  */
 export async function decodeImage(
   bytes: Uint8Array,
@@ -90,18 +86,23 @@ export async function decodeImage(
 ): Promise<Pixels> {
   const format = imageFormat(bytes);
   if (!format) throw notAnImage(bytes);
+  const limits = limitsOf(options);
   const room = roomFor(options, out);
   if (format !== 'jpeg') {
-    checkSides(bytes, format);
+    checkSides(declaredSize(bytes, format), limits);
     if (format === 'tiff') checkTiffSamples(bytes);
-    const needed = format === 'png' ? pngForPixels(bytes) : bytes;
+    const needed = format === 'png' ? pngForPixels(bytes, limits) : bytes;
     const decode = async () => fit(await decodeWithSharp(needed, options), options, room);
     return inTurn(decode, options.signal);
   }
   const header = readJpegHeader(bytes);
-  checkJpeg(bytes, header, options);
+  checkJpeg(bytes, header, limits);
   const decode = (): Promise<Pixels> => decodeJpeg(bytes, header, options, room);
   return header && isSmall(header) ? decode() : inTurn(decode, options.signal);
+}
+
+function limitsOf({ limits = imageLimits(), maxPixels }: DecodeImageOptions): ImageLimits {
+  return maxPixels === undefined ? limits : { ...limits, maxImagePixels: maxPixels };
 }
 
 /** @throws RangeError where the pixels would not fill `out`, or end beyond it */
@@ -142,7 +143,9 @@ async function decodeJpeg(
     const decoded = await decodeWithTurbo(bytes, header, options, out);
     if (decoded) return decoded;
   }
-  return fit(await decodeWithSharp(bytes, options, header), options, out);
+  const picture = await decodeWithSharp(bytes, options, header);
+  if (!header) checkSides(picture, limitsOf(options));
+  return fit(picture, options, out);
 }
 
 function isSmall({ width, height }: JpegHeader): boolean {
@@ -158,20 +161,18 @@ function notAnImage(bytes: Uint8Array): ServingError {
   );
 }
 
-function checkJpeg(
-  bytes: Uint8Array,
-  header: JpegHeader | undefined,
-  { maxPixels = maxImagePixels() }: DecodeImageOptions,
-): void {
-  if (header && header.width * header.height > maxPixels) {
-    throw tooManyPixels(header.width, header.height, maxPixels);
+function checkJpeg(bytes: Uint8Array, header: JpegHeader | undefined, limits: ImageLimits): void {
+  const { maxImagePixels, maxJpegScans } = limits;
+  if (header && header.width * header.height > maxImagePixels) {
+    throw tooManyPixels(header.width, header.height, maxImagePixels);
   }
+  checkSides(header, limits);
   if (header && !header.severalScans) return;
   const scans = countScans(bytes);
-  if (scans > MAX_SCANS) {
+  if (scans > maxJpegScans) {
     throw new ServingError(
       'BAD_IMAGE',
-      `the JPEG has ${scans} scans; at most ${MAX_SCANS} are decoded. Save it anew.`,
+      `the JPEG has ${scans} scans; at most ${maxJpegScans} are decoded (SAGEMAKER_TFS_MAX_JPEG_SCANS). Save it anew.`,
     );
   }
 }
@@ -270,14 +271,14 @@ async function decodeWithSharp(
   options: DecodeImageOptions,
   header?: JpegHeader,
 ): Promise<Pixels> {
-  const { maxPixels = maxImagePixels() } = options;
+  const limits = limitsOf(options);
   const image = sharp(bytes, {
     failOn: 'error',
     // For sharp 0 is no limit.
-    limitInputPixels: Math.max(1, Math.floor(maxPixels)),
+    limitInputPixels: Math.max(1, Math.floor(limits.maxImagePixels)),
     autoOrient: true,
     ignoreIcc: true,
-  }).timeout({ seconds: MAX_DECODE_SECONDS });
+  }).timeout({ seconds: limits.maxImageSeconds });
   const factor = header ? shrinkFactor(header, options) : 1;
   if (header && factor > 1) {
     const { width, height } = uprightSize(header);
@@ -298,20 +299,24 @@ async function decodeWithSharp(
     const decoded = { data, width, height, channels };
     return orderChannels(isCmyk ? cmykToRgb(decoded) : decoded, options.channels ?? 'rgb');
   } catch (error) {
-    throw await sharpError(error, bytes, maxPixels);
+    throw await sharpError(error, bytes, limits);
   }
 }
 
-async function sharpError(error: unknown, bytes: Uint8Array, limit: number): Promise<ServingError> {
+async function sharpError(
+  error: unknown,
+  bytes: Uint8Array,
+  { maxImagePixels, maxImageSeconds }: ImageLimits,
+): Promise<ServingError> {
   const text = error instanceof Error ? error.message : String(error);
   if (/pixel limit/.test(text)) {
     const size = await sharp(bytes, { limitInputPixels: false })
       .metadata()
       .catch(() => undefined);
-    if (size) return tooManyPixels(size.width, size.height, limit);
+    if (size) return tooManyPixels(size.width, size.height, maxImagePixels);
   }
   if (text.startsWith('timeout')) {
-    const message = `the image takes more than ${MAX_DECODE_SECONDS} s to decode. Send a smaller one.`;
+    const message = `the image takes more than ${maxImageSeconds} s to decode (SAGEMAKER_TFS_MAX_IMAGE_SECONDS). Send a smaller one.`;
     return new ServingError('BAD_IMAGE', message, { cause: error });
   }
   return new ServingError('BAD_IMAGE', `the image is damaged or cut short: ${reasonOf(error)}`, {

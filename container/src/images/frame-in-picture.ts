@@ -3,6 +3,7 @@
  * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
  */
 import sharp, { type Metadata } from 'sharp';
+import type { ImageLimits } from './decode-limits.ts';
 import type { FrameInPicture } from './frame.ts';
 import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';
@@ -18,14 +19,14 @@ import { pngForPixels } from './png-chunks.ts';
  */
 export async function framesOf(
   images: readonly Uint8Array[],
-  { signature, preprocess, wantsFrames }: PictureContext,
+  { signature, preprocess, wantsFrames, limits }: PictureContext,
 ): Promise<readonly FrameInPicture[] | undefined> {
   if (!wantsFrames) return undefined;
   const input = imageInput(signature, preprocess);
   if (input.bytes || input.resize === 'stretch') return undefined;
   const { width, height, resize } = input;
   if (width === undefined || height === undefined) return undefined;
-  const sizes = await Promise.all(images.map(uprightSize));
+  const sizes = await Promise.all(images.map((bytes) => uprightSize(bytes, limits)));
   return sizes.map((size) => frameInPicture(size, { width, height }, resize));
 }
 
@@ -44,13 +45,13 @@ export function frameInPicture(picture: Size, frame: Size, resize: ResizeMode): 
 }
 
 /** Pixels of the picture as it is seen: EXIF orientation applied. */
-async function uprightSize(bytes: Uint8Array): Promise<Size> {
+async function uprightSize(bytes: Uint8Array, limits: ImageLimits): Promise<Size> {
   const header = readJpegHeader(bytes);
-  const { width, height, orientation = 1 } = header ?? (await readWithSharp(bytes));
+  const { width, height, orientation = 1 } = header ?? (await readWithSharp(bytes, limits));
   return orientation >= 5 ? { width: height, height: width } : { width, height };
 }
 
-function readWithSharp(bytes: Uint8Array): Promise<Metadata> {
-  const needed = imageFormat(bytes) === 'png' ? pngForPixels(bytes) : bytes;
+function readWithSharp(bytes: Uint8Array, limits: ImageLimits): Promise<Metadata> {
+  const needed = imageFormat(bytes) === 'png' ? pngForPixels(bytes, limits) : bytes;
   return sharp(needed).metadata();
 }

@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { sourceEntry } from '../threads/thread-entry.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
+import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { decodeInThread, type ImagePool } from './image-pool.ts';
 import { runImageTask } from './image-task.ts';
 import { gradient } from './test-pictures.ts';
@@ -42,7 +43,7 @@ describe('the pool for pictures', () => {
     ];
     const tasks = Array.from({ length: 12 }, (_, at) => {
       const own = at % 2 === 0 ? input : { ...input, height: undefined, width: undefined };
-      return { bytes: encoded[at % 3] as Buffer, input: own, maxPixels: 1e6 };
+      return { bytes: encoded[at % 3] as Buffer, input: own, limits: DEFAULT_DECODE_LIMITS };
     });
     const results = await Promise.all(tasks.map((task) => decodeInThread(pool, task, never)));
     for (const [at, task] of tasks.entries()) {
@@ -53,7 +54,7 @@ describe('the pool for pictures', () => {
   });
 
   test('a bad picture fails with its own error, and the thread lives on', async () => {
-    const bad = { bytes: Buffer.from('no picture'), input, maxPixels: 1e6 };
+    const bad = { bytes: Buffer.from('no picture'), input, limits: DEFAULT_DECODE_LIMITS };
     await expect(decodeInThread(pool, bad, never)).rejects.toMatchObject({
       code: 'BAD_IMAGE',
       status: 400,
@@ -69,13 +70,13 @@ describe('the pool for pictures', () => {
     const bytes = await gradient(10, 10).png().toBuffer();
     const gone = new AbortController();
     const waiting = Array.from({ length: 6 }, () =>
-      decodeInThread(pool, { bytes, input, maxPixels: 1e6 }, gone.signal),
+      decodeInThread(pool, { bytes, input, limits: DEFAULT_DECODE_LIMITS }, gone.signal),
     );
     gone.abort(new Error('gone'));
     const outcomes = await Promise.allSettled(waiting);
     expect(outcomes.map(({ status }) => status)).toEqual(new Array(6).fill('rejected'));
     await expect(
-      decodeInThread(pool, { bytes, input, maxPixels: 1e6 }, never),
+      decodeInThread(pool, { bytes, input, limits: DEFAULT_DECODE_LIMITS }, never),
     ).resolves.toBeDefined();
   });
 
@@ -84,7 +85,7 @@ describe('the pool for pictures', () => {
     const broken: ImagePool = new ThreadPool({ program, isCode: false }, 1);
     const bytes = await gradient(10, 10).png().toBuffer();
     await expect(
-      decodeInThread(broken, { bytes, input, maxPixels: 1e6 }, never),
+      decodeInThread(broken, { bytes, input, limits: DEFAULT_DECODE_LIMITS }, never),
     ).rejects.toMatchObject({
       code: 'INTERNAL',
     });

@@ -2,14 +2,14 @@
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { type AbortSignalLike, DTYPES } from '@sagemaker-tfs/tensors';
 import { decodeImage } from './decode-image.ts';
+import type { ImageLimits } from './decode-limits.ts';
 import { type PixelEncoder, pixelEncoder } from './pixel-encoder.ts';
 
 /** What to do with one encoded picture. */
 export interface ImageTask {
   readonly bytes: Uint8Array;
   readonly input: PixelsInput;
-  /** Width times height of the encoded picture, at most. */
-  readonly maxPixels: number;
+  readonly limits: ImageLimits;
   /** Where the elements go, aligned for the dtype; only where the input's size is known. */
   readonly row?: Uint8Array;
 }
@@ -41,7 +41,7 @@ export async function runImageTask(
   task: ImageTask,
   signal?: AbortSignalLike,
 ): Promise<ImageElements> {
-  const { bytes, input, maxPixels, row } = task;
+  const { bytes, input, limits, row } = task;
   const encoder = encoderFor(input);
   const { width, height, channels, resize, interpolation, antialias, shrink, padding } = input;
   const options = {
@@ -53,7 +53,7 @@ export async function runImageTask(
     antialias,
     shrink,
     padding,
-    maxPixels,
+    limits,
     signal,
   };
   const pixels = await decodeImage(bytes, options, encoder.isIdentity ? row : undefined);

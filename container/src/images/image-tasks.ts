@@ -35,10 +35,10 @@ export async function runImageBatch(
   const size = rowBytes * tasks.length;
   // Threads write their rows into the same memory: nothing is copied or handed over.
   const batch = poolFor(tasks) ? takeSharedBytes(size) : takeBytes(size);
-  const rows = tasks.map(({ bytes, input, maxPixels }, index) => ({
+  const rows = tasks.map(({ bytes, input, limits }, index) => ({
     bytes,
     input,
-    maxPixels,
+    limits,
     row: batch.subarray(index * rowBytes, (index + 1) * rowBytes),
   }));
   await runImageTasks(rows, options);

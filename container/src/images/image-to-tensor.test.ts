@@ -7,6 +7,7 @@ import {
   toNested,
   toNumbers,
 } from '@sagemaker-tfs/tensors';
+import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { imagesToTensors } from './image-to-tensor.ts';
 import { gradient, plain } from './test-pictures.ts';
 
@@ -15,7 +16,7 @@ function signatureOf(dtype: DType, shape: readonly number[], name = 'image'): Si
   return { key: 'serving_default', methodName: '', inputs: { [name]: spec }, outputs: {} };
 }
 
-const limits = { maxDecodedBytes: 1e8, maxImagePixels: 1e7 };
+const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 1e8, maxImagePixels: 1e7 };
 const colors = () => plain(6, 4, 255, 128, 0).png().toBuffer();
 
 async function tensorOf(
@@ -181,7 +182,7 @@ describe('bad input', () => {
       imagesToTensors([large], {
         signature: signatureOf('float32', [-1, -1, -1, 3]),
         preprocess,
-        limits: { maxDecodedBytes: 1e6, maxImagePixels: 1e8 },
+        limits: { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 1e6, maxImagePixels: 1e8 },
       }),
     ).rejects.toMatchObject({ status: 413 });
   });

@@ -19,6 +19,8 @@ import type { ImageElements, ImageTask } from './image-task.ts';
 import { runImageBatch, runImageTasks } from './image-tasks.ts';
 import type { PictureContext } from './picture-context.ts';
 
+export { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
+
 const NONE = {};
 /** Decided once for each signature and declaration, since deciding costs more than a small picture's copy. */
 const resolved = new WeakMap<Signature, WeakMap<object, ResolvedPreprocess>>();
@@ -111,8 +113,7 @@ async function decodeRows(
   name: (index: number) => string,
 ): Promise<ImageElements> {
   const { width, height } = input;
-  const maxPixels = limits.maxImagePixels;
-  const tasks = images.map((bytes): ImageTask => ({ bytes, input, maxPixels }));
+  const tasks = images.map((bytes): ImageTask => ({ bytes, input, limits }));
   if (width === undefined || height === undefined) {
     return decodeOwnSizes(tasks, limits.maxDecodedBytes, name, signal);
   }
@@ -129,9 +130,11 @@ async function decodeOwnSizes(
   name: (index: number) => string,
   signal: AbortSignalLike | undefined,
 ): Promise<ImageElements> {
-  const bounded = tasks.map((task) => {
-    const maxPixels = Math.floor(maxBytes / bytesPerPixel(task.input));
-    return { ...task, maxPixels: Math.min(task.maxPixels, maxPixels) };
+  const bounded = tasks.map((task): ImageTask => {
+    const { input, limits } = task;
+    const room = Math.floor(maxBytes / bytesPerPixel(input));
+    const maxImagePixels = Math.min(limits.maxImagePixels, room);
+    return { ...task, limits: { ...limits, maxImagePixels } };
   });
   const firsts = await runImageTasks(bounded.slice(0, 1), { name, signal });
   const first = firsts[0] as ImageElements;

@@ -1,6 +1,7 @@
 /** What decoding a request's pictures depends on. */
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import type { AbortSignalLike, Signature } from '@sagemaker-tfs/tensors';
+import type { DecodeLimits } from './decode-limits.ts';
 
 /** What is known of the input that pictures are for. */
 export interface PictureContext {
@@ -12,12 +13,4 @@ export interface PictureContext {
   readonly wantsFrames?: boolean;
   readonly limits: DecodeLimits;
   readonly signal?: AbortSignalLike | undefined;
-}
-
-/** Bounds that stop image and decompression bombs before memory goes. */
-export interface DecodeLimits {
-  /** Bytes of all decoded tensors of one request. */
-  readonly maxDecodedBytes: number;
-  /** Width times height of one image before any resize. */
-  readonly maxImagePixels: number;
 }

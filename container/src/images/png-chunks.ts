@@ -1,8 +1,6 @@
 /** Which chunks of a PNG go to the decoder (PNG specification, third edition, section 5). */
 import { ServingError } from '../errors.ts';
-
-/** Chunks at most: encoders write one IDAT for each 8 KB or so, and a chunk takes 12 bytes. */
-export const MAX_PNG_CHUNKS = 250_000;
+import type { ImageLimits } from './decode-limits.ts';
 
 /** EXIF blocks are small, JPEG's even bound to this size; all that counts in them is the orientation. */
 const MAX_EXIF_BYTES = 65_535;
@@ -33,15 +31,15 @@ const ANCILLARY_BIT = 0x20_00_00_00;
  * The PNG with no more than its pixels and its orientation need. Compressed text and color profiles, which the decoder
  * would unpack (a megabyte of them may become gigabytes), are left out. Takes time linear in the number of chunks.
  * @returns the same bytes where nothing is left out, else a copy. Damage is left for the decoder to find.
- * @throws ServingError BAD_IMAGE where it has more than {@link MAX_PNG_CHUNKS} chunks
+ * @throws ServingError BAD_IMAGE where it has more than `maxPngChunks` chunks
  */
-export function pngForPixels(bytes: Uint8Array): Uint8Array {
+export function pngForPixels(bytes: Uint8Array, { maxPngChunks }: ImageLimits): Uint8Array {
   const png = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pieces: [start: number, end: number][] = [[0, SIGNATURE_BYTES]];
   let at = SIGNATURE_BYTES;
   let isComplete = true;
   for (let count = 1; at + HEAD_BYTES <= png.length; count++) {
-    if (count > MAX_PNG_CHUNKS) throw tooManyChunks();
+    if (count > maxPngChunks) throw tooManyChunks(maxPngChunks);
     const size = png.readUInt32BE(at);
     const type = png.readUInt32BE(at + 4);
     const end = Math.min(at + HEAD_BYTES + size + CHECKSUM_BYTES, png.length);
@@ -75,9 +73,9 @@ function joined(png: Buffer, pieces: readonly (readonly [number, number])[]): Ui
   return out;
 }
 
-function tooManyChunks(): ServingError {
+function tooManyChunks(most: number): ServingError {
   return new ServingError(
     'BAD_IMAGE',
-    `the PNG has more than ${MAX_PNG_CHUNKS} chunks. Save it anew.`,
+    `the PNG has more than ${most} chunks (SAGEMAKER_TFS_MAX_PNG_CHUNKS). Save it anew.`,
   );
 }

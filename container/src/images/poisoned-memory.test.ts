@@ -4,6 +4,7 @@
  */
 import { giveBytes, takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
 import { type DecodeImageOptions, decodeImage } from './decode-image.ts';
+import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { runImageBatch } from './image-tasks.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
@@ -77,7 +78,7 @@ function hash(pixels: Pixels | string): string {
 async function decodeAll(files: readonly Buffer[], value: number): Promise<string[]> {
   const results: string[] = [];
   for (const [index, file] of files.entries()) {
-    const options = { ...CASES[index % CASES.length], maxPixels: 1e6 };
+    const options = { ...CASES[index % CASES.length], limits: DEFAULT_DECODE_LIMITS };
     const channels = options.channels === 'gray' ? 1 : 3;
     const size = (options.width ?? 0) * (options.height ?? 0) * channels;
     await poison(value);
@@ -122,7 +123,7 @@ test('nor do those of a batch, whole or damaged', async () => {
       for (const buffer of [takeBytes(rowBytes), takeSharedBytes(rowBytes)]) {
         giveBytes(buffer.fill(value));
       }
-      const task = { bytes, input, maxPixels: 1e6 };
+      const task = { bytes, input, limits: DEFAULT_DECODE_LIMITS };
       const batch = await runImageBatch([task], rowBytes, { name: () => 'x' }).catch(String);
       results.push(typeof batch === 'string' ? batch : Buffer.from(batch).toString('base64'));
       if (typeof batch !== 'string') giveBytes(batch);

@@ -42,7 +42,7 @@ export async function withoutBadRecords(
   const { signature, noSignature, contentType } = inference;
   // Records are tried in pairs, which a model of a fixed batch does not take.
   if (noSignature || hasFixedBatch(signature)) return undefined;
-  const parts = bodyRecords(body, contentType);
+  const parts = bodyRecords(body, contentType, inference.decodeLimits);
   if (!parts || parts.records.length === 0) return undefined;
   const bad = new Map<number, string>();
   const good: Uint8Array[] = [];

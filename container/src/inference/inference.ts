@@ -7,8 +7,8 @@ import type { Backend, BackendRequest } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
+import type { DecodeLimits } from '../images/decode-limits.ts';
 import type { FrameInPicture } from '../images/frame.ts';
-import type { DecodeLimits } from '../images/picture-context.ts';
 import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
@@ -134,10 +134,7 @@ export async function createInference(
     contentType: request.headers['content-type'] ?? 'application/json',
     contentLength: options.contentLength,
     accept: request.headers.accept,
-    decodeLimits: {
-      maxDecodedBytes: limits.maxDecodedBytes,
-      maxImagePixels: limits.maxImagePixels,
-    },
+    decodeLimits: limits.decode,
     preprocess: archive.manifest?.preprocess,
     postprocess,
     labels: archive.labels,

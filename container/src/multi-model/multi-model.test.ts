@@ -31,6 +31,7 @@ beforeAll(async () => {
     SAGEMAKER_MULTI_MODEL: 'true',
     LOCAL_MODEL_SERVER_POLL_MS: '50',
     SAGEMAKER_TFS_MULTI_MODEL_DIR: root,
+    SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES: '1024',
   });
   await runtime.ready();
 });
@@ -54,6 +55,12 @@ const load = (name: string, url: string) => call('POST', '/models', { model_name
 const invoke = (name: string) => call('POST', `/models/${name}/invoke`, { instances: [1] });
 
 describe('a multi-model endpoint', () => {
+  test('a request to load that is longer than allowed is refused by the name of its limit', async () => {
+    const { status, body } = await load('a', `${root}/a/model${'/.'.repeat(1000)}`);
+    expect(status).toBe(413);
+    expect(body.error).toContain('1024 (SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES)');
+  });
+
   test('load, list, describe, invoke, unload', async () => {
     expect((await invoke('a')).status).toBe(404);
     expect(await load('a', `${root}/a/model`)).toMatchObject({

@@ -135,8 +135,14 @@ async function pictureInputs(
 ): Promise<TensorMap | undefined> {
   if (hasHandler) return undefined;
   // Loaded only now: native codecs, which inspecting and packing do without.
-  const { imagesToTensors } = await import('@sagemaker-tfs/container/images');
-  const limits = { maxDecodedBytes: MAX_SAMPLE_BYTES, maxImagePixels: MAX_PIXELS };
+  const { DEFAULT_DECODE_LIMITS, imagesToTensors } = await import(
+    '@sagemaker-tfs/container/images'
+  );
+  const limits = {
+    ...DEFAULT_DECODE_LIMITS,
+    maxDecodedBytes: MAX_SAMPLE_BYTES,
+    maxImagePixels: MAX_PIXELS,
+  };
   return imagesToTensors(
     [body],
     { signature, ...(preprocess && { preprocess }), limits },

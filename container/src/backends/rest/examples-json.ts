@@ -1,12 +1,15 @@
 /** tf.Examples to the JSON of TensorFlow Serving's Classify and Regress API, and its results back. */
 import { parseJson, writeTensorJson } from '@sagemaker-tfs/tensors';
-import { decodeExample } from '../../codecs/tf-example.ts';
+import { decodeExample, type ExampleLimits } from '../../codecs/tf-example.ts';
 import { ServingError } from '../../errors.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
 
 /** `{"signature_name", "examples": [{...}]}` */
-export function examplesRequestBody({ signature, examples }: ExamplesRequest): Uint8Array[] {
-  const objects = examples.map((example, index) => exampleJson(example, index));
+export function examplesRequestBody(
+  { signature, examples }: ExamplesRequest,
+  limits: ExampleLimits,
+): Uint8Array[] {
+  const objects = examples.map((example, index) => exampleJson(example, index, limits));
   const head = `{"signature_name":${JSON.stringify(signature)},"examples":[`;
   return [Buffer.from(`${head}${objects.join(',')}]}`)];
 }
@@ -24,8 +27,8 @@ export function readExamplesReply(
   return { classifications };
 }
 
-function exampleJson(bytes: Uint8Array, index: number): string {
-  const features = decodeExample(bytes);
+function exampleJson(bytes: Uint8Array, index: number, limits: ExampleLimits): string {
+  const features = decodeExample(bytes, limits);
   if (!features) throw new ServingError('BAD_INPUT', `example ${index} is not a tf.Example`);
   const entries = Object.entries(features).map(([name, tensor]) => {
     const text = Buffer.concat([...writeTensorJson(tensor)]).toString('utf8');

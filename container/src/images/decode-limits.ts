@@ -1,0 +1,73 @@
+/** What the bytes of one request may make their readers do: looked at before memory or time goes. */
+
+/** Bounds of a picture. */
+export interface ImageLimits {
+  /** Width times height before any resize. */
+  readonly maxImagePixels: number;
+  /** Pixels of a side: decoders that go row by row take minutes for one column of 100 million rows. */
+  readonly maxImageSide: number;
+  /** Chunks of a PNG. */
+  readonly maxPngChunks: number;
+  /** Scans of a JPEG: each goes over the whole picture once more. */
+  readonly maxJpegScans: number;
+  /** Seconds that sharp may take for a picture, whole. */
+  readonly maxImageSeconds: number;
+}
+
+/** Bounds of a request's body. */
+export interface DecodeLimits extends ImageLimits {
+  /** Bytes of all decoded tensors. */
+  readonly maxDecodedBytes: number;
+  /** Strings, and records: an object is made for each, some 200 bytes besides its own; TensorFlow makes another. */
+  readonly maxStrings: number;
+  /** Features of a tf.Example or a SageMaker Record: an object is made for each, many times the size of a small one. */
+  readonly maxFeatures: number;
+  /** Bytes of the name of an array in a `.npz`, and of a feature in a SageMaker Record. */
+  readonly maxNameBytes: number;
+  /** A `.npz` may hold so many times its own bytes, or `smallNpzBytes`, whichever is more. */
+  readonly maxNpzRatio: number;
+  readonly smallNpzBytes: number;
+  /** Parts that a RecordIO record may be written in. */
+  readonly maxRecordParts: number;
+  /** Bytes of a sparse vector of a SageMaker Record made dense. */
+  readonly maxSparseBytes: number;
+  /** Such a vector may become so many times its own bytes, or `smallSparseBytes`, whichever is more. */
+  readonly maxSparseRatio: number;
+  readonly smallSparseBytes: number;
+}
+
+/** Where nobody has set any: those of the environment's variables. */
+export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
+  maxDecodedBytes: 2 ** 31 - 1,
+  maxImagePixels: 100_000_000,
+  // What JPEG and GIF can say at most.
+  maxImageSide: 65_535,
+  // Encoders write one IDAT for each 8 KB or so, and a chunk takes 12 bytes.
+  maxPngChunks: 250_000,
+  // Cameras write a dozen; libjpeg-turbo's own tools have the same limit.
+  maxJpegScans: 100,
+  maxImageSeconds: 60,
+  maxStrings: 2 ** 20,
+  maxFeatures: 65_536,
+  maxNameBytes: 1024,
+  // Tensors that compress better are masks, or made to harm.
+  maxNpzRatio: 100,
+  smallNpzBytes: 64 * 2 ** 20,
+  // As many only where the data is made of the format's own magic number.
+  maxRecordParts: 65_536,
+  maxSparseBytes: 256 * 2 ** 20,
+  maxSparseRatio: 4096,
+  smallSparseBytes: 2 ** 20,
+};
+
+let ofProcess: ImageLimits = DEFAULT_DECODE_LIMITS;
+
+/** Sets what {@link imageLimits} gives. */
+export function setImageLimits(limits: ImageLimits): void {
+  ofProcess = limits;
+}
+
+/** The limits of this process, for pictures that are decoded without a request: `decodeImage` in a handler. */
+export function imageLimits(): ImageLimits {
+  return ofProcess;
+}
