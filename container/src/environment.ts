@@ -1,13 +1,13 @@
 /** The environment, read once: every variable becomes one checked, typed value here and nowhere else. */
 import { availableParallelism, totalmem } from 'node:os';
 import { distance } from 'fastest-levenshtein';
+import type { DecodeLimits } from './decode-limits.ts';
 import {
   ENVIRONMENT_VARIABLES,
   RETIRED_VARIABLES,
   type VariableDefinition,
   type VariableName,
 } from './environment-variables.ts';
-import type { DecodeLimits } from './images/decode-limits.ts';
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
 

@@ -8,7 +8,7 @@ import { loadInvocations } from './http/lazy-invoke.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
 import { BUFFERED_BYTES, type Routes, type RunningServer, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
-import { setImageLimits } from './images/decode-limits.ts';
+import { setImageLimits } from './images/image-limits.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
 import type { ModelHost } from './model-host/model-host.ts';
 import { startModelHost } from './model-host/start.ts';

@@ -6,7 +6,7 @@ import type { ReplyTask } from './backends/rest/reply-thread.ts';
 import type { BodyTask } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
-import { DEFAULT_DECODE_LIMITS } from './images/decode-limits.ts';
+import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { createModelDir } from './testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
 import { sourceEntry } from './threads/thread-entry.ts';

@@ -124,7 +124,7 @@ test('rooms import only the rooms that they may', () => {
  * itself and what stands above it.
  */
 const CONTAINER_ORDER = [
-  ['errors.ts', 'environment.ts', 'environment-variables.ts'],
+  ['errors.ts', 'environment.ts', 'environment-variables.ts', 'decode-limits.ts'],
   ['memory'],
   ['waiting'],
   ['threads'],

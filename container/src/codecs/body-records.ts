@@ -8,7 +8,7 @@ import {
   readTfRecords,
   TensorError,
 } from '@sagemaker-tfs/tensors';
-import type { DecodeLimits } from '../images/decode-limits.ts';
+import type { DecodeLimits } from '../decode-limits.ts';
 import { parseMediaType } from './media-type.ts';
 import './native-checksums.ts';
 

@@ -7,8 +7,8 @@ import {
   type TensorSpec,
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
+import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import type { DecodeLimits } from '../images/decode-limits.ts';
 import { reading } from './input-error.ts';
 import { instanceShape } from './instance-shape.ts';
 

@@ -1,7 +1,7 @@
 /** CSV as body (`text/csv`): a line an instance. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import type { DecodeLimits } from '../images/decode-limits.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
 import { readCsv } from './csv-reader.ts';

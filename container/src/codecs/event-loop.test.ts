@@ -6,8 +6,8 @@ import {
   numericTensor,
   type Signature,
 } from '@sagemaker-tfs/tensors';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { ServingError } from '../errors.ts';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import type { DecodedRequest, RequestCodec } from './codec.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';

@@ -10,8 +10,8 @@ import {
   encodeTfRecord,
   type Signature,
 } from '@sagemaker-tfs/tensors';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { decodeRequest } from './registry.ts';
 import { decodeContext, signatureOf } from './test-signatures.ts';
 

@@ -5,8 +5,8 @@ import {
   type TensorMap,
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
+import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import type { DecodeLimits } from '../images/decode-limits.ts';
 import type { DecodeContext } from './codec.ts';
 import { featuresToTensors } from './features.ts';
 import { reading } from './input-error.ts';

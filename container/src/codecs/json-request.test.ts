@@ -1,6 +1,6 @@
 import { type Nested, type Signature, toNested } from '@sagemaker-tfs/tensors';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { jsonRequest } from './json-request.ts';
 import { decodeContext, signatureOf } from './test-signatures.ts';
 import { decodeExample } from './tf-example.ts';

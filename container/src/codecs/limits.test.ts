@@ -12,9 +12,9 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { zipSync } from 'fflate';
 import sharp from 'sharp';
+import { DEFAULT_DECODE_LIMITS, type DecodeLimits } from '../decode-limits.ts';
 import { readEnvironment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import { DEFAULT_DECODE_LIMITS, type DecodeLimits } from '../images/decode-limits.ts';
 import { countScans } from '../images/jpeg-header.ts';
 import { decodeRequest } from './registry.ts';
 import { signatureOf } from './test-signatures.ts';

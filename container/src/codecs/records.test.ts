@@ -12,8 +12,8 @@ import {
   tensorFromNested,
   toNested,
 } from '@sagemaker-tfs/tensors';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
 import { plain } from '../images/test-pictures.ts';
 import type { RequestCodec } from './codec.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';

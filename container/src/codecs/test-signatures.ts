@@ -1,7 +1,7 @@
 /** Signatures and contexts for the tests of codecs. */
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import { DTYPES, type DType, type Signature, type TensorSpec } from '@sagemaker-tfs/tensors';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { DecodeContext, EncodeContext, EncodedResponse } from './codec.ts';
 
 type SpecOf = Readonly<Record<string, readonly [DType, readonly number[] | undefined]>>;

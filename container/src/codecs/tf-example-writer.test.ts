@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { stringTensor, tensorFromValues, toNested } from '@sagemaker-tfs/tensors';
 import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { decodeExample } from './tf-example.ts';
 import { encodeExample } from './tf-example-writer.ts';
 

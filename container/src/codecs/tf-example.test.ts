@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { toNested } from '@sagemaker-tfs/tensors';
 import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
-import { DEFAULT_DECODE_LIMITS } from '../images/decode-limits.ts';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { decodeExample } from './tf-example.ts';
 
 function shown(bytes: Uint8Array): Record<string, unknown> | undefined {

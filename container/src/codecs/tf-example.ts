@@ -17,7 +17,7 @@ import {
   WIRE,
   type WireReader,
 } from '@sagemaker-tfs/tensors/wire-reader';
-import type { DecodeLimits } from '../images/decode-limits.ts';
+import type { DecodeLimits } from '../decode-limits.ts';
 
 /** What an example may make its reader allocate. */
 export type ExampleLimits = Pick<DecodeLimits, 'maxFeatures' | 'maxStrings'>;

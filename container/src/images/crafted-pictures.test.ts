@@ -1,9 +1,9 @@
 /** Pictures that are made to cost more than they show. */
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { decodeImage } from './decode-image.ts';
-import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { pngForPixels } from './png-chunks.ts';
 import { gradient } from './test-pictures.ts';
 

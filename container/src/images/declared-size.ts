@@ -1,6 +1,7 @@
 /** What a picture says of its size before anything is decoded. */
+
+import type { ImageLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import type { ImageLimits } from './decode-limits.ts';
 import type { ImageFormat } from './image-format.ts';
 import type { Size } from './placement.ts';
 import { readTiffDirectory } from './tiff-directory.ts';

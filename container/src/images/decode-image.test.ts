@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { decodeImage } from './decode-image.ts';
-import { DEFAULT_DECODE_LIMITS, imageLimits, setImageLimits } from './decode-limits.ts';
 import { fitPicture } from './fit-picture.ts';
+import { imageLimits, setImageLimits } from './image-limits.ts';
 import { gradient, largestDifference, pixelAt, plain } from './test-pictures.ts';
 
 async function failure(work: Promise<unknown>): Promise<ServingError> {

@@ -3,7 +3,7 @@
  * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
  */
 import sharp, { type Metadata } from 'sharp';
-import type { ImageLimits } from './decode-limits.ts';
+import type { ImageLimits } from '../decode-limits.ts';
 import type { FrameInPicture } from './frame.ts';
 import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';

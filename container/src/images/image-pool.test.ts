@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { sourceEntry } from '../threads/thread-entry.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
-import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { decodeInThread, type ImagePool } from './image-pool.ts';
 import { runImageTask } from './image-task.ts';
 import { gradient } from './test-pictures.ts';

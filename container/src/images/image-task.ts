@@ -1,8 +1,8 @@
 /** One picture to the elements of one row of a tensor: the unit of work that a thread of the pool does. */
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { type AbortSignalLike, DTYPES } from '@sagemaker-tfs/tensors';
+import type { ImageLimits } from '../decode-limits.ts';
 import { decodeImage } from './decode-image.ts';
-import type { ImageLimits } from './decode-limits.ts';
 import { type PixelEncoder, pixelEncoder } from './pixel-encoder.ts';
 
 /** What to do with one encoded picture. */

@@ -7,7 +7,7 @@ import {
   toNested,
   toNumbers,
 } from '@sagemaker-tfs/tensors';
-import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { imagesToTensors } from './image-to-tensor.ts';
 import { gradient, plain } from './test-pictures.ts';
 

@@ -19,7 +19,7 @@ import type { ImageElements, ImageTask } from './image-task.ts';
 import { runImageBatch, runImageTasks } from './image-tasks.ts';
 import type { PictureContext } from './picture-context.ts';
 
-export { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
+export { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 
 const NONE = {};
 /** Decided once for each signature and declaration, since deciding costs more than a small picture's copy. */

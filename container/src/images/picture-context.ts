@@ -1,7 +1,7 @@
 /** What decoding a request's pictures depends on. */
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import type { AbortSignalLike, Signature } from '@sagemaker-tfs/tensors';
-import type { DecodeLimits } from './decode-limits.ts';
+import type { DecodeLimits } from '../decode-limits.ts';
 
 /** What is known of the input that pictures are for. */
 export interface PictureContext {

@@ -1,6 +1,7 @@
 /** Which chunks of a PNG go to the decoder (PNG specification, third edition, section 5). */
+
+import type { ImageLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import type { ImageLimits } from './decode-limits.ts';
 
 /** EXIF blocks are small, JPEG's even bound to this size; all that counts in them is the orientation. */
 const MAX_EXIF_BYTES = 65_535;

@@ -2,9 +2,10 @@
  * Memory of pictures is used again. Whatever is sent, and whatever lies in that memory, the pixels are the same:
  * none of them come from the picture before.
  */
+
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { giveBytes, takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
 import { type DecodeImageOptions, decodeImage } from './decode-image.ts';
-import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { runImageBatch } from './image-tasks.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';

@@ -5,9 +5,9 @@ import { DEFAULT_SIGNATURE, type Signature, type TensorMap } from '@sagemaker-tf
 import type { Logger } from 'pino';
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
+import type { DecodeLimits } from '../decode-limits.ts';
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import type { DecodeLimits } from '../images/decode-limits.ts';
 import type { FrameInPicture } from '../images/frame.ts';
 import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';

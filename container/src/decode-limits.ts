@@ -59,15 +59,3 @@ export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
   maxSparseRatio: 4096,
   smallSparseBytes: 2 ** 20,
 };
-
-let ofProcess: ImageLimits = DEFAULT_DECODE_LIMITS;
-
-/** Sets what {@link imageLimits} gives. */
-export function setImageLimits(limits: ImageLimits): void {
-  ofProcess = limits;
-}
-
-/** The limits of this process, for pictures that are decoded without a request: `decodeImage` in a handler. */
-export function imageLimits(): ImageLimits {
-  return ofProcess;
-}
