@@ -1,5 +1,5 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
-import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, Signature, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 
 /** The ways to call a model. */
@@ -57,12 +57,34 @@ export interface ExamplesReply {
   readonly version?: string;
 }
 
+/** One call whose answer goes to the client as the model server wrote it. */
+export interface RelayRequest {
+  readonly model: ModelSelector;
+  readonly signature: Signature;
+  readonly inputs: TensorMap;
+  /** The answer has `predictions` for rows, `outputs` for columns. */
+  readonly form: 'row' | 'columnar';
+  readonly signal?: AbortSignalLike | undefined;
+}
+
+/** TensorFlow Serving's JSON, unread. */
+export interface RelayReply {
+  readonly body: Uint8Array;
+  /** Version that answered, where the backend tells. */
+  readonly version: string | undefined;
+}
+
 /** Runs models. Every method rejects with a `ServingError` from the catalogue in `errors.ts`. */
 export interface Backend {
   readonly transport: Transport;
   predict(request: BackendRequest): Promise<BackendReply>;
   /** TensorFlow Serving's Classify and Regress; absent where the backend has neither. */
   examples?(request: ExamplesRequest): Promise<ExamplesReply>;
+  /**
+   * Writes the request for an answer that is JSON already; absent where the backend's answers are not.
+   * @returns what makes the call; undefined where this request has no such answer
+   */
+  relay?(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined>;
   /** The signatures of a servable, cached by the implementation per version. */
   signatures(model: ModelSelector): Promise<SignatureMap>;
   /** A request did not fit the signatures: where they may be those of an older version, they are asked for anew. */

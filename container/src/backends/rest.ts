@@ -1,11 +1,6 @@
 /** The backend that speaks TensorFlow Serving's REST API. */
-import {
-  type AbortSignalLike,
-  DEFAULT_SIGNATURE,
-  type Signature,
-  type SignatureMap,
-  type TensorMap,
-} from '@sagemaker-tfs/tensors';
+
+import { type AbortSignalLike, DEFAULT_SIGNATURE, type SignatureMap } from '@sagemaker-tfs/tensors';
 import type { ExampleLimits } from '../codecs/tf-example.ts';
 import { ServingError } from '../errors.ts';
 import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
@@ -17,20 +12,14 @@ import type {
   BackendRequest,
   ExamplesReply,
   ExamplesRequest,
+  RelayReply,
+  RelayRequest,
 } from './backend.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
 import { predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
 import { readReply } from './rest/reply-thread.ts';
 import { SignatureCache } from './signature-cache.ts';
 import { modelError } from './status.ts';
-
-/** A body that is already what TensorFlow Serving's REST API takes. */
-export interface RawRequest {
-  readonly model: ModelSelector;
-  readonly method: 'predict' | 'classify' | 'regress';
-  readonly body: readonly Uint8Array[];
-  readonly signal?: AbortSignalLike | undefined;
-}
 
 /** Settings of the backend. */
 export interface RestBackendOptions {
@@ -68,12 +57,7 @@ export class RestBackend implements Backend {
         `model "${model.name}" has no signature "${key}"`,
       );
     }
-    const reply = await this.relay({
-      model,
-      method: 'predict',
-      body: await predictRequestBody(key, inputs),
-      signal,
-    });
+    const reply = await this.#post(model, 'predict', await predictRequestBody(key, inputs), signal);
     return {
       outputs: await readReply(reply, signature, outputs, signal),
       version,
@@ -84,48 +68,29 @@ export class RestBackend implements Backend {
     const { model, method, signal } = request;
     const { version } = await this.#signatures.entry(model);
     const body = examplesRequestBody(request, this.#exampleLimits);
-    const reply = await this.relay({ model, method, body, signal });
+    const reply = await this.#post(model, method, body, signal);
     return {
       ...readExamplesReply(reply, method),
       ...(version === undefined ? {} : { version }),
     };
   }
 
-  /**
-   * The body whose answer has the form that this request's has.
-   * @returns undefined for rows of several inputs, which TensorFlow Serving wants as an object each
-   */
-  async relayedBody(
-    { key, inputs: specs }: Signature,
-    inputs: TensorMap,
-    form: 'row' | 'columnar',
-  ): Promise<Uint8Array[] | undefined> {
-    if (form === 'columnar') return predictRequestBody(key, inputs);
-    const [rows] = Object.values(inputs);
-    if (!rows || rows.shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
-    return rowsRequestBody(key, rows);
-  }
-
-  /** Sends a body as it is and gives TensorFlow Serving's answer as it is. */
-  async relay({ model, method, body, signal }: RawRequest): Promise<Buffer> {
-    return this.#call(
-      {
-        method: 'POST',
-        path: `${modelPath(model)}:${method}`,
-        body,
-        signal,
-      },
-      signal,
-    );
+  /** Undefined for rows of several inputs, which TensorFlow Serving wants as an object each. */
+  async relay(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined> {
+    const { model, signal } = request;
+    const body = await relayedBody(request);
+    if (!body) return undefined;
+    return async () => {
+      const [{ version }, reply] = await Promise.all([
+        this.#signatures.entry(model),
+        this.#post(model, 'predict', body, signal),
+      ]);
+      return { body: reply, version };
+    };
   }
 
   async signatures(model: ModelSelector): Promise<SignatureMap> {
     return (await this.#signatures.entry(model)).signatures;
-  }
-
-  /** The version that answers for a selector. */
-  async version(model: ModelSelector): Promise<string | undefined> {
-    return (await this.#signatures.entry(model)).version;
   }
 
   async status(model: ModelSelector): Promise<readonly ModelVersionStatus[]> {
@@ -150,23 +115,42 @@ export class RestBackend implements Backend {
     return this.#call({ method: 'GET', path: `${modelPath(model)}${suffix}` });
   }
 
-  async #call(
-    call: {
-      method: 'GET' | 'POST';
-      path: string;
-      body?: readonly Uint8Array[];
-      signal?: AbortSignalLike | undefined;
-    },
-    signal?: AbortSignalLike,
+  #post(
+    model: ModelSelector,
+    method: 'predict' | 'classify' | 'regress',
+    body: readonly Uint8Array[],
+    signal: AbortSignalLike | undefined,
   ): Promise<Buffer> {
+    return this.#call({ method: 'POST', path: `${modelPath(model)}:${method}`, body, signal });
+  }
+
+  async #call(call: RestCall): Promise<Buffer> {
     const reply = await this.#pool.use(
       ({ endpoint }: Instance) =>
         this.#client.call({ ...call, host: endpoint.host, port: endpoint.restPort }),
-      signal,
+      call.signal,
     );
     if (reply.status === 200) return reply.body;
     throw modelError(errorText(reply), reply.status);
   }
+}
+
+interface RestCall {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: readonly Uint8Array[];
+  readonly signal?: AbortSignalLike | undefined;
+}
+
+async function relayedBody({
+  signature: { key, inputs: specs },
+  inputs,
+  form,
+}: RelayRequest): Promise<Uint8Array[] | undefined> {
+  if (form === 'columnar') return predictRequestBody(key, inputs);
+  const [rows] = Object.values(inputs);
+  if (!rows || rows.shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
+  return rowsRequestBody(key, rows);
 }
 
 /** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */

@@ -1,7 +1,6 @@
 /** What answers where the archive has no handler: the codecs, straight to the model and back. */
 
 import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
-import { RestBackend } from '../backends/rest.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { encodeResponse } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
@@ -98,20 +97,14 @@ async function relay(
   { inputs, form, signature }: Decoded,
   inference: Inference,
 ): Promise<EncodedResponse | undefined> {
-  const { backend, model, method, signal, timed } = inference;
-  if (!(backend instanceof RestBackend) || !isServingJson(body, inference)) return undefined;
+  const { backend, model, signal, timed } = inference;
+  if (!backend.relay || !isServingJson(body, inference)) return undefined;
   if (checkFor(backend, { model, inputs }, signature).isFlat) return undefined;
-  const request = await backend.relayedBody(signature, inputs, form);
-  if (!request) return undefined;
+  const call = await backend.relay({ model, signature, inputs, form, signal });
+  if (!call) return undefined;
   try {
-    const { bytes } = await timed(async () => {
-      const [version, reply] = await Promise.all([
-        backend.version(model),
-        backend.relay({ model, method, body: request, signal }),
-      ]);
-      return { bytes: reply, version };
-    });
-    return { contentType: 'application/json', body: [bytes] };
+    const { body: answer } = await timed(call);
+    return { contentType: 'application/json', body: [answer] };
   } catch (error) {
     if (isMoreThanServing(error)) return undefined;
     throw error;
