@@ -83,8 +83,11 @@ async function serving(
 
 describe('wrong usage: status 2 and advice on stderr', () => {
   test.each([
-    ['an unknown verb', ['bake'], 'unknown command'],
-    ['an unknown option', ['inspect', 'x', '--verbose'], 'unknown option'],
+    ['an unknown verb', ['bake'], "no verb 'bake'. sagemaker-tfs has: init, inspect"],
+    ['an unknown verb below a verb', ['batch', 'bake'], 'sagemaker-tfs batch has: local, pack'],
+    ['an unknown option', ['inspect', 'x', '--verbose'], 'inspect takes: --no-examples, --json'],
+    ['a missing argument', ['inspect'], 'Usage: sagemaker-tfs inspect [options] <source>'],
+    ['an argument too many', ['inspect', 'a', 'b'], 'Usage: sagemaker-tfs inspect [options]'],
     ['no target to package to', ['package', digits], '--out FILE'],
     ['a port that is none', ['serve', digits, '--port', 'http'], 'whole number'],
     ['a port beyond all', ['serve', digits, '--port', '70000'], 'the highest is 65535'],
@@ -92,6 +95,8 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['an output without a name', ['package', digits, '--out', ''], 'output is empty'],
     ['a source without a name', ['inspect', ''], 'the name of the source is empty'],
     ['help for no verb', ['help', 'bake'], "there is no verb 'bake'"],
+    ['help for no verb below a verb', ['help', 'batch', 'bake'], "there is no verb 'bake'"],
+    ['help for no verb, asked of a verb', ['batch', 'help', 'bake'], "there is no verb 'bake'"],
     ['a body of unknown type', ['invoke', 'body.bin'], '--content-type'],
     ['standard input of unknown type', ['invoke', '-'], '--content-type'],
     ['a missing source', ['inspect', '/nowhere/model'], '/nowhere/model does not exist'],
@@ -118,6 +123,12 @@ test('every verb has examples in its help, and they name options that it has', (
       for (const option of example.match(/--[a-z-]+/g) ?? []) expect(known).toContain(option);
     }
   }
+});
+
+test('help shows the help of a verb, below a verb too', async () => {
+  const { status, stdout } = await run('help', 'batch', 'local');
+  expect(status).toBe(0);
+  expect(stdout).toBe((await run('batch', 'local', '--help')).stdout);
 });
 
 test('--help ends with the examples', async () => {

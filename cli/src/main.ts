@@ -1,10 +1,12 @@
 /** `sagemaker-tfs`: one command, one file a verb in `verbs/`. */
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { CommandError, EXIT, explain, usageError } from './errors.ts';
+import { CommandError, EXIT, explain } from './errors.ts';
 import { beQuiet } from './output/quiet.ts';
+import { helpTarget, listWhatIsAllowed } from './usage.ts';
 import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
+import { addCompletion } from './verbs/completion.ts';
 import { addDoctor } from './verbs/doctor.ts';
 import { addEstimate } from './verbs/estimate.ts';
 import { addExamples } from './verbs/examples.ts';
@@ -22,8 +24,6 @@ export function program(): Command {
     .description('Package, serve, try and deploy TensorFlow models on SageMaker.')
     .version(packageJson.version)
     .option('-q, --quiet', 'no progress and no remarks on stderr')
-    .exitOverride()
-    .showHelpAfterError('(see --help)')
     .configureHelp({ showGlobalOptions: true });
   for (const add of [
     addInit,
@@ -37,9 +37,10 @@ export function program(): Command {
     addEstimate,
     addTune,
     addDoctor,
+    addCompletion,
   ])
     add(command);
-  for (const verb of command.commands) verb.exitOverride();
+  listWhatIsAllowed(command);
   addExamples(command);
   command.hook('preAction', () => {
     if (command.opts().quiet === true) beQuiet();
@@ -50,22 +51,16 @@ export function program(): Command {
 /** Runs the command line and gives the exit status: 0, 1 (the work failed) or 2 (wrong usage). */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
-    const [first, verb] = argv;
-    if (first === 'help' && verb !== undefined) requireVerb(verb);
-    await program().parseAsync([...argv], { from: 'user' });
+    const command = program();
+    const help = helpTarget(command, argv);
+    if (help) help.outputHelp();
+    else await command.parseAsync([...argv], { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     report(error, argv.includes('--json'));
     return error instanceof CommandError ? error.exitStatus : exitStatusOf(error);
   }
-}
-
-/** @throws CommandError USAGE; `help` itself shows the general help for a verb that there is not */
-function requireVerb(verb: string): void {
-  const known = program().commands.map((command) => command.name());
-  if (verb.startsWith('-') || verb === 'help' || known.includes(verb)) return;
-  throw usageError(`there is no verb '${verb}'; there are ${known.join(', ')}`);
 }
 
 /** Rooms below carry their own `exitStatus` on errors that are the user's usage. */

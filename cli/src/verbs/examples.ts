@@ -45,6 +45,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'tune picture.jpg --url http://127.0.0.1:8080',
   ],
   doctor: ['doctor'],
+  completion: [
+    'completion bash >> ~/.bashrc',
+    'completion zsh > ~/.zsh/completions/_sagemaker-tfs',
+    'completion fish > ~/.config/fish/completions/sagemaker-tfs.fish',
+  ],
 };
 
 /** Adds the examples to the help of each verb that has some, verbs below verbs included. */
