@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { until } from '../testing/runtime-process.ts';
 import { Admission, type AdmissionLimits } from './admission.ts';
@@ -331,5 +333,77 @@ describe('what is no HTTP', () => {
     await piped.sees(/\r\n\r\n3$/);
     const bodies = [...piped.received().matchAll(/\r\n\r\n("pong"|\d)/g)].map(([, body]) => body);
     expect(bodies).toEqual(['1', '2', '"pong"', '3']);
+  });
+});
+
+describe('a client that closes behind its request', () => {
+  test.each([
+    ['a body', ofLength(5), /\r\n\r\n5$/],
+    ['a chunked body', post('Transfer-Encoding: chunked', '3\r\nabc\r\n0\r\n\r\n'), /\r\n\r\n3$/],
+    ['two requests', ofLength(1) + ofLength(2), /\r\n\r\n1HTTP[\s\S]*\r\n\r\n2$/],
+    ['HTTP/1.0', 'POST / HTTP/1.0\r\nContent-Length: 4\r\n\r\nabcd', /\r\n\r\n4$/],
+  ])('only its half, with %s: it gets its answer and then the end', async (_what, text, answer) => {
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes);
+    const half = client(text);
+    half.socket.end();
+    await until(() => begun() > 0);
+    // Longer than the first tries whether it is still there.
+    await delay(500);
+    letGo();
+    expect(await half.whole).toMatch(answer);
+  });
+
+  test('is tried with what clients of HTTP/1.1 pass over, and those of HTTP/1.0 never see', async () => {
+    const { routes, begun, letGo } = holding();
+    const { server, client } = await start(routes);
+    const old = client('POST / HTTP/1.0\r\nContent-Length: 1\r\n\r\na');
+    old.socket.end();
+    const answered = new Promise<number>((resolve, reject) => {
+      const asked = request({ port: server.port, method: 'POST', path: '/' }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      asked.on('error', reject);
+      asked.on('finish', () => asked.socket?.end());
+      asked.end('abc');
+    });
+    await until(() => begun() === 2);
+    await delay(500);
+    letGo();
+    expect(await answered).toBe(200);
+    expect(await old.whole).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test.each([
+    ['closed', (socket: Socket) => socket.destroy()],
+    ['reset', (socket: Socket) => socket.resetAndDestroy()],
+  ])('wholly (%s): its request is dropped', async (_how, leave) => {
+    let signal: { readonly aborted: boolean } | undefined;
+    const { client, admission } = await start({
+      '/': {
+        POST: async (exchange) => {
+          exchange.admit(1);
+          exchange.acceptBody();
+          await readBody(exchange.request, { maxBytes: 1e9, signal: exchange.signal });
+          ({ signal } = exchange);
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    const gone = client(ofLength(5));
+    await until(() => signal !== undefined);
+    expect(admission.requests).toBe(1);
+    leave(gone.socket);
+    await until(() => signal?.aborted === true);
+    await until(() => admission.requests === 0);
+  });
+
+  test('in the middle of its body gets 400', async () => {
+    const { routes } = holding();
+    const { client } = await start(routes);
+    const half = client(ofLength(5, 'ab'));
+    half.socket.end();
+    expect(await half.whole).toMatch(/^HTTP\/1.1 400 /);
   });
 });

@@ -23,6 +23,7 @@ import {
 } from './client-pace.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import type { ConnectionSource } from './connection-source.ts';
+import { answerHalfClosed } from './half-closed.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
@@ -151,6 +152,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
   server.on('checkExpectation', (request, response) => void serve(state, request, response, true));
   server.on('clientError', (error, socket) => refuseMalformed(state, error, socket as Socket));
+  answerHalfClosed(server, () => state.inFlight);
   const { source } = options;
   if (source) {
     // From here on Node knows which connections are idle, and which send no headers.
