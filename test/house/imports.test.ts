@@ -1,9 +1,6 @@
 /** The imports of this repository, types included: none runs in a circle, and rooms import only what they may. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-
-const ROOT = join(__dirname, '..', '..');
+import { imports, sources } from './source-imports.ts';
 
 /** What each room may import, as docs/architecture.md draws it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -29,35 +26,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   lib: ['tensors', 'manifest', 'batch', 'container', 'cli'],
 };
-
-const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
-  .trim()
-  .split('\n')
-  .filter((file) => !/\.test\.tsx?$|\/gen\/|\/fixtures\//.test(file));
-
-interface Import {
-  readonly from: string;
-  readonly to: string;
-}
-
-const STATEMENT =
-  /^(export )?(default )?(declare )?(abstract |async )?(const|let|function|class|interface|type|enum) /m;
-
-/** Imports stand at the top of a file, `import('...')` anywhere; below the top may be code that is text. */
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\*|\/\/).*$/gm, '');
-  const top = text.slice(0, STATEMENT.exec(text)?.index);
-  const found = [
-    ...top.matchAll(/^(?:import|export)\b[^;']*'([^'\n]+)'/gm),
-    ...text.matchAll(/\bimport\('([^'\n]+)'\)/g),
-  ];
-  return found.map(([, to = '']) => ({ from: file, to }));
-}
-
-const imports = files.flatMap(importsOf);
 
 /** Room of a package of ours, by the name that others import it by. */
 const ROOM_OF: Readonly<Record<string, string>> = {
@@ -94,8 +62,8 @@ function circles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
 }
 
 test('no imports run in a circle', () => {
-  const known = new Set(files);
-  const edges = new Map(files.map((file) => [file, [] as string[]]));
+  const known = new Set(sources);
+  const edges = new Map(sources.map((file) => [file, [] as string[]]));
   for (const { from, to } of imports) {
     if (!to.startsWith('.')) continue;
     const target = normalize(join(dirname(from), to));

@@ -3,33 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { ModelStandIn } from './model-stand-in.ts';
 import { type QueueStandIn, startQueue } from './queue-stand-in.ts';
 
-/** A request to the model, as InvokeEndpoint has it. */
-export interface Invocation {
-  readonly endpoint: string;
-  readonly variant: string | undefined;
-  readonly contentType: string | undefined;
-  readonly accept: string | undefined;
-  readonly customAttributes: string;
-  readonly body: Buffer;
-}
-
-/** The model's answer. A status that is not 2xx becomes SageMaker's ModelError. */
-export interface ModelReply {
-  readonly status: number;
-  readonly contentType: string;
-  readonly customAttributes: string;
-  readonly body: Uint8Array;
-}
-
 /** What the stand-in answers with. */
-export interface StandInOptions {
+export interface StandInOptions extends ModelStandIn {
   /** Fields of DescribeEndpoint's answer; asked at every call. */
   readonly endpoint?: () => Readonly<Record<string, unknown>>;
-  readonly invoke: (invocation: Invocation) => Promise<ModelReply> | ModelReply;
-  /** Whether the queue of an asynchronous endpoint is never worked on. @default false */
-  readonly asleep?: boolean;
   /** Status of the stack. @default 'UPDATE_IN_PROGRESS' */
   readonly stackStatus?: () => string;
 }

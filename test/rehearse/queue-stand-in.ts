@@ -1,7 +1,7 @@
 /** S3 and the queue of an asynchronous endpoint, in memory: what InvokeEndpointAsync is given is answered in S3. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { StandInOptions } from './aws-stand-in.ts';
+import type { ModelStandIn } from './model-stand-in.ts';
 
 /** An object of S3. */
 interface Stored {
@@ -17,7 +17,7 @@ export interface QueueStandIn {
   answer(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<boolean>;
 }
 
-export function startQueue({ invoke, asleep }: StandInOptions): QueueStandIn {
+export function startQueue({ invoke, asleep }: ModelStandIn): QueueStandIn {
   const objects = new Map<string, Stored>();
   return {
     objects,

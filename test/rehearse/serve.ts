@@ -9,8 +9,8 @@ import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
 import { layOut } from '@sagemaker-tfs/model-packaging';
 import { freePortRange } from '../../cli/src/serving/free-port.ts';
 import { buildah, runIn } from '../image/buildah.ts';
-import type { Invocation, ModelReply } from './aws-stand-in.ts';
 import { freePort } from './free-port.ts';
+import type { Invocation, ModelReply } from './model-stand-in.ts';
 
 const START_MS = 120_000;
 const STOP_MS = 15_000;

@@ -3,12 +3,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type Invocation,
-  type ModelReply,
   type StandIn,
   type StandInOptions,
   startAwsStandIn,
 } from '../../../test/rehearse/aws-stand-in.ts';
+import type { Invocation, ModelReply } from '../../../test/rehearse/model-stand-in.ts';
 import type { SmokeTestPlan } from '../plan.ts';
 import { handler } from './index.ts';
 import { outputNames } from './report.ts';

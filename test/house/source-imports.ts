@@ -1,0 +1,42 @@
+/** The imports of this repository's sources, read as text. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(__dirname, '..', '..');
+
+/** Every source file but tests, fixtures and generated code, from the root on. */
+export const sources: readonly string[] = execFileSync(
+  'git',
+  ['ls-files', '*.ts', '*.tsx', '*.mjs', 'bin/*.js'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
+  .trim()
+  .split('\n')
+  .filter((file) => !/\.test\.tsx?$|\/gen\/|\/fixtures\//.test(file));
+
+/** One import: the file that has it, and its text. */
+export interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const STATEMENT =
+  /^(export )?(default )?(declare )?(abstract |async )?(const|let|function|class|interface|type|enum) /m;
+
+/** Imports stand at the top of a file, `import('...')` anywhere; below the top may be code that is text. */
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\*|\/\/).*$/gm, '');
+  const top = text.slice(0, STATEMENT.exec(text)?.index);
+  const found = [
+    ...top.matchAll(/^(?:import|export)\b[^;']*'([^'\n]+)'/gm),
+    ...text.matchAll(/\b(?:import|require)\('([^'\n]+)'\)/g),
+  ];
+  return found.map(([, to = '']) => ({ from: file, to }));
+}
+
+/** Every import, types included. */
+export const imports: readonly Import[] = sources.flatMap(importsOf);
