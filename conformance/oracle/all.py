@@ -24,6 +24,8 @@ SECTIONS = (
     arrays.digits,
     archives.archives,
     images.images,
+    documents.rest_published,
+    documents.rest_generated,
     documents.json_values,
     models.models,
 )

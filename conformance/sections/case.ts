@@ -34,8 +34,8 @@ export function sameTensor(tensor: Tensor, { dtype, shape, bytes }: Case): boole
   return isSame && isNumeric(tensor) && same(tensor.bytes, bytesOf(bytes));
 }
 
-/** Floats within a relative 1e-5, everything else to the last bit. */
-export function nearTensor(tensor: Tensor | undefined, expected: Case): boolean {
+/** Floats within a relative tolerance (default 1e-5), NaN as NaN, everything else to the last bit. */
+export function nearTensor(tensor: Tensor | undefined, expected: Case, tolerance = 1e-5): boolean {
   if (!tensor || tensor.dtype !== expected.dtype) return false;
   if (String(tensor.shape) !== String(expected.shape)) return false;
   if (!isNumeric(tensor)) {
@@ -45,9 +45,8 @@ export function nearTensor(tensor: Tensor | undefined, expected: Case): boolean 
   const others = toNumbers(numericTensor(tensor.dtype, tensor.shape, bytesOf(expected.bytes)));
   return toNumbers(tensor).every((value: number | bigint, at: number) => {
     const other = others[at] as number | bigint;
-    return (
-      value === other || Math.abs(Number(value) - Number(other)) <= 1e-5 * Math.abs(Number(other))
-    );
+    if (Object.is(value, other)) return true;
+    return Math.abs(Number(value) - Number(other)) <= tolerance * Math.abs(Number(other));
   });
 }
 

@@ -48,7 +48,7 @@ export class RestBackend implements Backend {
 
   async predict(request: BackendRequest): Promise<BackendReply> {
     const { model, inputs, outputs, signal } = request;
-    const { signatures, version } = await this.#signatures.entry(model);
+    const { signatures, version, defaults } = await this.#signatures.entry(model);
     const key = request.signature || DEFAULT_SIGNATURE;
     const signature = Object.hasOwn(signatures, key) ? signatures[key] : undefined;
     if (!signature) {
@@ -57,7 +57,8 @@ export class RestBackend implements Backend {
         `model "${model.name}" has no signature "${key}"`,
       );
     }
-    const reply = await this.#post(model, 'predict', await predictRequestBody(key, inputs), signal);
+    const body = await predictRequestBody(key, { ...defaults?.[key], ...inputs });
+    const reply = await this.#post(model, 'predict', body, signal);
     return {
       outputs: await readReply(reply, signature, outputs, signal),
       version,
@@ -75,7 +76,10 @@ export class RestBackend implements Backend {
     };
   }
 
-  /** Undefined for rows of several inputs, which TensorFlow Serving wants as an object each. */
+  /**
+   * Undefined for rows of several inputs, which TensorFlow Serving wants as an object each, and where inputs with a
+   * default are left out, which its REST API asks for.
+   */
   async relay(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined> {
     const { model, signal } = request;
     const body = await relayedBody(request);
@@ -147,6 +151,7 @@ async function relayedBody({
   inputs,
   form,
 }: RelayRequest): Promise<Uint8Array[] | undefined> {
+  if (Object.keys(specs).some((name) => !Object.hasOwn(inputs, name))) return undefined;
   if (form === 'columnar') return predictRequestBody(key, inputs);
   const [rows] = Object.values(inputs);
   if (!rows || rows.shape.length === 0 || Object.keys(specs).length !== 1) return undefined;

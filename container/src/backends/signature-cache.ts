@@ -1,11 +1,13 @@
 /** Signatures by servable, asked for once for each version. */
-import type { SignatureMap } from '@sagemaker-tfs/tensors';
+import type { SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector } from '../models/servable.ts';
 
 /** Signatures with the version that they are of, where it is told. */
 export interface VersionedSignatures {
   readonly signatures: SignatureMap;
   readonly version: string | undefined;
+  /** By signature: values of the inputs that requests may leave out, where it is ours to fill them in. */
+  readonly defaults?: Readonly<Record<string, TensorMap>>;
 }
 
 /** Doubted signatures younger than this are kept: bad requests must not turn into questions to the model server. */

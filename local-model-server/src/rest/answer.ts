@@ -63,11 +63,7 @@ function answerPredict(
     const signature = signatureNameOf(json) || DEFAULT_SIGNATURE;
     await core.models.use(spec, async (servable) => {
       const known = signatureOf(servable, signature);
-      const { format, inputs } = readInputs(
-        parsedFor(known, body, json),
-        known,
-        new Set(Object.keys(servable.defaultInputs(signature))),
-      );
+      const { format, inputs } = readInputs(parsedFor(known, body, json), known);
       const result = await predict(servable, { signature, inputs }, core.checkMethodName);
       try {
         if (!signal.aborted) await send(response, predictionsJson(result.outputs, format));

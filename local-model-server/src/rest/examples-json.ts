@@ -57,24 +57,24 @@ function readExample(value: JsonValue): Example {
 
 function readFeature(name: string, content: JsonValue): Feature {
   const values = isArray(content) ? content : [content];
-  const kinds = values.map((value) => kindOf(name, value));
-  const [kind] = kinds;
-  if (kinds.some((other) => other !== kind)) {
+  const [kind] = values.slice(0, 1).map((value) => kindOf(name, value));
+  const read = (value: JsonValue) => {
+    if (kindOf(name, value) === kind) return value;
     throw invalidArgument(`Unexpected element type in feature: ${name} expecting type: ${kind}`);
-  }
+  };
   switch (kind) {
-    case 'bytes':
-      return create(FeatureSchema, {
-        kind: { case: 'bytesList', value: { value: values.map(bytesOf) } },
-      });
-    case 'float':
-      return create(FeatureSchema, {
-        kind: { case: 'floatList', value: { value: values.map(floatOf) } },
-      });
-    case 'int64':
-      return create(FeatureSchema, {
-        kind: { case: 'int64List', value: { value: values.map((value) => int64Of(name, value)) } },
-      });
+    case 'bytes': {
+      const bytes = values.map((value) => bytesOf(read(value)));
+      return create(FeatureSchema, { kind: { case: 'bytesList', value: { value: bytes } } });
+    }
+    case 'float': {
+      const floats = values.map((value) => floatOf(read(value)));
+      return create(FeatureSchema, { kind: { case: 'floatList', value: { value: floats } } });
+    }
+    case 'int64': {
+      const ints = values.map((value) => int64Of(name, read(value)));
+      return create(FeatureSchema, { kind: { case: 'int64List', value: { value: ints } } });
+    }
     default:
       return create(FeatureSchema);
   }
@@ -103,7 +103,7 @@ function bytesOf(value: JsonValue): Uint8Array {
 function int64Of(name: string, value: JsonValue): bigint {
   const int = BigInt(typeof value === 'boolean' ? Number(value) : (value as number | bigint));
   if (BigInt.asIntN(64, int) === int) return int;
-  throw invalidArgument(`Feature: ${name} has uint64 element. Only int64 is supported.`);
+  throw invalidArgument(`Feature: ${name} has uint64_t element. Only int64_t is supported.`);
 }
 
 /** `{"results": [[["label", score], ...], ...]}` @throws StatusError INVALID_ARGUMENT where it is empty */

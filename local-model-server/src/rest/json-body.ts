@@ -1,4 +1,5 @@
 /** Request bodies. */
+import { isUtf8 } from 'node:buffer';
 import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
 import type { Signature } from '@sagemaker-tfs/tensors';
 import { parseServingJson } from './json-parser.ts';
@@ -22,6 +23,7 @@ export function parsedFor(signature: Signature, body: Buffer, parsed: JsonObject
 
 function objectOf(body: Buffer, literals: boolean): JsonObject {
   if (body.length === 0) throw invalidArgument('JSON Parse error: The document is empty');
+  if (!isUtf8(body)) throw invalidArgument('JSON Parse error: the text is not UTF-8');
   refuseDeep(body);
   const value = parseServingJson(body.toString('utf8'), literals);
   if (!isObject(value)) throw formatError(value, 'Is not object');

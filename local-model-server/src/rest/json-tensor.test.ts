@@ -12,7 +12,7 @@ function signatureOf(dtype: DType): Signature {
 function read(dtype: DType, text: string) {
   const body = Buffer.from(text);
   const signature = signatureOf(dtype);
-  return readInputs(parsedFor(signature, body, parseBody(body)), signature, new Set()).inputs.x;
+  return readInputs(parsedFor(signature, body, parseBody(body)), signature).inputs.x;
 }
 
 function errorOf(work: () => unknown): StatusError {
@@ -45,6 +45,14 @@ test.each<[string, DType, string, ReturnType<typeof floats>]>([
   ['text after the document', 'float32', '{"inputs": [1]} and more', floats(1)],
   ['of equal keys the first', 'float32', '{"inputs": [1], "inputs": [2]}', floats(1)],
   ['integers for floats', 'float32', '{"inputs": [1, 18446744073709551616]}', floats(1, 2 ** 64)],
+  ['-0 is the integer 0', 'float32', '{"inputs": [-0, -0.0]}', floats(0, -0)],
+  ['10e308 is infinite', 'float32', '{"inputs": [10e308]}', floats(INF)],
+  [
+    'none of the numbers that are not read',
+    'float16',
+    '{"inputs": []}',
+    numericTensor('float16', [0], new Uint16Array()) as never,
+  ],
   [
     'small integers wrap',
     'uint8',
@@ -82,6 +90,19 @@ test.each<[string, DType, string, string]>([
     '{"inputs": ["\\udc00x"]}',
     'The surrogate pair in string is invalid.',
   ],
+  ['0e400', 'float32', '{"inputs": [0e400]}', 'Number too big to be stored in double.'],
+  [
+    'a row that is not read',
+    'uint16',
+    '{"instances": [[], [1]]}',
+    "Failed to process element: 1 of 'instances' list. Error: UNIMPLEMENTED: Conversion of JSON Value: 1 to type: uint16",
+  ],
+  [
+    'the first row with an error, before later keys',
+    'int32',
+    '{"instances": [{"x": "a"}, {"y": 1}]}',
+    'Failed to process element: 0 key: x',
+  ],
   ['url-safe base64', 'string', '{"inputs": [{"b64": "-_-_"}]}', 'Unable to base64 decode'],
   ['wrong padding', 'string', '{"inputs": [{"b64": "YQ="}]}', 'Unable to base64 decode'],
   [
@@ -99,6 +120,20 @@ test.each<[string, DType, string, string]>([
   ['nothing but space', 'float32', '  ', 'JSON Parse error: The document is empty.'],
 ])('%s is refused', (_name, dtype, text, message) => {
   expect(errorOf(() => read(dtype, text)).message).toContain(message);
+});
+
+test('a number of many digits is the nearest; lists beyond 512 deep are refused', () => {
+  const text = '{"inputs": [9.8765432109876543e-27]}';
+  expect(read('float64', text)).toMatchObject(
+    numericTensor('float64', [1], Float64Array.of(9.876543210987654e-27)),
+  );
+  const deep = `{"inputs": [1], "deep": ${'['.repeat(600)}${']'.repeat(600)}}`;
+  expect(errorOf(() => parseBody(Buffer.from(deep))).message).toContain('more than 512 deep');
+});
+
+test('bytes that are not UTF-8 are refused', () => {
+  const body = Buffer.from('{"inputs": ["\xff"]}', 'latin1');
+  expect(errorOf(() => parseBody(body)).message).toContain('JSON Parse error');
 });
 
 test('a signature_name of null is refused', () => {

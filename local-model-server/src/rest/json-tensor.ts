@@ -1,9 +1,5 @@
 /** Tensors from the nested lists of request bodies, with TensorFlow Serving's errors (util/json_tensor.cc). */
-import {
-  dataTypeString,
-  invalidArgument,
-  type StatusError,
-} from '@sagemaker-tfs/libtensorflow/serving';
+import { dataTypeString, invalidArgument, StatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import {
   cast,
   type DType,
@@ -13,6 +9,7 @@ import {
   TensorError,
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
+import { Code } from '@sagemaker-tfs/tensors/protos';
 import {
   decodeBase64,
   FloatLiteral,
@@ -29,6 +26,7 @@ import {
  * @throws StatusError INVALID_ARGUMENT, naming the value that does not fit
  */
 export function jsonTensor(dtype: DType, value: JsonValue): Tensor {
+  if (UNREAD.has(dtype)) return unread(dtype, value);
   try {
     return tensorFromJson(dtype, dtype === 'string' ? decoded(value) : value);
   } catch (error) {
@@ -39,6 +37,17 @@ export function jsonTensor(dtype: DType, value: JsonValue): Tensor {
     if (dtype === 'string' || dtype === 'bool') throw error;
     return wrapped(dtype, shape, value);
   }
+}
+
+/** TensorFlow Serving's REST API reads no numbers of these dtypes (AddValueToTensor in util/json_tensor.cc). */
+const UNREAD: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16', 'uint16']);
+
+/** A tensor without elements: any element is refused. */
+function unread(dtype: DType, value: JsonValue): Tensor {
+  const shape = shapeOf(value);
+  const problem = misfit(dtype, value, shape, 0);
+  if (problem) throw problem;
+  return tensorFromJson(dtype, value);
 }
 
 /** The value with the bytes of its base64 objects. */
@@ -71,6 +80,7 @@ function misfit(
         `JSON Value: ${shown(value)} found at incorrect level: ${level + 1} in the JSON DOM. Expected at level: ${shape.length}`,
       );
     }
+    if (UNREAD.has(dtype) && !isObject(value)) return unimplemented(dtype, value);
     return isOf(dtype, value) ? undefined : typeError(dtype, value);
   }
   if (level >= shape.length) {
@@ -128,6 +138,13 @@ function isDecodable(value: JsonValue): boolean {
   } catch {
     return false;
   }
+}
+
+function unimplemented(dtype: DType, value: JsonValue): StatusError {
+  return new StatusError(
+    Code.UNIMPLEMENTED,
+    `Conversion of JSON Value: ${shown(value)} to type: ${dataTypeString(dtype)}`,
+  );
 }
 
 function typeError(dtype: DType, value: JsonValue): StatusError {

@@ -7,7 +7,7 @@ import {
   statusText,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import type { DType, Signature, Tensor, TensorMap } from '@sagemaker-tfs/tensors';
+import type { DType, Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { jsonTensor, shapeOf } from './json-tensor.ts';
 import {
@@ -30,14 +30,10 @@ export interface JsonInputs {
 }
 
 /**
- * Reads the inputs for a signature. Inputs in `optional` (those with a default) may be left out.
- * @throws StatusError INVALID_ARGUMENT
+ * Reads the inputs for a signature: all of them, also those with a default, which the REST API does not know.
+ * @throws StatusError INVALID_ARGUMENT, UNIMPLEMENTED for values of a dtype that the API does not read
  */
-export function readInputs(
-  body: JsonObject,
-  signature: Signature,
-  optional: ReadonlySet<string>,
-): JsonInputs {
+export function readInputs(body: JsonObject, signature: Signature): JsonInputs {
   const { instances, inputs } = body;
   if (instances !== undefined && inputs !== undefined) {
     throw formatError(
@@ -46,172 +42,157 @@ export function readInputs(
     );
   }
   if (instances !== undefined) {
-    return { format: 'row', inputs: readInstances(body, instances, signature, optional) };
+    return { format: 'row', inputs: readInstances(body, instances, signature) };
   }
   if (inputs === undefined) throw invalidArgument("Missing 'inputs' or 'instances' key");
-  return { format: 'columnar', inputs: readColumns(inputs, signature, optional) };
+  return { format: 'columnar', inputs: readColumns(inputs, signature) };
 }
 
-function readInstances(
-  body: JsonObject,
-  instances: JsonValue,
-  signature: Signature,
-  optional: ReadonlySet<string>,
-): TensorMap {
+function readInstances(body: JsonObject, instances: JsonValue, signature: Signature): TensorMap {
   if (!isArray(instances)) throw formatError(body, "Expecting 'instances' to be an list/array");
   const [first] = instances;
   if (first === undefined) throw formatError(body, "No values in 'instances' array");
-  if (isNamed(first)) return readNamedInstances(instances, signature, optional);
-  const name = onlyInput(
-    signature,
-    optional,
-    'instances is a plain list, but expecting list of objects as multiple input tensors required as per tensorinfo_map',
-  );
-  const named = instances.findIndex(isNamed);
-  if (named >= 0) {
-    throw invalidArgument(`Expecting value/list but got object at item ${named} of input list`);
+  const only = isNamed(first) ? undefined : onlyInput(signature, PLAIN_ROWS);
+  try {
+    return only === undefined
+      ? namedRows(instances, signature)
+      : { [only]: jsonTensor(dtypeOf(signature, only), instances) };
+  } catch (error) {
+    throw firstError(instances, signature, only) ?? error;
   }
-  return {
-    [name]: rows(name, instances, signature, (index) => `Failed to process element: ${index}`),
-  };
 }
+
+const PLAIN_ROWS =
+  'instances is a plain list, but expecting list of objects as multiple input tensors required as per tensorinfo_map';
 
 function isNamed(value: JsonValue): value is JsonObject {
   return isObject(value) && !isBase64(value);
 }
 
-function readNamedInstances(
-  instances: readonly JsonValue[],
-  signature: Signature,
-  optional: ReadonlySet<string>,
-): TensorMap {
-  const [first] = instances;
-  const names = Object.keys(signature.inputs)
-    .sort()
-    .filter(
-      (name) =>
-        !optional.has(name) || (isNamed(first as JsonValue) && name in (first as JsonObject)),
-    );
-  instances.forEach((instance, index) => {
-    if (!isNamed(instance)) {
-      throw invalidArgument(`Expecting object but got list at item ${index} of input list`);
-    }
-    checkKeys(instance, index, names, signature);
+/** A tensor for every input, of rows that all have every input and no other. */
+function namedRows(instances: readonly JsonValue[], signature: Signature): TensorMap {
+  const names = Object.keys(signature.inputs);
+  const rows = instances.map((row) => {
+    if (isNamed(row) && hasKeys(row, names)) return row;
+    throw invalidArgument('rows differ');
   });
   const columns = names.map((name) => {
-    const values = (instances as readonly JsonObject[]).map(
-      (instance) => instance[name] as JsonValue,
-    );
-    const place = (index: number) => `Failed to process element: ${index} key: ${name}`;
-    return [name, rows(name, values, signature, place)];
+    const values = rows.map((row) => row[name] as JsonValue);
+    return [name, jsonTensor(dtypeOf(signature, name), values)];
   });
   return Object.fromEntries(columns);
 }
 
-function checkKeys(
-  instance: JsonObject,
-  index: number,
-  names: readonly string[],
-  signature: Signature,
-): void {
-  const keys = Object.keys(instance);
-  const unknown = keys.find((key) => !Object.hasOwn(signature.inputs, key));
-  if (unknown !== undefined) {
-    throw invalidArgument(
-      `Failed to process element: ${index} key: ${unknown} of 'instances' list. Error: INVALID_ARGUMENT: JSON object: does not have named input: ${unknown}`,
-    );
-  }
-  if (keys.length === names.length && names.every((name) => Object.hasOwn(instance, name))) return;
-  throw invalidArgument(
-    `Failed to process element: ${index} of 'instances' list. JSON object: ${shown(instance)} keys must be equal to: ${names.join(',')}`,
+function hasKeys(row: JsonObject, names: readonly string[]): boolean {
+  return (
+    Object.keys(row).length === names.length && names.every((name) => Object.hasOwn(row, name))
   );
 }
 
-/** One tensor of all rows; an error names the row that differs from the first or does not fit the dtype. */
-function rows(
-  name: string,
-  values: readonly JsonValue[],
+/** The error that TensorFlow Serving comes to first: row by row, value by value (FillTensorMapFromInstancesList). */
+function firstError(
+  instances: readonly JsonValue[],
   signature: Signature,
-  place: (index: number) => string,
-): Tensor {
-  const dtype = dtypeOf(signature, name);
-  try {
-    return jsonTensor(dtype, values);
-  } catch (error) {
-    throw rowError(dtype, values, place) ?? error;
-  }
-}
-
-function rowError(
-  dtype: DType,
-  values: readonly JsonValue[],
-  place: (index: number) => string,
+  only: string | undefined,
 ): StatusError | undefined {
-  const shape = shapeOf(values[0] as JsonValue);
-  for (const [index, value] of values.entries()) {
-    const problem = rowProblem(dtype, value, shape);
-    if (problem) {
-      return invalidArgument(`${place(index)} of 'instances' list. Error: ${statusText(problem)}`);
+  const shapes = new Map<string, readonly number[]>();
+  for (const [index, row] of instances.entries()) {
+    if (isNamed(row) !== (only === undefined)) {
+      const kinds = only === undefined ? 'object but got list' : 'value/list but got object';
+      return invalidArgument(`Expecting ${kinds} at item ${index} of input list`);
     }
+    const error =
+      only === undefined
+        ? namedRowError(row as JsonObject, index, signature, shapes)
+        : rowError(`Failed to process element: ${index}`, only, row, signature, shapes);
+    if (error) return error;
   }
   return undefined;
 }
 
-function rowProblem(
-  dtype: DType,
-  value: JsonValue,
-  shape: readonly number[],
+function namedRowError(
+  row: JsonObject,
+  index: number,
+  signature: Signature,
+  shapes: Map<string, readonly number[]>,
 ): StatusError | undefined {
+  for (const [name, value] of Object.entries(row)) {
+    const place = `Failed to process element: ${index} key: ${name}`;
+    const error = rowError(place, name, value, signature, shapes);
+    if (error) return error;
+  }
+  const names = Object.keys(signature.inputs);
+  if (hasKeys(row, names)) return undefined;
+  return invalidArgument(
+    `Failed to process element: ${index} of 'instances' list. JSON object: ${shown(row)} keys must be equal to: ${names.sort().join(',')}`,
+  );
+}
+
+function rowError(
+  place: string,
+  name: string,
+  value: JsonValue,
+  signature: Signature,
+  shapes: Map<string, readonly number[]>,
+): StatusError | undefined {
+  const problem = valueError(name, value, signature, shapes.get(name));
+  if (problem) {
+    return invalidArgument(`${place} of 'instances' list. Error: ${statusText(problem)}`);
+  }
+  shapes.set(name, shapeOf(value));
+  return undefined;
+}
+
+/** What is wrong with an input's value, alone or beside the shape of the rows before it. */
+function valueError(
+  name: string,
+  value: JsonValue,
+  signature: Signature,
+  shape: readonly number[] | undefined,
+): StatusError | undefined {
+  if (!Object.hasOwn(signature.inputs, name)) {
+    return invalidArgument(`JSON object: does not have named input: ${name}`);
+  }
   try {
-    jsonTensor(dtype, value);
+    jsonTensor(dtypeOf(signature, name), value);
   } catch (error) {
     return toStatusError(error);
   }
   const own = shapeOf(value);
-  if (shapeString(own) === shapeString(shape)) return undefined;
+  if (shape === undefined || shapeString(own) === shapeString(shape)) return undefined;
   const [size, expected] = [own, shape].map((sizes) => sizes.reduce((a, b) => a * b, 1));
   return size === expected
     ? invalidArgument(`Expecting shape ${shapeString(shape)} but got: ${shapeString(own)}`)
     : invalidArgument(`Expecting tensor size: ${expected} but got: ${size}`);
 }
 
-function readColumns(
-  inputs: JsonValue,
-  signature: Signature,
-  optional: ReadonlySet<string>,
-): TensorMap {
+function readColumns(inputs: JsonValue, signature: Signature): TensorMap {
   if (!isNamed(inputs)) {
-    const name = onlyInput(
-      signature,
-      optional,
-      'inputs is a plain value/list, but expecting an object as multiple input tensors required as per tensorinfo_map',
-    );
+    const name = onlyInput(signature, PLAIN_COLUMN);
     return { [name]: jsonTensor(dtypeOf(signature, name), inputs) };
   }
-  const columns = Object.keys(signature.inputs).flatMap((name) => {
-    const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-    if (value !== undefined) return [[name, jsonTensor(dtypeOf(signature, name), value)]];
-    if (optional.has(name)) return [];
-    throw invalidArgument(`Missing named input: ${name} in 'inputs' object.`);
+  const columns = Object.keys(signature.inputs).map((name) => {
+    if (!Object.hasOwn(inputs, name)) {
+      throw invalidArgument(`Missing named input: ${name} in 'inputs' object.`);
+    }
+    return [name, jsonTensor(dtypeOf(signature, name), inputs[name] as JsonValue)];
   });
   return Object.fromEntries(columns);
 }
 
+const PLAIN_COLUMN =
+  'inputs is a plain value/list, but expecting an object as multiple input tensors required as per tensorinfo_map';
+
 /** The name that values without one go to. @throws StatusError INVALID_ARGUMENT where there is a choice */
-function onlyInput(signature: Signature, optional: ReadonlySet<string>, problem: string): string {
-  const names = Object.keys(signature.inputs);
-  const required = names.filter((name) => !optional.has(name));
-  const [name] = required.length > 0 ? required : names;
-  if (name !== undefined && required.length <= 1) return name;
+function onlyInput(signature: Signature, problem: string): string {
+  const [name, ...others] = Object.keys(signature.inputs);
+  if (name !== undefined && others.length === 0) return name;
   throw invalidArgument(problem);
 }
 
-/** TensorFlow Serving's REST API reads no numbers of these dtypes (AddValueToTensor in util/json_tensor.cc). */
-const UNREAD: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16', 'uint16']);
-
 function dtypeOf(signature: Signature, name: string): DType {
   const spec = signature.inputs[name];
-  if (spec?.dtype && !UNREAD.has(spec.dtype)) return spec.dtype;
+  if (spec?.dtype) return spec.dtype;
   throw new StatusError(
     Code.UNIMPLEMENTED,
     `Conversion of JSON Value to type: ${dataTypeStringOfEnum(spec?.dtypeEnum ?? 0)}`,

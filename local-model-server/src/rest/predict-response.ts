@@ -2,6 +2,7 @@
 import { dataTypeString, invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
 import {
   type DType,
+  elementCount,
   split,
   type Tensor,
   type TensorMap,
@@ -18,8 +19,8 @@ export function predictionsJson(
   format: JsonFormat,
 ): Iterable<string | Uint8Array> {
   const entries = Object.entries(outputs);
-  for (const [, { dtype }] of entries) {
-    if (!UNWRITTEN.has(dtype)) continue;
+  for (const [, { dtype, shape }] of entries) {
+    if (!UNWRITTEN.has(dtype) || elementCount(shape) === 0) continue;
     throw invalidArgument(`Failed to write JSON value for tensor type: ${dataTypeString(dtype)}`);
   }
   if (entries.length === 0) throw invalidArgument('Cannot convert empty tensor map to JSON');

@@ -1,5 +1,13 @@
 /** TensorFlow Serving's REST answers about models, parsed. */
-import { DTYPES, type DType, type SignatureMap } from '@sagemaker-tfs/tensors';
+import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
+import {
+  DTYPES,
+  type DType,
+  decodeTensorProto,
+  type SignatureMap,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
+import { TensorProtoSchema } from '@sagemaker-tfs/tensors/protos';
 import * as z from 'zod';
 import type { ModelVersionStatus } from '../../models/servable.ts';
 import type { VersionedSignatures } from '../signature-cache.ts';
@@ -23,7 +31,7 @@ const metadata = z.object({
           inputs: z.record(z.string(), tensorInfo).default({}),
           outputs: z.record(z.string(), tensorInfo).default({}),
           method_name: z.string().default(''),
-          defaults: z.record(z.string(), z.unknown()).default({}),
+          defaults: z.record(z.string(), z.json()).default({}),
         }),
       ),
     }),
@@ -60,7 +68,23 @@ export function parseMetadata(json: unknown): VersionedSignatures {
         },
       ]),
   );
-  return { signatures, version: model_spec.version || undefined };
+  const defaults = Object.entries(fields.signature_def.signature_def).map(([key, def]) => [
+    key,
+    tensorsOf(def.defaults),
+  ]);
+  return {
+    signatures,
+    version: model_spec.version || undefined,
+    defaults: Object.fromEntries(defaults),
+  };
+}
+
+function tensorsOf(protos: Readonly<Record<string, JsonValue>>): TensorMap {
+  const tensors = Object.entries(protos).map(([name, json]) => {
+    const proto = fromJson(TensorProtoSchema, json, { ignoreUnknownFields: true });
+    return [name, decodeTensorProto(toBinary(TensorProtoSchema, proto))];
+  });
+  return Object.fromEntries(tensors);
 }
 
 /** Reads `GET /v1/models/NAME`. */
@@ -75,7 +99,7 @@ export function parseStatus(json: unknown): ModelVersionStatus[] {
 /** Sorted by name, as the gRPC backend has them. */
 function tensorSpecs(
   infos: Readonly<Record<string, z.output<typeof tensorInfo>>>,
-  defaults: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, JsonValue>>,
 ) {
   return Object.fromEntries(
     Object.entries(infos)
