@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import releases from '../container/image/tensorflow-serving.json' with { type: 'json' };
 import { awsRulesText } from './aws-rules.ts';
 import { withTables } from './configuration-tables.ts';
+import { errorsText } from './errors.ts';
 import { referenceText } from './reference.ts';
 import { tensorFlowServingText } from './tensorflow-serving.ts';
 
 test('the committed reference is what the code says; npm run docs writes it', () => {
   expect(readFileSync(join(__dirname, 'reference.md'), 'utf8')).toBe(referenceText());
+});
+
+test('the committed page of errors is what the catalogues say', () => {
+  expect(readFileSync(join(__dirname, 'errors.md'), 'utf8')).toBe(errorsText());
 });
 
 test("the committed page of AWS's rules is what the code says", () => {

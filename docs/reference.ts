@@ -1,7 +1,6 @@
 /** The reference tables of the docs, made from the code that implements them. */
 import {
   ENVIRONMENT_VARIABLES,
-  ERROR_STATUS,
   REQUEST_ATTRIBUTES,
   RESPONSE_ATTRIBUTES,
   ROUTES,
@@ -53,10 +52,7 @@ ${table(['variable', 'instead'], Object.entries(RETIRED_VARIABLES))}
 
 Every error is JSON: \`{"error": "what was wrong, where, and what to do", "code": "..."}\`.
 
-${table(
-  ['code', 'status'],
-  Object.entries(ERROR_STATUS).map(([code, status]) => [`\`${code}\``, String(status)]),
-)}
+[All codes](errors.md), of the container and of everything else.
 `;
 }
 

@@ -93,12 +93,16 @@ function checkPrecision(where: Where, variant: ServingImageVariant, runtime: Run
 
 function checkWithRuntime(where: Where, variables: Readonly<Record<string, string>>): void {
   const known = Object.entries(variables).filter(([, value]) => !Token.isUnresolved(value));
+  const problem = problemAtStart(Object.fromEntries(known));
+  if (problem === '') return;
+  invalidProp(where, 'environment', problem, 'The runtime would not start, or would ignore it');
+}
+
+/** What the runtime would say of the variables; empty if nothing. */
+function problemAtStart(variables: Readonly<Record<string, string>>): string {
   try {
-    const { warnings } = readEnvironment(Object.fromEntries(known));
-    if (warnings.length === 0) return;
-    throw new Error(warnings.join('; '));
+    return readEnvironment(variables).warnings.join('; ');
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    invalidProp(where, 'environment', problem, 'The runtime would not start, or would ignore it');
+    return error instanceof Error ? error.message : String(error);
   }
 }

@@ -1,7 +1,7 @@
 /** Reads `serving.config.ts`: its fields by the schema, their combinations by AWS's rules. */
 import type * as z from 'zod';
 import { configSchema, type ServingConfig } from './config.ts';
-import { ConfigurationError } from './configuration-error.ts';
+import { ConfigurationError } from './errors.ts';
 import { type BrokenRule, brokenRules } from './rules/index.ts';
 
 /**

@@ -8,6 +8,7 @@ import { Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
 import releases from '../container/image/tensorflow-serving.json';
+import { ConstructError } from './errors.ts';
 import type { ImagePlatform } from './inference-ami.ts';
 import { invalidProp } from './validation.ts';
 
@@ -77,7 +78,12 @@ function defaultRelease() {
   const release = releases.releases.find(({ versions }) =>
     versions.some((version) => releases.default.startsWith(`${version}.`)),
   );
-  if (!release) throw new Error(`no release ${releases.default} in tensorflow-serving.json`);
+  if (!release) {
+    throw new ConstructError(
+      'BUILD_INCOMPLETE',
+      `tensorflow-serving.json has no release ${releases.default}. Add it to container/image/.`,
+    );
+  }
   return release;
 }
 

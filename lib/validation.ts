@@ -1,25 +1,11 @@
 /** One way to refuse bad props: which construct, which prop, what is wrong, what to do. */
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { InvalidProp } from './errors.ts';
 import type { Problem } from './rules/problem.ts';
 
 /** Where a prop was given: a construct, or the text that stands for one not yet built. */
 export type Where = Construct | string;
-
-/** A prop that was refused; the message holds all of it. */
-export class InvalidProp extends Error {
-  /** Path of the prop, `variants[0].instanceType`. */
-  readonly prop: string;
-  /** What is wrong, and what to write instead. */
-  readonly advice: string;
-
-  constructor(place: string, prop: string, advice: string) {
-    super(`${place ? `${place}: ` : ''}${prop}: ${advice}`);
-    this.name = 'InvalidProp';
-    this.prop = prop;
-    this.advice = advice;
-  }
-}
 
 /**
  * Refuses a prop.

@@ -1,13 +1,11 @@
-/** Errors of this room. */
+/** The room's catalogue: what can be wrong with a text that names or lists objects. */
+export const BATCH_ERRORS = {
+  S3_URI_INVALID: { exitStatus: 2, meaning: 'The text is not `s3://BUCKET/KEY`.' },
+  MANIFEST_INVALID: { exitStatus: 1, meaning: 'The file is not a manifest of SageMaker.' },
+} as const;
 
-/** What can be wrong with a text that names or lists objects. */
-export type BatchErrorCode = 'S3_URI_INVALID' | 'MANIFEST_INVALID';
-
-/** Status with which a command ends; 2 is wrong usage. */
-const EXIT_STATUS: Readonly<Record<BatchErrorCode, number>> = {
-  S3_URI_INVALID: 2,
-  MANIFEST_INVALID: 1,
-};
+/** A code of the catalogue. */
+export type BatchErrorCode = keyof typeof BATCH_ERRORS;
 
 /** Thrown for a text that is not what it should be; the message says what is wrong and what to write. */
 export class BatchError extends Error {
@@ -18,6 +16,6 @@ export class BatchError extends Error {
     super(message, options);
     this.name = 'BatchError';
     this.code = code;
-    this.exitStatus = EXIT_STATUS[code];
+    this.exitStatus = BATCH_ERRORS[code].exitStatus;
   }
 }

@@ -36,7 +36,7 @@ function parse(text: string, source: string): z.output<typeof schema> {
   } catch (cause) {
     throw new BatchError(
       'MANIFEST_INVALID',
-      `${source} is not a manifest. Write [{"prefix": "s3://BUCKET/PREFIX/"}, "KEY", ...]`,
+      `${source} is not a manifest. Write [{"prefix": "s3://BUCKET/PREFIX/"}, "KEY", ...].`,
       { cause: cause instanceof z.ZodError ? new Error(z.prettifyError(cause)) : cause },
     );
   }

@@ -41,7 +41,7 @@ function keysOf(items: readonly unknown[], source: string): string[] {
 function invalid(source: string, cause?: unknown): BatchError {
   return new BatchError(
     'MANIFEST_INVALID',
-    `${source} is not a manifest. Write [{"prefix": "s3://BUCKET/PREFIX/"}, "KEY", ...]`,
+    `${source} is not a manifest. Write [{"prefix": "s3://BUCKET/PREFIX/"}, "KEY", ...].`,
     { cause },
   );
 }

@@ -1,45 +1,110 @@
-/** Errors of the command line: each ends the process with a status and one clear message. */
+/**
+ * The command's one catalogue of errors: each ends the process with a status and one clear message. Messages
+ * have one form: what is wrong and where, then what to do, each a sentence that ends in a period.
+ */
 
 /** Exit statuses of `sagemaker-tfs`. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
+/** A row of the catalogue. */
+interface Definition {
+  readonly exitStatus: (typeof EXIT)[keyof typeof EXIT];
+  /** What docs/errors.md says of the code. */
+  readonly meaning: string;
+}
+
+/** Every code of the command. Rooms below have catalogues of their own, whose codes pass through unchanged. */
+export const COMMAND_ERRORS = {
+  USAGE: usage('Options or arguments are wrong, missing, or contradict each other.'),
+  INTERRUPTED: failed('Ctrl-C or SIGTERM stopped the command.'),
+  FILE_NOT_FOUND: failed('A file or folder that you named cannot be read.'),
+  OUTPUT_EXISTS: failed('The output folder is not empty.'),
+  OUTPUT_FAILED: failed('An output cannot be written: no permission, no space, or a bad name.'),
+  OUTPUT_EMPTY: failed('There are no outputs to fetch.'),
+  UNSAFE_PATH: failed('A key or a record name leads out of the folder it belongs in.'),
+  KEYS_COLLIDE: failed('Two outputs would be one file, because the disk ignores case.'),
+  INPUT_EMPTY: failed('The folder or prefix holds no inputs.'),
+  CONFIG_NOT_WRITTEN: failed('The configuration has a form that `tune --write` cannot edit.'),
+  LIBRARY_NOT_FOUND: failed('The work needs the TensorFlow library, which is not on this machine.'),
+  REQUIREMENT_MISSING: failed('`doctor`: this machine lacks something that serving needs.'),
+  NO_SAMPLE: failed('No request can be made up for the model, and none was given.'),
+  PORT_IN_USE: failed('Another program listens on the port.'),
+  PORT_REFUSED: failed('The system refuses to listen on the port, or no free ports were found.'),
+  NO_RUNTIME: failed('Nothing answers at the address.'),
+  RUNTIME_NOT_READY: failed('The serving runtime did not become ready in time.'),
+  RUNTIME_FAILED: failed('The serving runtime ended by itself.'),
+  RUNTIME_LOST: failed('The serving runtime stopped answering in the middle of a job.'),
+  EXECUTION_PARAMETERS: failed(
+    '`GET /execution-parameters` did not answer what SageMaker can use.',
+  ),
+  TOO_MANY_FAILURES: failed('More inputs failed than `--max-failure-percent` allows.'),
+  BATCH_INCOMPLETE: failed('Some inputs have no output, or a wrong one.'),
+  TUNE_FAILED: failed('No request of a measurement succeeded.'),
+  NO_KNEE: failed('No setting met `--max-latency` without errors.'),
+  PRICES_INVALID: failed('The price file is malformed.'),
+  PRICE_UNKNOWN: failed('The price list lacks the instance type.'),
+  AWS_CREDENTIALS: failed('No AWS credentials were found.'),
+  AWS_FAILED: failed('AWS refused a call. `--json` shows its name of the error as `awsError`.'),
+  JOB_NOT_FOUND: failed('There is no such transform job or execution.'),
+  JOB_NOT_COMPLETED: failed('A job on SageMaker failed or was stopped.'),
+  STATE_MACHINE_NOT_FOUND: failed('There is no such state machine, and no stack that exports one.'),
+  EXECUTION_NOT_READ: failed('The settings of an execution cannot be read.'),
+  INSTANCE_TYPES_REFUSED: failed('SageMaker refuses a job on each of the instance types.'),
+  BUILD_INCOMPLETE: failed('A file that the build makes is missing or incomplete.'),
+} as const satisfies Readonly<Record<string, Definition>>;
+
+/** A code of the catalogue. */
+export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
+
+function failed(meaning: string): Definition {
+  return { exitStatus: EXIT.failed, meaning };
+}
+
+function usage(meaning: string): Definition {
+  return { exitStatus: EXIT.usage, meaning };
+}
+
 /** Ends the command with a message on stderr, without a stack. */
 export class CommandError extends Error {
   /** Stable name for programs, shown with `--json`. */
-  readonly code: string;
+  readonly code: CommandErrorCode;
   readonly exitStatus: number;
-  /** What was done nevertheless; `--json` prints it beside the error. */
+  /** What was done before the failure; `--json` prints it beside the error. */
   readonly details: object | undefined;
 
   constructor(
-    code: string,
+    code: CommandErrorCode,
     message: string,
-    options?: ErrorOptions & {
-      exitStatus?: (typeof EXIT)[keyof typeof EXIT];
-      details?: object | undefined;
-    },
+    options?: ErrorOptions & { details?: object | undefined },
   ) {
     super(message, options);
     this.name = 'CommandError';
     this.code = code;
-    this.exitStatus = options?.exitStatus ?? EXIT.failed;
+    this.exitStatus = COMMAND_ERRORS[code].exitStatus;
     this.details = options?.details;
   }
 }
 
 /** Wrong arguments: exit status 2. */
 export function usageError(message: string): CommandError {
-  return new CommandError('USAGE', message, { exitStatus: EXIT.usage });
+  return new CommandError('USAGE', message);
 }
 
-/** For `.catch` of what reads a file that the user named. */
-export function cannotRead(file: string): (cause: unknown) => never {
+/** For `.catch` of what reads a file or folder that the user named. @param what for example `the manifest` */
+export function cannotRead(path: string, what?: string): (cause: unknown) => never {
   return (cause) => {
-    throw new CommandError('FILE_NOT_FOUND', `cannot read ${file}`, { cause });
+    const name = what === undefined ? path : `${what} ${path}`;
+    throw new CommandError('FILE_NOT_FOUND', `cannot read ${name}.`, { cause });
   };
 }
 
-/** Message of anything thrown, with those causes that it does not tell itself. */
+/** Somebody else's words as a sentence of a message: with a period, unless they end in one. */
+export function sentence(text: string): string {
+  const words = text.trimEnd();
+  return /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
+/** Message of anything thrown, followed by the messages of its causes that it does not repeat itself. */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const told: string[] = [];

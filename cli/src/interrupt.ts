@@ -1,4 +1,5 @@
 /** Ctrl-C and SIGTERM as an AbortSignal, so that work under way cleans up after itself. */
+import { CommandError } from './errors.ts';
 
 /**
  * One Ctrl-C may arrive several times: from the terminal, and again from npm or npx, which hand it on. Only
@@ -10,9 +11,14 @@ const SAME_INTERRUPT_MS = 1000;
 export function interruptSignal(advice?: string): AbortSignal {
   const abort = new AbortController();
   onInterrupt((name) => {
-    abort.abort(new Error(`interrupted (${name})${advice ? `; ${advice}` : ''}`));
+    abort.abort(interrupted(name, advice));
   });
   return abort.signal;
+}
+
+/** The reason for an abort. @param advice a sentence: what to do after an interruption */
+export function interrupted(name: NodeJS.Signals, advice?: string): CommandError {
+  return new CommandError('INTERRUPTED', `interrupted by ${name}.${advice ? ` ${advice}` : ''}`);
 }
 
 /** How often to see whether npm is still there, in ms. */

@@ -157,7 +157,7 @@ test('batch local takes the type of its inputs from their names, or asks', async
   writeFileSync(join(mixed, 'b.json'), '1');
   const two = await run(...job);
   expect(two.status).toBe(2);
-  expect(two.stderr).toContain('a.csv is text/csv, b.json is application/json');
+  expect(two.stderr).toContain('a.csv is text/csv and b.json is application/json');
   writeFileSync(join(mixed, 'b.bin'), '1');
   rmSync(join(mixed, 'b.json'));
   const unknown = await run(...job);
@@ -287,9 +287,7 @@ test('serve names --port where another program has the port', async () => {
   const { port } = other.address() as AddressInfo;
   const { status, stdout, stderr } = await run('serve', digits, '--port', String(port));
   other.close();
-  expect(stderr).toContain(
-    `port ${port} is in use by another program; end that, or choose another`,
-  );
+  expect(stderr).toContain(`port ${port} is in use by another program. End it, or choose another`);
   expect(stderr).toContain('--port');
   expect(stdout).toBe('');
   expect(status).toBe(1);

@@ -66,14 +66,14 @@ export function checkCustomAttributes(header: string): void {
   if (header.length > MAX_LENGTH) {
     throw new PredictionError(
       'BAD_OPTION',
-      `the custom attributes have ${header.length} characters, SageMaker carries ${MAX_LENGTH}. Ask for fewer outputs by name.`,
+      `the custom attributes have ${header.length} characters, but SageMaker carries ${MAX_LENGTH}. Ask for fewer outputs by name.`,
     );
   }
   const bad = /[^\x20-\x7e]/u.exec(header);
   if (bad) {
     throw new PredictionError(
       'BAD_OPTION',
-      `the custom attributes hold ${JSON.stringify(bad[0])} at character ${bad.index}; SageMaker carries printable ASCII only`,
+      `the custom attributes hold ${JSON.stringify(bad[0])} at character ${bad.index}. SageMaker carries printable ASCII only.`,
     );
   }
 }

@@ -80,6 +80,6 @@ function bodyOf(request: string | Uint8Array): { InputLocation: string } | { Bod
   if (request.byteLength <= MAX_INLINE) return { Body: request };
   throw new PredictionError(
     'BAD_OPTION',
-    `the request has ${request.byteLength} bytes, and an asynchronous one carries at most ${MAX_INLINE}. Put it into S3 and give its s3:// address`,
+    `the request has ${request.byteLength} bytes, but an asynchronous one carries at most ${MAX_INLINE}. Put it into S3 and give its s3:// address.`,
   );
 }

@@ -4,6 +4,7 @@ import { jsonata } from './jsonata.ts';
 /** Errors that say the same the next time; all others, Lambda's and S3's own among them, are tried again. */
 const LASTING_ERRORS = [
   'Error',
+  'ConstructError',
   'BatchError',
   'TypeError',
   'SyntaxError',

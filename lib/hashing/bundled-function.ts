@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { NodejsFunctionProps } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { ConstructError } from '../errors.ts';
 import { PACKAGE_ROOT } from '../package-root.ts';
 import { StagedCode } from './staged-code.ts';
 
@@ -12,12 +13,12 @@ export type FunctionName = 'shards' | 'smoke-test' | 'stop-jobs';
 /**
  * Props of a `NodejsFunction`. Its own bundling would hash the path of the checkout along with the sources, or
  * bundle at every synthesis.
- * @throws where the package has not been built
+ * @throws ConstructError BUILD_INCOMPLETE if the package has not been built
  */
 export function bundledFunction(name: FunctionName): Pick<NodejsFunctionProps, 'code' | 'handler'> {
   const file = join(PACKAGE_ROOT, 'dist', 'functions', `${name}.js`);
   if (!existsSync(file)) {
-    throw new Error(`${file} is missing. Run 'npm run build' first.`);
+    throw new ConstructError('BUILD_INCOMPLETE', `${file} is missing. Run 'npm run build' first.`);
   }
   const code = new StagedCode({
     sourcePath: dirname(file),

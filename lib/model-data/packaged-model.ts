@@ -6,6 +6,7 @@ import { MANIFEST_PATH, type Manifest, manifestSchema } from '@sagemaker-tfs/man
 import { type AssetStaging, FileAssetPackaging, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { commandFile } from 'sagemaker-tfs/files';
+import { ConstructError } from '../errors.ts';
 import { stagedDirectory } from '../hashing/staged-directory.ts';
 import { hashSources, type ModelSources } from './inputs.ts';
 
@@ -105,7 +106,8 @@ export class PackagedModel extends Construct {
     if (props.postprocess) args.push('--postprocess', JSON.stringify(props.postprocess));
     const { status, stderr, error } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     if (status === 0) return;
-    throw new Error(
+    throw new ConstructError(
+      'PACKAGING_FAILED',
       `${this.node.path}: packaging ${resolve(props.model)} failed:\n${(stderr || error?.message) ?? ''}`,
       { cause: error },
     );

@@ -1,6 +1,5 @@
 /** Errors of constructs, told by the field of the configuration that they come from. */
-import { ConfigurationError } from '../configuration-error.ts';
-import { InvalidProp } from '../validation.ts';
+import { ConfigurationError, InvalidProp } from '../errors.ts';
 
 /** Props that a model of the configuration has, whatever they are for. */
 const OF_MODEL = new Set([

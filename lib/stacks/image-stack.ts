@@ -2,6 +2,7 @@
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { ConstructError } from '../errors.ts';
 import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
 
 /** Props of {@link ImageStack}. */
@@ -46,7 +47,12 @@ export class ImageStack extends Stack {
   /** An image that was asked for. */
   image(variant: ServingImageVariant): IServingImage {
     const image = this.images.get(variant);
-    if (!image) throw new Error(`${this.node.path} builds no '${variant}' image`);
+    if (!image) {
+      throw new ConstructError(
+        'IMAGE_NOT_BUILT',
+        `${this.node.path} builds no '${variant}' image. Add it to \`variants\`.`,
+      );
+    }
     return image;
   }
 }

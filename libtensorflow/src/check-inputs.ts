@@ -21,7 +21,7 @@ export function checkInputs(signature: Signature, inputs: TensorMap, declared = 
     if (Object.hasOwn(signature.inputs, name)) continue;
     throw new LibTensorFlowError(
       'UNKNOWN_INPUT',
-      `signature "${signature.key}" has no input "${name}"; it takes ${listed(signature.inputs)}`,
+      `signature "${signature.key}" has no input "${name}", only ${listed(signature.inputs)}.`,
     );
   }
   for (const [name, spec] of Object.entries(signature.inputs)) {
@@ -29,7 +29,7 @@ export function checkInputs(signature: Signature, inputs: TensorMap, declared = 
     if (tensor === undefined) {
       throw new LibTensorFlowError(
         'MISSING_INPUT',
-        `input "${name}" of signature "${signature.key}" is missing; it takes ${listed(signature.inputs)}`,
+        `input "${name}" of signature "${signature.key}" is missing. Give ${listed(signature.inputs)}.`,
       );
     }
     checkInput(`input "${name}" of signature "${signature.key}"`, spec, tensor, declared);
@@ -50,7 +50,7 @@ export function checkOutputs(
     if (!spec) {
       throw new LibTensorFlowError(
         'UNKNOWN_OUTPUT',
-        `signature "${signature.key}" has no output "${name}"; it gives ${listed(signature.outputs)}`,
+        `signature "${signature.key}" has no output "${name}", only ${listed(signature.outputs)}.`,
       );
     }
     checkSupported(`output "${name}" of signature "${signature.key}"`, spec);
@@ -79,13 +79,13 @@ function checkSupported(what: string, spec: TensorSpec): void {
   if (spec.dtype === undefined) {
     throw new LibTensorFlowError(
       'WRONG_DTYPE',
-      `${what} is of ${enumName(spec.dtypeEnum)}, which is not supported`,
+      `${what} is of ${enumName(spec.dtypeEnum)}, which is not supported.`,
     );
   }
   if (spec.tensorName === '') {
     throw new LibTensorFlowError(
       'WRONG_DTYPE',
-      `${what} is a sparse or composite tensor, which is not supported`,
+      `${what} is a sparse or composite tensor, which is not supported.`,
     );
   }
 }

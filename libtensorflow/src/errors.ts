@@ -1,27 +1,24 @@
-/** What went wrong: with the library, with the model, with a call, or inside TensorFlow. */
-export type LibTensorFlowErrorCode =
-  /** No libtensorflow on this machine, or the place that was named holds none. */
-  | 'LIBRARY_NOT_FOUND'
-  /** The wheel could not be fetched, checked or unpacked; nothing half-done is kept. */
-  | 'LIBRARY_FETCH_FAILED'
-  /** The library is there and the system's loader refuses it. */
-  | 'LIBRARY_LOAD_FAILED'
-  /** A directory without `saved_model.pb` or `saved_model.pbtxt`. */
-  | 'NOT_A_SAVED_MODEL'
-  /** TensorFlow could not load the SavedModel. */
-  | 'MODEL_LOAD_FAILED'
-  | 'UNKNOWN_SIGNATURE'
-  | 'UNKNOWN_INPUT'
-  | 'MISSING_INPUT'
-  | 'UNKNOWN_OUTPUT'
-  /** An input of another dtype than the signature's, or a dtype that this project does not carry. */
-  | 'WRONG_DTYPE'
-  /** An input whose rank or sizes the signature does not accept, or whose bytes do not fill its shape. */
-  | 'WRONG_SHAPE'
-  /** TensorFlow ran the model and reported an error. */
-  | 'RUN_FAILED'
-  /** A call after `close()`. */
-  | 'SESSION_CLOSED';
+/** The room's catalogue: what goes wrong with the library, with the model, with a call, or inside TensorFlow. */
+export const LIBTENSORFLOW_ERRORS = {
+  LIBRARY_NOT_FOUND: 'This machine has no libtensorflow, or the place that you named holds none.',
+  LIBRARY_FETCH_FAILED:
+    'The wheel cannot be fetched, checked or unpacked. Nothing half-done is kept.',
+  LIBRARY_LOAD_FAILED: "The system's loader refuses the library.",
+  NOT_A_SAVED_MODEL: 'The directory has neither `saved_model.pb` nor `saved_model.pbtxt`.',
+  MODEL_LOAD_FAILED: 'TensorFlow cannot load the SavedModel.',
+  UNKNOWN_SIGNATURE: 'The model has no such signature.',
+  UNKNOWN_INPUT: 'The signature has no such input.',
+  MISSING_INPUT: 'An input of the signature is missing.',
+  UNKNOWN_OUTPUT: 'The signature has no such output.',
+  WRONG_DTYPE: 'A tensor has another dtype than the signature, or one that is not supported.',
+  WRONG_SHAPE:
+    'An input does not fit the shape of the signature, or its bytes do not fill its shape.',
+  RUN_FAILED: 'TensorFlow ran the model and reported an error.',
+  SESSION_CLOSED: 'The session was closed before the call.',
+} as const;
+
+/** A code of the catalogue. */
+export type LibTensorFlowErrorCode = keyof typeof LIBTENSORFLOW_ERRORS;
 
 /** Thrown by everything in this package; callers map `code` to their own catalogue. */
 export class LibTensorFlowError extends Error {

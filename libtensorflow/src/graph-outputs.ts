@@ -18,7 +18,7 @@ export function graphOutputs(
     if (oper === null) {
       throw new LibTensorFlowError(
         'RUN_FAILED',
-        `the signature names the tensor "${tensorName}", which the model's graph lacks: export it again`,
+        `the signature names the tensor "${tensorName}", which the model's graph lacks. Export it again.`,
       );
     }
     outputs[2 * position] = oper;

@@ -35,7 +35,7 @@ export function allocateInput(api: CApi, tensor: Tensor): Pointer {
   });
   const native = api.TF_AllocateTensor(enumValue, dims, shape.length, bytes);
   if (native === null) {
-    throw new LibTensorFlowError('RUN_FAILED', `TensorFlow could not allocate ${bytes} bytes`);
+    throw new LibTensorFlowError('RUN_FAILED', `TensorFlow could not allocate ${bytes} bytes.`);
   }
   if (bytes === 0) return native;
   const data = api.TF_TensorData(native);
@@ -98,7 +98,7 @@ export function readOutput(api: CApi, native: Pointer): Output {
   if (dtype === undefined) {
     throw new LibTensorFlowError(
       'WRONG_DTYPE',
-      `outputs of ${enumName(dtypeEnum)} are not supported`,
+      `outputs of ${enumName(dtypeEnum)} are not supported.`,
     );
   }
   const shape = Array.from({ length: api.TF_NumDims(native) }, (_, index) =>

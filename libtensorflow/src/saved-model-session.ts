@@ -92,7 +92,7 @@ export class SavedModelSession {
     if (this.#closed) {
       throw new LibTensorFlowError(
         'SESSION_CLOSED',
-        'this session is closed: load the model again',
+        'this session is closed. Load the model again.',
       );
     }
     const signature = this.#signature(signatureKey);
@@ -128,7 +128,7 @@ export class SavedModelSession {
     const known = Object.keys(this.signatures).map((name) => `"${name}"`);
     throw new LibTensorFlowError(
       'UNKNOWN_SIGNATURE',
-      `the model has no signature "${key}"; it has ${known.join(', ') || 'none'}`,
+      `the model has no signature "${key}", only ${known.join(', ') || 'none'}.`,
     );
   }
 

@@ -1,4 +1,4 @@
-/** A manifest or a declaration in it that makes no sense. */
+/** The room's one error: a manifest, or a declaration in it, that makes no sense. */
 export class ManifestError extends Error {
   /** Where: `preprocess.size`, `models.0.name`; empty for the whole. */
   readonly field: string;

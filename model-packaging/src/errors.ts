@@ -3,54 +3,72 @@
  * what to do; the command prints the message and leaves with `exitStatus`.
  */
 
-/** Every code with the exit status of the command: 1 the work failed, 2 wrong usage. */
-export const EXIT_STATUS = {
-  /** A path that does not exist or is of the wrong kind. */
-  SOURCE_NOT_FOUND: 2,
-  /** An option that makes no sense, or options that contradict each other. */
-  BAD_OPTION: 2,
-  /** A directory or archive in which no SavedModel can be found. */
-  NOT_A_SAVED_MODEL: 1,
-  /** A version directory whose name is not a decimal number, or a version twice. */
-  BAD_VERSION: 1,
-  /** `saved_model.pbtxt`: text format, which neither TensorFlow Serving's C++ loader nor this reader takes. */
-  TEXT_FORMAT: 1,
-  /** A protobuf, checkpoint index or archive that is truncated or not what its name says. */
-  CORRUPT_FILE: 1,
-  /** A file that the model needs is missing. */
-  MISSING_FILE: 1,
-  /** A symbolic link, hard link or archive entry that leads out of its directory. */
-  UNSAFE_PATH: 1,
-  /** A file name that cannot be written to an archive: not UTF-8, or a special file. */
-  BAD_FILE_NAME: 1,
-  /** A file that changed while it was read. */
-  FILE_CHANGED: 1,
-  /** `code/inference.py`: a Python handler. */
-  PYTHON_HANDLER: 1,
-  /** A handler that cannot be bundled. */
-  HANDLER_NOT_BUNDLED: 1,
-  /** A native module in a handler. */
-  NATIVE_MODULE: 1,
-  /** A `preprocess` or `postprocess` declaration that does not fit the model. */
-  BAD_DECLARATION: 1,
-  /** A source or an option that needs Python TensorFlow where none works. */
-  PYTHON_TENSORFLOW: 1,
-  /** Python TensorFlow could not convert or wrap the model. */
-  CONVERSION_FAILED: 1,
-  /** An S3 object that cannot be read. */
-  S3_FAILED: 1,
-  /** The output cannot be written: no permission, no space. */
-  OUTPUT_FAILED: 1,
-  /** A sample file that is not what the signature wants. */
-  BAD_SAMPLE: 1,
-  /** A packaged model that does not load or run. */
-  VERIFY_FAILED: 1,
-  /** The caller's AbortSignal. */
-  ABORTED: 1,
+/** Every code with the exit status of the command, 1 (the work failed) or 2 (wrong usage), and its meaning. */
+export const PACKAGING_ERRORS = {
+  SOURCE_NOT_FOUND: {
+    exitStatus: 2,
+    meaning: 'A path does not exist, cannot be read, or is of the wrong kind.',
+  },
+  BAD_OPTION: {
+    exitStatus: 2,
+    meaning: 'An option makes no sense, or options contradict each other.',
+  },
+  NOT_A_SAVED_MODEL: {
+    exitStatus: 1,
+    meaning: 'The directory or archive holds no SavedModel that can be served.',
+  },
+  BAD_VERSION: {
+    exitStatus: 1,
+    meaning: 'The name of a version directory is not a decimal number, or a version occurs twice.',
+  },
+  TEXT_FORMAT: {
+    exitStatus: 1,
+    meaning: 'The model is a `saved_model.pbtxt`, which TensorFlow Serving does not load either.',
+  },
+  CORRUPT_FILE: {
+    exitStatus: 1,
+    meaning: 'A protobuf, checkpoint index or archive is truncated, or not what its name says.',
+  },
+  MISSING_FILE: { exitStatus: 1, meaning: 'A file that the model needs is missing.' },
+  UNSAFE_PATH: {
+    exitStatus: 1,
+    meaning: 'A symbolic link, hard link or archive entry leads out of its directory.',
+  },
+  BAD_FILE_NAME: {
+    exitStatus: 1,
+    meaning: 'An archive cannot hold the file: its name is not UTF-8, or it is a special file.',
+  },
+  FILE_CHANGED: { exitStatus: 1, meaning: 'A file changed while it was being read.' },
+  PYTHON_HANDLER: {
+    exitStatus: 1,
+    meaning: '`code/inference.py` is a Python handler, which the runtime does not run.',
+  },
+  HANDLER_NOT_BUNDLED: { exitStatus: 1, meaning: 'The handler cannot be bundled.' },
+  NATIVE_MODULE: { exitStatus: 1, meaning: 'The handler uses a native module.' },
+  BAD_DECLARATION: {
+    exitStatus: 1,
+    meaning: 'A `preprocess` or `postprocess` declaration does not fit the model.',
+  },
+  PYTHON_TENSORFLOW: {
+    exitStatus: 1,
+    meaning: 'The work needs Python TensorFlow, and none was found that works.',
+  },
+  CONVERSION_FAILED: {
+    exitStatus: 1,
+    meaning: 'Python TensorFlow could not convert or wrap the model.',
+  },
+  S3_FAILED: { exitStatus: 1, meaning: 'An S3 object cannot be read.' },
+  OUTPUT_FAILED: {
+    exitStatus: 1,
+    meaning: 'The output cannot be written: no permission or no space.',
+  },
+  BAD_SAMPLE: { exitStatus: 1, meaning: 'A sample file does not fit the signature.' },
+  VERIFY_FAILED: { exitStatus: 1, meaning: 'The packaged model does not load or run.' },
+  ABORTED: { exitStatus: 1, meaning: "The caller's AbortSignal stopped the work." },
 } as const;
 
 /** A code of the catalogue. */
-export type PackagingErrorCode = keyof typeof EXIT_STATUS;
+export type PackagingErrorCode = keyof typeof PACKAGING_ERRORS;
 
 /** Thrown by everything in this package. */
 export class PackagingError extends Error {
@@ -62,8 +80,44 @@ export class PackagingError extends Error {
     super(message, options);
     this.name = 'PackagingError';
     this.code = code;
-    this.exitStatus = EXIT_STATUS[code];
+    this.exitStatus = PACKAGING_ERRORS[code].exitStatus;
   }
+}
+
+/** The reason for an abort of the caller's. */
+export function aborted(cause: unknown): PackagingError {
+  return new PackagingError('ABORTED', 'packaging was stopped. Nothing was written.', { cause });
+}
+
+/** @throws PackagingError ABORTED once the caller's signal is aborted */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw aborted(signal.reason);
+}
+
+/** A file that is not what it was a moment ago. */
+export function fileChanged(path: string): PackagingError {
+  return new PackagingError(
+    'FILE_CHANGED',
+    `${path} changed while it was being packed. Wait until the export is finished, then package again.`,
+  );
+}
+
+/** A file that cannot be read: one that the caller named, or one that a model needs. */
+export function unreadable(
+  path: string,
+  cause: unknown,
+  code: 'SOURCE_NOT_FOUND' | 'MISSING_FILE' = 'SOURCE_NOT_FOUND',
+): PackagingError {
+  return new PackagingError(code, `${path} cannot be read: ${messageOf(cause)}.`, { cause });
+}
+
+/** A file of a model that is not what its name says. @param what for example `it has no header` */
+export function damaged(path: string, what: string, cause?: unknown): PackagingError {
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${path} is damaged or truncated: ${what}. Export or copy the model again.`,
+    { cause },
+  );
 }
 
 /** The message of anything thrown. */

@@ -5,7 +5,7 @@ export {
   writeBakedImage,
 } from './baked-image/baked-image.ts';
 export {
-  EXIT_STATUS,
+  PACKAGING_ERRORS,
   PackagingError,
   type PackagingErrorCode,
 } from './errors.ts';

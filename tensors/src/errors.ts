@@ -1,15 +1,15 @@
-/** What went wrong with tensor data; the code says which rule was broken. */
-export type TensorErrorCode =
-  /** A dtype that TensorFlow has and this project does not carry (complex, quantized, resource, variant). */
-  | 'UNSUPPORTED_DTYPE'
-  /** Bytes or values that do not fill the shape exactly, or a shape with a negative or fractional size. */
-  | 'SHAPE_MISMATCH'
-  /** A value that the dtype cannot hold. */
-  | 'VALUE_OUT_OF_RANGE'
-  /** Bytes that are not what the format says: truncated, wrong magic, lengths past the end. */
-  | 'MALFORMED'
-  /** More bytes, once decompressed, than the caller's limit. */
-  | 'TOO_LARGE';
+/** The room's catalogue: which rule the tensor data broke. */
+export const TENSOR_ERRORS = {
+  UNSUPPORTED_DTYPE:
+    "The dtype is TensorFlow's, but not supported: complex, quantized, resource or variant.",
+  SHAPE_MISMATCH: 'The bytes or values do not fill the shape, or a size is negative or fractional.',
+  VALUE_OUT_OF_RANGE: 'The dtype cannot hold the value.',
+  MALFORMED: 'The bytes break their format: truncated, wrong magic, or lengths past the end.',
+  TOO_LARGE: "Decompressed, the data is larger than the caller's limit.",
+} as const;
+
+/** A code of the catalogue. */
+export type TensorErrorCode = keyof typeof TENSOR_ERRORS;
 
 /** Thrown by everything in this package for bad data; callers map `code` to their own catalogue. */
 export class TensorError extends Error {

@@ -47,7 +47,6 @@ import {
 } from '../../container/src/transport/http/response-reader.ts';
 import { PackagingError } from '../../model-packaging/src/errors.ts';
 import { readSavedModel } from '../../model-packaging/src/saved-model/saved-model.ts';
-import { snappyUncompress } from '../../model-packaging/src/saved-model/snappy.ts';
 import { readTable } from '../../model-packaging/src/saved-model/sstable.ts';
 import { readCheckpoint } from '../../model-packaging/src/saved-model/variables.ts';
 import { extractArchive } from '../../model-packaging/src/source/extract.ts';
@@ -472,17 +471,6 @@ export const TARGETS: readonly Target[] = [
     tokens: JSON_TOKENS,
     isRefusal: (error) => error instanceof ManifestError,
     read: (bytes) => parseManifest(bytes.toString('utf8')),
-  },
-  {
-    name: 'snappy',
-    seeds: async () => [
-      Buffer.from([5, 16, ...Buffer.from('hello')]),
-      Buffer.from([10, 0, 97, 0x15, 1]),
-    ],
-    tokens: ['\xff\xff\xff\xff\x0f', '\xf0', '\xfc', '\x01\x01'],
-    isRefusal: (error) =>
-      error instanceof Error && error.message === 'a Snappy block does not add up',
-    read: (bytes) => snappyUncompress(bytes),
   },
   {
     name: 'jpeg-header',

@@ -539,7 +539,7 @@ describe('in shards', () => {
     [
       'of another bucket',
       () => putInventory([], { sourceBucket: 'photos' }),
-      /is of bucket photos, and inputUri is in data/,
+      /lists bucket photos, but inputUri is in data/,
     ],
     [
       'with a row that is cut off',

@@ -54,7 +54,7 @@ test('a record whose name leads out of the folder is refused', async () => {
   await writeFile(join(work, 'shards.keys/shard-000000.ndjson'), '"../out"\n');
   const [shard = ''] = await shardsIn(join(work, 'shards'));
   await expect(unpackShards([shard], join(work, 'back'))).rejects.toMatchObject({
-    code: 'BAD_KEY',
+    code: 'UNSAFE_PATH',
   });
 });
 

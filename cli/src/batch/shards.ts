@@ -13,7 +13,7 @@ import {
   streamRecordIo,
   streamTfRecords,
 } from '@sagemaker-tfs/tensors';
-import { CommandError, explain } from '../errors.ts';
+import { CommandError, explain, usageError } from '../errors.ts';
 import { folderSource, type InputSource } from './local/inputs.ts';
 
 /** How a format frames records. */
@@ -64,7 +64,7 @@ export interface ShardReport {
  * Packs the files below a folder into `shard-000000.<suffix>`, ... with the names of the records in
  * `<target>.keys`. The target is there as a whole or not at all; memory holds one file.
  * @param shardBytes size after which the next shard is begun
- * @throws CommandError INPUT_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS
+ * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS
  */
 export async function packFolder(
   directory: string,
@@ -74,7 +74,7 @@ export async function packFolder(
   onRecord: () => void = () => undefined,
 ): Promise<ShardReport> {
   if ((await readdir(target).catch(() => [])).length > 0) {
-    throw new CommandError('OUTPUT_EXISTS', `${target} is not empty; name another folder`);
+    throw new CommandError('OUTPUT_EXISTS', `${target} is not empty. Name another folder.`);
   }
   const partial = `${resolve(target)}.partial`;
   await rm(partial, { recursive: true, force: true });
@@ -128,7 +128,7 @@ async function packInto(
   }
   await shard?.close();
   if (records === 0 && failures.length === 0) {
-    throw new CommandError('INPUT_EMPTY', `${source.prefix} holds no files`);
+    throw new CommandError('INPUT_EMPTY', `${source.prefix} holds no files.`);
   }
   return { records, bytes, shards, failures };
 }
@@ -166,7 +166,7 @@ async function openShard(places: Places, name: string, suffix: string): Promise<
 
 /**
  * Unpacks shards into files under their names, or `<shard>-<number>` where the names are not there.
- * @throws TensorError for a shard that is damaged, naming the record; CommandError BAD_KEY
+ * @throws TensorError for a shard that is damaged, naming the record; CommandError UNSAFE_PATH, USAGE
  */
 export async function unpackShards(
   shardPaths: readonly string[],
@@ -194,7 +194,7 @@ function formatOf(path: string): { stem: string; format: ShardFormat } {
   const format = Object.values(SHARD_FORMATS).find(({ suffix }) => path.endsWith(suffix));
   if (!format) {
     const known = Object.values(SHARD_FORMATS).map(({ suffix }) => suffix);
-    throw new CommandError('SHARD_FORMAT', `${path}: shards end in ${known.join(', ')}`);
+    throw usageError(`${path} is not a shard by its name. Shards end in ${known.join(', ')}.`);
   }
   return { stem: path.slice(0, -format.suffix.length), format };
 }
@@ -216,8 +216,8 @@ function fileFor(target: string, key: string): string {
   const path = resolve(target, `./${key}`);
   if (path.startsWith(`${resolve(target)}/`)) return path;
   throw new CommandError(
-    'BAD_KEY',
-    `the record's name ${JSON.stringify(key)} leads out of ${target}`,
+    'UNSAFE_PATH',
+    `the record's name ${JSON.stringify(key)} leads out of ${target}. Rename it and pack again.`,
   );
 }
 

@@ -119,7 +119,7 @@ export function measuredSeconds(measurement: unknown, source: string): number {
   if (typeof done === 'number' && typeof seconds === 'number' && done > 0) return seconds / done;
   if (typeof knee?.imagesPerSecond === 'number') return 1 / knee.imagesPerSecond;
   throw usageError(
-    `${source} is no measurement; give the output of batch local --json or of tune --json`,
+    `${source} is not a measurement. Give the output of batch local --json or of tune --json.`,
   );
 }
 

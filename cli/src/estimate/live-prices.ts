@@ -52,7 +52,10 @@ export async function livePrices(
     client.destroy();
   }
   if (Object.keys(found).length === 0) {
-    throw new CommandError('PRICE_UNKNOWN', `the price list has no ${instanceType} in ${region}`);
+    throw new CommandError(
+      'PRICE_UNKNOWN',
+      `AWS's price list has no ${instanceType} in ${region}. Check both names.`,
+    );
   }
   return found;
 }

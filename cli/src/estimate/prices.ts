@@ -39,7 +39,7 @@ export async function readPrices(file?: string): Promise<Prices> {
     const reason = cause instanceof z.ZodError ? new Error(z.prettifyError(cause)) : cause;
     throw new CommandError(
       'PRICES_INVALID',
-      `${file} is no price file; take prices/us-east-1.json as a pattern`,
+      `${file} is not a price file. Write it like prices/us-east-1.json.`,
       { cause: reason },
     );
   }
@@ -51,6 +51,6 @@ export function instanceHour({ instanceHour: known, asOf }: Prices, instanceType
   if (price !== undefined) return price;
   throw new CommandError(
     'PRICE_UNKNOWN',
-    `no price of ${instanceType} in the price file of ${asOf}; add it there, name another with --prices, or use --live-prices`,
+    `the price file of ${asOf} has no ${instanceType}. Add it there, name another file with --prices, or use --live-prices.`,
   );
 }

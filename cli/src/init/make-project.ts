@@ -24,7 +24,7 @@ export interface MadeProject {
 
 /**
  * Copies the model, writes the files, and asks the model for the golden answer to a made-up sample.
- * @throws CommandError NOT_EMPTY where the directory holds something; PackagingError where there is no model
+ * @throws CommandError OUTPUT_EXISTS where the directory holds something; PackagingError where there is no model
  */
 export async function makeProject(options: ProjectOptions): Promise<MadeProject> {
   const directory = resolve(options.directory);
@@ -35,7 +35,7 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
   if (!sample) {
     throw new CommandError(
       'NO_SAMPLE',
-      `no request can be made up for ${source}; sagemaker-tfs inspect shows what it takes`,
+      `no request can be made up for ${source}. sagemaker-tfs inspect shows what the model takes.`,
     );
   }
   const path = `samples/sample.${sample.contentType === 'application/x-image' ? 'png' : 'npz'}`;
@@ -53,21 +53,21 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
   return { directory, files: [...Object.keys(files), 'goldens/sample.json', 'model/'].sort() };
 }
 
-/** @throws CommandError NOT_EMPTY; a repository that was only begun counts as empty */
+/** @throws CommandError OUTPUT_EXISTS; a repository that was only begun counts as empty */
 async function requireEmpty(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => []);
   const found = names.filter((name) => name !== '.git');
   if (found.length === 0) return;
   throw new CommandError(
-    'NOT_EMPTY',
-    `${directory} holds ${found.slice(0, 3).join(', ')}; give an empty or a new directory`,
+    'OUTPUT_EXISTS',
+    `${directory} holds ${found.slice(0, 3).join(', ')}. Give an empty or a new directory.`,
   );
 }
 
 /** Below a version, as TensorFlow Serving wants it. */
 async function copyModel(source: string, target: string): Promise<void> {
   const names = await readdir(source).catch(() => {
-    throw usageError(`--model ${source} is not a directory`);
+    throw usageError(`--model ${source} is not a directory.`);
   });
   const isVersion = names.some((name) => name.startsWith('saved_model.pb'));
   await cp(source, isVersion ? join(target, '1') : target, { recursive: true });

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { CommandError } from '../errors.ts';
 
 /** The page with the policy under which browsers run it. */
 export interface Page {
@@ -37,7 +38,11 @@ function pagePath(): string {
 /** The page carries its policy's hashes in a comment: `<!-- csp: script-src '...'; style-src '...' -->`. */
 function policyOf(html: string): string {
   const hashes = /<!-- csp: (.*?) -->/.exec(html)?.[1];
-  if (!hashes) throw new Error('the playground was built without its policy; run: npm run build');
+  if (!hashes)
+    throw new CommandError(
+      'BUILD_INCOMPLETE',
+      'the playground was built without its policy. Run: npm run build',
+    );
   return [
     "default-src 'none'",
     hashes,

@@ -23,12 +23,12 @@ export async function requireFreePort(port: number): Promise<void> {
     if (code === 'EADDRINUSE') {
       throw new CommandError(
         'PORT_IN_USE',
-        `port ${port} is in use by another program; end that, or choose another port with --port`,
+        `port ${port} is in use by another program. End it, or choose another port with --port.`,
       );
     }
     throw new CommandError(
       'PORT_REFUSED',
-      `cannot listen on port ${port} (${code ?? message}); choose another with --port`,
+      `cannot listen on port ${port} (${code ?? message}). Choose another with --port.`,
     );
   }
 }
@@ -41,13 +41,16 @@ const TRIES = 50;
  */
 const SEARCHED = { from: 20_000, to: 32_768 };
 
-/** So many neighboring free ports; the first is returned. @throws where no such range turns up */
+/** The first of `count` neighboring free ports. @throws CommandError PORT_REFUSED where no such range turns up */
 export async function freePortRange(count: number): Promise<number> {
   for (let left = TRIES; left > 0; left--) {
     const first = randomInt(SEARCHED.from, SEARCHED.to - count);
     if (await allFree(first, count)) return first;
   }
-  throw new Error(`no ${count} neighboring free ports found on this machine`);
+  throw new CommandError(
+    'PORT_REFUSED',
+    `no ${count} neighboring free ports were found on this machine. End programs that listen, and try again.`,
+  );
 }
 
 async function allFree(first: number, count: number): Promise<boolean> {

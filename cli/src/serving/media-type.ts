@@ -26,7 +26,7 @@ export function knownMediaType(file: string): string {
   const type = BY_ENDING[extname(file).toLowerCase()];
   if (type !== undefined) return type;
   const what = file === '-' ? 'standard input has no ending' : `unknown ending: ${file}`;
-  throw usageError(`${what}; say what it is with --content-type, for example application/json`);
+  throw usageError(`${what}. Name its type with --content-type, for example application/json.`);
 }
 
 /** The media type that the runtime expects for a file of this name. Default: `application/octet-stream`. */

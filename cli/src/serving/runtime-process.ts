@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError } from '../errors.ts';
+import { CommandError, sentence } from '../errors.ts';
 import { roomDirectory } from '../files.ts';
 import { freePort, freePortRange } from './free-port.ts';
 import { chooseInProcess, chooseModelServer, type ModelServerChoice } from './model-server.ts';
@@ -158,7 +158,7 @@ async function healthy(
   }
   throw new CommandError(
     'RUNTIME_NOT_READY',
-    `the runtime was not ready after ${seconds} s: ${reason}`,
+    `the runtime was not ready after ${seconds} s: ${sentence(reason)}`,
   );
 }
 

@@ -25,7 +25,7 @@ export async function verifyWithRuntime(
   return report;
 }
 
-/** @throws CommandError NOTHING_TRIED where no signature ran and no request was answered */
+/** @throws CommandError NO_SAMPLE where no signature ran and no request was answered */
 function requireTried({ archive, versions, requests }: VerifyReport): void {
   const signatures = versions.flatMap((version) => version.signatures);
   const ran = signatures.some(({ firstMs }) => firstMs !== undefined);
@@ -33,8 +33,8 @@ function requireTried({ archive, versions, requests }: VerifyReport): void {
   const notes = [...signatures, ...requests].map(({ note }) => note).filter((note) => note !== '');
   const reasons = [...new Set(notes)].map((note) => `\n  ${note}`).join('');
   throw new CommandError(
-    'NOTHING_TRIED',
-    `${archive} loads, but nothing of it could be tried; give a request that clients send with --sample FILE${reasons}`,
+    'NO_SAMPLE',
+    `${archive} loads, but nothing of it could be tried. Give a request that clients send with --sample FILE.${reasons}`,
   );
 }
 

@@ -125,6 +125,6 @@ async function untilEnd(session: ServeSession, signal: AbortSignal): Promise<voi
   if (status === undefined || status === 0) return;
   throw new CommandError(
     'RUNTIME_FAILED',
-    `the serving runtime ended with status ${status}; serve it again with --json to see its whole log`,
+    `the serving runtime ended with status ${status}. Serve it again with --json to see its whole log.`,
   );
 }

@@ -8,7 +8,7 @@ import {
   SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
 import { awsError } from '../batch/aws/clients.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, sentence } from '../errors.ts';
 import type { Point } from './point.ts';
 
 /** What the job needs. */
@@ -26,7 +26,7 @@ export interface RecommenderOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs a job to its end and gives a point for each recommendation. @throws CommandError RECOMMENDER_FAILED */
+/** Runs a job to its end and gives a point for each recommendation. @throws CommandError JOB_NOT_COMPLETED */
 export async function recommend(options: RecommenderOptions): Promise<Point[]> {
   const sagemaker = new SageMakerClient(options.region ? { region: options.region } : {});
   const JobName = `tune-${Date.now()}`;
@@ -72,8 +72,8 @@ async function results(
     if (job.Status === 'COMPLETED') return (job.InferenceRecommendations ?? []).map(pointOf);
     if (job.Status === 'FAILED' || job.Status === 'STOPPED') {
       throw new CommandError(
-        'RECOMMENDER_FAILED',
-        `${JobName} is ${job.Status}: ${job.FailureReason ?? 'no reason given'}`,
+        'JOB_NOT_COMPLETED',
+        `${JobName} is ${job.Status}: ${sentence(job.FailureReason ?? 'no reason given')}`,
       );
     }
     await sleep(intervalSeconds * 1_000, undefined, { signal });

@@ -1,7 +1,7 @@
 /** Writes what was found into `serving.config.ts`, without touching what else stands there, or into a JSON file. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { generateCode, parseModule } from 'magicast';
-import { CommandError, usageError } from '../errors.ts';
+import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { type Point, variablesOf } from './point.ts';
 
 /** Settings in the terms of the configuration. */
@@ -25,7 +25,7 @@ export function settingsOf({ concurrency = 1, server }: Point): TunedSettings {
  * Puts settings into a model of a configuration: its `environment`, and `maxConcurrentTransforms` of its `batch`.
  * A file that ends in `.json` holds the settings alone.
  * @param model its name. Default: the only one.
- * @throws CommandError USAGE, CONFIG_NOT_WRITTEN
+ * @throws CommandError USAGE, FILE_NOT_FOUND, CONFIG_NOT_WRITTEN
  */
 export async function writeSettings(
   file: string,
@@ -34,15 +34,9 @@ export async function writeSettings(
 ): Promise<void> {
   const text = file.endsWith('.json')
     ? `${JSON.stringify(settings, null, 2)}\n`
-    : edited(await readFile(file, 'utf8').catch(notRead(file)), file, settings, model);
+    : edited(await readFile(file, 'utf8').catch(cannotRead(file)), file, settings, model);
   await writeFile(`${file}.partial`, text);
   await rename(`${file}.partial`, file);
-}
-
-function notRead(file: string) {
-  return (cause: unknown) => {
-    throw new CommandError('CONFIG_NOT_WRITTEN', `cannot read ${file}`, { cause });
-  };
 }
 
 /** Parts of a configuration that are written to. */
@@ -73,7 +67,7 @@ function edited(
     if (cause instanceof CommandError) throw cause;
     throw new CommandError(
       'CONFIG_NOT_WRITTEN',
-      `${file} is not export default defineConfig({ models: { ... } }); write a .json file instead`,
+      `${file} is not export default defineConfig({ models: { ... } }). Write a .json file instead.`,
       { cause },
     );
   }
@@ -83,5 +77,5 @@ function chosen(names: readonly string[], name: string | undefined): string {
   const [only] = names;
   if (name !== undefined && names.includes(name)) return name;
   if (name === undefined && names.length === 1 && only) return only;
-  throw usageError(`give --name, one of the configuration's models: ${names.join(', ')}`);
+  throw usageError(`several models could be meant. Give --name, one of ${names.join(', ')}.`);
 }

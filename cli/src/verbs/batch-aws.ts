@@ -113,7 +113,7 @@ async function watch(
   if (job.status === 'Failed' || job.status === 'Stopped') {
     throw new CommandError(
       'JOB_NOT_COMPLETED',
-      `${name} is ${job.status}${reason}; ${done} of ${total} objects have an output. The rest: ${job.jobs ? 'start it again with the same --run-id' : 'sagemaker-tfs batch start --missing-only'}`,
+      `${name} is ${job.status}${reason}. ${done} of ${total} objects have an output. For the rest, ${job.jobs ? 'start it again with the same --run-id' : 'run sagemaker-tfs batch start --missing-only'}.`,
       { details: result },
     );
   }
@@ -151,7 +151,7 @@ async function verify(
     const missing = report.missing > 0 ? `; ${report.redriveManifest} lists what is missing` : '';
     throw new CommandError(
       'BATCH_INCOMPLETE',
-      `${report.missing} of ${report.inputs} inputs have no output, ${report.empty} outputs are empty, ${bad.length} of ${report.samples.length} samples are wrong${missing}`,
+      `${report.missing} of ${report.inputs} inputs have no output, ${report.empty} outputs are empty, ${bad.length} of ${report.samples.length} samples are wrong${missing}.`,
       { details: report },
     );
   }
@@ -159,7 +159,10 @@ async function verify(
 }
 
 function placesOf(inputUri?: string, outputUri?: string): TransformPlaces {
-  if (!inputUri || !outputUri) throw usageError('name a job, or give --input-uri and --output-uri');
+  if (!inputUri || !outputUri)
+    throw usageError(
+      'neither a job nor a place is named. Name a job, or give --input-uri and --output-uri.',
+    );
   const dataType = inputUri.endsWith('.manifest') ? 'ManifestFile' : 'S3Prefix';
   return { inputUri, outputUri, dataType };
 }
@@ -217,7 +220,7 @@ async function fetchInto(
 
 function formatOf(file: string): FileFormat {
   const end = /\.(ndjson|jsonl|csv|parquet)$/.exec(file)?.[1];
-  if (!end) throw usageError(`give --format: ${file} does not end in .ndjson, .csv or .parquet`);
+  if (!end) throw usageError(`${file} does not end in .ndjson, .csv or .parquet. Give --format.`);
   return end === 'jsonl' ? 'ndjson' : (end as FileFormat);
 }
 

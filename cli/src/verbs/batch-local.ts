@@ -8,7 +8,7 @@ import {
 import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
 import { CommandError, usageError } from '../errors.ts';
-import { onInterrupt } from '../interrupt.ts';
+import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { wholeNumber } from './options.ts';
@@ -120,18 +120,18 @@ function addRequestOptions(local: Command): void {
 
 async function batchLocal(folder: string, options: BatchLocalOptions): Promise<void> {
   if (!options.url && !options.model) {
-    throw usageError('give --model SOURCE to serve or --url of a runtime that is serving');
+    throw usageError(
+      'there is nothing to ask. Give --model SOURCE to serve, or --url of a runtime that is serving.',
+    );
   }
   const abort = new AbortController();
-  onInterrupt((name) =>
-    abort.abort(new Error(`interrupted (${name}); run it again to do the rest`)),
-  );
+  onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
   const result = await run(folder, options, abort);
   if (!options.json) process.stdout.write(`${describeResult(result)}\n`);
   if (result.missing > 0) {
     throw new CommandError(
       'BATCH_INCOMPLETE',
-      `${result.missing} of ${result.inputs} inputs have no output; ${result.redriveManifest} lists them for --manifest, ${result.redriveReasons} says why`,
+      `${result.missing} of ${result.inputs} inputs have no output. ${result.redriveManifest} lists them for --manifest, ${result.redriveReasons} says why.`,
       { details: result },
     );
   }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShardFormatName, ShardReport } from '../batch/shards.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, sentence } from '../errors.ts';
 import { printResult } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 
@@ -61,8 +61,8 @@ async function pack(folder: string, options: PackOptions): Promise<void> {
   if (report.failures.length > 0) {
     const [first] = report.failures;
     throw new CommandError(
-      'PACK_INCOMPLETE',
-      `${report.failures.length} files are in no shard, the first ${first?.key}: ${first?.message}`,
+      'BATCH_INCOMPLETE',
+      `${report.failures.length} files are in no shard, the first ${first?.key}: ${sentence(first?.message ?? '')}`,
       { details: report },
     );
   }

@@ -209,10 +209,15 @@ async function startMachine(
   command: Command,
 ): Promise<void> {
   for (const [name, flag] of Object.entries(FIXED)) {
-    if (name in options) throw usageError(`${flag} is fixed where the state machine is deployed`);
+    if (name in options)
+      throw usageError(
+        `${flag} cannot be given with --state-machine. Set it where the state machine is deployed.`,
+      );
   }
   if (options.missingOnly) {
-    throw usageError('give the --run-id of the run to continue, instead of --missing-only');
+    throw usageError(
+      '--missing-only cannot be given with --state-machine. Give the --run-id of the run to continue.',
+    );
   }
   const input: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
@@ -260,12 +265,12 @@ async function startTransformJob(options: Options): Promise<void> {
 function existingOf({ existing = 'older', missingOnly }: Options) {
   if (existing === 'replace') {
     if (missingOnly)
-      throw usageError('--existing replace makes all again: leave out --missing-only');
+      throw usageError('--existing replace makes all outputs again. Leave out --missing-only.');
     return 'older';
   }
   if (existing !== 'older' && !missingOnly) {
     throw usageError(
-      `--existing ${existing} needs --missing-only or --state-machine: a job makes every output again`,
+      `--existing ${existing} needs --missing-only or --state-machine. A plain job makes every output again.`,
     );
   }
   return existing;
@@ -282,14 +287,16 @@ function jobOf(options: Options): StartOptions {
   const [alone] = Object.entries(machine).find(([, value]) => value !== undefined) ?? [];
   if (alone !== undefined) {
     const flag = alone.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw usageError(`--${flag} needs --state-machine`);
+    throw usageError(`--${flag} needs --state-machine.`);
   }
   const { modelName, inputUri, outputUri, env, tag, maxPayload, instanceType } = rest;
   const fallbacks = options.fallbacks
     ? (options.fallbackInstanceType ?? fallbackTypes(instanceType))
     : [];
   if (!modelName || !inputUri || !outputUri) {
-    throw usageError('give --model-name, --input-uri and --output-uri, or --state-machine');
+    throw usageError(
+      'the job is not fully named. Give --model-name, --input-uri and --output-uri, or --state-machine.',
+    );
   }
   return {
     ...rest,

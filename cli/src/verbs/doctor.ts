@@ -41,8 +41,8 @@ async function doctor(options: DoctorOptions): Promise<void> {
   const needed = findings.slice(0, 2).filter(({ ok }) => !ok);
   if (needed.length > 0) {
     throw new CommandError(
-      'NOT_READY',
-      `serving needs: ${needed.map(({ what }) => what).join(', ')}`,
+      'REQUIREMENT_MISSING',
+      `serving needs: ${needed.map(({ what }) => what).join(', ')}.`,
     );
   }
 }

@@ -78,7 +78,7 @@ async function run(options: Options): Promise<void> {
   const prices = await readPrices(options.prices);
   const region = options.region ?? prices.region;
   if (!options.livePrices && region !== prices.region) {
-    throw usageError(`the price file is of ${prices.region}; use --live-prices for ${region}`);
+    throw usageError(`the price file is of ${prices.region}. Use --live-prices for ${region}.`);
   }
   const work: Workload = {
     ...options,
@@ -111,7 +111,10 @@ async function run(options: Options): Promise<void> {
 
 async function secondsOf({ secondsPerImage, measured }: Options): Promise<number> {
   if (secondsPerImage !== undefined) return secondsPerImage;
-  if (measured === undefined) throw usageError('give --seconds-per-image or --measured FILE');
+  if (measured === undefined)
+    throw usageError(
+      'the time of an image is missing. Give --seconds-per-image or --measured FILE.',
+    );
   const { measuredSeconds } = await import('../estimate/estimate.ts');
   const { readFile } = await import('node:fs/promises');
   try {

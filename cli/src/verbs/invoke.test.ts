@@ -130,13 +130,13 @@ test('--signature and --model reach the runtime, beside custom attributes', asyn
   const both = await invoke(SAMPLE, '--url', runtime.url, ...twice);
   expect([both.exitCode, both.stderr]).toEqual([
     2,
-    expect.stringContaining('tfs-model-name already'),
+    expect.stringContaining('tfs-model-name is given twice'),
   ]);
 });
 
 test('what cannot be asked, and what is not there, say so', async () => {
   const both = await invoke(SAMPLE, '--url', runtime.url, '--endpoint', ENDPOINT);
-  expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('not both')]);
+  expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('exclude each other')]);
   const alone = await invoke(SAMPLE, '--region', 'eu-west-1');
   expect(alone.exitCode).toBe(2);
   const url = `http://127.0.0.1:${await freePort()}`;

@@ -69,7 +69,9 @@ function attributesOf({ customAttributes = '', signature, model }: InvokeOptions
   for (const [name, value] of named) {
     if (value === undefined) continue;
     if (parts[0]?.split(',').some((part) => part.trim().startsWith(`${name}=`))) {
-      throw usageError(`--custom-attributes names ${name} already`);
+      throw usageError(
+        `${name} is given twice: as an option and in --custom-attributes. Leave one out.`,
+      );
     }
     parts.push(`${name}=${encodeURIComponent(value)}`);
   }
@@ -89,7 +91,7 @@ async function requireFile(path: string): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   if (!existing || existing.isFile()) return;
   const kind = existing.isDirectory() ? 'a directory' : 'a device, pipe or socket';
-  throw usageError(`--out ${path} is ${kind}; give a file name, or leave --out away for stdout`);
+  throw usageError(`--out ${path} is ${kind}. Give a file name, or leave out --out for stdout.`);
 }
 
 /** Beside the file and then in its place, so that nobody finds half of it. */
@@ -101,7 +103,7 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
     await rename(temporary, path);
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw new CommandError('NOT_WRITTEN', `cannot write ${path}`, { cause });
+    throw new CommandError('OUTPUT_FAILED', `cannot write ${path}.`, { cause });
   }
 }
 

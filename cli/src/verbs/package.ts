@@ -87,11 +87,13 @@ async function packageVerb(source: string | undefined, options: PackageVerbOptio
 function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageVerbOptions): void {
   const targets = [out, uncompressed, bakedImage].filter((target) => target !== undefined);
   if (targets.length !== 1) {
-    throw usageError('give one of --out FILE, --uncompressed FOLDER, --baked-image FOLDER');
+    throw usageError(
+      'exactly one output is needed. Give --out FILE, --uncompressed FOLDER or --baked-image FOLDER.',
+    );
   }
-  if (targets[0] === '') throw usageError('the name of the output is empty');
+  if (targets[0] === '') throw usageError('the name of the output is empty.');
   if ((bakedImage === undefined) !== (baseImage === undefined)) {
-    throw usageError('--baked-image and --base-image go together');
+    throw usageError('--baked-image and --base-image go together. Give both or neither.');
   }
 }
 
@@ -162,14 +164,14 @@ async function verify(
 ): Promise<VerifyReport | undefined> {
   if (!options.verify) return undefined;
   const { verifyWithRuntime } = await import('../serving/verify.ts');
-  await libraryFor('verifying the archive', 'leave it out with --no-verify', signal);
+  await libraryFor('verifying the archive', 'Leave it out with --no-verify.', signal);
   return verifyWithRuntime(path, options.sample, {
     name: resolve(out),
     ...(signal && { signal }),
   });
 }
 
-/** @throws CommandError NO_LIBRARY, with the way to do without */
+/** @throws CommandError LIBRARY_NOT_FOUND, with the way to do without */
 async function libraryFor(
   work: string,
   instead: string,
@@ -178,8 +180,12 @@ async function libraryFor(
   const { libraryHere } = await import('../serving/library.ts');
   await libraryHere(signal).catch((cause: unknown) => {
     signal?.throwIfAborted();
-    throw new CommandError('NO_LIBRARY', `${work} needs the TensorFlow library; ${instead}`, {
-      cause,
-    });
+    throw new CommandError(
+      'LIBRARY_NOT_FOUND',
+      `${work} needs the TensorFlow library. ${instead}`,
+      {
+        cause,
+      },
+    );
   });
 }

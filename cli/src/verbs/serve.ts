@@ -112,7 +112,7 @@ async function untilStopped(session: ServeSession, signal: AbortSignal): Promise
   if (ending !== 'interrupted' && ending !== 0) {
     throw new CommandError(
       'RUNTIME_FAILED',
-      `the serving runtime ended with status ${ending}; its log above says why`,
+      `the serving runtime ended with status ${ending}. Its log above says why.`,
     );
   }
 }

@@ -16,10 +16,10 @@ export const LOCAL_RUNTIME = 'http://127.0.0.1:8080';
 /** The target that the options name; a runtime on this machine where they name none. @throws CommandError USAGE */
 export function targetOf({ url, endpoint, region, variant }: TargetOptions): Target {
   if (endpoint === undefined) {
-    if (region ?? variant) throw usageError('--region and --variant go with --endpoint');
+    if (region ?? variant) throw usageError('--region and --variant need --endpoint.');
     return { url: url ?? LOCAL_RUNTIME };
   }
-  if (url) throw usageError('give --url or --endpoint, not both');
+  if (url) throw usageError('--url and --endpoint exclude each other. Give one.');
   return { endpointName: endpoint, ...(region && { region }) };
 }
 
@@ -29,7 +29,7 @@ export function withHint(error: unknown, target: Target): unknown {
   if (!('url' in target) || code !== 'CONNECTION_REFUSED') return error;
   return new CommandError(
     'NO_RUNTIME',
-    `nothing answers at ${target.url}; start one with: sagemaker-tfs serve DIR`,
+    `nothing answers at ${target.url}. Start a runtime with: sagemaker-tfs serve DIR`,
     { cause: error },
   );
 }

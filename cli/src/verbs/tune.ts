@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
+import { interruptSignal } from '../interrupt.ts';
 import { ms, printResult, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import type { Samples } from '../tune/load.ts';
@@ -95,13 +96,10 @@ function numbers(least: number): (text: string) => number[] {
 
 async function run(samples: string[], options: Options): Promise<void> {
   const { kneeOf } = await import('../tune/point.ts');
-  const abort = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => abort.abort(new Error(`interrupted (${name})`)));
-  }
+  const signal = interruptSignal();
   const points = [
-    ...(await sweep(samples, options, abort.signal)),
-    ...(await recommended(options, abort.signal)),
+    ...(await sweep(samples, options, signal)),
+    ...(await recommended(options, signal)),
   ];
   // What SageMaker measured on other machines says nothing of the settings here.
   const knee = kneeOf(
@@ -111,7 +109,7 @@ async function run(samples: string[], options: Options): Promise<void> {
   if (options.chart) await draw(options.chart, points);
   if (!options.json) process.stdout.write(`${describe(points, knee)}\n`);
   if (!knee && points.some(({ concurrency }) => concurrency !== undefined)) {
-    throw new CommandError('NO_KNEE', 'no setting is without errors and within --max-latency', {
+    throw new CommandError('NO_KNEE', 'no setting met --max-latency without errors.', {
       details: { points },
     });
   }
@@ -127,7 +125,9 @@ async function sweep(files: string[], options: Options, signal: AbortSignal): Pr
   const { model, url, endpoint, handler, region } = options;
   if (!model && !url && !endpoint) {
     if (options.recommend) return [];
-    throw usageError('give --model SOURCE, --url, --endpoint or --recommend');
+    throw usageError(
+      'there is nothing to measure. Give --model SOURCE, --url, --endpoint or --recommend.',
+    );
   }
   const { powersOfTwo, sweepModel, sweepTarget } = await import('../tune/sweep.ts');
   const concurrencies = powersOfTwo(options.maxConcurrency);
@@ -166,7 +166,7 @@ async function readSamples(files: string[], options: Options): Promise<Samples> 
     else found.push(...(await readdir(file)).sort().map((name) => join(file, name)));
   }
   const [first] = found;
-  if (!first) throw usageError('name sample files: the request bodies to send');
+  if (!first) throw usageError('no sample is named. Name files with the request bodies to send.');
   const bodies = await Promise.all(found.slice(0, SAMPLES).map((file) => readFile(file)));
   const contentType = options.contentType ?? mediaTypeOf(first);
   return { bodies, contentType, ...(options.accept && { accept: options.accept }) };
@@ -176,7 +176,7 @@ async function recommended(options: Options, signal: AbortSignal): Promise<Point
   const { recommend: modelName, roleArn, samplePayload, instanceType, region } = options;
   if (!modelName) return [];
   if (!roleArn || !samplePayload || !instanceType) {
-    throw usageError('--recommend needs --role-arn, --sample-payload and --instance-type');
+    throw usageError('--recommend needs --role-arn, --sample-payload and --instance-type.');
   }
   const { recommend } = await import('../tune/recommender.ts');
   const contentType = options.contentType ?? 'application/x-image';

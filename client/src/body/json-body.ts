@@ -33,7 +33,7 @@ function* pieces(value: unknown): Pieces {
   } else if (typeof value === 'object') {
     yield* objectPieces(value);
   } else {
-    throw new PredictionError('BAD_OPTION', `JSON has no form for a ${typeof value}`);
+    throw new PredictionError('BAD_OPTION', `JSON cannot hold a ${typeof value}.`);
   }
 }
 

@@ -36,7 +36,7 @@ function explain(cause: unknown, address: string): [ClientCode, string] {
     return ['CONNECTION_REFUSED', `nothing listens at ${address}. Is the runtime started?`];
   }
   if (has(LOST)) {
-    return ['CONNECTION_LOST', `the connection to ${address} ended before an answer came`];
+    return ['CONNECTION_LOST', `the connection to ${address} ended before an answer came.`];
   }
   if (has(NO_HOST)) {
     return [
@@ -44,7 +44,7 @@ function explain(cause: unknown, address: string): [ClientCode, string] {
       `the host of ${address} is not known. Check its name and the network.`,
     ];
   }
-  if (has(TIMEOUTS)) return ['TIMEOUT', `${address} cannot be reached in time`];
+  if (has(TIMEOUTS)) return ['TIMEOUT', `${address} cannot be reached in time.`];
   return [
     'NETWORK_FAILED',
     `the request to ${address} failed (${rootMessage(cause)}). Check that the server is up; from a browser, that it allows this page's origin (CORS).`,

@@ -5,33 +5,25 @@
  * `MODEL_NOT_READY`, ...), else `HTTP_<status>`; errors of SageMaker's API that are not named here keep
  * SageMaker's name (`ServiceUnavailable`).
  */
-export const CLIENT_CODES = [
-  /** An option, a body or a target that cannot be sent. */
-  'BAD_OPTION',
-  /** No answer within `timeoutSeconds`. */
-  'TIMEOUT',
-  'CONNECTION_REFUSED',
-  /** The connection ended before an answer came. */
-  'CONNECTION_LOST',
-  /** The connection ended within the answer. */
-  'ANSWER_CUT',
-  'HOST_NOT_FOUND',
-  /** The network failed and the platform does not say how; browsers never do. */
-  'NETWORK_FAILED',
-  'ENDPOINT_NOT_FOUND',
-  'ACCESS_DENIED',
-  'NO_CREDENTIALS',
-  'NO_REGION',
-  /** The container failed without an error of this project's form. */
-  'MODEL_ERROR',
-  /** The answer cannot be read as what was asked of it. */
-  'UNREADABLE_ANSWER',
-  /** An image that cannot be decoded, or nothing here that decodes images. */
-  'BAD_IMAGE',
-] as const;
+export const CLIENT_ERRORS = {
+  BAD_OPTION: 'An option, a body or a target cannot be sent.',
+  TIMEOUT: 'No answer came within `timeoutSeconds`.',
+  CONNECTION_REFUSED: 'Nothing listens at the address.',
+  CONNECTION_LOST: 'The connection ended before an answer came.',
+  ANSWER_CUT: 'The connection ended within the answer.',
+  HOST_NOT_FOUND: 'The host name is unknown.',
+  NETWORK_FAILED: 'The network failed, and the platform does not say how. Browsers never do.',
+  ENDPOINT_NOT_FOUND: 'There is no such endpoint in the region and account.',
+  ACCESS_DENIED: 'AWS refuses the caller.',
+  NO_CREDENTIALS: 'There are no AWS credentials.',
+  NO_REGION: 'There is no AWS region.',
+  MODEL_ERROR: "The container failed without an error of this project's form.",
+  UNREADABLE_ANSWER: 'The answer cannot be read in the form that was asked for.',
+  BAD_IMAGE: 'The image cannot be decoded, or nothing here decodes images.',
+} as const;
 
 /** One of the client's own codes. */
-export type ClientCode = (typeof CLIENT_CODES)[number];
+export type ClientCode = keyof typeof CLIENT_ERRORS;
 
 /** What an error may tell besides its message. */
 export interface PredictionErrorOptions extends ErrorOptions {
@@ -41,7 +33,7 @@ export interface PredictionErrorOptions extends ErrorOptions {
 
 /** Why there is no prediction, and what to do. */
 export class PredictionError extends Error {
-  /** One of {@link CLIENT_CODES}, the container's code, or SageMaker's name of the error. */
+  /** One of {@link CLIENT_ERRORS}, the container's code, or SageMaker's name of the error. */
   readonly code: string;
   /** HTTP status that the container gave, or SageMaker where it did not reach one; undefined without an answer. */
   readonly status: number | undefined;

@@ -31,7 +31,7 @@ export async function encodeJpeg(
   const browser = globalThis as unknown as BrowserApi;
   const blob = new Blob([image as Uint8Array<ArrayBuffer>]);
   const bitmap = await browser.createImageBitmap(blob).catch((cause: unknown) => {
-    throw new PredictionError('BAD_IMAGE', 'the browser cannot decode the image', { cause });
+    throw new PredictionError('BAD_IMAGE', 'the browser cannot decode the image.', { cause });
   });
   try {
     const canvas = new browser.OffscreenCanvas(width, height);

@@ -37,7 +37,7 @@ async function loadSharp() {
   } catch (cause) {
     throw new PredictionError(
       'BAD_IMAGE',
-      'fitImage needs sharp to decode images in Node: npm install sharp',
+      'fitImage needs sharp to decode images in Node. Run: npm install sharp',
       { cause },
     );
   }

@@ -16,7 +16,7 @@ export async function fitImage(image: Uint8Array, options: FitImageOptions): Pro
   for (const [name, value] of Object.entries(sizes)) {
     if (!Number.isInteger(value) || value < 1 || (name === 'quality' && value > 100)) {
       const range = name === 'quality' ? 'from 1 to 100' : 'from 1 on';
-      throw new PredictionError('BAD_OPTION', `${name} ${value} is not a whole number ${range}`);
+      throw new PredictionError('BAD_OPTION', `${name} ${value} is not a whole number ${range}.`);
     }
   }
   return encodeJpeg(image, { width, height, mode, quality });

@@ -29,7 +29,7 @@ function invocationsUrl(url: string, targetModel: string | undefined): string {
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
     throw new PredictionError(
       'BAD_OPTION',
-      `"${url}" is no http or https URL, for example http://127.0.0.1:8080`,
+      `"${url}" is not an http or https URL. Write it like http://127.0.0.1:8080.`,
     );
   }
   if (parsed.pathname === '/') {

@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
+import { ConstructError } from '../../errors.ts';
 import { openObject, readJson } from './storage.ts';
 
 /** What is read of an inventory. */
@@ -29,39 +30,47 @@ const schema = z.object({
 /**
  * Reads the manifest.
  * @param bucket the bucket that must have been counted
- * @throws where it is none, of another bucket, or in another format than CSV
+ * @throws ConstructError INVENTORY_INVALID for another bucket or another format than CSV, INVENTORY_NOT_READ
  */
 export async function readInventory(s3: S3Client, uri: string, bucket: string): Promise<Inventory> {
   const place = parseS3Uri(uri);
   const json = await readJson(s3, place).catch((cause: unknown) => {
-    throw new Error(`cannot read the inventory ${uri}: ${(cause as Error).message}`, { cause });
+    throw new ConstructError(
+      'INVENTORY_NOT_READ',
+      `cannot read the inventory ${uri}: ${(cause as Error).message}`,
+      { cause },
+    );
   });
   const { success, data, error } = schema.safeParse(json);
   if (!success) {
-    throw new Error(
-      `${uri} is not the manifest.json of an S3 inventory: ${z.prettifyError(error)}`,
-    );
+    throw invalid(`${uri} is not the manifest.json of an S3 inventory: ${z.prettifyError(error)}`);
   }
   if (data.fileFormat.toUpperCase() !== 'CSV') {
-    throw new Error(
-      `the inventory ${uri} is in ${data.fileFormat}, and only CSV is read. Configure a CSV inventory, or leave inventoryUri out`,
+    throw invalid(
+      `the inventory ${uri} is in ${data.fileFormat}, and only CSV is read. Configure a CSV inventory, or leave out inventoryUri.`,
     );
   }
   if (data.sourceBucket !== bucket) {
-    throw new Error(
-      `the inventory ${uri} is of bucket ${data.sourceBucket}, and inputUri is in ${bucket}`,
+    throw invalid(
+      `the inventory ${uri} lists bucket ${data.sourceBucket}, but inputUri is in ${bucket}. Give an inventory of ${bucket}.`,
     );
   }
   const columns = data.fileSchema.split(',').map((name) => name.trim());
   if (!columns.includes('Key')) {
-    throw new Error(`the inventory ${uri} has no column Key, only ${columns.join(', ')}`);
+    throw invalid(
+      `the inventory ${uri} has no column Key, only ${columns.join(', ')}. Configure it again.`,
+    );
   }
   return { bucket: place.bucket, files: data.files.map(({ key }) => key), columns };
 }
 
+function invalid(message: string): ConstructError {
+  return new ConstructError('INVENTORY_INVALID', message);
+}
+
 /**
  * Keys of a data file, in its order, many at a time: current versions that are no delete markers.
- * @throws naming the file and the row
+ * @throws ConstructError INVENTORY_NOT_READ, naming the file and the row
  */
 export async function* inventoryKeys(
   s3: S3Client,
@@ -77,7 +86,7 @@ export async function* inventoryKeys(
     if (line === '') return [];
     const fields = fieldsOf(line, columns.length);
     if (fields.length !== columns.length) {
-      throw new Error(`${fields.length} fields instead of ${columns.length}`);
+      throw invalid(`${fields.length} fields instead of ${columns.length}.`);
     }
     if (fields[latest]?.toLowerCase() === 'false') return [];
     if (fields[marker]?.toLowerCase() === 'true') return [];
@@ -89,7 +98,8 @@ export async function* inventoryKeys(
     }
   } catch (cause) {
     const message = (cause as Error).message;
-    throw new Error(
+    throw new ConstructError(
+      'INVENTORY_NOT_READ',
       `cannot read the inventory's s3://${bucket}/${file} after row ${row}: ${message}`,
       {
         cause,

@@ -6,6 +6,7 @@ import {
   SageMakerClient,
   StopTransformJobCommand,
 } from '@aws-sdk/client-sagemaker';
+import { ConstructError } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
 export interface ExecutionEnded {
@@ -27,7 +28,7 @@ export async function handler({ detail }: ExecutionEnded): Promise<void> {
 
 function prefix(): string {
   const value = process.env.JOB_NAME_PREFIX;
-  if (!value) throw new Error('JOB_NAME_PREFIX is not set');
+  if (!value) throw new ConstructError('FUNCTION_NOT_CONFIGURED', 'JOB_NAME_PREFIX is not set.');
   return value;
 }
 

@@ -16,7 +16,7 @@ export interface Route {
   readonly deadline: number;
 }
 
-/** Sends a sample and waits for its answer. @throws SmokeTestFailure with the text of the model's refusal */
+/** Sends a sample and waits for its answer. @throws ConstructError SMOKE_TEST_FAILED with the text of the model's refusal */
 export type Ask = (route: Route, sample: SmokeTestSample, body: Uint8Array) => Promise<TimedReply>;
 
 /** Custom attributes of a sample's request. */

@@ -2,6 +2,7 @@
  * CloudFormation's custom resource protocol: one JSON document PUT to a presigned URL.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
  */
+import { ConstructError } from '../../errors.ts';
 
 /** What CloudFormation sends, as far as it is used here. */
 export interface CustomResourceEvent {
@@ -46,7 +47,10 @@ export async function respond(
         headers: { 'content-type': '' },
       });
       if (response.ok) return;
-      throw new Error(`the response URL answered ${response.status}: ${await response.text()}`);
+      throw new ConstructError(
+        'RESPONSE_NOT_SENT',
+        `the response URL answered ${response.status}: ${await response.text()}`,
+      );
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, 1000 * attempt));

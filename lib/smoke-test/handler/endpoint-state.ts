@@ -1,6 +1,6 @@
 /** Whether the endpoint runs what was just deployed. */
 import { DescribeEndpointCommand, type SageMakerClient } from '@aws-sdk/client-sagemaker';
-import { SmokeTestFailure } from './failure.ts';
+import { smokeTestFailure } from '../../errors.ts';
 
 const POLL_MS = 5_000;
 /** States that end by themselves. */
@@ -9,7 +9,7 @@ const CHANGING = ['Creating', 'Updating', 'SystemUpdating', 'RollingBack'];
 /**
  * Waits for the endpoint to be InService, with the configuration just deployed. After a silent rollback
  * an endpoint is InService too, with the old one.
- * @throws SmokeTestFailure saying what was expected
+ * @throws ConstructError SMOKE_TEST_FAILED saying what was expected
  */
 export async function waitForEndpoint(
   client: SageMakerClient,
@@ -23,17 +23,17 @@ export async function waitForEndpoint(
     const reason = endpoint.FailureReason ? ` (${endpoint.FailureReason})` : '';
     if (!CHANGING.includes(status)) {
       if (status !== 'InService') {
-        throw new SmokeTestFailure('endpoint status', 'InService', `${status}${reason}`);
+        throw smokeTestFailure('endpoint status', 'InService', `${status}${reason}`);
       }
       if (endpoint.EndpointConfigName === endpointConfigName) return;
-      throw new SmokeTestFailure(
+      throw smokeTestFailure(
         'endpoint configuration',
         endpointConfigName,
         `${endpoint.EndpointConfigName}: the update was rolled back${reason}`,
       );
     }
     if (Date.now() + POLL_MS > deadline) {
-      throw new SmokeTestFailure('endpoint status', 'InService in time', `${status}${reason}`);
+      throw smokeTestFailure('endpoint status', 'InService in time', `${status}${reason}`);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -1,5 +1,6 @@
 /** Compares an answer with what was expected. Each check gives undefined, or what was expected and what came. */
 import { decodeNpy, type NumericTensor, type Tensor, toNumbers } from '@sagemaker-tfs/tensors';
+import { ConstructError } from '../../errors.ts';
 import type {
   EqualsExpectation,
   Expectation,
@@ -163,7 +164,9 @@ function checkGolden(
 }
 
 function numeric(tensor: Tensor): NumericTensor {
-  if (tensor.dtype === 'string') throw new Error('a golden tensor must hold numbers');
+  if (tensor.dtype === 'string') {
+    throw new ConstructError('SMOKE_TEST_INVALID', 'a golden tensor must hold numbers.');
+  }
   return tensor;
 }
 

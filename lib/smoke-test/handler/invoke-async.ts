@@ -11,8 +11,8 @@ import {
   InvokeEndpointAsyncCommand,
   type SageMakerRuntimeClient,
 } from '@aws-sdk/client-sagemaker-runtime';
+import { smokeTestFailure } from '../../errors.ts';
 import { type Ask, attributesOf, type Route } from './ask.ts';
-import { SmokeTestFailure } from './failure.ts';
 import type { Reply } from './reply.ts';
 
 /** What the queue is asked through. */
@@ -61,7 +61,7 @@ export function askThroughQueue({ runtime, s3 }: QueueClients, inputUri: string)
   };
 }
 
-/** @throws SmokeTestFailure with what lies at the place of failures, or where the time is over */
+/** @throws ConstructError SMOKE_TEST_FAILED with what lies at the place of failures, or where the time is over */
 async function answerAt(
   s3: S3Client,
   { deadline }: Route,
@@ -74,11 +74,11 @@ async function answerAt(
     const failed = failure === undefined ? undefined : await objectAt(s3, failure);
     if (failed) {
       const got = Buffer.from(failed.body).toString();
-      throw new SmokeTestFailure('status', '200', got.slice(0, 500));
+      throw smokeTestFailure('status', '200', got.slice(0, 500));
     }
     if (Date.now() + POLL_MS > deadline) {
       const got = `none at ${output} (no instance may run: one that sleeps needs minutes to wake)`;
-      throw new SmokeTestFailure('answer', "one before the function's time ends", got);
+      throw smokeTestFailure('answer', "one before the function's time ends", got);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
@@ -97,6 +97,6 @@ async function objectAt(s3: S3Client, uri: string): Promise<Reply | undefined> {
 
 function placeOf(uri: string): { Bucket: string; Key: string } {
   const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
-  if (!Bucket || !Key) throw new SmokeTestFailure('place of the answer', 's3://BUCKET/KEY', uri);
+  if (!Bucket || !Key) throw smokeTestFailure('place of the answer', 's3://BUCKET/KEY', uri);
   return { Bucket, Key };
 }

@@ -4,8 +4,8 @@ import {
   ModelError,
   type SageMakerRuntimeClient,
 } from '@aws-sdk/client-sagemaker-runtime';
+import { smokeTestFailure } from '../../errors.ts';
 import { type Ask, attributesOf } from './ask.ts';
-import { SmokeTestFailure } from './failure.ts';
 
 /** Asks with InvokeEndpoint. A refusal has the status that the model answered. */
 export function askAtOnce(client: SageMakerRuntimeClient): Ask {
@@ -31,7 +31,7 @@ export function askAtOnce(client: SageMakerRuntimeClient): Ask {
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const got = `${error.OriginalStatusCode}: ${error.OriginalMessage ?? error.message}`;
-      throw new SmokeTestFailure('status', '200', got.slice(0, 500));
+      throw smokeTestFailure('status', '200', got.slice(0, 500));
     }
   };
 }

@@ -1,4 +1,5 @@
 /** All calls of one sample over one transport. */
+import { ConstructError, smokeTestFailure } from '../../errors.ts';
 import type {
   SmokeTestPlan,
   SmokeTestSample,
@@ -7,7 +8,6 @@ import type {
 } from '../plan.ts';
 import type { Ask } from './ask.ts';
 import { checkExpectation, type ReadFile } from './expectations.ts';
-import { SmokeTestFailure } from './failure.ts';
 import { checkLimits, type LatencySummary, summarize } from './latency.ts';
 import { type Reply, readAnswer } from './reply.ts';
 
@@ -59,13 +59,14 @@ export async function runSample(ask: Ask, run: SampleRun): Promise<SampleResult>
     }
     const latency = summarize(first.ms, times);
     const slow = sample.limits && checkLimits(latency, sample.limits);
-    if (slow) throw new SmokeTestFailure(slow.check, slow.expected, slow.got);
+    if (slow) throw smokeTestFailure(slow.check, slow.expected, slow.got);
     const sizes = { requestBytes: body.byteLength, responseBytes: first.body.byteLength };
     const names = { variant: variant.name, sample: sample.name, transport };
     return { ...names, ...latency, ...sizes, calls: times.length };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(
+    throw new ConstructError(
+      'SMOKE_TEST_FAILED',
       `sample '${sample.name}' over ${transport} to variant ${variant.name}, call ${calls}: ${message}`,
       { cause: error },
     );
@@ -74,7 +75,7 @@ export async function runSample(ask: Ask, run: SampleRun): Promise<SampleResult>
 
 function checkTime({ plan, deadline }: SampleRun, calls: number): void {
   if (Date.now() <= deadline) return;
-  throw new SmokeTestFailure(
+  throw smokeTestFailure(
     'time',
     `${plan.iterations + 1} calls before the function's time ends (ask for fewer iterations)`,
     `${calls} calls`,
@@ -98,12 +99,12 @@ function checkReply(reply: Reply, { variant, sample, readFile }: SampleRun): voi
   const fingerprint = fingerprintOf(reply);
   if (variant.fingerprint !== undefined && fingerprint !== variant.fingerprint) {
     const got = fingerprint ?? 'none: another container, or another model';
-    throw new SmokeTestFailure('fingerprint of the answering model', variant.fingerprint, got);
+    throw smokeTestFailure('fingerprint of the answering model', variant.fingerprint, got);
   }
   const answer = readAnswer(reply);
   for (const expectation of sample.expect ?? []) {
     const difference = checkExpectation(answer, expectation, readFile);
     if (!difference) continue;
-    throw new SmokeTestFailure(difference.check, difference.expected, difference.got);
+    throw smokeTestFailure(difference.check, difference.expected, difference.got);
   }
 }

@@ -30,7 +30,7 @@ export async function verifyWheel(
   throw new LibTensorFlowError(
     'LIBRARY_FETCH_FAILED',
     `The downloaded ${basename(path)} is not the expected file: its SHA-256 is ${got}, expected ` +
-      `${wheel.sha256}. Try again; if it stays so, the package index serves another file.`,
+      `${wheel.sha256}. Try again. If it stays so, the package index serves another file.`,
   );
 }
 
@@ -65,7 +65,7 @@ export async function unpackLibraries(
   if (missing !== undefined) {
     throw new LibTensorFlowError(
       'LIBRARY_FETCH_FAILED',
-      `${basename(path)} does not hold ${missing} in the expected size`,
+      `${basename(path)} does not hold ${missing} in the expected size.`,
     );
   }
 }

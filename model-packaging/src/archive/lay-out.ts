@@ -8,9 +8,9 @@ import {
   ManifestError,
   parseManifest,
 } from '@sagemaker-tfs/manifest';
-import { PackagingError } from '../errors.ts';
+import { fileChanged, PackagingError } from '../errors.ts';
 import { type ContentOptions, planContent } from '../plan/content.ts';
-import { fileChanged, hashFile, type PlannedFile } from '../plan/files.ts';
+import { hashFile, type PlannedFile } from '../plan/files.ts';
 import { extractArchive } from '../source/extract.ts';
 import { outputFailed, requireOutsideModel } from './output.ts';
 

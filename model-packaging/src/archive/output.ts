@@ -32,7 +32,7 @@ export function requireOutsideModel(files: readonly PlannedFile[], target: strin
     if (!isInside(target, version)) continue;
     throw new PackagingError(
       'BAD_OPTION',
-      `the output ${target} is inside the model ${version}, of which it would become a part. Write it outside of that directory.`,
+      `the output ${target} lies inside the model directory ${version}. Choose another path.`,
     );
   }
 }

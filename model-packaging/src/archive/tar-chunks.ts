@@ -2,7 +2,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Header, Pax } from 'tar';
-import { fileChanged, type PlannedFile, throwIfAborted, unreadable } from '../plan/files.ts';
+import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
+import type { PlannedFile } from '../plan/files.ts';
 
 /** Bytes of tar in a chunk. Part of the format: another size gives other compressed bytes. */
 export const CHUNK_SIZE = 1024 * 1024;

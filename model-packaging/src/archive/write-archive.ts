@@ -2,7 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { type PlannedFile, throwIfAborted } from '../plan/files.ts';
+import { throwIfAborted } from '../errors.ts';
+import type { PlannedFile } from '../plan/files.ts';
 import { makeParent, outputFailed } from './output.ts';
 import { gzipMembers } from './parallel-gzip.ts';
 import { sealBytes } from './seal.ts';

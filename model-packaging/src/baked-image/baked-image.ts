@@ -39,7 +39,10 @@ const IMAGE_REFERENCE = /^[\w][\w.:/@-]*$/;
 export async function writeBakedImage(options: BakedImageOptions): Promise<BakedImageResult> {
   const { baseImage, out, exposeModelServer = false } = options;
   if (!IMAGE_REFERENCE.test(baseImage)) {
-    throw new PackagingError('BAD_OPTION', `'${baseImage}' is not the name of an image.`);
+    throw new PackagingError(
+      'BAD_OPTION',
+      `'${baseImage}' is not the name of an image. Write it like registry/name:tag.`,
+    );
   }
   const directory = resolve(out);
   await requireEmpty(directory);

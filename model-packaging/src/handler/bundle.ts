@@ -50,7 +50,7 @@ export async function bundleHandler(file: string): Promise<BundledHandler> {
   if (natives.length > 0) throw nativeModuleError(file, natives);
   const code = result.outputFiles.find(({ path }) => path.endsWith('.mjs'));
   const sourceMap = result.outputFiles.find(({ path }) => path.endsWith('.map'));
-  if (!code || !sourceMap) throw new Error('esbuild gave no bundle');
+  if (!code || !sourceMap) throw notBundled(file, 'esbuild wrote no bundle');
   const exports = exportsOf(result.metafile);
   checkExports(file, exports);
   return { code: code.contents, sourceMap: sourceMap.contents, exports };
@@ -103,12 +103,16 @@ async function runEsbuild(entry: string, directory: string): Promise<Bundle> {
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     const faults = error.errors.map((message) => `  ${explain(message)}`).join('\n');
-    throw new PackagingError(
-      'HANDLER_NOT_BUNDLED',
-      `the handler ${entry} cannot be bundled:\n${faults}`,
-      { cause: error },
-    );
+    throw notBundled(entry, `\n${faults}`, error);
   }
+}
+
+function notBundled(file: string, why: string, cause?: unknown): PackagingError {
+  return new PackagingError(
+    'HANDLER_NOT_BUNDLED',
+    `the handler ${file} cannot be bundled: ${why}`,
+    { cause },
+  );
 }
 
 function isBuildFailure(error: unknown): error is Error & { errors: Message[] } {
@@ -130,7 +134,7 @@ function nativeModuleError(file: string, natives: readonly string[]): PackagingE
   const list = natives.map((native) => `  ${native}`).join('\n');
   return new PackagingError(
     'NATIVE_MODULE',
-    `the handler ${file} uses native modules, which are compiled for one machine and cannot be bundled:\n${list}\nUse a pure JavaScript or WebAssembly package instead; for images use decodeImage of '${HANDLER_API}', which the runtime supplies.`,
+    `the handler ${file} uses native modules, which are compiled for one machine and cannot be bundled:\n${list}\nUse a pure JavaScript or WebAssembly package instead. For images, use decodeImage of '${HANDLER_API}', which the runtime supplies.`,
   );
 }
 

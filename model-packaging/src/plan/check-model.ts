@@ -25,7 +25,7 @@ export function checkModel(directory: string): void {
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) continue;
     throw new PackagingError(
       'MISSING_FILE',
-      `${path} is missing; the model reads it. Export or copy the model again, with all of assets/.`,
+      `${path} is missing, which the model reads. Export or copy the model again, with all of assets/.`,
     );
   }
 }

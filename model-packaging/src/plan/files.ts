@@ -1,7 +1,7 @@
 /** The files of an archive: where each goes, where it comes from, and its digest. */
 import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { messageOf, PackagingError } from '../errors.ts';
+import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
 
 /** Where a file's bytes come from: a file on disk, or memory. */
 export type FileContent = { readonly file: string } | { readonly bytes: Uint8Array };
@@ -93,27 +93,4 @@ export async function hashFile(
   } finally {
     await handle.close();
   }
-}
-
-/** @throws PackagingError ABORTED once the caller's signal is aborted */
-export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (!signal?.aborted) return;
-  throw new PackagingError('ABORTED', 'packaging was stopped; nothing was written.', {
-    cause: signal.reason,
-  });
-}
-
-/** The error for a file that is not what it was a moment ago. */
-export function fileChanged(path: string): PackagingError {
-  return new PackagingError(
-    'FILE_CHANGED',
-    `${path} changed while it was being packed. Wait until the export is finished, then package again.`,
-  );
-}
-
-/** The error for a file that cannot be read. */
-export function unreadable(path: string, cause: unknown): PackagingError {
-  return new PackagingError('SOURCE_NOT_FOUND', `${path} cannot be read: ${messageOf(cause)}.`, {
-    cause,
-  });
 }

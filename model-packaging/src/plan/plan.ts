@@ -8,6 +8,7 @@ import {
 } from '@sagemaker-tfs/manifest';
 import type { Signature, SignatureMap, TensorSpec } from '@sagemaker-tfs/tensors';
 import { enumName } from '@sagemaker-tfs/tensors';
+import { PackagingError } from '../errors.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { walk } from '../source/walk.ts';
@@ -44,7 +45,12 @@ export interface PlanInput {
 /** The default signatures to check declarations against: those of the first model's newest version. */
 export function newestSignatures(model: ModelSource): SignatureMap {
   const newest = model.versions.at(-1);
-  if (!newest) throw new Error(`model ${model.name} has no version`);
+  if (!newest) {
+    throw new PackagingError(
+      'NOT_A_SAVED_MODEL',
+      `the model ${model.name} has no version. Add a version directory such as 1/.`,
+    );
+  }
   return servingGraph(readSavedModel(newest.directory)).signatures;
 }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PackagingError } from '../errors.ts';
+import { aborted, PackagingError } from '../errors.ts';
 
 /** The scripts in `python/`. */
 export type PythonScript = 'convert_keras.py' | 'wrap_image_input.py';
@@ -92,11 +92,7 @@ function run(command: string, args: readonly string[], signal?: AbortSignal): Pr
     });
     child.once('error', (error) => {
       if (!signal?.aborted) return resolve({ status: undefined, stderr: error.message });
-      reject(
-        new PackagingError('ABORTED', 'packaging was stopped; nothing was written.', {
-          cause: error,
-        }),
-      );
+      reject(aborted(error));
     });
     child.once('close', (status) => resolve({ status: status ?? 1, stderr }));
   });

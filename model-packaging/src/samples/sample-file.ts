@@ -171,7 +171,7 @@ function decodeJson(body: Buffer, signatures: SignatureMap): Decoded {
     const dtype = signature.inputs[name]?.dtype;
     if (!dtype) {
       const names = Object.keys(signature.inputs).join(', ');
-      throw new SyntaxError(`signature '${signature.key}' has no input '${name}'; it has ${names}`);
+      throw new SyntaxError(`signature '${signature.key}' has no input '${name}', only ${names}`);
     }
     return [name, tensorFromNested(dtype, withBytes(value), name)];
   });
@@ -188,7 +188,7 @@ function columnsOf(instances: readonly unknown[], signature: Signature): Record<
   const unknown = rows.flatMap((row) => Object.keys(row)).find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new SyntaxError(
-      `signature '${signature.key}' has no input '${unknown}'; it has ${names.join(', ')}`,
+      `signature '${signature.key}' has no input '${unknown}', only ${names.join(', ')}`,
     );
   }
   return Object.fromEntries(used.map((name) => [name, rows.map((row) => row[name])]));
@@ -218,7 +218,7 @@ function pick(signatures: SignatureMap, named: string | undefined): Signature {
   const signature = named === undefined ? fallback : signatures[named];
   if (signature) return signature;
   throw new SyntaxError(
-    `the model has no signature '${named ?? DEFAULT_SIGNATURE}'; it has ${all.map(({ key }) => key).join(', ')}`,
+    `the model has no signature '${named ?? DEFAULT_SIGNATURE}', only ${all.map(({ key }) => key).join(', ')}`,
   );
 }
 
@@ -226,7 +226,7 @@ function onlyInput({ key, inputs }: Signature): string {
   const names = Object.keys(inputs);
   if (names.length === 1) return names[0] as string;
   throw new SyntaxError(
-    `signature '${key}' has the inputs ${names.join(', ')}: name each, in JSON or .npz`,
+    `signature '${key}' has the inputs ${names.join(', ')}. Name each, in JSON or .npz`,
   );
 }
 

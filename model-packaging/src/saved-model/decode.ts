@@ -1,6 +1,6 @@
 /** Decodes parts of a protobuf file with their schema. */
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
-import { messageOf, PackagingError } from '../errors.ts';
+import { damaged, messageOf, PackagingError } from '../errors.ts';
 import type { Span, WireFile } from './wire.ts';
 
 /** Decodes a span with its schema. @throws PackagingError CORRUPT_FILE */
@@ -13,10 +13,7 @@ export function decode<Desc extends DescMessage>(
     return fromBinary(schema, file.bytes(span));
   } catch (error) {
     if (error instanceof PackagingError) throw error;
-    throw new PackagingError(
-      'CORRUPT_FILE',
-      `${file.path} has a damaged ${schema.typeName} at byte ${span.start}: ${messageOf(error)}. Export or copy the model again.`,
-      { cause: error },
-    );
+    const what = `its ${schema.typeName} at byte ${span.start}: ${messageOf(error)}`;
+    throw damaged(file.path, what, error);
   }
 }

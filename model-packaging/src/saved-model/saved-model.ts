@@ -66,7 +66,7 @@ export function readSavedModel(directory: string): SavedModelSummary {
     if (metaGraphs.length === 0) {
       throw new PackagingError(
         'CORRUPT_FILE',
-        `${path} holds no graph (${file.size} bytes). Export or copy the model again.`,
+        `${path} holds no graph in its ${file.size} bytes. Export or copy the model again.`,
       );
     }
     return { path, schemaVersion, metaGraphs };
@@ -80,7 +80,7 @@ export function servingGraph(model: SavedModelSummary): MetaGraphSummary {
   const tags = model.metaGraphs.map((metaGraph) => `[${metaGraph.tags.join(', ')}]`).join(', ');
   throw new PackagingError(
     'NOT_A_SAVED_MODEL',
-    `${model.path} has no graph tagged '${SERVING_TAG}', only ${tags}; TensorFlow Serving would not load it. Export it for serving (tf.saved_model.save, or SavedModelBuilder with tags=[tf.saved_model.SERVING]).`,
+    `${model.path} has no graph tagged '${SERVING_TAG}', only ${tags}, so TensorFlow Serving would not load it. Export it for serving (tf.saved_model.save, or SavedModelBuilder with tags=[tf.saved_model.SERVING]).`,
   );
 }
 

@@ -5,8 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { maskedCrc32c } from '@sagemaker-tfs/tensors';
-import { messageOf, PackagingError } from '../errors.ts';
-import { snappyUncompress } from './snappy.ts';
+import { damaged, unreadable } from '../errors.ts';
 
 /** One pair. */
 export interface TableEntry {
@@ -22,7 +21,7 @@ interface BlockHandle {
 const FOOTER_SIZE = 48;
 const MAGIC = Buffer.from('57fb808b247547db', 'hex');
 const NO_COMPRESSION = 0;
-const SNAPPY = 1;
+
 /** Keys share prefixes, so all of them may be longer than the file; by this much at most. */
 const MAX_KEY_RATIO = 64;
 const SMALL_KEY_BYTES = 1024 * 1024;
@@ -35,15 +34,10 @@ export function readTable(path: string): TableEntry[] {
   try {
     file = readFileSync(path);
   } catch (error) {
-    throw new PackagingError('MISSING_FILE', `${path} cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    });
+    throw unreadable(path, error, 'MISSING_FILE');
   }
   const fail = (what: string): never => {
-    throw new PackagingError(
-      'CORRUPT_FILE',
-      `${path} is damaged: ${what}. Export or copy the model again.`,
-    );
+    throw damaged(path, what);
   };
   if (file.length < FOOTER_SIZE || !file.subarray(-MAGIC.length).equals(MAGIC)) {
     fail('it does not end as a checkpoint index does');
@@ -99,12 +93,7 @@ function blockContent(file: Buffer, { offset, size }: BlockHandle, fail: Fail): 
   const stored = file.subarray(offset, end);
   const compression = file[end];
   if (compression === NO_COMPRESSION) return stored;
-  if (compression !== SNAPPY) return fail(`its blocks have the unknown compression ${compression}`);
-  try {
-    return snappyUncompress(stored);
-  } catch (error) {
-    return fail(messageOf(error));
-  }
+  return fail(`its blocks have the compression ${compression}, which TensorFlow does not write`);
 }
 
 /** Reads a buffer from front to back. */

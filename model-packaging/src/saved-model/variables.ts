@@ -1,10 +1,10 @@
 /** The variables of a SavedModel, from the index of its checkpoint (tensor_bundle.proto). */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fromBinary } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { DTYPES, dtypeOfEnum, enumName } from '@sagemaker-tfs/tensors';
 import { BundleEntryProtoSchema, BundleHeaderProtoSchema } from '@sagemaker-tfs/tensors/protos';
-import { messageOf, PackagingError } from '../errors.ts';
+import { damaged, messageOf, PackagingError } from '../errors.ts';
 import { readTable, type TableEntry } from './sstable.ts';
 
 /** One tensor of the checkpoint. */
@@ -38,17 +38,21 @@ export function readCheckpoint(directory: string): CheckpointSummary | undefined
   const path = join(directory, 'variables', 'variables.index');
   if (!existsSync(path)) return undefined;
   const [header, ...entries] = readTable(path);
+  if (!header || header.key.length > 0) throw damaged(path, 'it has no header');
+  const { numShards } = decodeIn(path, BundleHeaderProtoSchema, header.value);
+  if (numShards < 0 || numShards > MAX_SHARDS) throw damaged(path, `it has ${numShards} shards`);
+  return summarize(path, entries, numShards);
+}
+
+function decodeIn<Desc extends DescMessage>(
+  path: string,
+  schema: Desc,
+  bytes: Uint8Array,
+): MessageShape<Desc> {
   try {
-    if (!header || header.key.length > 0) throw new Error('it has no header');
-    const { numShards } = fromBinary(BundleHeaderProtoSchema, header.value);
-    if (numShards < 0 || numShards > MAX_SHARDS) throw new Error(`it has ${numShards} shards`);
-    return summarize(entries, numShards);
+    return fromBinary(schema, bytes);
   } catch (error) {
-    throw new PackagingError(
-      'CORRUPT_FILE',
-      `${path} is damaged: ${messageOf(error)}. Export or copy the model again.`,
-      { cause: error },
-    );
+    throw damaged(path, messageOf(error), error);
   }
 }
 
@@ -63,26 +67,27 @@ export function checkShards(directory: string, { shards }: CheckpointSummary): v
     if (!stat) {
       throw new PackagingError(
         'MISSING_FILE',
-        `${path} is missing; variables.index names it. Export or copy the model again, with all of variables/.`,
+        `${path} is missing, which variables.index names. Export or copy the model again, with all of variables/.`,
       );
     }
     if (stat.size < minBytes) {
-      throw new PackagingError(
-        'CORRUPT_FILE',
-        `${path} is truncated: ${stat.size} bytes, ${minBytes} expected. Export or copy the model again.`,
-      );
+      throw damaged(path, `it has ${stat.size} bytes of ${minBytes}`);
     }
   }
 }
 
-function summarize(entries: readonly TableEntry[], numShards: number): CheckpointSummary {
+function summarize(
+  path: string,
+  entries: readonly TableEntry[],
+  numShards: number,
+): CheckpointSummary {
   const variables: VariableSummary[] = [];
   const minBytes = new Array<number>(numShards).fill(0);
   for (const { key, value } of entries) {
-    const entry = fromBinary(BundleEntryProtoSchema, value);
+    const entry = decodeIn(path, BundleEntryProtoSchema, value);
     const end = Number(entry.offset + entry.size);
     if (entry.shardId < 0 || entry.shardId >= numShards) {
-      throw new Error(`shard ${entry.shardId} of ${numShards}`);
+      throw damaged(path, `it names shard ${entry.shardId} of ${numShards}`);
     }
     minBytes[entry.shardId] = Math.max(minBytes[entry.shardId] ?? 0, end);
     // Slices of partitioned variables have binary keys that begin with 0; the whole is an entry of its own.

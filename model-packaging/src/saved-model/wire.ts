@@ -4,7 +4,7 @@
  * https://protobuf.dev/programming-guides/encoding/
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { messageOf, PackagingError } from '../errors.ts';
+import { damaged, unreadable } from '../errors.ts';
 
 /** A span of a file. */
 export interface Span {
@@ -137,10 +137,7 @@ export class WireFile {
   }
 
   #fail(at: number, what: string): never {
-    throw new PackagingError(
-      'CORRUPT_FILE',
-      `${this.path} is truncated or not a protobuf: it ${what} at byte ${at} of ${this.size}. Export or copy the model again.`,
-    );
+    throw damaged(this.path, `it ${what} at byte ${at} of ${this.size}`);
   }
 }
 
@@ -150,9 +147,7 @@ export function withWireFile<T>(path: string, use: (file: WireFile) => T): T {
   try {
     file = new WireFile(path);
   } catch (error) {
-    throw new PackagingError('MISSING_FILE', `${path} cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    });
+    throw unreadable(path, error, 'MISSING_FILE');
   }
   try {
     return use(file);

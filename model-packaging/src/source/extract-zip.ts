@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { type Entry, open, type ZipFile } from 'yauzl';
-import { messageOf, PackagingError } from '../errors.ts';
-import { unreadable } from '../plan/files.ts';
+import { messageOf, PackagingError, unreadable } from '../errors.ts';
 import { isSystemError, writingFailed } from './extract.ts';
 
 const openZip = promisify<string, { lazyEntries: true; decodeStrings: true }, ZipFile>(open);

@@ -4,8 +4,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Parser, type ReadEntry } from 'tar';
-import { messageOf, PackagingError } from '../errors.ts';
-import { unreadable } from '../plan/files.ts';
+import { messageOf, PackagingError, unreadable } from '../errors.ts';
 
 /** Entry types that a model archive may hold; links and devices are refused. */
 const ALLOWED = new Set(['File', 'OldFile', 'ContiguousFile', 'Directory', 'GNUDumpDir']);
@@ -147,7 +146,7 @@ export function writingFailed(
   if (code !== 'EEXIST' && code !== 'ENOTDIR' && code !== 'EISDIR') {
     return new PackagingError(
       'OUTPUT_FAILED',
-      `${archive} cannot be unpacked in ${dirname(directory)}: ${messageOf(error)}. Check the free space and the permissions there; TMPDIR names the folder for temporary files.`,
+      `${archive} cannot be unpacked in ${dirname(directory)}: ${messageOf(error)}. Check the free space and the permissions there, or choose another folder for temporary files with TMPDIR.`,
       { cause: error },
     );
   }

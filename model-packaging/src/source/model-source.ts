@@ -73,7 +73,7 @@ function pickVersions(model: ModelSource, wanted: readonly string[], source: str
     const have = model.versions.map(({ version }) => version).join(', ');
     throw new PackagingError(
       'BAD_OPTION',
-      `${source} has no version ${missing ?? '(none given)'}; it has ${have}.`,
+      `${source} has no version ${missing ?? '(none given)'}. Choose from ${have}.`,
     );
   }
   return model.versions.filter(({ version }) => wanted.includes(version));

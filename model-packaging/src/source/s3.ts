@@ -5,8 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { messageOf, PackagingError } from '../errors.ts';
-import { throwIfAborted } from '../plan/files.ts';
+import { messageOf, PackagingError, throwIfAborted } from '../errors.ts';
 import type { OpenOptions } from './open-options.ts';
 
 const URI = /^s3:\/\/([^/]+)\/?(.*)$/;
@@ -77,7 +76,8 @@ async function fetchObject(client: S3Client, { bucket, key, target, signal }: Fe
   throwIfAborted(signal);
   const { GetObjectCommand } = await import('@aws-sdk/client-s3');
   const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-  if (!(Body instanceof Readable)) throw new Error(`no body for ${key}`);
+  if (!(Body instanceof Readable))
+    throw new PackagingError('S3_FAILED', `s3://${bucket}/${key} came without a body. Try again.`);
   await mkdir(dirname(target), { recursive: true });
   await pipeline(Body, createWriteStream(target), signal ? { signal } : {});
 }
@@ -96,7 +96,10 @@ async function fetchPrefix(client: S3Client, fetch: Fetch & { uri: string }): Pr
     }
   }
   if (found > 0) return;
-  throw new PackagingError('S3_FAILED', `${uri}: there is no such object, and nothing below it.`);
+  throw new PackagingError(
+    'S3_FAILED',
+    `${uri} does not exist, neither as an object nor as a prefix. Check the name.`,
+  );
 }
 
 /** Keys may hold anything; paths must stay below their folder. */

@@ -69,7 +69,7 @@ function resolveSettings(declaration: PreprocessInput, signature: Signature): Pi
   if (resolved.height !== undefined && resolved.width !== undefined) return resolved;
   throw new PackagingError(
     'BAD_DECLARATION',
-    `the model's input '${resolved.input}' takes pictures of any size; the pictures of one batch must be of one. Declare size: [height, width].`,
+    `the model's input '${resolved.input}' takes pictures of any size, but all pictures of a batch must have the same size. Declare size: [height, width].`,
   );
 }
 

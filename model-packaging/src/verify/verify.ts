@@ -93,7 +93,8 @@ export async function verifyArchive(
 function defaultModel(models: readonly ModelSource[], manifest: Manifest | undefined): ModelSource {
   const name = manifest?.models[0]?.name;
   const model = models.find((other) => other.name === name) ?? models[0];
-  if (!model) throw new PackagingError('NOT_A_SAVED_MODEL', 'the archive holds no model.');
+  if (!model)
+    throw new PackagingError('NOT_A_SAVED_MODEL', 'the archive holds no model. Package it again.');
   return model;
 }
 
@@ -120,7 +121,9 @@ async function verifyRequests(
   const answers = await options.runThroughRuntime(directory, requests);
   const answered = requests.map((request, i) => {
     const answer = answers[i];
-    if (!answer) throw new Error(`the runtime gave no answer to ${request.name}`);
+    if (!answer) {
+      throw new PackagingError('VERIFY_FAILED', `the runtime did not answer ${request.name}.`);
+    }
     return { request, answer };
   });
   const judged = given.length > 0 ? answered : [bestOf(answered)];
@@ -174,7 +177,7 @@ function judge(
     const culprit = handler ? `the runtime with ${handler}` : 'the runtime';
     throw new PackagingError(
       'VERIFY_FAILED',
-      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${text}`,
+      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${text}.`,
     );
   }
   const note =

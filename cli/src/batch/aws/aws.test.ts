@@ -259,7 +259,10 @@ describe('outputs count by what made them', () => {
         ['batch', 'start', '--model-name', 'three', ...places, '--json'],
         elsewhere,
       );
-      expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'ResourceInUse' });
+      expect(JSON.parse(refused.stdout)).toMatchObject({
+        code: 'AWS_FAILED',
+        awsError: 'ResourceInUse',
+      });
     } finally {
       await standIn.close();
     }

@@ -2,7 +2,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { CommandError, usageError } from '../../errors.ts';
+import { CommandError, sentence, usageError } from '../../errors.ts';
 
 /** What the batch verbs talk to. */
 export interface AwsClients {
@@ -39,16 +39,18 @@ export async function withAws<T>(
 /** AWS's own words, with what to do where that is known. */
 export function awsError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
-  if (error.message === 'Region is missing') return usageError('give --region or set AWS_REGION');
+  if (error.message === 'Region is missing')
+    return usageError('no AWS region is set. Give --region, or set AWS_REGION.');
   if (error.name === 'CredentialsProviderError') {
     return new CommandError(
       'AWS_CREDENTIALS',
-      'no AWS credentials were found; set AWS_PROFILE, or run aws sso login',
+      'no AWS credentials were found. Set AWS_PROFILE, or run aws sso login.',
       { cause: error },
     );
   }
   if (!('$metadata' in error)) return error;
-  return new CommandError(error.name, `AWS answers ${error.name}: ${error.message}`, {
+  return new CommandError('AWS_FAILED', `AWS answers ${error.name}: ${sentence(error.message)}`, {
     cause: error,
+    details: { awsError: error.name },
   });
 }

@@ -124,12 +124,16 @@ describe('start', () => {
   });
 
   test.each([
-    [['--state-machine', 'nobody'], 1, 'there is neither a state machine nobody'],
-    [['--state-machine', 'Tiles', '--model-name', 'm'], 2, '--model-name is fixed where'],
-    [['--state-machine', 'Tiles', '--missing-only'], 2, 'give the --run-id'],
+    [['--state-machine', 'nobody'], 1, 'neither a state machine nobody'],
+    [
+      ['--state-machine', 'Tiles', '--model-name', 'm'],
+      2,
+      '--model-name cannot be given with --state-machine',
+    ],
+    [['--state-machine', 'Tiles', '--missing-only'], 2, 'Give the --run-id'],
     [['--no-fallbacks', '--fallback-instance-type', 'ml.g5.xlarge'], 2, 'say the opposite'],
     [['--inventory', 's3://a/manifest.json'], 2, '--inventory needs --state-machine'],
-    [['--model-name', 'm'], 2, 'give --model-name, --input-uri and --output-uri'],
+    [['--model-name', 'm'], 2, 'Give --model-name, --input-uri and --output-uri'],
   ])('%j is refused', async (args, status, message) => {
     const { stderr, exitCode } = await start(...args);
     expect(exitCode).toBe(status);

@@ -57,7 +57,7 @@ export async function describeExecution(
     .send(new DescribeExecutionCommand({ executionArn }))
     .catch((cause: Error) => {
       if (cause.name !== 'ExecutionDoesNotExist') throw cause;
-      throw new CommandError('JOB_NOT_FOUND', `there is no execution ${executionArn}`, { cause });
+      throw new CommandError('JOB_NOT_FOUND', `there is no execution ${executionArn}.`, { cause });
     });
   const tries = execution.status === 'RUNNING' ? TRIES : 1;
   const { settings, since } = await settingsOf(sfn, executionArn, tries);
@@ -131,7 +131,7 @@ async function settingsOf(
   }
   throw new CommandError(
     'EXECUTION_NOT_READ',
-    `${executionArn} has not told its settings: it has just been started, or is not of a BatchTransform of this version`,
+    `the settings of ${executionArn} cannot be read: it has just started, or a BatchTransform of another version made it. Try again in a minute.`,
     { cause: parsed.error },
   );
 }

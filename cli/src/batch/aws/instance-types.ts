@@ -1,5 +1,5 @@
 /** Instance types of a job, tried in turn. */
-import { CommandError } from '../../errors.ts';
+import { CommandError, sentence } from '../../errors.ts';
 
 /** What a job runs on. */
 export interface JobInstances {
@@ -44,7 +44,7 @@ export async function onFirstType(
   }
   throw new CommandError(
     'INSTANCE_TYPES_REFUSED',
-    `SageMaker takes no job on any of these types. ${refusals.join('. ')}. Ask for a quota 'for transform job usage', or give another --instance-type`,
+    `SageMaker refuses a job on each of these instance types. ${refusals.map(sentence).join(' ')} Ask for a quota 'for transform job usage', or give another --instance-type.`,
     { cause },
   );
 }

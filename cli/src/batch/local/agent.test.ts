@@ -278,14 +278,14 @@ describe('manifests', () => {
   });
 
   test.each([
-    ['a key that leads out of the folder', [{ prefix }, '../../etc/passwd']],
-    ['no prefix', ['a']],
-    ['keys that are no text', [{ prefix }, 1]],
-  ])('%s is refused before anything is done', async (_, items) => {
+    ['a key that leads out of the folder', [{ prefix }, '../../etc/passwd'], 'UNSAFE_PATH'],
+    ['no prefix', ['a'], 'MANIFEST_INVALID'],
+    ['keys that are no text', [{ prefix }, 1], 'MANIFEST_INVALID'],
+  ])('%s is refused before anything is done', async (_, items, code) => {
     await put('a', 'a');
     await manifest(...items);
     await expect(job(echo, { manifest: join(work, 'list.manifest') })).rejects.toMatchObject({
-      code: 'MANIFEST_INVALID',
+      code,
     });
     expect(stub?.bodies).toEqual([]);
   });
@@ -372,7 +372,7 @@ describe('with the serving runtime', () => {
       ...['--url', runtime.url],
     ]);
     expect(same.exitCode).toBe(2);
-    expect(same.stderr).toContain('folder of their own');
+    expect(same.stderr).toContain('Give --out another folder');
   });
 });
 

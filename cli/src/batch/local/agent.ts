@@ -12,7 +12,7 @@ import {
   type SplitType,
 } from '@sagemaker-tfs/batch';
 import { TensorError } from '@sagemaker-tfs/tensors';
-import { CommandError, explain, usageError } from '../../errors.ts';
+import { CommandError, explain, sentence, usageError } from '../../errors.ts';
 import { assemble, commit, overLimit } from './assembly.ts';
 import {
   type Completeness,
@@ -105,7 +105,7 @@ export async function sourceOf(job: {
 }): Promise<InputSource> {
   if (resolve(job.inputDirectory) === resolve(job.outputDirectory)) {
     throw usageError(
-      'the outputs need a folder of their own: they would be inputs of the next run',
+      'the output folder is the input folder, so outputs would be inputs of the next run. Give --out another folder.',
     );
   }
   return job.manifest === undefined
@@ -251,7 +251,7 @@ function settle({ job, counts, failures }: Run, { key }: BatchInput, failure?: R
   if (failure && tried >= TRIED_FIRST && (100 * counts.failed) / tried > most) {
     throw new CommandError(
       'TOO_MANY_FAILURES',
-      `${counts.failed} of the first ${tried} inputs failed, and --max-failure-percent is ${most}. The last reason: ${failure.message}. Finished outputs are kept; mend the cause and run it again`,
+      `${counts.failed} of the first ${tried} inputs failed, and --max-failure-percent is ${most}. The last reason: ${sentence(failure.message)} Finished outputs are kept. Fix the cause and run it again.`,
       { details: { ...counts } },
     );
   }

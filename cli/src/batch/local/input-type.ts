@@ -11,7 +11,7 @@ export async function typeOfInputs(source: InputSource): Promise<string> {
     first ??= { key, type };
     if (type === first.type) continue;
     throw usageError(
-      `${first.key} is ${first.type}, ${key} is ${type}: a job has one type; choose with --content-type, or name the inputs in a --manifest`,
+      `${first.key} is ${first.type} and ${key} is ${type}, but a job has one type. Choose it with --content-type, or name the inputs in a --manifest.`,
     );
   }
   return first?.type ?? '';

@@ -3,7 +3,7 @@ import { opendir, readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseManifest } from '@sagemaker-tfs/batch';
-import { CommandError } from '../../errors.ts';
+import { CommandError, cannotRead } from '../../errors.ts';
 
 /** One input, named as S3 would name it. */
 export interface BatchInput {
@@ -36,19 +36,17 @@ export function folderSource(directory: string, except?: string): InputSource {
 
 /**
  * The files that a manifest names, below a folder that stands for its prefix.
- * @throws CommandError MANIFEST_INVALID, also for keys that lead out of the folder
+ * @throws BatchError MANIFEST_INVALID; CommandError UNSAFE_PATH for a key that leads out of the folder
  */
 export async function manifestSource(file: string, directory: string): Promise<InputSource> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new CommandError('INPUT_NOT_FOUND', `cannot read the manifest ${file}`, { cause });
-  });
+  const text = await readFile(file, 'utf8').catch(cannotRead(file, 'the manifest'));
   const { prefix, keys, duplicates } = parseManifest(text, file);
   const root = resolve(directory) + sep;
   const outside = keys.find((key) => !resolve(directory, `./${key}`).startsWith(root));
   if (outside !== undefined) {
     throw new CommandError(
-      'MANIFEST_INVALID',
-      `${file}: the key ${JSON.stringify(outside)} leads out of ${directory}`,
+      'UNSAFE_PATH',
+      `${file}: the key ${JSON.stringify(outside)} leads out of ${directory}. Remove it.`,
     );
   }
   return {
@@ -60,15 +58,15 @@ export async function manifestSource(file: string, directory: string): Promise<I
   };
 }
 
-/** @throws CommandError INPUT_NOT_FOUND */
+/** @throws CommandError FILE_NOT_FOUND */
 async function* listInputs(
   directory: string,
   below: string,
   except: string | undefined,
 ): AsyncGenerator<BatchInput> {
-  const entries = await opendir(below, { bufferSize: 256 }).catch((cause: unknown) => {
-    throw new CommandError('INPUT_NOT_FOUND', `cannot read the input folder ${below}`, { cause });
-  });
+  const entries = await opendir(below, { bufferSize: 256 }).catch(
+    cannotRead(below, 'the input folder'),
+  );
   for await (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
     const path = join(below, entry.name);
@@ -90,11 +88,11 @@ async function leadsToFile(link: string): Promise<boolean> {
 
 /**
  * Number of inputs.
- * @throws CommandError INPUT_NOT_FOUND, INPUT_EMPTY where there is nothing to do
+ * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY where there is nothing to do
  */
 export async function countInputs(source: InputSource): Promise<number> {
   let count = 0;
   for await (const _ of source.list()) count++;
-  if (count === 0) throw new CommandError('INPUT_EMPTY', `${source.prefix} holds no files`);
+  if (count === 0) throw new CommandError('INPUT_EMPTY', `${source.prefix} holds no files.`);
   return count;
 }

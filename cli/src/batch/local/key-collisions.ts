@@ -24,7 +24,7 @@ export async function refuseCollisions(
   const [first, second] = pair.map((key) => JSON.stringify(key));
   throw new CommandError(
     'KEYS_COLLIDE',
-    `${outputDirectory} lies on a disk that ignores case, and the outputs of ${first} and ${second} would be one file. Nothing was started: take an output folder on another disk, or rename one of them`,
+    `${outputDirectory} lies on a disk that ignores case, and the outputs of ${first} and ${second} would be one file. Nothing was started. Choose an output folder on another disk, or rename one of them.`,
   );
 }
 
@@ -35,7 +35,7 @@ export async function ignoresCase(directory: string): Promise<boolean> {
     await mkdir(dirname(probe), { recursive: true });
     await writeFile(probe, '');
   } catch (cause) {
-    throw new CommandError('OUTPUT_FAILED', `cannot write ${probe}`, { cause });
+    throw new CommandError('OUTPUT_FAILED', `cannot write ${probe}.`, { cause });
   }
   const ignores = await stat(partialPath(directory, 'CASE')).then(
     () => true,

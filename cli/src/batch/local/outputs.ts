@@ -115,11 +115,11 @@ async function guard<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (FAULTS_OF_A_NAME.has(codeOf(cause)) && path.endsWith(OUTPUT_SUFFIX)) {
-      throw new OutputRefused(`no output can be written to ${path}`, { cause });
+      throw new OutputRefused(`no output can be written to ${path}.`, { cause });
     }
     throw new CommandError(
       'OUTPUT_FAILED',
-      `cannot write ${path}. What is complete stays: put the cause right and run the same command again`,
+      `cannot write ${path}. Finished outputs are kept. Fix the cause and run the same command again.`,
       { cause },
     );
   }

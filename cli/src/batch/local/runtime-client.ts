@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchStrategy } from '@sagemaker-tfs/batch';
 import { errors, Pool } from 'undici';
 import * as z from 'zod';
-import { CommandError, explain } from '../../errors.ts';
+import { CommandError, explain, sentence } from '../../errors.ts';
 
 /** What the container answers to `GET /execution-parameters`. */
 export interface ExecutionParameters {
@@ -32,7 +32,7 @@ export async function waitUntilHealthy(url: string, signal?: AbortSignal): Promi
   if (reason === undefined) return;
   throw new CommandError(
     'RUNTIME_NOT_READY',
-    `${url}/ping did not answer 200 within ${READY_WITHIN / 1_000} s: ${reason}`,
+    `${url}/ping did not answer 200 within ${READY_WITHIN / 1_000} s: ${sentence(reason)}`,
   );
 }
 
@@ -70,7 +70,7 @@ function parseParameters(text: string, url: string): z.output<typeof schema> {
   } catch (cause) {
     throw new CommandError(
       'EXECUTION_PARAMETERS',
-      `${url}/execution-parameters answers ${text.slice(0, 200)}`,
+      `${url}/execution-parameters answers ${text.slice(0, 200)}.`,
       { cause },
     );
   }
@@ -175,8 +175,7 @@ async function checkIsThere(url: string, { status, message }: RequestFailure): P
   if (reason === undefined) return;
   throw new CommandError(
     'RUNTIME_LOST',
-    `the runtime at ${url} does not answer any more (${reason}); what is complete stays: run the same command again for the rest`,
-    { cause: new Error(message) },
+    `the runtime at ${url} does not answer any more: ${sentence(message)} ${sentence(reason)} Finished outputs are kept. Run the same command again for the rest.`,
   );
 }
 

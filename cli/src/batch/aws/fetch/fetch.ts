@@ -35,7 +35,7 @@ export async function fetchOutputs(
       onProgress(counts.outputs);
     }
     if (counts.outputs === 0) {
-      throw new CommandError('OUTPUT_EMPTY', 'there are no outputs (<name>.out) to fetch');
+      throw new CommandError('OUTPUT_EMPTY', 'there are no outputs (<name>.out) to fetch.');
     }
   }
   await writeAnswers(answers(), file, format);

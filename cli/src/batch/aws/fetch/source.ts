@@ -28,7 +28,7 @@ export async function* s3Outputs(s3: S3Client, uri: string): AsyncGenerator<Outp
   }
 }
 
-/** Outputs of a local job. @throws CommandError INPUT_NOT_FOUND */
+/** Outputs of a local job. @throws CommandError FILE_NOT_FOUND */
 export async function* folderOutputs(directory: string): AsyncGenerator<OutputObject> {
   for await (const { key, path } of folderSource(directory).list()) {
     const input = inputOfOutput(key);

@@ -1,0 +1,84 @@
+/** The catalogues of errors, as a page: a table a room. */
+import { BATCH_ERRORS } from '@sagemaker-tfs/batch';
+import { CLIENT_ERRORS } from '@sagemaker-tfs/client';
+import { ERROR_STATUS } from '@sagemaker-tfs/container';
+import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
+import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
+import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
+import { COMMAND_ERRORS } from '../cli/src/errors.ts';
+import { CONSTRUCT_ERRORS } from '../lib/errors.ts';
+import { table } from './table.ts';
+
+type Catalogue = Readonly<Record<string, string>>;
+type ExitCatalogue = Readonly<
+  Record<string, { readonly exitStatus: number; readonly meaning: string }>
+>;
+
+/** Text of `docs/errors.md`. */
+export function errorsText(): string {
+  return `# Errors
+
+Generated from the code by \`npm run docs\`; a test keeps it true.
+
+Every error has a code, which stays the same from release to release, and a message that says what was wrong, where,
+and what to do. With \`--json\` the command prints \`{"error": "...", "code": "..."}\` to stdout.
+
+## The command
+
+Exit status 1 means that the work failed, 2 that the command was used wrongly. Codes of packaging, of batch and of
+TensorFlow's library, below, pass through it; where the container answered, the code is the container's.
+
+${withExit(COMMAND_ERRORS)}
+
+## Packaging: \`package\`, \`inspect\`, \`verify\`
+
+${withExit(PACKAGING_ERRORS)}
+
+## Batch: S3 URIs and manifests
+
+${withExit(BATCH_ERRORS)}
+
+## The constructs
+
+Thrown at synthesis, and by the functions of batch transform and of the smoke test.
+
+${plain(CONSTRUCT_ERRORS)}
+
+## The client
+
+\`PredictionError.code\`. Where the container answered, it is the container's code, else \`HTTP_<status>\`.
+
+${plain(CLIENT_ERRORS)}
+
+## The container
+
+[Troubleshooting](troubleshooting.md#error-codes) says what each means and what to do.
+
+${table(
+  ['code', 'status'],
+  Object.entries(ERROR_STATUS).map(([code, status]) => [`\`${code}\``, String(status)]),
+)}
+
+## TensorFlow's library, in-process
+
+${plain(LIBTENSORFLOW_ERRORS)}
+
+## Tensor data
+
+${plain(TENSOR_ERRORS)}
+`;
+}
+
+function plain(catalogue: Catalogue): string {
+  const rows = Object.entries(catalogue).map(([code, meaning]) => [`\`${code}\``, meaning]);
+  return table(['code', 'meaning'], rows);
+}
+
+function withExit(catalogue: ExitCatalogue): string {
+  const rows = Object.entries(catalogue).map(([code, { exitStatus, meaning }]) => [
+    `\`${code}\``,
+    String(exitStatus),
+    meaning,
+  ]);
+  return table(['code', 'exit status', 'meaning'], rows);
+}

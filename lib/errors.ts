@@ -1,0 +1,59 @@
+/** The one catalogue of errors of the constructs and of the functions that they deploy. */
+
+/** Every code, with what docs/errors.md says of it. */
+export const CONSTRUCT_ERRORS = {
+  CONFIGURATION_INVALID:
+    '`serving.config.ts` has fields that cannot be deployed. The message has a line for each.',
+  PROP_INVALID: 'A construct refuses a prop. The message names the construct, the prop and a fix.',
+  PACKAGING_FAILED: 'The model cannot be packaged. The message holds what `package` printed.',
+  IMAGE_NOT_BUILT: 'A model asks for an image that the image stack does not build.',
+  BUILD_INCOMPLETE: 'A file that the build of the package makes is missing.',
+  INVENTORY_NOT_READ: 'A file of the S3 inventory cannot be read.',
+  INVENTORY_INVALID: 'The S3 inventory is not one of the input bucket in CSV with a column Key.',
+  SMOKE_TEST_FAILED: 'An answer of the endpoint, or its state, is not what the smoke test expects.',
+  SMOKE_TEST_INVALID: 'An expectation of the smoke test makes no sense.',
+  RESPONSE_NOT_SENT: 'CloudFormation does not take the answer of the smoke test.',
+  FUNCTION_NOT_CONFIGURED: 'A function lacks an environment variable that its construct sets.',
+} as const;
+
+/** A code of the catalogue. */
+export type ConstructErrorCode = keyof typeof CONSTRUCT_ERRORS;
+
+/** Thrown by constructs at synthesis, and by their functions at run time. */
+export class ConstructError extends Error {
+  readonly code: ConstructErrorCode;
+
+  constructor(code: ConstructErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ConstructError';
+    this.code = code;
+  }
+}
+
+/** A configuration that cannot be deployed. `bin/app.js` prints its message, without a stack. */
+export class ConfigurationError extends ConstructError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('CONFIGURATION_INVALID', message, options);
+    this.name = 'ConfigurationError';
+  }
+}
+
+/** A prop that was refused; the message holds all of it. */
+export class InvalidProp extends ConstructError {
+  /** Path of the prop, `variants[0].instanceType`. */
+  readonly prop: string;
+  /** What is wrong, and what to write instead. */
+  readonly advice: string;
+
+  constructor(place: string, prop: string, advice: string) {
+    super('PROP_INVALID', `${place ? `${place}: ` : ''}${prop}: ${advice}`);
+    this.name = 'InvalidProp';
+    this.prop = prop;
+    this.advice = advice;
+  }
+}
+
+/** A check of the smoke test that did not hold; its message is what CloudFormation shows. */
+export function smokeTestFailure(check: string, expected: string, got: string): ConstructError {
+  return new ConstructError('SMOKE_TEST_FAILED', `${check}: expected ${expected}, got ${got}`);
+}

@@ -1,0 +1,112 @@
+/** Errors come from a room's catalogue: a code, and a message in one form. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from '@swc/core';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** Rooms with a catalogue; `manifest` names the field of a declaration instead of a code. */
+const ROOMS = [
+  'tensors',
+  'manifest',
+  'batch',
+  'libtensorflow',
+  'local-model-server',
+  'model-packaging',
+  'client',
+  'cli',
+  'lib',
+];
+
+/** Bare errors that never reach a user as they are, with the reason. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'batch/src/manifest-file.ts': "zod's findings in words, as the cause of a BatchError",
+  'batch/src/manifest-stream.ts': 'the cause of a BatchError',
+  'cli/src/estimate/prices.ts': "zod's findings in words, as the cause of a CommandError",
+  'libtensorflow/src/fetch/interruption.ts':
+    'the reason for an abort; the process ends by its signal',
+};
+
+const files = execFileSync('git', ['ls-files', ...ROOMS.map((room) => `${room}/**.ts`)], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+  .filter(
+    (file) =>
+      !/\.test\.ts$|\/gen\/|\/testing|\/test\/|test-support|stand-in|memory-check/.test(file),
+  );
+
+const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+
+test('no product code throws an error without a code', () => {
+  const bare = [...texts].filter(([, text]) => /\bnew Error\(/.test(text)).map(([file]) => file);
+  expect(bare.sort()).toEqual(Object.keys(ALLOWED).sort());
+});
+
+/** Whose messages are checked, with the place of the message among the arguments. */
+const MESSAGE_AT: Readonly<Record<string, number>> = {
+  CommandError: 1,
+  PackagingError: 1,
+  ConstructError: 1,
+  BatchError: 1,
+  PredictionError: 1,
+  LibTensorFlowError: 1,
+  usageError: 0,
+};
+
+/** An expression of swc's syntax tree, as far as texts are made of it. */
+interface Node {
+  readonly type: string;
+  readonly callee?: { readonly value?: string };
+  readonly arguments?: readonly { readonly expression: Node }[];
+  readonly value?: unknown;
+  readonly quasis?: readonly { readonly cooked: string }[];
+  readonly left?: Node;
+  readonly right?: Node;
+  readonly consequent?: Node;
+  readonly alternate?: Node;
+}
+
+/** The texts that an expression may be, values in them as `{}`; none if no part of it is a literal. */
+function textsOf(node: Node | undefined): string[] {
+  if (node?.type === 'StringLiteral') return [String(node.value)];
+  if (node?.type === 'TemplateLiteral')
+    return [(node.quasis ?? []).map(({ cooked }) => cooked).join('{}')];
+  if (node?.type === 'BinaryExpression') {
+    const [left = '{}'] = textsOf(node.left);
+    const [right = '{}'] = textsOf(node.right);
+    return [left + right];
+  }
+  if (node?.type === 'ConditionalExpression') {
+    return [...textsOf(node.consequent), ...textsOf(node.alternate)];
+  }
+  return [];
+}
+
+function messagesOf(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(messagesOf);
+  if (typeof node !== 'object' || node === null) return [];
+  const { type, callee, arguments: given } = node as Node;
+  const at =
+    type === 'NewExpression' || type === 'CallExpression'
+      ? MESSAGE_AT[callee?.value ?? '']
+      : undefined;
+  const own = at === undefined ? [] : textsOf(given?.[at]?.expression);
+  return [...own, ...Object.values(node).flatMap(messagesOf)];
+}
+
+test('messages are sentences: what is wrong. What to do.', () => {
+  const messages = [...texts].flatMap(([file, text]) =>
+    messagesOf(parseSync(text, { syntax: 'typescript', tsx: false })).map(
+      (message) => `${file}: ${message}`,
+    ),
+  );
+  expect(messages.length).toBeGreaterThan(200);
+  // A message ends in a period, in what somebody else said, or in a command to copy.
+  const ends = /[.?]$|\{\}$|(Run|with): [a-z][\w -]*$/i;
+  const wrong = messages.filter((message) => message.includes('; ') || !ends.test(message));
+  expect(wrong).toEqual([]);
+});
