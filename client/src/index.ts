@@ -4,7 +4,11 @@ export { type ImagesBodyOptions, imagesBody } from './body/images-body.ts';
 export { jsonBody } from './body/json-body.ts';
 export type { RequestBody } from './body/request-body.ts';
 export { tensorsBody } from './body/tensors-body.ts';
-export { parseCustomAttributes, type RequestAttributes } from './custom-attributes.ts';
+export {
+  formatCustomAttributes,
+  parseCustomAttributes,
+  type RequestAttributes,
+} from './custom-attributes.ts';
 export { CLIENT_ERRORS, type ClientCode, PredictionError } from './errors/prediction-error.ts';
 export { fitImage } from './images/fit-image.ts';
 export type { FitImageOptions } from './images/fit-image-options.ts';

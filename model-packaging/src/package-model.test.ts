@@ -266,7 +266,7 @@ describe('the output appears only when it is complete', () => {
   test('an output inside the model, of which it would become a part', async () => {
     const source = scratch.model('strings', 'source/strings/1');
     const before = readdirSync(source);
-    const inside = expect.stringContaining(`is inside the model ${source}`);
+    const inside = expect.stringContaining(`lies inside the model directory ${source}`);
     const packing = pack(source, { out: join(source, 'model.tar.gz') });
     await expect(packing).rejects.toMatchObject({ code: 'BAD_OPTION', message: inside });
     const layingOut = layOut({ source }, join(source, 'assets', 'out'));

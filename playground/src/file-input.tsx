@@ -1,8 +1,9 @@
 /** A picture or another file: dropped, pasted, chosen, from the camera, or a sample. */
+
+import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SampleDescription } from './description.ts';
 import type { InputProps } from './payload.ts';
-import { mediaTypeOf } from './request/media-type.ts';
 
 interface Props extends InputProps {
   readonly samples: readonly SampleDescription[];
@@ -33,7 +34,8 @@ export function FileInput({ samples, takesPictures, busy, onSend }: Props) {
     const [first] = files ?? [];
     if (first) {
       const name = first.name || 'pasted picture';
-      send({ name, blob: first, contentType: mediaTypeOf(name) });
+      // Anything unknown goes as a picture: if it is none, the runtime says so.
+      send({ name, blob: first, contentType: mediaTypeOf(name) ?? 'application/x-image' });
     }
   };
   useEffect(() => {

@@ -13,6 +13,7 @@ export {
   readLengthPrefixed,
   streamLengthPrefixed,
 } from './length-prefixed.ts';
+export { mediaTypeOf } from './media-types.ts';
 export { type PlaceName, tensorFromNested } from './nested.ts';
 export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
 export * from './npz.ts';

@@ -1,7 +1,7 @@
 /** Files to try, found beside the model. */
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { mediaTypeOf } from '../serving/media-type.ts';
+import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 
 /** A file that the page offers. */
 export interface Sample {
@@ -36,7 +36,7 @@ async function samplesIn(folder: string): Promise<Sample[]> {
     if (found.length === SHOWN) break;
     const file = join(folder, name);
     const mediaType = mediaTypeOf(name);
-    if (mediaType === 'application/octet-stream') continue;
+    if (mediaType === undefined) continue;
     const about = await stat(file).catch(() => undefined);
     if (about?.isFile() && about.size <= MAX_BYTES) found.push({ name, file, mediaType });
   }

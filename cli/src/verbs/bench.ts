@@ -46,7 +46,7 @@ async function bench(file: string, options: BenchOptions): Promise<void> {
   const target = targetOf(options);
   const { readFile } = await import('node:fs/promises');
   const { measure } = await import('../serving/measure.ts');
-  const { knownMediaType } = await import('../serving/media-type.ts');
+  const { requireMediaType } = await import('../serving/media-type.ts');
   const body = await readFile(file).catch(cannotRead(file));
   const { requests, inFlight, accept, variant } = options;
   const signal = interruptSignal();
@@ -56,7 +56,7 @@ async function bench(file: string, options: BenchOptions): Promise<void> {
     const result = await measure({
       target,
       body,
-      contentType: options.contentType ?? knownMediaType(file),
+      contentType: options.contentType ?? requireMediaType(file),
       ...(accept && { accept }),
       ...(variant && { variant }),
       transport,

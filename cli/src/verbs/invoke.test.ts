@@ -143,7 +143,7 @@ test('what cannot be asked, and what is not there, say so', async () => {
   const nobody = await invoke(SAMPLE, '--url', url);
   expect([nobody.exitCode, nobody.stderr]).toEqual([
     1,
-    expect.stringContaining(`nothing answers at ${url}; start one with`),
+    expect.stringContaining(`nothing answers at ${url}. Start a runtime with`),
   ]);
   const missing = await invoke(join(work, 'missing.npy'));
   expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('cannot read')]);

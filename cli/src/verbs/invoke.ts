@@ -44,15 +44,15 @@ export function addInvoke(program: Command): void {
 async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const target = targetOf(options);
   const { predict } = await import('@sagemaker-tfs/client');
-  const { knownMediaType } = await import('../serving/media-type.ts');
-  const contentType = options.contentType ?? knownMediaType(file);
+  const { requireMediaType } = await import('../serving/media-type.ts');
+  const contentType = options.contentType ?? requireMediaType(file);
   const body = await readBody(file);
   if (options.out) await requireFile(options.out);
   const from = performance.now();
   const answer = await predict(target, body, {
     contentType,
     ...(options.accept && { accept: options.accept }),
-    customAttributes: attributesOf(options),
+    customAttributes: await attributesOf(options),
     ...(options.variant && { targetVariant: options.variant }),
   }).catch((error: unknown) => {
     throw withHint(error, target);
@@ -62,20 +62,20 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   print(answer, milliseconds, options);
 }
 
-/** The attributes that the options name, behind those given as text. @throws CommandError USAGE where both name one */
-function attributesOf({ customAttributes = '', signature, model }: InvokeOptions): string {
-  const named = Object.entries({ 'tfs-signature': signature, 'tfs-model-name': model });
-  const parts = customAttributes === '' ? [] : [customAttributes];
-  for (const [name, value] of named) {
-    if (value === undefined) continue;
-    if (parts[0]?.split(',').some((part) => part.trim().startsWith(`${name}=`))) {
-      throw usageError(
-        `${name} is given twice: as an option and in --custom-attributes. Leave one out.`,
-      );
-    }
-    parts.push(`${name}=${encodeURIComponent(value)}`);
-  }
-  return parts.join(',');
+/** The attributes that the options name, behind those given as text. @throws CommandError USAGE if both name one */
+async function attributesOf(options: InvokeOptions): Promise<string> {
+  const { formatCustomAttributes, parseCustomAttributes } = await import('@sagemaker-tfs/client');
+  const { customAttributes = '', signature, model } = options;
+  const named = formatCustomAttributes({
+    ...(signature !== undefined && { signature }),
+    ...(model !== undefined && { modelName: model }),
+  });
+  const given = parseCustomAttributes(customAttributes);
+  const twice = Object.keys(parseCustomAttributes(named)).find((name) => name in given);
+  if (twice === undefined) return [customAttributes, named].filter(Boolean).join(',');
+  throw usageError(
+    `${twice} is given twice: as an option and in --custom-attributes. Leave one out.`,
+  );
 }
 
 /** A file, or standard input for `-`. */

@@ -158,7 +158,7 @@ const SAMPLES = 64;
 async function readSamples(files: string[], options: Options): Promise<Samples> {
   const { readdir, readFile, stat } = await import('node:fs/promises');
   const { join } = await import('node:path');
-  const { mediaTypeOf } = await import('../serving/media-type.ts');
+  const { requireMediaType } = await import('../serving/media-type.ts');
   const found: string[] = [];
   for (const file of files) {
     const info = await stat(file).catch(cannotRead(file));
@@ -168,7 +168,7 @@ async function readSamples(files: string[], options: Options): Promise<Samples> 
   const [first] = found;
   if (!first) throw usageError('no sample is named. Name files with the request bodies to send.');
   const bodies = await Promise.all(found.slice(0, SAMPLES).map((file) => readFile(file)));
-  const contentType = options.contentType ?? mediaTypeOf(first);
+  const contentType = options.contentType ?? requireMediaType(first);
   return { bodies, contentType, ...(options.accept && { accept: options.accept }) };
 }
 

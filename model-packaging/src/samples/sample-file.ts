@@ -1,11 +1,11 @@
 /** Sample inputs in files, as clients would send them. */
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import {
   DEFAULT_SIGNATURE,
   decodeNpy,
   decodeNpz,
+  mediaTypeOf,
   type Signature,
   type SignatureMap,
   type Tensor,
@@ -42,27 +42,6 @@ export interface SampleTarget {
   readonly hasHandler?: boolean;
 }
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.json': 'application/json',
-  '.jsonl': 'application/jsonlines',
-  '.csv': 'text/csv',
-  '.npy': 'application/x-npy',
-  '.npz': 'application/x-npz',
-  '.jpg': 'application/x-image',
-  '.jpeg': 'application/x-image',
-  '.png': 'application/x-image',
-  '.gif': 'application/x-image',
-  '.bmp': 'application/x-image',
-  '.webp': 'application/x-image',
-  '.tif': 'application/x-image',
-  '.tiff': 'application/x-image',
-  '.ndjson': 'application/jsonlines',
-  '.tfrecord': 'application/x-tfrecord',
-  '.tfrecords': 'application/x-tfrecord',
-  '.rec': 'application/x-recordio',
-  '.recordio': 'application/x-recordio',
-};
-
 /** All arrays of an `.npz` together, or the pixels of a picture. */
 const MAX_SAMPLE_BYTES = 2 ** 32;
 /** Width times height of a picture: more than any camera's. */
@@ -84,7 +63,7 @@ export async function readSample(path: string, target: SampleTarget): Promise<Sa
     const message = `the sample ${path} cannot be read: ${messageOf(error)}.`;
     throw new PackagingError('SOURCE_NOT_FOUND', message, { cause: error });
   });
-  const contentType = CONTENT_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
+  const contentType = mediaTypeOf(path) ?? 'application/octet-stream';
   const request = { name: path, contentType, body };
   try {
     const { signature, inputs } = await decode(body, contentType, target);

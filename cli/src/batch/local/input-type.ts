@@ -1,13 +1,13 @@
 /** One media type for all inputs of a job, as SageMaker's jobs have one. */
 import { usageError } from '../../errors.ts';
-import { knownMediaType } from '../../serving/media-type.ts';
+import { requireMediaType } from '../../serving/media-type.ts';
 import type { InputSource } from './inputs.ts';
 
 /** The type that the names' endings tell. @throws CommandError USAGE where one tells none, or two differ */
 export async function typeOfInputs(source: InputSource): Promise<string> {
   let first: { readonly key: string; readonly type: string } | undefined;
   for await (const { key } of source.list()) {
-    const type = knownMediaType(key);
+    const type = requireMediaType(key);
     first ??= { key, type };
     if (type === first.type) continue;
     throw usageError(

@@ -1,0 +1,14 @@
+import { mediaTypeOf } from './media-types.ts';
+
+test.each([
+  ['cat.jpg', 'application/x-image'],
+  ['below/CAT.BMP', 'application/x-image'],
+  ['rows.ndjson', 'application/jsonlines'],
+  ['part.1.tfrecord', 'application/x-tfrecord'],
+  ['json', undefined],
+  ['a.json/b', undefined],
+  ['x.constructor', undefined],
+  ['x.', undefined],
+])('%s is %s', (name, type) => {
+  expect(mediaTypeOf(name)).toBe(type);
+});
