@@ -142,13 +142,13 @@ describe('inputs', () => {
 
 describe('a call that does not fit the signature', () => {
   const cases: readonly [string, string, TensorMap, string, string][] = [
-    ['an unknown signature', 'nope', {}, 'UNKNOWN_SIGNATURE', 'it has "serving_default"'],
+    ['an unknown signature', 'nope', {}, 'UNKNOWN_SIGNATURE', 'only "serving_default"'],
     [
       'an unknown input',
       'serving_default',
       { x: floats(1), y: floats(1) },
       'UNKNOWN_INPUT',
-      'no input "y"; it takes "x" (float32 [-1])',
+      'no input "y", only "x" (float32 [-1])',
     ],
     ['a missing input', 'serving_default', {}, 'MISSING_INPUT', 'input "x"'],
     [
@@ -200,7 +200,7 @@ describe('a call that does not fit the signature', () => {
     const error = await failure(session.run('serving_default', { x: floats(1) }, wanted));
     expect([error.code, error.message]).toEqual([
       'UNKNOWN_OUTPUT',
-      expect.stringContaining('no output "nope"; it gives "a" (float32 [-1])'),
+      expect.stringContaining('no output "nope", only "a" (float32 [-1])'),
     ]);
   });
 
