@@ -186,7 +186,7 @@ function addRequests(start: Command): void {
 
 async function batchStart(options: Options, command: Command): Promise<void> {
   if (!options.fallbacks && options.fallbackInstanceType) {
-    throw usageError('--no-fallbacks and --fallback-instance-type say the opposite: give one');
+    throw usageError('--no-fallbacks and --fallback-instance-type say the opposite. Give one.');
   }
   if (options.stateMachine === undefined) await startTransformJob(options);
   else await startMachine(options.stateMachine, options, command);

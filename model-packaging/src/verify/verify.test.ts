@@ -100,7 +100,7 @@ describe('what would fail on SageMaker fails here, once and clearly', () => {
     ['a wrong input name', { inputs: { pixels: [[1]] } }, /has no input 'pixels', only/],
     ['ragged values', { inputs: { a: [[1], [2, 3]], b: [1] } }, /a\[1\]/],
     ['text for a number', { instances: [{ a: 'x', b: 1 }] }, /a\[0\]/],
-    ['a wrong signature', { signature_name: 'x', instances: [1] }, /no signature 'x'; it has/],
+    ['a wrong signature', { signature_name: 'x', instances: [1] }, /no signature 'x', only/],
     ['an input left out', { inputs: { a: [1] } }, /b/],
   ])('a sample with %s', async (_, body, message) => {
     const sample = scratch.write('sample.json', JSON.stringify(body));
