@@ -31,8 +31,10 @@ volumes, host images and drivers, the time of a deployment, transform settings.
 
 ## A scaled variant's type and name
 
-While a variant is registered with Application Auto Scaling, SageMaker refuses another instance type or name for it.
-Deploy in two steps: first without \`scaling\` (\`instanceCount\` as it is now), then with the new type and \`scaling\`
-again. [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html)
+While a variant is registered with Application Auto Scaling, SageMaker refuses another instance type for it: deploy in
+two steps, [first with \`registered: false\`](updating-and-rolling-back.md#another-instance-type-of-a-scaled-endpoint).
+[AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html)
+A variant's name cannot change under blue/green and rolling updates at all.
+[AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html)
 `;
 }

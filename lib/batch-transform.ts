@@ -5,12 +5,14 @@ import {
   type FallbackType,
   type TransformSettings,
 } from '@sagemaker-tfs/batch/settings';
+import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Annotations, Aws, Names, Stack } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Annotations, Aws, Names, Resource, Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
 import { checkBatch } from './batch/check-props.ts';
 import { definition } from './batch/definition.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
@@ -40,13 +42,17 @@ function withKeys(scope: Construct, props: BatchTransformProps): BatchTransformP
 }
 
 /** Runs a model over everything under an S3 prefix. */
-export class BatchTransform extends Construct {
+export class BatchTransform extends Resource {
   readonly stateMachine: StateMachine;
   /** What an execution without input runs with. */
   readonly defaults: TransformSettings;
 
   constructor(scope: Construct, id: string, own: BatchTransformProps) {
-    super(scope, id);
+    super(
+      scope,
+      id,
+      own.stateMachineName === undefined ? {} : { physicalName: own.stateMachineName },
+    );
     setEncryptionKey(this, own.encryptionKey);
     checkBatch(this, own);
     const props = withKeys(this, own);
@@ -59,6 +65,8 @@ export class BatchTransform extends Construct {
     const logGroup = createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS);
     const stack = Stack.of(this);
     this.stateMachine = new StateMachine(this, 'StateMachine', {
+      ...(own.stateMachineName !== undefined && { stateMachineName: this.physicalName }),
+      ...(own.role && { role: own.role }),
       comment: `Batch transform of ${props.model.node.path}`,
       definitionBody: DefinitionBody.fromString(
         stack.toJsonString(
@@ -82,6 +90,47 @@ export class BatchTransform extends Construct {
     grantShards(this, this.stateMachine, props.output);
     stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix);
     this.addStarts(props);
+  }
+
+  /** Lets `grantee` start runs, and look at them and stop them. */
+  grantStart(grantee: IGrantable): Grant {
+    const started = this.stateMachine.grantStartExecution(grantee);
+    const looked = this.stateMachine.grantExecution(
+      grantee,
+      'states:DescribeExecution',
+      'states:StopExecution',
+    );
+    return started.combine(looked);
+  }
+
+  /** Runs that were started. @default sum over 5 minutes */
+  metricStarted(options?: MetricOptions): Metric {
+    return this.stateMachine.metricStarted(options);
+  }
+
+  /** Runs that made every output. @default sum over 5 minutes */
+  metricSucceeded(options?: MetricOptions): Metric {
+    return this.stateMachine.metricSucceeded(options);
+  }
+
+  /** Runs that failed. @default sum over 5 minutes */
+  metricFailed(options?: MetricOptions): Metric {
+    return this.stateMachine.metricFailed(options);
+  }
+
+  /** Runs that were stopped. @default sum over 5 minutes */
+  metricAborted(options?: MetricOptions): Metric {
+    return this.stateMachine.metricAborted(options);
+  }
+
+  /** Milliseconds from a run's start to its end. @default average over 5 minutes */
+  metricTime(options?: MetricOptions): Metric {
+    return this.stateMachine.metricTime(options);
+  }
+
+  /** Any other metric of the state machine. @default average over 5 minutes */
+  metric(metricName: string, options?: MetricOptions): Metric {
+    return this.stateMachine.metric(metricName, options);
   }
 
   private defaultSettings(props: BatchTransformProps): TransformSettings {

@@ -109,6 +109,12 @@ const scaling = z.strictObject({
       }),
     ])
     .describe('What is kept level; one of these.'),
+  registered: z
+    .boolean()
+    .optional()
+    .describe(
+      '`false` stops autoscaling and keeps the number of instances: the first step of [another instance type](updating-and-rolling-back.md#another-instance-type-of-a-scaled-endpoint). Default: `true`.',
+    ),
 });
 
 const shift = {

@@ -12,6 +12,7 @@ export type { AsyncFiles, AsyncInferenceProps } from './endpoint/async-inference
 export type { ScalingProps, ScalingTarget } from './endpoint/autoscaling.ts';
 export type { DataCaptureProps } from './endpoint/data-capture.ts';
 export type { DeploymentProps, TrafficShift } from './endpoint/deployment.ts';
+export type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
 export * from './endpoint/metrics.ts';
 export * from './endpoint/metrics-config.ts';
 export type { RealtimeEndpointProps } from './endpoint/props.ts';
@@ -20,6 +21,7 @@ export type { BoundVariant, VariantProps } from './endpoint/variant.ts';
 export type { RuntimeEnvironment } from './environment.ts';
 export { AMI_DRIVERS, type ImagePlatform } from './inference-ami.ts';
 export * from './instance-types/index.ts';
+export type { IModel, ModelAttributes, ModelFacts } from './model.ts';
 export * from './model-data/index.ts';
 export type { AlarmThresholds } from './monitoring/alarms.ts';
 export * from './monitoring.ts';

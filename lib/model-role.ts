@@ -1,5 +1,5 @@
 /** The role that SageMaker assumes to run a model, with what the model needs and nothing else. */
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IRole, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { justifyWildcard } from './wildcards.ts';
@@ -31,13 +31,17 @@ const VPC_WRITES = [
  * those who know their names.
  */
 export function createModelRole(scope: Construct): Role {
-  const role = new Role(scope, 'Role', {
+  return new Role(scope, 'Role', {
     description: 'Runs a TensorFlow model on SageMaker',
     assumedBy: new ServicePrincipal('sagemaker.amazonaws.com', {
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
     }),
   });
-  role.addToPolicy(
+}
+
+/** Lets the role's containers publish metrics. */
+export function allowMetrics(role: IRole): void {
+  role.addToPrincipalPolicy(
     new PolicyStatement({
       sid: 'PublishMetrics',
       actions: ['cloudwatch:PutMetricData'],
@@ -50,13 +54,12 @@ export function createModelRole(scope: Construct): Role {
     '*',
     'cloudwatch:PutMetricData, ecr:GetAuthorizationToken and the ec2:Describe actions have no resource to restrict them to; metrics are restricted by their namespace',
   );
-  return role;
 }
 
 /** Lets the role's containers write to one log group, which SageMaker creates. */
-export function allowLogging(role: Role, logGroup: string): void {
+export function allowLogging(role: IRole, logGroup: string): void {
   const arn = `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${logGroup}`;
-  role.addToPolicy(
+  role.addToPrincipalPolicy(
     new PolicyStatement({
       actions: [
         'logs:CreateLogGroup',
@@ -72,19 +75,19 @@ export function allowLogging(role: Role, logGroup: string): void {
 
 /** Lets SageMaker attach instances to these subnets with these security groups. */
 export function allowVpc(
-  role: Role,
+  role: IRole,
   subnetIds: readonly string[],
   securityGroupIds: readonly string[],
 ): void {
   const ec2 = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}`;
-  role.addToPolicy(
+  role.addToPrincipalPolicy(
     new PolicyStatement({
       sid: 'DescribeNetwork',
       actions: VPC_READS,
       resources: ['*'],
     }),
   );
-  role.addToPolicy(
+  role.addToPrincipalPolicy(
     new PolicyStatement({
       actions: VPC_WRITES,
       resources: [

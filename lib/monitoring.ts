@@ -21,6 +21,11 @@ export interface EndpointMonitoringProps {
    * @default - the defaults of {@link AlarmThresholds}
    */
   readonly thresholds?: AlarmThresholds;
+  /**
+   * Name of the dashboard: letters, digits, - and _, 255 at most.
+   * @default - CloudFormation's
+   */
+  readonly dashboardName?: string;
 }
 
 /** One dashboard row and a set of alarms for each variant. */
@@ -35,9 +40,15 @@ export class EndpointMonitoring extends Construct {
       ...endpoint.variants,
       ...(endpoint.shadowVariant ? [endpoint.shadowVariant] : []),
     ];
-    this.dashboard = new Dashboard(this, 'Dashboard');
+    this.dashboard = new Dashboard(this, 'Dashboard', {
+      ...(props.dashboardName !== undefined && { dashboardName: props.dashboardName }),
+    });
     for (const variant of variants) {
-      const row = variantRow(variant.name, endpoint.metrics(variant.name), hardwareOf(variant));
+      const row = variantRow(
+        variant.name,
+        endpoint.variantMetrics(variant.name),
+        hardwareOf(variant),
+      );
       this.dashboard.addWidgets(...row.slice(0, 1));
       this.dashboard.addWidgets(...row.slice(1));
     }
@@ -50,7 +61,7 @@ export class EndpointMonitoring extends Construct {
       variantAlarms(
         new Construct(this, variant.name),
         variant.name,
-        endpoint.metrics(variant.name),
+        endpoint.variantMetrics(variant.name),
         thresholds,
         { hasInstances: !variant.props.serverless, isAsync: endpoint.isAsync },
       ),

@@ -5,43 +5,36 @@ import {
   type IAlarm,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { Grant, type IGrantable, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { ArnFormat, Names, Stack, Token } from 'aws-cdk-lib/core';
+import { ArnFormat, Lazy, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
-import { addScaling } from './endpoint/autoscaling.ts';
+import { addScaling, checkScaling, type ScalingProps } from './endpoint/autoscaling.ts';
 import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
 import { checkDeployed } from './endpoint/deployed.ts';
-import { type DeploymentProps, renderDeployment } from './endpoint/deployment.ts';
+import {
+  checkTraffic,
+  type DeploymentProps,
+  renderDeployment,
+  type TrafficShift,
+} from './endpoint/deployment.ts';
+import {
+  EndpointBase,
+  endpointArnOf,
+  ImportedEndpoint,
+  INVOKE,
+  INVOKE_ASYNC,
+  type IRealtimeEndpoint,
+} from './endpoint/endpoint-base.ts';
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
 import { type BoundVariant, bindVariant } from './endpoint/variant.ts';
+import { allowLogging } from './model-role.ts';
 import { invalidProp } from './validation.ts';
-
-/** An endpoint that exists already. */
-export interface IRealtimeEndpoint {
-  readonly endpointName: string;
-  readonly endpointArn: string;
-  /** Lets `grantee` send requests. */
-  grantInvoke(grantee: IGrantable): Grant;
-}
-
-/** Actions of requests that are answered at once, whole or as a stream. */
-const INVOKE = ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'];
-/** Action of requests through the queue. */
-const INVOKE_ASYNC = ['sagemaker:InvokeEndpointAsync'];
-
-function grantInvoke(
-  grantee: IGrantable,
-  endpointArn: string,
-  actions: readonly string[] = [...INVOKE, ...INVOKE_ASYNC],
-): Grant {
-  return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [endpointArn] });
-}
 
 /** Props with the one key where no other is named, and where SageMaker takes one. */
 function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpointProps {
@@ -56,12 +49,25 @@ function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpo
   };
 }
 
+/** What an update takes from the new configuration although instance counts are kept. */
+const NOT_RETAINED = [
+  { variantPropertyType: 'DesiredWeight' },
+  { variantPropertyType: 'DataCaptureConfig' },
+];
+
 /** A real-time, asynchronous or serverless endpoint. */
-export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
+export class RealtimeEndpoint extends EndpointBase {
   /** An endpoint by its name, in the account and region of `scope`'s stack. */
-  static fromEndpointName(scope: Construct, endpointName: string): IRealtimeEndpoint {
-    const endpointArn = arnOf(Stack.of(scope), endpointName);
-    return { endpointName, endpointArn, grantInvoke: (to) => grantInvoke(to, endpointArn) };
+  static fromEndpointName(scope: Construct, id: string, endpointName: string): IRealtimeEndpoint {
+    return new ImportedEndpoint(scope, id, { endpointName });
+  }
+
+  /**
+   * An endpoint by its ARN, in any account and region. ARNs have names in lower case: metrics of an endpoint
+   * with capitals need {@link RealtimeEndpoint.fromEndpointName}.
+   */
+  static fromEndpointArn(scope: Construct, id: string, endpointArn: string): IRealtimeEndpoint {
+    return new ImportedEndpoint(scope, id, { endpointArn });
   }
 
   readonly endpointName: string;
@@ -75,19 +81,25 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   readonly asyncFiles: AsyncFiles | undefined;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
+  protected readonly invokeActions: readonly string[];
+  private readonly traffic: TrafficShift;
+  /** Names of the variants that autoscaling watches. */
+  private readonly scaled = new Set<string>();
   private readonly config: CfnEndpointConfig;
   private readonly resource: CfnEndpoint;
   private readonly deployed: Construct;
 
   constructor(scope: Construct, id: string, own: RealtimeEndpointProps) {
-    super(scope, id);
+    super(scope, id, own.endpointName === undefined ? {} : { physicalName: own.endpointName });
     setEncryptionKey(this, own.encryptionKey);
     checkCombination(this, own);
     const props = withKeys(this, own);
     this.endpointName =
       props.endpointName ?? Names.uniqueResourceName(this, { maxLength: 63, separator: '-' });
-    this.endpointArn = arnOf(Stack.of(this), this.endpointName);
+    this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.isAsync = props.asyncInference !== undefined;
+    this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
+    this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };
     this.asyncFiles = props.asyncInference && asyncFiles(props.asyncInference);
     this.variants = props.variants.map((variant, i) =>
       bindVariant(this, `variants[${i}]`, variant, props.variants.length === 1),
@@ -98,7 +110,9 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
     this.resource = this.createEndpoint(props);
     this.resource.node.addDependency(...this.allowRollback());
-    this.addAutoscaling();
+    for (const { name, props } of this.variants) {
+      if (props.scaling) this.autoScaleInstanceCount(props.scaling, name);
+    }
     this.deployed = checkDeployed(this, {
       endpoint: this.resource,
       endpointName: this.endpointName,
@@ -112,17 +126,10 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     return this.config.attrEndpointConfigName;
   }
 
-  grantInvoke(grantee: IGrantable): Grant {
-    return grantInvoke(grantee, this.endpointArn, this.isAsync ? INVOKE_ASYNC : INVOKE);
-  }
-
   /** Metrics of a production or shadow variant. @param variantName default: the first */
-  metrics(variantName: string = this.variants[0]?.name ?? ''): VariantMetrics {
-    const known = this.allVariants().map(({ name }) => name);
-    if (!known.includes(variantName)) {
-      invalidProp(this, 'variantName', `no variant '${variantName}'`, `Known: ${known.join(', ')}`);
-    }
-    return new VariantMetrics(this.endpointName, variantName);
+  override variantMetrics(variantName: string = this.variants[0]?.name ?? ''): VariantMetrics {
+    const { name } = this.findVariant(variantName);
+    return super.variantMetrics(name);
   }
 
   /** Metrics of the queue of an asynchronous endpoint. */
@@ -143,6 +150,37 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     return this.deployed;
   }
 
+  /**
+   * Lets the number of a variant's instances follow its load, as the variant's `scaling` does.
+   * @param variantName default: the first
+   */
+  autoScaleInstanceCount(scaling: ScalingProps, variantName?: string): void {
+    const variant = this.findVariant(variantName ?? this.variants[0]?.name ?? '');
+    const { name, instanceCount, props } = variant;
+    const refuse = (problem: string, fix: string) => invalidProp(this, 'scaling', problem, fix);
+    if (this.scaled.has(name)) refuse(`'${name}' scales already`, 'Give its limits once');
+    if (props.serverless) refuse(`'${name}' is serverless`, 'Leave it out, or use instances');
+    if (variant === this.shadowVariant) refuse('a shadow cannot scale', 'Name another variant');
+    const where = props.scaling ? `variants[${this.variants.indexOf(variant)}].scaling` : 'scaling';
+    checkScaling(this, where, scaling, this.isAsync, props.instanceType);
+    const fewestInstances = Math.min(instanceCount, scaling.minInstances ?? 1);
+    checkTraffic(this, this.traffic, { variants: this.variants.length, fewestInstances });
+    this.scaled.add(name);
+    if (scaling.registered === false) return;
+    const scope = new Construct(this, `Scaling${name}`);
+    addScaling(scope, this.endpointName, name, scaling);
+    scope.node.addDependency(this.resource);
+  }
+
+  private findVariant(name: string): BoundVariant {
+    const all = this.allVariants();
+    const known = all.map((variant) => variant.name).join(', ');
+    return (
+      all.find((variant) => variant.name === name) ??
+      invalidProp(this, 'variantName', `no variant '${name}'`, `Known: ${known}`)
+    );
+  }
+
   private allVariants(): BoundVariant[] {
     return [...this.variants, ...(this.shadowVariant ? [this.shadowVariant] : [])];
   }
@@ -150,7 +188,7 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   private createConfig(props: RealtimeEndpointProps): CfnEndpointConfig {
     const models = [...new Set(this.allVariants().map((variant) => variant.props.model))];
     for (const model of models) {
-      model.allowLogging(`/aws/sagemaker/Endpoints/${this.endpointName}`);
+      if (model.role) allowLogging(model.role, `/aws/sagemaker/Endpoints/${this.endpointName}`);
       props.volumeKey?.grantEncryptDecrypt(model);
     }
     const { asyncInference, dataCapture, metricsConfig, volumeKey } = props;
@@ -167,16 +205,9 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
   }
 
   private createEndpoint(props: RealtimeEndpointProps): CfnEndpoint {
-    const scaled = this.variants.some((variant) => variant.props.scaling);
     const guarded = this.variants.every(({ props: variant }) => !variant.serverless);
-    const fleets = {
-      variants: this.variants.length,
-      fewestInstances: Math.min(
-        ...this.variants.map(({ instanceCount, props: { scaling } }) =>
-          Math.min(instanceCount, scaling ? (scaling.minInstances ?? 1) : instanceCount),
-        ),
-      ),
-    };
+    const instances = this.variants.map(({ instanceCount }) => instanceCount);
+    const fleets = { variants: this.variants.length, fewestInstances: Math.min(...instances) };
     return new CfnEndpoint(this, 'Resource', {
       endpointName: this.endpointName,
       endpointConfigName: this.endpointConfigName,
@@ -189,12 +220,9 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
         ),
       }),
       // Keeps the instance count that autoscaling chose, and nothing else of the old configuration.
-      ...(scaled && {
-        retainAllVariantProperties: true,
-        excludeRetainedVariantProperties: [
-          { variantPropertyType: 'DesiredWeight' },
-          { variantPropertyType: 'DataCaptureConfig' },
-        ],
+      retainAllVariantProperties: Lazy.any({ produce: () => this.scaled.size > 0 || undefined }),
+      excludeRetainedVariantProperties: Lazy.any({
+        produce: () => (this.scaled.size > 0 ? NOT_RETAINED : undefined),
       }),
     });
   }
@@ -218,7 +246,8 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
    */
   private allowRollback(): Policy[] {
     if (this.rollbackAlarms.length === 0) return [];
-    const roles = new Set(this.allVariants().map((variant) => variant.props.model.role));
+    const roles = new Set(this.allVariants().flatMap(({ props }) => props.model.role ?? []));
+    if (roles.size === 0) return [];
     // Not in the roles' own policies: those come before the models, and so before the alarms.
     const policy = new Policy(this, 'ReadRollbackAlarms', {
       roles: [...roles],
@@ -239,25 +268,6 @@ export class RealtimeEndpoint extends Construct implements IRealtimeEndpoint {
     });
     return [policy];
   }
-
-  private addAutoscaling(): void {
-    for (const { name, props } of this.variants) {
-      if (!props.scaling) continue;
-      const scope = new Construct(this, `Scaling${name}`);
-      addScaling(scope, this.endpointName, name, props.scaling);
-      scope.node.addDependency(this.resource);
-    }
-  }
-}
-
-function arnOf(stack: Stack, endpointName: string): string {
-  return stack.formatArn({
-    service: 'sagemaker',
-    resource: 'endpoint',
-    // IAM compares ARNs by letter case, and SageMaker writes endpoint names in lower case.
-    resourceName: Token.isUnresolved(endpointName) ? endpointName : endpointName.toLowerCase(),
-    arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
-  });
 }
 
 function rollbackAlarms(
@@ -269,7 +279,7 @@ function rollbackAlarms(
   const alarms = [
     new Alarm(scope, 'ServerErrors', {
       alarmDescription: `Variant ${variantName} answers with 5xx: an update is rolled back`,
-      metric: metrics.serverErrors(),
+      metric: metrics.metricServerErrors(),
       threshold: deployment.serverErrorsPerMinute ?? 5,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: 1,
@@ -280,7 +290,7 @@ function rollbackAlarms(
     alarms.push(
       new Alarm(scope, 'ModelLatency', {
         alarmDescription: `Variant ${variantName} is slow: an update is rolled back`,
-        metric: metrics.modelLatency(),
+        metric: metrics.metricModelLatency(),
         threshold: deployment.modelLatencyP90.toMilliseconds() * 1000,
         evaluationPeriods: 3,
         treatMissingData: TreatMissingData.NOT_BREACHING,

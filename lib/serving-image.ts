@@ -87,6 +87,12 @@ function defaultRelease() {
   return release;
 }
 
+/** What is known of an image without its address. */
+export function imageFacts(props: ExistingImageProps): Pick<IServingImage, 'variant' | 'platform'> {
+  const variant = props.variant ?? 'cpu';
+  return { variant, platform: platformOf(variant, props) };
+}
+
 function platformOf(
   variant: ServingImageVariant,
   { cuda, architecture = 'x86_64' }: ExistingImageProps,
@@ -116,11 +122,9 @@ export class ServingImage extends Construct implements IServingImage {
     tagOrDigest: string,
     props: ExistingImageProps = {},
   ): IServingImage {
-    const variant = props.variant ?? 'cpu';
     return {
+      ...imageFacts(props),
       imageUri: repository.repositoryUriForTagOrDigest(tagOrDigest),
-      variant,
-      platform: platformOf(variant, props),
       grantPull: (grantee) => repository.grantPull(grantee),
     };
   }
@@ -130,11 +134,9 @@ export class ServingImage extends Construct implements IServingImage {
    * @param imageUri `ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY`, with `:TAG` or `@sha256:DIGEST`
    */
   static fromUri(imageUri: string, props: ExistingImageProps = {}): IServingImage {
-    const variant = props.variant ?? 'cpu';
     return {
+      ...imageFacts(props),
       imageUri,
-      variant,
-      platform: platformOf(variant, props),
       grantPull: (grantee) => grantPullByUri(grantee, imageUri),
     };
   }

@@ -1,13 +1,14 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
-import { type IGrantable, type IPrincipal, Policy, type Role } from 'aws-cdk-lib/aws-iam';
+import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, Aws, CfnDeletionPolicy, Stack, Token } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
 import { unbatchable } from '../container/src/model-server/unbatchable.ts';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
+import { type IModel, ImportedModel, type ModelAttributes } from './model.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
-import { allowLogging, allowVpc, createModelRole } from './model-role.ts';
+import { allowMetrics, allowVpc, createModelRole } from './model-role.ts';
 import { imageProblem } from './rules/limits.ts';
 import type { IServingImage } from './serving-image.ts';
 import { invalidProp, refuseProblem } from './validation.ts';
@@ -35,14 +36,37 @@ export interface TensorFlowModelProps extends VpcAttachmentProps {
    * @default true
    */
   readonly networkIsolation?: boolean;
+  /**
+   * Role that SageMaker runs the containers with. It must trust `sagemaker.amazonaws.com`; what the model needs
+   * is added to its policies.
+   * @default - a new one
+   */
+  readonly role?: IRole;
+  /**
+   * Name of the model: letters, digits and hyphens, 63 at most, unique in account and region. Models cannot be
+   * changed, only replaced, and CloudFormation replaces nothing that has a fixed name: give another name with
+   * every change.
+   * @default - CloudFormation's, another after every change
+   */
+  readonly modelName?: string;
 }
 
 /**
  * A model that endpoints and transform jobs run. SageMaker's models cannot be changed: every change makes
  * a new one, then removes the old.
  */
-export class TensorFlowModel extends Construct implements IGrantable, IConnectable {
-  readonly role: Role;
+export class TensorFlowModel extends Resource implements IModel, IConnectable {
+  /** A model by its name, in the account and region of `scope`'s stack, on a CPU image of this project's. */
+  static fromModelName(scope: Construct, id: string, modelName: string): IModel {
+    return new ImportedModel(scope, id, { modelName });
+  }
+
+  /** A model by its name and what is known of it. */
+  static fromModelAttributes(scope: Construct, id: string, attributes: ModelAttributes): IModel {
+    return new ImportedModel(scope, id, attributes);
+  }
+
+  readonly role: IRole;
   readonly grantPrincipal: IPrincipal;
   readonly image: IServingImage;
   readonly data: ModelDataConfig;
@@ -53,11 +77,13 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
   private readonly vpcConnections: Connections | undefined;
 
   constructor(scope: Construct, id: string, props: TensorFlowModelProps) {
-    super(scope, id);
+    super(scope, id, props.modelName === undefined ? {} : { physicalName: props.modelName });
+    checkName(this, props.modelName);
     this.image = props.image;
     this.networkIsolation = props.networkIsolation ?? true;
     this.inVpc = props.vpc !== undefined;
-    this.role = createModelRole(this);
+    this.role = props.role ?? createModelRole(this);
+    allowMetrics(this.role);
     this.grantPrincipal = this.role;
     this.data = props.modelData.bind(this);
     if (this.data.multiModel && props.image.variant === 'in-process') {
@@ -87,6 +113,7 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
     if (vpc) allowVpc(this.role, vpc.config.subnets, vpc.config.securityGroupIds);
     this.vpcConnections = vpc?.connections;
     this.resource = new CfnModel(this, 'Resource', {
+      ...(props.modelName !== undefined && { modelName: this.physicalName }),
       executionRoleArn: this.role.roleArn,
       enableNetworkIsolation: this.networkIsolation,
       primaryContainer: {
@@ -116,30 +143,6 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
     return invalidProp(this, 'vpc', 'the model has no connections', 'Give it a vpc');
   }
 
-  /** Lets containers of this model write to a log group of SageMaker's. */
-  allowLogging(logGroup: string): void {
-    allowLogging(this.role, logGroup);
-  }
-
-  /**
-   * Keeps models of earlier deployments, and their leave to read their archives: a job that was started
-   * before a deployment goes on, and so do the shards after it. They cost nothing; docs/batch.md tells how to
-   * delete them.
-   * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-updatereplacepolicy.html
-   */
-  keepReplaced(): void {
-    this.resource.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
-    this.resource.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
-    // By which they are found: SageMaker's names of models do not tell the stack.
-    this.resource.tags.setTag('sagemaker-tfs:stack', Aws.STACK_NAME);
-    const { grantReadAll } = this.data;
-    if (!grantReadAll || this.node.tryFindChild('ReadEarlierModels')) return;
-    // A policy of a revision would go with it, and one that is kept would keep the role from being deleted.
-    const policy = new Policy(this, 'ReadEarlierModels');
-    this.role.attachInlinePolicy(policy);
-    grantReadAll(policy);
-  }
-
   /**
    * The permission is a policy of its own for every revision: during an update the old model's instances
    * can still be started, and after a rollback they must be.
@@ -150,6 +153,21 @@ export class TensorFlowModel extends Construct implements IGrantable, IConnectab
     this.data.grantRead(policy);
     return policy;
   }
+}
+
+/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html */
+const MODEL_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
+
+function checkName(scope: Construct, name: string | undefined): void {
+  if (name === undefined || Token.isUnresolved(name)) return;
+  if (!MODEL_NAME.test(name)) {
+    const fix = 'Use letters, digits and hyphens between them, at most 63 characters';
+    invalidProp(scope, 'modelName', `'${name}' is not a name of a model`, fix);
+  }
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:fixedModelName',
+    `modelName: '${name}' is fixed, and a model can only be replaced: an update that changes it fails unless the name changes too`,
+  );
 }
 
 /** Refuses an image that this model's region cannot pull, where both are known. */

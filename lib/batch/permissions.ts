@@ -4,6 +4,8 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { keepReplaced } from '../model-retention.ts';
+import { allowLogging } from '../model-role.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { BatchTransformProps, S3Place } from './props.ts';
@@ -12,8 +14,10 @@ import { SHARD_MAP_LABELS } from './shard-states.ts';
 /** The model's containers read inputs, and write outputs and logs. */
 export function grantModel(scope: Construct, props: BatchTransformProps): void {
   const { model, input, output, outputKey, volumeKey } = props;
-  model.allowLogging('/aws/sagemaker/TransformJobs');
-  model.keepReplaced();
+  keepReplaced(model);
+  // The role of a model that is only known by its name must have all of this already.
+  if (!model.role) return;
+  allowLogging(model.role, '/aws/sagemaker/TransformJobs');
   // Here and not in the role's own policy: the model may be in another stack, which must not need this one.
   const policy = new Policy(scope, 'ModelAccess');
   model.role.attachInlinePolicy(policy);

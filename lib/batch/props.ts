@@ -2,11 +2,12 @@
 import type { Existing } from '@sagemaker-tfs/batch';
 import type { AssembleWith, BatchStrategy, SplitType } from '@sagemaker-tfs/batch/settings';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
+import type { IRole } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Duration } from 'aws-cdk-lib/core';
 import type { AnyBucket } from '../cdk-types.ts';
-import type { TensorFlowModel } from '../tensorflow-model.ts';
+import type { IModel } from '../model.ts';
 
 /** A place in S3. */
 export interface S3Place {
@@ -33,7 +34,17 @@ export interface ShardingProps {
 
 /** Props of `BatchTransform`. All but models, places and keys are defaults of an execution's input. */
 export interface BatchTransformProps {
-  readonly model: TensorFlowModel;
+  readonly model: IModel;
+  /**
+   * Name of the state machine, 1-80 characters, unique in account and region.
+   * @default - CloudFormation's
+   */
+  readonly stateMachineName?: string;
+  /**
+   * Role of the state machine. It must trust `states.amazonaws.com`; what it needs is added to its policies.
+   * @default - a new one
+   */
+  readonly role?: IRole;
   /** Where inputs are: every object below the prefix. */
   readonly input: S3Place;
   /** Where `<name>.out` is written. */

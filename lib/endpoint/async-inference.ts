@@ -5,8 +5,8 @@ import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
+import type { IModel } from '../model.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
-import type { TensorFlowModel } from '../tensorflow-model.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
@@ -98,7 +98,7 @@ export function asyncFiles(props: AsyncInferenceProps): AsyncFiles {
 export function renderAsyncInference(
   where: Where,
   props: AsyncInferenceProps,
-  models: readonly TensorFlowModel[],
+  models: readonly IModel[],
 ): CfnEndpointConfig.AsyncInferenceConfigProperty {
   const { successTopic, errorTopic, encryptionKey } = props;
   const { outputUri, failureUri } = asyncFiles(props);
@@ -123,7 +123,7 @@ export function renderAsyncInference(
   };
 }
 
-function grantQueue(grantee: TensorFlowModel, props: AsyncInferenceProps): void {
+function grantQueue(grantee: IModel, props: AsyncInferenceProps): void {
   const { outputBucket, inputBucket, outputPrefix, failurePrefix, inputPrefix } = placesOf(props);
   const writes = [outputPrefix, failurePrefix].map((prefix) =>
     outputBucket.arnForObjects(`${prefix}*`),

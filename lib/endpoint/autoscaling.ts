@@ -36,6 +36,14 @@ export interface ScalingProps {
    * @default Duration.minutes(5)
    */
   readonly scaleInCooldown?: Duration;
+  /**
+   * Whether Application Auto Scaling watches the variant. While it does, SageMaker takes no other instance type
+   * and no other name for it: deploy once with `false`, which keeps the number of instances as it is, then with
+   * the new type or name and without `false`.
+   * @default true
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
+   */
+  readonly registered?: boolean;
 }
 
 const DIMENSION = 'sagemaker:variant:DesiredInstanceCount';
@@ -145,7 +153,7 @@ function addWakeUp(
   });
   const alarm = new Alarm(scope, 'BacklogWithoutCapacity', {
     alarmDescription: 'Requests wait in the queue and no instance runs',
-    metric: new QueueMetrics(endpointName).hasBacklogWithoutCapacity(),
+    metric: new QueueMetrics(endpointName).metricHasBacklogWithoutCapacity(),
     threshold: 1,
     comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     evaluationPeriods: 2,

@@ -2,7 +2,6 @@
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { invalidProp } from '../validation.ts';
-import { checkScaling } from './autoscaling.ts';
 import type { RealtimeEndpointProps } from './props.ts';
 import { DEFAULT_INSTANCE_TYPE, hasLocalStorage } from './variant.ts';
 
@@ -24,11 +23,6 @@ export function checkCombination(scope: Construct, props: RealtimeEndpointProps)
   if (variants.length > 1 && variants.every(({ weight }) => weight === 0)) {
     invalidProp(scope, 'variants', 'every weight is 0', 'Give one variant a weight above 0');
   }
-  variants.forEach(({ scaling, instanceType }, i) => {
-    if (!scaling) return;
-    const async = props.asyncInference !== undefined;
-    checkScaling(scope, `variants[${i}].scaling`, scaling, async, instanceType);
-  });
   checkName(scope, props.endpointName);
   checkServerless(scope, props);
   checkMultiModel(scope, props);

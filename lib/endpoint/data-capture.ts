@@ -3,7 +3,7 @@ import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { AnyBucket } from '../cdk-types.ts';
-import type { TensorFlowModel } from '../tensorflow-model.ts';
+import type { IModel } from '../model.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
@@ -40,7 +40,7 @@ const TEXT_TYPES = ['application/json', 'application/jsonlines'];
 export function renderDataCapture(
   where: Where,
   props: DataCaptureProps,
-  models: readonly TensorFlowModel[],
+  models: readonly IModel[],
 ): CfnEndpointConfig.DataCaptureConfigProperty {
   const { bucket, prefix = 'data-capture/', samplingPercentage = 100, encryptionKey } = props;
   checkInteger(where, 'dataCapture.samplingPercentage', samplingPercentage, 1, 100);

@@ -135,7 +135,8 @@ function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps):
   refuseProblem(where, 'deployment.traffic', deploymentTimeProblem(times, bake, timeout));
 }
 
-function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets): void {
+/** Refuses a shift of traffic that these fleets cannot make. */
+export function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets): void {
   if (traffic.type === 'all-at-once') return;
   const [low, high] = SHARES[traffic.type];
   checkInteger(where, 'deployment.traffic.percent', traffic.percent, low, high, 'percent');

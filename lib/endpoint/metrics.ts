@@ -27,97 +27,95 @@ export class VariantMetrics {
   }
 
   /** Requests sent to the model. @default sum over 1 minute */
-  invocations(options?: MetricOptions): Metric {
+  metricInvocations(options?: MetricOptions): Metric {
     return this.count('Invocations', options);
   }
 
   /** Requests sent, for each instance; autoscaling follows it. @default sum over 1 minute */
-  invocationsPerInstance(options?: MetricOptions): Metric {
+  metricInvocationsPerInstance(options?: MetricOptions): Metric {
     return this.count('InvocationsPerInstance', options);
   }
 
   /** Answers with a 4xx status. @default sum over 1 minute */
-  clientErrors(options?: MetricOptions): Metric {
+  metricClientErrors(options?: MetricOptions): Metric {
     return this.count('Invocation4XXErrors', options);
   }
 
   /** Answers with a 5xx status. @default sum over 1 minute */
-  serverErrors(options?: MetricOptions): Metric {
+  metricServerErrors(options?: MetricOptions): Metric {
     return this.count('Invocation5XXErrors', options);
   }
 
   /** Asynchronous requests that were not answered, for whatever reason. @default sum over 1 minute */
-  invocationFailures(options?: MetricOptions): Metric {
+  metricInvocationFailures(options?: MetricOptions): Metric {
     return this.count('InvocationFailures', options);
   }
 
   /** Asynchronous requests that were worked on, well or not. @default sum over 1 minute */
-  invocationsProcessed(options?: MetricOptions): Metric {
+  metricInvocationsProcessed(options?: MetricOptions): Metric {
     return this.count('InvocationsProcessed', options);
   }
 
   /** Time in the container, microseconds. @default p90 over 1 minute */
-  modelLatency(options?: MetricOptions): Metric {
+  metricModelLatency(options?: MetricOptions): Metric {
     return this.latency('ModelLatency', options);
   }
 
   /** Time that SageMaker adds before and after the container, microseconds. @default p90 over 1 minute */
-  overheadLatency(options?: MetricOptions): Metric {
+  metricOverheadLatency(options?: MetricOptions): Metric {
     return this.latency('OverheadLatency', options);
   }
 
   /** Time to start compute for a serverless endpoint, microseconds. @default p90 over 1 minute */
-  modelSetupTime(options?: MetricOptions): Metric {
+  metricModelSetupTime(options?: MetricOptions): Metric {
     return this.latency('ModelSetupTime', options);
   }
 
   /** Percent of one CPU times the number of CPUs. @default average over 1 minute */
-  cpuUtilization(options?: MetricOptions): Metric {
+  metricCpuUtilization(options?: MetricOptions): Metric {
     return this.utilization('CPUUtilization', options);
   }
 
   /** Percent. @default average over 1 minute */
-  memoryUtilization(options?: MetricOptions): Metric {
+  metricMemoryUtilization(options?: MetricOptions): Metric {
     return this.utilization('MemoryUtilization', options);
   }
 
   /** Percent of one GPU times the number of GPUs. @default average over 1 minute */
-  gpuUtilization(options?: MetricOptions): Metric {
+  metricGpuUtilization(options?: MetricOptions): Metric {
     return this.utilization('GPUUtilization', options);
   }
 
   /** Percent of one GPU's memory times the number of GPUs. @default average over 1 minute */
-  gpuMemoryUtilization(options?: MetricOptions): Metric {
+  metricGpuMemoryUtilization(options?: MetricOptions): Metric {
     return this.utilization('GPUMemoryUtilization', options);
   }
 
   /** Percent. @default average over 1 minute */
-  diskUtilization(options?: MetricOptions): Metric {
+  metricDiskUtilization(options?: MetricOptions): Metric {
     return this.utilization('DiskUtilization', options);
   }
 
   private count(metricName: string, options?: MetricOptions): Metric {
-    return this.metric(REQUESTS, metricName, Stats.SUM, options);
+    return this.metric(REQUESTS, metricName, { statistic: Stats.SUM, ...options });
   }
 
   private latency(metricName: string, options?: MetricOptions): Metric {
-    return this.metric(REQUESTS, metricName, Stats.p(90), options);
+    return this.metric(REQUESTS, metricName, { statistic: Stats.p(90), ...options });
   }
 
   private utilization(metricName: string, options?: MetricOptions): Metric {
-    return this.metric(INSTANCES, metricName, Stats.AVERAGE, options);
+    return this.metric(INSTANCES, metricName, { statistic: Stats.AVERAGE, ...options });
   }
 
-  private metric(
-    namespace: string,
-    metricName: string,
-    statistic: string,
-    options?: MetricOptions,
-  ): Metric {
+  /**
+   * Any other metric of this variant, such as a custom one of the runtime's.
+   * @default - average over 1 minute
+   */
+  metric(namespace: string, metricName: string, options?: MetricOptions): Metric {
     return new Metric({
       namespace,
       metricName,
-      statistic,
       period: Duration.minutes(1),
       dimensionsMap: { ...this.dimensions },
       ...options,
@@ -137,22 +135,22 @@ export class QueueMetrics {
   }
 
   /** Requests waiting or being worked on. @default average over 1 minute */
-  backlog(options?: MetricOptions): Metric {
+  metricBacklog(options?: MetricOptions): Metric {
     return this.metric('ApproximateBacklogSize', options);
   }
 
   /** The same for each instance. @default average over 1 minute */
-  backlogPerInstance(options?: MetricOptions): Metric {
+  metricBacklogPerInstance(options?: MetricOptions): Metric {
     return this.metric('ApproximateBacklogSizePerInstance', options);
   }
 
   /** Seconds that the oldest request has waited. @default maximum over 1 minute */
-  ageOfOldestRequest(options?: MetricOptions): Metric {
+  metricAgeOfOldestRequest(options?: MetricOptions): Metric {
     return this.metric('ApproximateAgeOfOldestRequest', { statistic: Stats.MAXIMUM, ...options });
   }
 
   /** 1 where requests wait and no instance runs. @default average over 1 minute */
-  hasBacklogWithoutCapacity(options?: MetricOptions): Metric {
+  metricHasBacklogWithoutCapacity(options?: MetricOptions): Metric {
     return this.metric('HasBacklogWithoutCapacity', options);
   }
 

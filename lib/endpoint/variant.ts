@@ -4,7 +4,7 @@ import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { chooseAmi } from '../inference-ami.ts';
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
-import type { TensorFlowModel } from '../tensorflow-model.ts';
+import type { IModel } from '../model.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import type { ScalingProps } from './autoscaling.ts';
 import { renderServerless, type ServerlessProps } from './serverless.ts';
@@ -12,7 +12,7 @@ import { renderServerless, type ServerlessProps } from './serverless.ts';
 /** Props of a variant. */
 export interface VariantProps {
   /** The model that this variant serves. */
-  readonly model: TensorFlowModel;
+  readonly model: IModel;
   /**
    * Name of the variant, by which requests can address it and metrics are told apart.
    * @default - 'AllTraffic' for a single variant; required for several

@@ -79,8 +79,8 @@ function requestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): Al
       id: 'ServerErrors',
       description: 'answers with 5xx',
       metric: share(
-        metrics.serverErrors(short),
-        metrics.invocations(short),
+        metrics.metricServerErrors(short),
+        metrics.metricInvocations(short),
         short.period,
         '5xx percent',
       ),
@@ -91,8 +91,8 @@ function requestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): Al
       id: 'ClientErrors',
       description: 'refuses requests with 4xx',
       metric: share(
-        metrics.clientErrors(long),
-        metrics.invocations(long),
+        metrics.metricClientErrors(long),
+        metrics.metricInvocations(long),
         long.period,
         '4xx percent',
       ),
@@ -112,7 +112,7 @@ function asyncRequestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds
     {
       id: 'FailedInvocations',
       description: 'leaves requests unanswered',
-      metric: metrics.invocationFailures({ period: Duration.minutes(5) }),
+      metric: metrics.metricInvocationFailures({ period: Duration.minutes(5) }),
       // Reached, not exceeded: the comparison is greater-than.
       threshold: (thresholds.failedInvocations ?? 1) - 1,
       periods: 1,
@@ -126,7 +126,7 @@ function latencyAlarm(metrics: VariantMetrics, thresholds: AlarmThresholds): Ala
   return {
     id: 'ModelLatency',
     description: 'is slow',
-    metric: metrics.modelLatency(),
+    metric: metrics.metricModelLatency(),
     threshold: latency.toMilliseconds() * 1000,
     periods: 5,
   };
@@ -136,7 +136,7 @@ function latencyAlarm(metrics: VariantMetrics, thresholds: AlarmThresholds): Ala
 export function queueAlarm(scope: Construct, queue: QueueMetrics, thresholds: AlarmThresholds) {
   return new Alarm(scope, 'QueueAge', {
     alarmDescription: 'The oldest request of the queue has waited too long',
-    metric: queue.ageOfOldestRequest(),
+    metric: queue.metricAgeOfOldestRequest(),
     threshold: (thresholds.queueAge ?? Duration.hours(1)).toSeconds(),
     evaluationPeriods: 5,
     comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -149,14 +149,14 @@ function resourceAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): A
     {
       id: 'Memory',
       description: 'runs out of memory',
-      metric: metrics.memoryUtilization(),
+      metric: metrics.metricMemoryUtilization(),
       threshold: thresholds.memoryPercent ?? 90,
       periods: 5,
     },
     {
       id: 'Disk',
       description: 'runs out of disk',
-      metric: metrics.diskUtilization(),
+      metric: metrics.metricDiskUtilization(),
       threshold: thresholds.diskPercent ?? 85,
       periods: 5,
     },

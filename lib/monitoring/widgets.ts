@@ -24,9 +24,9 @@ function latency(metrics: VariantMetrics): IWidget {
     'Latency',
     [
       ...percentiles.map((statistic) =>
-        metrics.modelLatency({ statistic, label: `container ${statistic}` }),
+        metrics.metricModelLatency({ statistic, label: `container ${statistic}` }),
       ),
-      metrics.overheadLatency({ label: 'SageMaker p90' }),
+      metrics.metricOverheadLatency({ label: 'SageMaker p90' }),
     ],
     'microseconds',
   );
@@ -36,11 +36,11 @@ function requests(metrics: VariantMetrics): IWidget {
   return graph(
     'Requests',
     [
-      metrics.invocations({ label: 'requests' }),
-      metrics.invocationsPerInstance({ label: 'for each instance' }),
+      metrics.metricInvocations({ label: 'requests' }),
+      metrics.metricInvocationsPerInstance({ label: 'for each instance' }),
     ],
     'a minute',
-    [metrics.clientErrors({ label: '4xx' }), metrics.serverErrors({ label: '5xx' })],
+    [metrics.metricClientErrors({ label: '4xx' }), metrics.metricServerErrors({ label: '5xx' })],
   );
 }
 
@@ -48,13 +48,13 @@ function resources(metrics: VariantMetrics, gpu: boolean): IWidget {
   return graph(
     'Utilization (100 for each CPU or GPU)',
     [
-      metrics.cpuUtilization({ label: 'CPU' }),
-      metrics.memoryUtilization({ label: 'memory' }),
-      metrics.diskUtilization({ label: 'disk' }),
+      metrics.metricCpuUtilization({ label: 'CPU' }),
+      metrics.metricMemoryUtilization({ label: 'memory' }),
+      metrics.metricDiskUtilization({ label: 'disk' }),
       ...(gpu
         ? [
-            metrics.gpuUtilization({ label: 'GPU' }),
-            metrics.gpuMemoryUtilization({ label: 'GPU memory' }),
+            metrics.metricGpuUtilization({ label: 'GPU' }),
+            metrics.metricGpuMemoryUtilization({ label: 'GPU memory' }),
           ]
         : []),
     ],
@@ -73,7 +73,7 @@ export function variantRow(
 ): IWidget[] {
   const third =
     hardware === 'serverless'
-      ? graph('Start of compute', [metrics.modelSetupTime({ label: 'p90' })], 'microseconds')
+      ? graph('Start of compute', [metrics.metricModelSetupTime({ label: 'p90' })], 'microseconds')
       : resources(metrics, hardware === 'gpu');
   return [
     new TextWidget({ markdown: `## Variant ${name}`, width: 24, height: 1 }),
@@ -87,7 +87,7 @@ export function variantRow(
 export function queueRow(metrics: QueueMetrics): IWidget[] {
   return [
     new TextWidget({ markdown: '## Queue', width: 24, height: 1 }),
-    graph('Backlog', [metrics.backlog(), metrics.backlogPerInstance()], 'requests'),
-    graph('Requests without an instance', [metrics.hasBacklogWithoutCapacity()], '1 = yes'),
+    graph('Backlog', [metrics.metricBacklog(), metrics.metricBacklogPerInstance()], 'requests'),
+    graph('Requests without an instance', [metrics.metricHasBacklogWithoutCapacity()], '1 = yes'),
   ];
 }

@@ -261,11 +261,11 @@ test('several variants share the requests by weight', () => {
       { VariantName: 'new', InitialVariantWeight: 1 },
     ],
   });
-  expect(endpoint.metrics('new').modelLatency().dimensions).toEqual({
+  expect(endpoint.variantMetrics('new').metricModelLatency().dimensions).toEqual({
     EndpointName: endpoint.endpointName,
     VariantName: 'new',
   });
-  expect(() => endpoint.metrics('other')).toThrow(/no variant 'other'\. Known: old, new/);
+  expect(() => endpoint.variantMetrics('other')).toThrow(/no variant 'other'\. Known: old, new/);
 });
 
 test('grantInvoke names this endpoint, in lower case as SageMaker does', () => {
@@ -292,6 +292,6 @@ test('grantInvoke names this endpoint, in lower case as SageMaker does', () => {
 test('an endpoint that exists already can be granted by its name', () => {
   const stack = testStack();
   const role = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ecs.amazonaws.com') });
-  RealtimeEndpoint.fromEndpointName(stack, 'theirs').grantInvoke(role);
+  RealtimeEndpoint.fromEndpointName(stack, 'Imported', 'theirs').grantInvoke(role);
   Template.fromStack(stack).resourceCountIs('AWS::IAM::Policy', 1);
 });

@@ -83,10 +83,10 @@ const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
   },
 });
 endpoint.grantInvoke(role);
-RealtimeEndpoint.fromEndpointName(stack, 'existing').grantInvoke(role);
+RealtimeEndpoint.fromEndpointName(stack, 'Imported', 'existing').grantInvoke(role);
 endpoint
-  .metrics()
-  .invocations({ period: Duration.minutes(5) })
+  .variantMetrics()
+  .metricInvocations({ period: Duration.minutes(5) })
   .createAlarm(stack, 'Quiet', {
     threshold: 1,
     evaluationPeriods: 1,
