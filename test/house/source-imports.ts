@@ -24,8 +24,9 @@ export interface Import {
   readonly to: string;
 }
 
+/** `export type { A } from` is no statement of this kind: it imports. */
 const STATEMENT =
-  /^(export )?(default )?(declare )?(abstract |async )?(const|let|function|class|interface|type|enum) /m;
+  /^(export )?(default )?(declare )?(abstract |async )?(const|let|function|class|interface|enum|type(?! *[{*])) /m;
 
 /** Imports stand at the top of a file, `import('...')` anywhere; below the top may be code that is text. */
 function importsOf(file: string): Import[] {
