@@ -1,5 +1,6 @@
 /** `docs/aws-rules.md`, written from the rules that configurations are checked by. */
 import { AWS_RULES } from '../lib/rules/index.ts';
+import { regionsText } from './regions.ts';
 import { table } from './table.ts';
 
 /** Text of `docs/aws-rules.md`. */
@@ -36,5 +37,6 @@ two steps, [first with \`registered: false\`](updating-and-rolling-back.md#anoth
 [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html)
 A variant's name cannot change under blue/green and rolling updates at all.
 [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html)
-`;
+
+${regionsText()}`;
 }

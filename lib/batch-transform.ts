@@ -21,6 +21,7 @@ import { createShardFunction } from './batch/shard-function.ts';
 import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
 import { createLogGroup, encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { chooseAmi } from './inference-ami.ts';
+import { checkRegion } from './instance-types/regions.ts';
 
 /** `input` of an execution: any of these, the rest comes from the props. */
 export type BatchTransformInput = Partial<TransformSettings>;
@@ -137,6 +138,7 @@ export class BatchTransform extends Resource {
     const instanceType = props.instanceType ?? DEFAULT_SETTINGS.instanceType;
     const { sharding } = props;
     const fallbacks = this.fallbacks(props, instanceType);
+    checkRegion(this, 'instanceType', 'transform', instanceType, fallbacks.length === 0);
     return {
       ...DEFAULT_SETTINGS,
       ...given(props),
@@ -170,6 +172,7 @@ export class BatchTransform extends Resource {
     return types.map((type, i) => {
       const prop = `fallbackInstanceTypes[${i}]`;
       const transformAmiVersion = chooseAmi(this, prop, 'transform', type, platform) ?? '';
+      checkRegion(this, prop, 'transform', type, i === types.length - 1);
       return { instanceType: type, transformAmiVersion };
     });
   }

@@ -4,6 +4,7 @@ import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { chooseAmi } from '../inference-ami.ts';
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
+import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import type { ScalingProps } from './autoscaling.ts';
@@ -154,6 +155,7 @@ function instances(scope: Construct, prop: string, props: VariantProps) {
     platform,
     props.inferenceAmiVersion,
   );
+  checkRegion(scope, `${prop}.instanceType`, 'endpoint', instanceType);
   if (platform.accelerator === 'cpu' && /^ml\.[gp]\d/.test(instanceType)) {
     Annotations.of(scope).addWarningV2(
       '@sagemaker-tfs/cdk:idleGpu',

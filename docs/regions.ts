@@ -1,0 +1,32 @@
+/** The table of regions in `docs/aws-rules.md`. */
+import { INSTANCE_FAMILIES } from '../lib/instance-types/families.ts';
+import { REGIONS, REGIONS_SOURCE, regionFacts } from '../lib/instance-types/regions.ts';
+import { table } from './table.ts';
+
+/** GPU families among instance types, `g4dn g5`. */
+function gpus(types: readonly string[]): string {
+  const families = new Set(types.map((type) => type.split('.')[1] ?? ''));
+  return [...families].filter((family) => INSTANCE_FAMILIES[family]?.gpu).join(' ') || '-';
+}
+
+const yes = (value: boolean | undefined) => (value === undefined ? '?' : value ? 'yes' : 'no');
+
+/** Every region of the table, with the GPUs of endpoints and of transform jobs. */
+export function regionsText(): string {
+  const rows = REGIONS.map((region) => {
+    const facts = regionFacts(region);
+    const { endpoint = [], transform = [] } = facts?.types ?? {};
+    const counts = `${endpoint.length} / ${transform.length}`;
+    const components = yes(facts?.inferenceComponents);
+    return [`\`${region}\``, counts, gpus(endpoint), gpus(transform), components];
+  });
+  return `## Regions
+
+\`cdk synth\` warns where a region lacks an instance type, and remarks where nothing is known of a region. From AWS's price
+list and CloudFormation's registry as ${REGIONS_SOURCE.package} has them, ${REGIONS_SOURCE.asOf}. **P3 is in no region's list any
+more**, neither for endpoints nor for transform jobs. Serverless Inference is refused in China; which other regions lack
+it, and which lack asynchronous inference, no list tells.
+
+${table(['region', 'types for endpoints / jobs', 'GPUs, endpoints', 'GPUs, jobs', 'inference components'], rows)}
+`;
+}

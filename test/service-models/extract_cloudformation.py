@@ -1,0 +1,114 @@
+"""Writes what CloudFormation does with an update, and what a region has, from AWS's own data.
+
+    pip install cfn-lint && python test/service-models/extract_cloudformation.py
+
+cfn-lint (MIT-0) ships CloudFormation's resource schemas, the resource types of each region, and SageMaker's instance
+types by region out of AWS's price list.
+
+- `test/service-models/updates.json`: of the resource types that the templates have, the properties whose change
+  replaces the resource, and those that name it.
+- `lib/instance-types/regions.json`: instance types for endpoints and transform jobs by region, and the regions whose
+  CloudFormation has endpoints and inference components.
+"""
+import json
+import pathlib
+
+import cfnlint
+
+HERE = pathlib.Path(__file__).parent
+SCHEMAS = pathlib.Path(cfnlint.__file__).parent / "data" / "schemas"
+REGION = "us-east-1"
+TYPES = [
+    "AWS::ApplicationAutoScaling::ScalableTarget",
+    "AWS::ApplicationAutoScaling::ScalingPolicy",
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::EC2::SecurityGroup",
+    "AWS::Events::Rule",
+    "AWS::IAM::Policy",
+    "AWS::IAM::Role",
+    "AWS::KMS::Key",
+    "AWS::Lambda::Function",
+    "AWS::Lambda::LayerVersion",
+    "AWS::Lambda::Permission",
+    "AWS::Logs::LogGroup",
+    "AWS::S3::Bucket",
+    "AWS::S3::BucketPolicy",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SSM::Parameter",
+    "AWS::SageMaker::Endpoint",
+    "AWS::SageMaker::EndpointConfig",
+    "AWS::SageMaker::Model",
+    "AWS::StepFunctions::StateMachine",
+]
+
+
+def read(*parts):
+    return json.loads(SCHEMAS.joinpath(*parts).read_text())
+
+
+def source():
+    return {
+        "package": f"cfn-lint {cfnlint.__version__}",
+        "license": "MIT-0",
+        "asOf": read("version.json")["schema_date"][:10],
+    }
+
+
+def names(pointers):
+    return sorted(pointer.removeprefix("/properties/") for pointer in pointers or [])
+
+
+def updates():
+    provider = read("providers", f"{REGION}.json")
+    found = {}
+    for type_name in TYPES:
+        schema = read("resources", f"{provider[type_name]}.json")
+        found[type_name] = {
+            "replaces": names(schema.get("createOnlyProperties")),
+            "maybe": names(schema.get("conditionalCreateOnlyProperties")),
+            "named": names(schema.get("primaryIdentifier")),
+            "readOnly": names(schema.get("readOnlyProperties")),
+            "properties": sorted(schema["properties"]),
+        }
+    return {"source": source(), "types": found}
+
+
+def instance_types(use):
+    table = read("extensions", f"aws_sagemaker_{use}", "instancetype_enum.json")
+    return {region: value["enum"] for region, value in table.items() if isinstance(value, dict)}
+
+
+def regions():
+    endpoint, transform = instance_types("hosting"), instance_types("transform")
+    found = {}
+    for region in sorted(endpoint):
+        try:
+            provider = read("providers", f"{region}.json")
+        except FileNotFoundError:
+            provider = None
+        short = lambda types: " ".join(name.removeprefix("ml.") for name in types)
+        found[region] = {
+            "endpoint": short(endpoint[region]),
+            "transform": short(transform.get(region, [])),
+            **(
+                {}
+                if provider is None
+                else {
+                    "endpoints": "AWS::SageMaker::EndpointConfig" in provider,
+                    "inferenceComponents": "AWS::SageMaker::InferenceComponent" in provider,
+                }
+            ),
+        }
+    return {"source": source(), "regions": found}
+
+
+def write(path, value):
+    path.write_text(json.dumps(value, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write(HERE / "updates.json", updates())
+    write(HERE.parent.parent / "lib" / "instance-types" / "regions.json", regions())
