@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, freePortRange } from '../cli/src/serving/free-port.ts';
+import { freePort, freePortRange } from 'sagemaker-tfs/development/serving';
 import type { Bench, Findings } from './lib/bench.ts';
 import { endChild, startChild } from './lib/children.ts';
 import { ROOT } from './lib/programs.ts';

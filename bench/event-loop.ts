@@ -1,6 +1,6 @@
 /** How long `/ping` takes while four detection requests are in flight. */
 import { availableParallelism } from 'node:os';
-import { summarize } from '../cli/src/output/latency.ts';
+import { summarize } from 'sagemaker-tfs/development/output';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
 import { startChild } from './lib/children.ts';

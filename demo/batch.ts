@@ -1,7 +1,7 @@
 /** The batch half of the demo: 10,000 digits as image objects, transformed and checked against their labels. */
 import { readdir, readFile } from 'node:fs/promises';
+import { outputPath } from 'sagemaker-tfs/development/batch';
 import * as z from 'zod';
-import { outputPath } from '../cli/src/batch/local/outputs.ts';
 import { runCommand } from './command.ts';
 import { parseDigit } from './latency.ts';
 

@@ -2,8 +2,8 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { execa, type Options } from 'execa';
+import { freePort } from 'sagemaker-tfs/development/serving';
 import type * as z from 'zod';
-import { freePort } from '../cli/src/serving/free-port.ts';
 
 const BIN = join(import.meta.dirname, '..', 'cli', 'bin', 'sagemaker-tfs.js');
 /** Milliseconds that an interrupted command has to clean up. */

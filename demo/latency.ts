@@ -1,8 +1,8 @@
 /** One image after another over each transport, as the first of the founding papers measured it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type LatencySummary, summarize } from 'sagemaker-tfs/development/output';
 import * as z from 'zod';
-import { type LatencySummary, summarize } from '../cli/src/output/latency.ts';
 
 /** Transports that the runtime offers by request. */
 export const TRANSPORTS = ['rest', 'grpc'] as const;

@@ -1,7 +1,6 @@
 /** `demo-report.html`: the demo's figures and charts in one file that needs no network. */
 import { rename, writeFile } from 'node:fs/promises';
-import { distributionChart, lineChart } from '../cli/src/output/chart.ts';
-import { ms } from '../cli/src/output/print.ts';
+import { distributionChart, lineChart, ms } from 'sagemaker-tfs/development/output';
 import type { BatchRun } from './batch.ts';
 import type { TransportLatency } from './latency.ts';
 

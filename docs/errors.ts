@@ -5,7 +5,7 @@ import { ERROR_STATUS } from '@sagemaker-tfs/container';
 import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
 import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
-import { COMMAND_ERRORS } from '../cli/src/errors.ts';
+import { COMMAND_ERRORS } from 'sagemaker-tfs';
 import { CONSTRUCT_ERRORS } from '../lib/errors.ts';
 import { table } from './table.ts';
 

@@ -6,9 +6,8 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageModel } from '@sagemaker-tfs/model-packaging';
+import { freePort, startSession } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
-import { freePort } from '../cli/src/serving/free-port.ts';
-import { startSession } from '../cli/src/serving/serve-session.ts';
 import { findChromium, launch } from '../playground/test/browser.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 /** The shapes of the founding papers, with outputs made once from a fixed seed. */
 import { DTYPES, elementCount, type NumericDType, type Tensor } from '@sagemaker-tfs/tensors';
-import { uniform } from '../../simulation/random.ts';
+import { uniform } from '../simulation/random.ts';
 
 /** A model as far as a front end can tell: its signature, and the outputs that it always gives. */
 export interface CannedCase {

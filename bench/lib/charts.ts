@@ -1,5 +1,5 @@
 /** Bar charts of results as SVG. */
-import { drawSvg } from '../../cli/src/output/chart.ts';
+import { drawSvg } from 'sagemaker-tfs/development/output';
 import { type Chart, figure } from './bench.ts';
 
 const WIDTH = 800;

@@ -2,8 +2,7 @@
 import { cpSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { freePort } from '../../cli/src/serving/free-port.ts';
-import { startRuntime } from '../../cli/src/serving/runtime-process.ts';
+import { freePort, startRuntime } from 'sagemaker-tfs/development/serving';
 import { answering, endChild, startChild } from './children.ts';
 import { type BenchModel, ensureModel } from './models.ts';
 import { commandOf, processTree } from './process-stats.ts';

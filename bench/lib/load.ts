@@ -1,5 +1,5 @@
 /** A closed loop of HTTP requests: so many in flight, each followed at once by the next. */
-import { type LatencySummary, summarize } from '../../cli/src/output/latency.ts';
+import { type LatencySummary, summarize } from 'sagemaker-tfs/development/output';
 import { KeptConnection } from './kept-connection.ts';
 import { cpuSeconds } from './process-stats.ts';
 

@@ -1,7 +1,6 @@
 /** The model server alone with a real model, as the runtime starts it. */
 import { join } from 'node:path';
-import { freePort } from '../../cli/src/serving/free-port.ts';
-import { chooseModelServer } from '../../cli/src/serving/model-server.ts';
+import { chooseModelServer, freePort } from 'sagemaker-tfs/development/serving';
 import { answering, endChild, startChild } from './children.ts';
 import type { FrontEnd } from './front-ends.ts';
 import { type BenchModel, ensureModel } from './models.ts';

@@ -17,7 +17,7 @@ export {
   type VerifyReport,
   writeBakedImage,
 } from '@sagemaker-tfs/model-packaging';
-export { CommandError } from './errors.ts';
+export { COMMAND_ERRORS, CommandError } from './errors.ts';
 export { commandFile, containerDirectory, packageVersion } from './files.ts';
 export { type ServedModel, type ServeModelOptions, serveModel } from './serving/serve-model.ts';
 export { verifyWithRuntime } from './serving/verify.ts';

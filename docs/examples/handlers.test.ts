@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
-import { prepareModelRoot } from '../../cli/src/serving/model-root.ts';
-import { startRuntime } from '../../cli/src/serving/runtime-process.ts';
+import { prepareModelRoot, startRuntime } from 'sagemaker-tfs/development/serving';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 
 const DIGITS = join(__dirname, '../../examples/digits');

@@ -8,11 +8,14 @@ import { join } from 'node:path';
 import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
 import { decodeNpz } from '@sagemaker-tfs/tensors';
 import type { Browser, Page } from 'playwright-core';
+import {
+  freePort,
+  readPage,
+  type ServeSession,
+  startFront,
+  startSession,
+} from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
-import { startFront } from '../../cli/src/playground/front.ts';
-import { readPage } from '../../cli/src/playground/page.ts';
-import { freePort } from '../../cli/src/serving/free-port.ts';
-import { type ServeSession, startSession } from '../../cli/src/serving/serve-session.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import { findChromium, launch, type Observed, openContext, type View } from './browser.ts';

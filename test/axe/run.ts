@@ -2,8 +2,7 @@
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { prepareModelRoot } from '../../cli/src/serving/model-root.ts';
-import { startRuntime } from '../../cli/src/serving/runtime-process.ts';
+import { prepareModelRoot, startRuntime } from 'sagemaker-tfs/development/serving';
 import { axe } from './axe.ts';
 
 const PICTURES = 2_000;

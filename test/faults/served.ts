@@ -1,10 +1,9 @@
 /** The built runtime as a process of its own, with what the faults need: its processes, its log, its memory. */
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { chooseModelServer, freePort, freePortRange } from 'sagemaker-tfs/development/serving';
 import { answering, endChild, startChild } from '../../bench/lib/children.ts';
 import { commandOf, processTree, residentBytes } from '../../bench/lib/process-stats.ts';
-import { freePort, freePortRange } from '../../cli/src/serving/free-port.ts';
-import { chooseModelServer } from '../../cli/src/serving/model-server.ts';
 
 /** Where the tensors are computed. */
 export type Backend = 'grpc' | 'rest' | 'in-process';

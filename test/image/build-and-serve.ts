@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
 import { layOut, packageModel } from '@sagemaker-tfs/model-packaging';
 import { execa } from 'execa';
-import { freePort, freePortRange } from '../../cli/src/serving/free-port.ts';
+import { freePort, freePortRange } from 'sagemaker-tfs/development/serving';
 import { buildah, type Run, runIn } from './buildah.ts';
 import { makeStandInBase, STAND_IN_BASE } from './stand-in-base.ts';
 

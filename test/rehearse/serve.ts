@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
 import { layOut } from '@sagemaker-tfs/model-packaging';
-import { freePortRange } from '../../cli/src/serving/free-port.ts';
+import { freePortRange } from 'sagemaker-tfs/development/serving';
 import { buildah, runIn } from '../image/buildah.ts';
 import { freePort } from './free-port.ts';
 import type { Invocation, ModelReply } from './model-stand-in.ts';

@@ -7,13 +7,12 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import jpegTurbo from '@julusian/jpeg-turbo';
 import { encodeLengthPrefixed, encodeTfRecord, readTfRecords } from '@sagemaker-tfs/tensors';
-import { cpuSeconds } from '../bench/lib/process-stats.ts';
-import { runtimeClient } from '../cli/src/batch/local/runtime-client.ts';
-import { prepareModelRoot } from '../cli/src/serving/model-root.ts';
-import { startRuntime } from '../cli/src/serving/runtime-process.ts';
+import { runtimeClient } from 'sagemaker-tfs/development/batch';
+import { prepareModelRoot, startRuntime } from 'sagemaker-tfs/development/serving';
+import { cpuSeconds } from '../lib/process-stats.ts';
 import type { Measured } from './measured.ts';
 
-const TILES = join(import.meta.dirname, '../examples/tiles');
+const TILES = join(import.meta.dirname, '../../examples/tiles');
 /** Tiles in a small and in a large request: the difference is the cost of a tile, the rest that of a request. */
 const SIZES = [1, 48] as const;
 const REQUESTS = 150;

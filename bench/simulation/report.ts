@@ -1,6 +1,6 @@
 /** The simulation's result as text and charts, for `docs/batch.md`. */
-import { drawSvg } from '../cli/src/output/chart.ts';
-import prices from '../prices/us-east-1.json' with { type: 'json' };
+import { drawSvg } from 'sagemaker-tfs/development/output';
+import prices from '../../prices/us-east-1.json' with { type: 'json' };
 import {
   GPU,
   INSTANCE_COUNTS,
@@ -135,7 +135,7 @@ export function sources(measured: Measured): string[] {
           `- **Measured** ${model.date} on ${model.where}: ${gpu(model.batchMs, model.imageMs)}, everything on its way included.`,
         ]
       : []),
-    `- **Assumed** (\`simulation/assumptions.ts\`): ${model ? '' : `${gpu(GPU.batchMs, GPU.imageMs)}, `}batches of at most ${GPU.maxBatch}, ${OUTPUT_BYTES} bytes an answer, ${VCPUS} CPUs and ${NETWORK_GBIT} Gbit/s an instance, S3 prefixes that take ${whole(S3_RATE.get)} GET and ${whole(S3_RATE.put)} PUT a second and answer in ${S3_LATENCY.getMs} and ${S3_LATENCY.putMs} ms, ${START_MINUTES} minutes to start.`,
+    `- **Assumed** (\`bench/simulation/assumptions.ts\`): ${model ? '' : `${gpu(GPU.batchMs, GPU.imageMs)}, `}batches of at most ${GPU.maxBatch}, ${OUTPUT_BYTES} bytes an answer, ${VCPUS} CPUs and ${NETWORK_GBIT} Gbit/s an instance, S3 prefixes that take ${whole(S3_RATE.get)} GET and ${whole(S3_RATE.put)} PUT a second and answer in ${S3_LATENCY.getMs} and ${S3_LATENCY.putMs} ms, ${START_MINUTES} minutes to start.`,
     `- **Prices** of ${prices.asOf} in ${prices.region} (\`prices/us-east-1.json\`).`,
   ];
 }

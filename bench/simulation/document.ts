@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 
 /** The document. */
-export const DOCUMENT = join(import.meta.dirname, '../docs/batch.md');
+export const DOCUMENT = join(import.meta.dirname, '../../docs/batch.md');
 
 const MARKERS = ['<!-- simulation: npm run simulate -->', '<!-- end of simulation -->'] as const;
 

@@ -12,10 +12,10 @@ const USAGE = `usage: npm run simulate -- [--measure] [--model-times FILE | --se
 
   --measure            measure the runtime on this machine anew
   --model-times        what the model takes: the output of sagemaker-tfs tune --json or bench --json, or
-                       {"batchMs", "imageMs", "where", "date"}; kept in simulation/measured.json
+                       {"batchMs", "imageMs", "where", "date"}; kept in bench/simulation/measured.json
   --seconds-per-image  the same as one number
   --where              where that was measured, such as ml.p3.2xlarge
-  --assume-model       the model of simulation/assumptions.ts again
+  --assume-model       the model of bench/simulation/assumptions.ts again
 `;
 
 const options = {

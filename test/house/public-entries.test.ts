@@ -1,0 +1,52 @@
+/** What lies outside of the rooms takes their public entries, as a user would. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = join(__dirname, '..', '..');
+const OUTSIDE = ['bench', 'conformance', 'demo', 'docs', 'examples', 'playground/test', 'test'];
+/** Files of a room's inside; `lib` has no `src`, its entries are `index.ts` and `config.ts`. */
+const INSIDE = /^([a-z-]+\/src|lib)\/(?!index\.ts$|config\.ts$)/;
+
+/** Files that reach into a room, with the reason. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'bench/canned/http2-server.ts':
+    "answers with the runtime's own HTTP/2 frames, to cost as little as it",
+  'bench/codecs.ts': 'measures decoders by themselves',
+  'bench/lib/decode-alone.ts': 'measures the decoding of pictures by itself',
+  'bench/lib/kept-connection.ts':
+    "sends load with the runtime's own HTTP client, the cheapest here",
+  'bench/model-server-call.ts':
+    "measures the runtime's clients against node:http2, grpc-js and undici",
+  'conformance/sections/documents.ts': "compares the look-alike's reader of JSON with an oracle",
+  'conformance/sections/images.ts': 'compares decoding and resizing with Python',
+  'docs/aws-rules.ts': 'documents the table of rules',
+  'docs/errors.ts': 'documents the catalogue of the constructs',
+  'docs/reference.ts': 'documents the variables of the retired container',
+  'test/axe/axe.test.ts': 'asks the stub of the batch tests',
+  'test/fuzz/end-to-end.test.ts': "starts the runtime as the container's tests do",
+  'test/fuzz/targets.ts': 'tries each parser by itself',
+  'test/image/wheel.test.ts': 'compares the pinned wheel with the Dockerfile',
+  'test/load/load.test.ts': "starts the runtime as the container's tests do",
+  'test/stacks/batch-machine.ts': "runs the state machine with the function's handler",
+  'test/stacks/batch-run.test.ts': "types of the function's answers",
+  'test/stacks/batch-transform.test.ts': "compares the template with the function's requests",
+  'test/stacks/model.test.ts': 'compares the hash of sources with the asset',
+};
+
+const files = execFileSync('git', ['ls-files', ...OUTSIDE], { cwd: ROOT, encoding: 'utf8' })
+  .trim()
+  .split('\n')
+  .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/fixtures/'));
+
+function reachesInside(file: string): boolean {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  return [...text.matchAll(/\b(?:from|import)\s*\(?'(\.[^'\n]+)'/g)].some(([, to = '']) =>
+    INSIDE.test(normalize(join(dirname(file), to))),
+  );
+}
+
+test('benchmarks, demo, docs and tests reach into no room without a reason', () => {
+  expect(files.length).toBeGreaterThan(200);
+  expect(files.filter(reachesInside).sort()).toEqual(Object.keys(ALLOWED).sort());
+});
