@@ -56,7 +56,7 @@ const FLAGS = {
   ),
   rest_api_num_threads: int32(SERVER_THREADS, IGNORED),
   rest_api_timeout_in_ms: int32(30_000, 'Time limit of an HTTP/REST call in milliseconds.'),
-  rest_api_enable_cors_support: bool(false, 'Send CORS headers with HTTP/REST answers.'),
+  rest_api_enable_cors_support: bool(false, IGNORED),
   enable_batching: bool(false, 'Run concurrent requests of a signature together.'),
   allow_version_labels_for_unavailable_models: bool(
     false,
@@ -68,10 +68,7 @@ const FLAGS = {
     '',
     'Text file of ModelServerConfig naming the models to serve; --model_name and --model_base_path are then ignored.',
   ),
-  model_config_file_poll_wait_seconds: int32(
-    0,
-    'Seconds between two readings of --model_config_file; 0 reads it once.',
-  ),
+  model_config_file_poll_wait_seconds: int32(0, IGNORED),
   model_name: string('default', 'Name of the model.'),
   model_base_path: string('', "Directory that holds the model's numbered version directories."),
   num_load_threads: int32(
@@ -106,7 +103,7 @@ const FLAGS = {
     'Operations that run at the same time; 0 leaves it to TensorFlow.',
   ),
   use_alts_credentials: bool(false, IGNORED),
-  ssl_config_file: string('', 'Text file of SSLConfig: serve gRPC over TLS.'),
+  ssl_config_file: string('', 'Not supported: the server ends.'),
   platform_config_file: string('', IGNORED),
   per_process_gpu_memory_fraction: float(
     0,
@@ -127,7 +124,7 @@ const FLAGS = {
     'Times each warm-up request runs; used where above 0.',
   ),
   version: bool(false, 'Print versions and end.'),
-  monitoring_config_file: string('', 'Text file of MonitoringConfig: export Prometheus metrics.'),
+  monitoring_config_file: string('', IGNORED),
   remove_unused_fields_from_bundle_metagraph: bool(true, IGNORED),
   prefer_tflite_model: bool(false, IGNORED),
   num_tflite_pools: int32(availableParallelism(), IGNORED),

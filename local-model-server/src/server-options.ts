@@ -10,14 +10,9 @@ import {
 import { ConfigProtoSchema } from '@sagemaker-tfs/tensors/protos';
 import { batchingOptionsOf } from './batching-parameters.ts';
 import type { Flags } from './flags.ts';
-import {
-  BatchingParametersSchema,
-  MonitoringConfigSchema,
-  SSLConfigSchema,
-} from './gen/server_config_pb.ts';
+import { BatchingParametersSchema } from './gen/server_config_pb.ts';
 import type { GrpcOptions } from './grpc/server.ts';
 import { log } from './log.ts';
-import { DEFAULT_METRICS_PATH } from './metrics.ts';
 import { type ModelConfig, readModelConfigFile, singleModelConfig } from './model-config.ts';
 import type { RestOptions } from './rest/server.ts';
 import { readTextProto } from './text-proto.ts';
@@ -44,11 +39,10 @@ export async function readServerOptions(flags: Flags): Promise<ServerOptions> {
       port: flags.port,
       socketPath: flags.grpc_socket_path,
       maxThreads: flags.grpc_max_threads,
-      ssl: await optionalFile(SSLConfigSchema, flags.ssl_config_file),
       healthService: flags.enable_grpc_healthcheck_service,
       tensorContent: flags.enable_serialization_as_tensor_content,
     },
-    rest: await restOptionsOf(flags),
+    rest: restOptionsOf(flags),
     servables: await servableOptionsOf(flags),
   };
 }
@@ -67,6 +61,11 @@ function checkFlags(flags: Flags): void {
   if (flags.batching_parameters_file && !flags.enable_batching) {
     throw invalidArgument(
       'server_options.batching_parameters_file is set without setting server_options.enable_batching to true.',
+    );
+  }
+  if (flags.ssl_config_file) {
+    throw invalidArgument(
+      '--ssl_config_file: this stand-in serves without TLS. Leave the flag out.',
     );
   }
   const { tensorflow_intra_op_parallelism: intra, tensorflow_inter_op_parallelism: inter } = flags;
@@ -132,7 +131,7 @@ async function batchingOf(flags: Flags): Promise<ServableOptions['batching']> {
   return { options, threads: new BatchThreads(options.numBatchThreads) };
 }
 
-async function restOptionsOf(flags: Flags): Promise<RestOptions | undefined> {
+function restOptionsOf(flags: Flags): RestOptions | undefined {
   if (flags.rest_api_port === 0) return undefined;
   if (flags.rest_api_port === flags.port) {
     log.error(
@@ -140,13 +139,9 @@ async function restOptionsOf(flags: Flags): Promise<RestOptions | undefined> {
     );
     return undefined;
   }
-  const monitoring = await optionalFile(MonitoringConfigSchema, flags.monitoring_config_file);
-  const prometheus = monitoring?.prometheusConfig;
   return {
     host: flags.host,
     port: flags.rest_api_port,
     timeoutMs: flags.rest_api_timeout_in_ms,
-    cors: flags.rest_api_enable_cors_support,
-    metricsPath: prometheus?.enable ? prometheus.path || DEFAULT_METRICS_PATH : undefined,
   };
 }

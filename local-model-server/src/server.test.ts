@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 /** The server's life: starting, versions coming and going, configurations, ending. */
-import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
@@ -271,21 +271,6 @@ describe('HandleReloadConfigRequest', () => {
       '1 model(s) did not become available: {{{name: broken version: 1} due to error:',
     );
     expect(await predictOne(grpc, 'half')).toEqual([[4]]);
-  });
-
-  test('--model_config_file is read again when it is polled', async () => {
-    const text = (name: string) => modelConfigText([{ name, basePath: half.basePath }]);
-    const file = await temporaryFile('models.config', text('before'));
-    const grpc = await start(
-      `--model_config_file=${file}`,
-      '--model_config_file_poll_wait_seconds=1',
-    );
-    await writeFile(file, 'not a configuration');
-    await server?.printed('failed to ReloadConfig');
-    expect(await predictOne(grpc, 'before')).toEqual([[4]]);
-    await writeFile(file, text('after'));
-    await server?.printed('Successfully loaded servable version {name: after version: 2}');
-    await reached(grpc, 'after', 2n, State.AVAILABLE);
   });
 });
 

@@ -1,12 +1,10 @@
 /** The whole server: from flags to listening, and back. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadServable, statusText, toStatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import { loadServable } from '@sagemaker-tfs/libtensorflow/serving';
 import type { Flags } from './flags.ts';
 import { startGrpcServer } from './grpc/server.ts';
 import { log } from './log.ts';
-import { Metrics } from './metrics.ts';
-import { readModelConfigFile } from './model-config.ts';
 import { ModelManager } from './model-manager.ts';
 import { type RestServer, startRestServer } from './rest/server.ts';
 import { readServerOptions, type ServerOptions } from './server-options.ts';
@@ -38,9 +36,7 @@ export async function startServer(
   onLoading?.(closeModels);
   await core.models.start(options.models);
   const closeListeners = await listen(core, options);
-  const stopWatching = watchConfigFile(flags, core);
   return async () => {
-    stopWatching();
     await closeListeners();
     return closeModels();
   };
@@ -58,7 +54,6 @@ function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
   });
   return {
     models,
-    metrics: new Metrics(),
     checkMethodName: flags.enable_signature_method_name_check,
   };
 }
@@ -104,27 +99,4 @@ async function startRest(
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
-}
-
-/** Reads `--model_config_file` again and again where the flags say so; a bad file changes nothing. */
-function watchConfigFile(flags: Flags, core: ServingCore): () => void {
-  const seconds = flags.model_config_file_poll_wait_seconds;
-  if (seconds <= 0 || !flags.model_config_file) return () => {};
-  let reading = false;
-  const timer = setInterval(
-    async () => {
-      if (reading) return;
-      reading = true;
-      try {
-        await core.models.reload(await readModelConfigFile(flags.model_config_file));
-      } catch (error) {
-        const reason = statusText(toStatusError(error));
-        log.error(`PollFilesystemAndReloadConfig failed to ReloadConfig: ${reason}`);
-      } finally {
-        reading = false;
-      }
-    },
-    Math.min(seconds * 1_000, 2 ** 31 - 1),
-  );
-  return () => clearInterval(timer);
 }

@@ -184,7 +184,6 @@ describe('deadlines and clients that go away', () => {
       streaming: new Map(),
     },
     new CallThreads(8),
-    undefined,
   );
   let port: number;
 
@@ -253,7 +252,7 @@ test('calls beyond --grpc_max_threads but one are refused at once, and one that 
     return frameMessage([Buffer.from('ok')]);
   };
   const methods = { unary: new Map([['/slow', unary]]), streaming: new Map() };
-  const grpc = createGrpcServer(methods, new CallThreads(3), undefined);
+  const grpc = createGrpcServer(methods, new CallThreads(3));
   grpc.server.listen(0, '127.0.0.1');
   await once(grpc.server, 'listening');
   const { port } = grpc.server.address() as AddressInfo;
@@ -288,7 +287,7 @@ test('texts are cut at 1,024 bytes, be it inside a character', async () => {
     throw new StatusError(Code.INVALID_ARGUMENT, `a${'\u00fc'.repeat(600)}`);
   };
   const methods = { unary: new Map([['/text', unary]]), streaming: new Map() };
-  const grpc = createGrpcServer(methods, new CallThreads(3), undefined);
+  const grpc = createGrpcServer(methods, new CallThreads(3));
   grpc.server.listen(0, '127.0.0.1');
   await once(grpc.server, 'listening');
   const session = connect(`http://127.0.0.1:${(grpc.server.address() as AddressInfo).port}`);

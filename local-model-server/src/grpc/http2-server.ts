@@ -5,9 +5,7 @@
 
 import {
   constants,
-  createSecureServer,
   createServer,
-  type Http2SecureServer,
   type Http2Server,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
@@ -20,19 +18,9 @@ import type { CallThreads } from './call-threads.ts';
 import { ACCEPT_ENCODING, encodeStatusMessage, readMessage, timeoutMs } from './framing.ts';
 import type { GrpcMethods } from './methods.ts';
 
-/** PEM texts for TLS. */
-export interface TlsOptions {
-  readonly key: string;
-  readonly cert: string;
-  /** Signs the clients' certificates. */
-  readonly ca: string | undefined;
-  /** Refuse clients without a certificate. */
-  readonly requestCert: boolean;
-}
-
 /** A server that is not listening yet: `listen` on it as on any of node:net. */
 export interface GrpcHttp2Server {
-  readonly server: Http2Server | Http2SecureServer;
+  readonly server: Http2Server;
   /** Refuses new calls and waits for those in flight, `graceMs` at most. */
   close(graceMs: number): Promise<void>;
 }
@@ -47,18 +35,11 @@ const MAX_TEXT_BYTES = 1_024;
 const CUT = Buffer.from('...TRUNCATED');
 
 /** Serves the methods; other paths are UNIMPLEMENTED. */
-export function createGrpcServer(
-  methods: GrpcMethods,
-  threads: CallThreads,
-  tls: TlsOptions | undefined,
-): GrpcHttp2Server {
-  const options = {
+export function createGrpcServer(methods: GrpcMethods, threads: CallThreads): GrpcHttp2Server {
+  const server = createServer({
     settings: { initialWindowSize: WINDOW_BYTES, maxFrameSize: MAX_FRAME_BYTES },
     maxSessionMemory: SESSION_MEMORY_MB,
-  };
-  const server = tls
-    ? createSecureServer({ ...options, ...tls, rejectUnauthorized: tls.requestCert })
-    : createServer(options);
+  });
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session: ServerHttp2Session) => {
     session.setLocalWindowSize(WINDOW_BYTES);
@@ -75,7 +56,7 @@ export function createGrpcServer(
 }
 
 async function close(
-  server: Http2Server | Http2SecureServer,
+  server: Http2Server,
   sessions: ReadonlySet<ServerHttp2Session>,
   graceMs: number,
 ): Promise<void> {

@@ -26,7 +26,7 @@ import {
 } from '@sagemaker-tfs/tensors/protos';
 import { modelMetadata, SIGNATURE_DEF } from '../model-info.ts';
 import { answeredSpec, modelSpecOf } from '../model-spec.ts';
-import { measured, type ServingCore } from '../serving-core.ts';
+import type { ServingCore } from '../serving-core.ts';
 import { frameMessage } from './framing.ts';
 import { messageMethod, parseMessage, type UnaryMethod } from './methods.ts';
 import { encodeTypedPredictResponse } from './typed-response.ts';
@@ -38,21 +38,19 @@ export function predictMethod(core: ServingCore, tensorContent: boolean): UnaryM
     const request = readRequest(bytes);
     const { name, version, label } = request.model;
     const spec = { name, label, version: version === undefined ? undefined : BigInt(version) };
-    return measured(core, { model: name, api: 'Predict', entrypoint: 'GRPC' }, () =>
-      core.models.use(spec, async (servable) => {
-        const { outputs, release } = await predict(servable, request, core.checkMethodName);
-        try {
-          const chunks = encode({
-            model: { name, version: String(servable.version) },
-            signature: request.signature || DEFAULT_SIGNATURE,
-            outputs,
-          });
-          return frameMessage(chunks);
-        } finally {
-          release();
-        }
-      }),
-    );
+    return core.models.use(spec, async (servable) => {
+      const { outputs, release } = await predict(servable, request, core.checkMethodName);
+      try {
+        const chunks = encode({
+          model: { name, version: String(servable.version) },
+          signature: request.signature || DEFAULT_SIGNATURE,
+          outputs,
+        });
+        return frameMessage(chunks);
+      } finally {
+        release();
+      }
+    });
   };
 }
 
@@ -81,13 +79,11 @@ export function classifyMethod(core: ServingCore): UnaryMethod {
   return messageMethod(schemas, async ({ modelSpec, input }) => {
     const spec = modelSpecOf(modelSpec);
     const name = modelSpec?.signatureName ?? '';
-    return measured(core, { model: spec.name, api: 'Classify', entrypoint: 'GRPC' }, () =>
-      core.models.use(spec, async (servable) =>
-        create(ClassificationResponseSchema, {
-          modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
-          result: await classify(servable, name, serializedExamples(input), core.checkMethodName),
-        }),
-      ),
+    return core.models.use(spec, async (servable) =>
+      create(ClassificationResponseSchema, {
+        modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
+        result: await classify(servable, name, serializedExamples(input), core.checkMethodName),
+      }),
     );
   });
 }
@@ -98,13 +94,11 @@ export function regressMethod(core: ServingCore): UnaryMethod {
   return messageMethod(schemas, async ({ modelSpec, input }) => {
     const spec = modelSpecOf(modelSpec);
     const name = modelSpec?.signatureName ?? '';
-    return measured(core, { model: spec.name, api: 'Regress', entrypoint: 'GRPC' }, () =>
-      core.models.use(spec, async (servable) =>
-        create(RegressionResponseSchema, {
-          modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
-          result: await regress(servable, name, serializedExamples(input), core.checkMethodName),
-        }),
-      ),
+    return core.models.use(spec, async (servable) =>
+      create(RegressionResponseSchema, {
+        modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
+        result: await regress(servable, name, serializedExamples(input), core.checkMethodName),
+      }),
     );
   });
 }

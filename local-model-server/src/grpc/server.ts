@@ -4,11 +4,10 @@ import { unlink } from 'node:fs/promises';
 import type { ListenOptions } from 'node:net';
 import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code, GRPC_METHODS } from '@sagemaker-tfs/tensors/protos';
-import type { SSLConfig } from '../gen/server_config_pb.ts';
 import type { ServingCore } from '../serving-core.ts';
 import { CallThreads } from './call-threads.ts';
 import { healthCheck, healthWatch, WATCH_PATH } from './health-service.ts';
-import { createGrpcServer, type GrpcHttp2Server, type TlsOptions } from './http2-server.ts';
+import { createGrpcServer, type GrpcHttp2Server } from './http2-server.ts';
 import type { GrpcMethods, StreamingMethod, UnaryMethod } from './methods.ts';
 import { getModelStatus, handleReloadConfigRequest } from './model-service.ts';
 import {
@@ -27,7 +26,6 @@ export interface GrpcOptions {
   readonly maxThreads: number;
   /** UNIX socket to listen on as well; empty for none. */
   readonly socketPath: string;
-  readonly ssl: SSLConfig | undefined;
   readonly healthService: boolean;
   /** Outputs of Predict in `tensor_content` instead of the typed fields. */
   readonly tensorContent: boolean;
@@ -45,7 +43,6 @@ export async function startGrpcServer(
   options: GrpcOptions,
 ): Promise<GrpcServer> {
   const methods = methodsOf(core, options);
-  const tls = options.ssl && tlsOf(options.ssl);
   const threads = new CallThreads(options.maxThreads);
   const addresses: ListenOptions[] =
     options.port === 0 ? [] : [{ host: options.host, port: options.port }];
@@ -58,7 +55,7 @@ export async function startGrpcServer(
     await Promise.all(servers.map((server) => server.close(graceMs)));
   };
   for (const address of addresses) {
-    const server = createGrpcServer(methods, threads, tls);
+    const server = createGrpcServer(methods, threads);
     await listen(server, address).catch(async (error) => {
       await close(0);
       throw error;
@@ -94,13 +91,4 @@ function listen({ server }: GrpcHttp2Server, address: ListenOptions): Promise<vo
     });
     server.listen(address, () => resolve());
   });
-}
-
-function tlsOf({ serverKey, serverCert, customCa, clientVerify }: SSLConfig): TlsOptions {
-  return {
-    key: serverKey,
-    cert: serverCert,
-    ca: customCa || undefined,
-    requestCert: clientVerify,
-  };
 }

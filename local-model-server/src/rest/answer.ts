@@ -21,7 +21,7 @@ import {
 import { modelStatus, signatureDefMap } from '../model-info.ts';
 import type { ModelSpec } from '../model-manager.ts';
 import { answeredSpec } from '../model-spec.ts';
-import { measured, type ServingCore } from '../serving-core.ts';
+import type { ServingCore } from '../serving-core.ts';
 import { classificationJson, readExamples, regressionJson } from './examples-json.ts';
 import { parseBody, parseBodyWithFloats, parsedFor, signatureNameOf } from './json-body.ts';
 import { readInputs } from './predict-request.ts';
@@ -51,26 +51,24 @@ export async function answer(
   }
 }
 
-function answerPredict(
+async function answerPredict(
   core: ServingCore,
   spec: ModelSpec,
   body: Buffer,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  return measured(core, { model: spec.name, api: 'Predict', entrypoint: 'REST' }, async () => {
-    const json = parseBody(body);
-    const signature = signatureNameOf(json) || DEFAULT_SIGNATURE;
-    await core.models.use(spec, async (servable) => {
-      const known = signatureOf(servable, signature);
-      const { format, inputs } = readInputs(parsedFor(known, body, json), known);
-      const result = await predict(servable, { signature, inputs }, core.checkMethodName);
-      try {
-        if (!signal.aborted) await send(response, predictionsJson(result.outputs, format));
-      } finally {
-        result.release();
-      }
-    });
+  const json = parseBody(body);
+  const signature = signatureNameOf(json) || DEFAULT_SIGNATURE;
+  await core.models.use(spec, async (servable) => {
+    const known = signatureOf(servable, signature);
+    const { format, inputs } = readInputs(parsedFor(known, body, json), known);
+    const result = await predict(servable, { signature, inputs }, core.checkMethodName);
+    try {
+      if (!signal.aborted) await send(response, predictionsJson(result.outputs, format));
+    } finally {
+      result.release();
+    }
   });
 }
 
@@ -106,17 +104,14 @@ async function answerExamples(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const api = kind === 'classify' ? 'Classify' : 'Regress';
-  const json = await measured(core, { model: spec.name, api, entrypoint: 'REST' }, async () => {
-    const parsed = parseBodyWithFloats(body);
-    const signature = signatureNameOf(parsed);
-    const examples = serializedExamples(readExamples(parsed));
-    return core.models.use(spec, async (servable) =>
-      kind === 'classify'
-        ? classificationJson(await classify(servable, signature, examples, core.checkMethodName))
-        : regressionJson(await regress(servable, signature, examples, core.checkMethodName)),
-    );
-  });
+  const parsed = parseBodyWithFloats(body);
+  const signature = signatureNameOf(parsed);
+  const examples = serializedExamples(readExamples(parsed));
+  const json = await core.models.use(spec, async (servable) =>
+    kind === 'classify'
+      ? classificationJson(await classify(servable, signature, examples, core.checkMethodName))
+      : regressionJson(await regress(servable, signature, examples, core.checkMethodName)),
+  );
   if (!signal.aborted) response.end(json);
 }
 

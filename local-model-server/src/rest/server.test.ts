@@ -32,12 +32,7 @@ beforeAll(async () => {
     more: 'model_version_policy { all {} }',
   }));
   const config = await temporaryFile('models.config', modelConfigText(configured));
-  const monitoring = await temporaryFile('monitoring.config', 'prometheus_config { enable: true }');
-  server = await startServerProcess([
-    `--model_config_file=${config}`,
-    `--monitoring_config_file=${monitoring}`,
-    '--rest_api_enable_cors_support',
-  ]);
+  server = await startServerProcess([`--model_config_file=${config}`]);
 });
 
 afterAll(() => server.stop());
@@ -283,19 +278,5 @@ describe('GET', () => {
     const answer = await get(path);
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.text)).toEqual({ error });
-  });
-
-  test('metrics count requests by model and status', async () => {
-    await predict('{}', 'digits');
-    const { text } = await get('/monitoring/prometheus/metrics');
-    expect(text).toMatch(
-      /:tensorflow:serving:request_count\{model_name="digits",status="INVALID_ARGUMENT"\} \d+/,
-    );
-    expect(text).toContain('# TYPE :tensorflow:serving:request_latency histogram');
-  });
-
-  test('CORS headers come with every answer', async () => {
-    const { headers } = await get('/v1/models/half_plus_two');
-    expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 });

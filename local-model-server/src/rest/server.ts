@@ -22,9 +22,6 @@ export interface RestOptions {
   readonly port: number;
   /** Milliseconds until a call is answered with DEADLINE_EXCEEDED; 0 or less for never. */
   readonly timeoutMs: number;
-  readonly cors: boolean;
-  /** Path of the Prometheus page; undefined for none. */
-  readonly metricsPath: string | undefined;
 }
 
 /** A listening server. */
@@ -32,12 +29,6 @@ export interface RestServer {
   /** Refuses new requests and waits for those in flight, `graceMs` at most. */
   close(graceMs: number): Promise<void>;
 }
-
-const CORS_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'POST, GET',
-  'Access-Control-Allow-Headers': 'Content-Type',
-};
 
 /** @throws StatusError UNAVAILABLE where the port cannot be bound */
 export async function startRestServer(
@@ -83,8 +74,6 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/json');
-  if (options.cors)
-    for (const [name, value] of Object.entries(CORS_HEADERS)) response.setHeader(name, value);
   try {
     await respond(core, options, request, response);
   } catch (error) {
@@ -103,11 +92,6 @@ async function respond(
 ): Promise<void> {
   const method = request.method ?? '';
   const [path = ''] = (request.url ?? '').split('?');
-  if (method === 'OPTIONS' && options.cors) return void response.end();
-  if (options.metricsPath !== undefined && path === options.metricsPath) {
-    response.setHeader('Content-Type', 'text/plain');
-    return void response.end(core.metrics.page());
-  }
   // The body is read even where it is not used, so that the connection stays good for the next request.
   const body = await readBody(request);
   if (!isApiPath(path)) throw notFound(`Not found: ${method} ${path}`);
