@@ -47,6 +47,14 @@ const SERVING = [
     description: 'Address that the HTTP servers listen on.',
   },
   {
+    name: 'SAGEMAKER_TFS_FOREIGN_PAGES',
+    type: 'choice',
+    choices: ['allow', 'refuse'],
+    default: 'allow',
+    description:
+      "Whether web pages of other sites may call, from a browser that reaches the container: `refuse` answers 403 to a Host that is no loopback name (where the server listens beyond loopback: no address either), and to what a browser marks as another site's. `sagemaker-tfs serve` sets `refuse`.",
+  },
+  {
     name: 'SAGEMAKER_SAFE_PORT_RANGE',
     type: 'port range',
     description:

@@ -59,6 +59,8 @@ export interface GraphOptions {
 export interface Environment {
   readonly port: number;
   readonly address: string;
+  /** Whether pages of other sites may call, from a browser that reaches the server. */
+  readonly foreignPages: 'allow' | 'refuse';
   readonly modelDir: string;
   readonly defaultModelName: string | undefined;
   /** Version by label, of the default model; undefined where none are set. */
@@ -220,6 +222,7 @@ function environmentOf(values: Values): Environment {
   return {
     port: values.SAGEMAKER_BIND_TO_PORT,
     address: values.SAGEMAKER_TFS_BIND_ADDRESS,
+    foreignPages: values.SAGEMAKER_TFS_FOREIGN_PAGES,
     modelDir: values.SAGEMAKER_TFS_MODEL_DIR,
     defaultModelName: values.SAGEMAKER_TFS_DEFAULT_MODEL_NAME,
     versionLabels: versionLabelsOf(values.SAGEMAKER_TFS_VERSION_LABELS),

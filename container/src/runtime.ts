@@ -126,6 +126,7 @@ async function listen(
     address: environment.address,
     timeoutMs: environment.limits.requestTimeoutMs,
     maxHeaderBytes: environment.limits.maxHeaderBytes,
+    foreignPages: environment.foreignPages,
     log,
     ...serverLimits(environment),
     source: worker && handedConnections(BUFFERED_BYTES),

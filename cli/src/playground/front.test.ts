@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { refusal } from './admission.ts';
+import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { Exchange } from './exchange.ts';
 import { type Front, startFront } from './front.ts';
 import { readPage } from './page.ts';
@@ -145,7 +145,7 @@ test.each([
 });
 
 test('bound beyond loopback, addresses are allowed and names are not', () => {
-  const code = (host: string, boundTo: string) => refusal('GET', { host }, boundTo)?.code;
+  const code = (host: string, boundTo: string) => foreignPage('GET', { host }, boundTo)?.code;
   expect(code('192.0.2.7:8080', '0.0.0.0')).toBeUndefined();
   expect(code('192.0.2.7:8080', '127.0.0.1')).toBe('HOST_REFUSED');
   expect(code('evil.example', '0.0.0.0')).toBe('HOST_REFUSED');

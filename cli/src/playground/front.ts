@@ -11,8 +11,8 @@ import {
   request as sendRequest,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { PlaygroundDescription } from '../../../playground/src/description.ts';
-import { refusal } from './admission.ts';
 import { type Exchange, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';
@@ -53,6 +53,9 @@ const OF_ONE_CONNECTION = [
   'expect',
 ];
 
+/** By which the front has judged who calls: to the runtime it is the front. */
+const OF_THE_CALLER = ['host', 'origin', 'sec-fetch-site', 'sec-fetch-mode'];
+
 /** Starts to listen. @throws where the port is taken */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = new Agent({ keepAlive: true });
@@ -86,9 +89,9 @@ function serve(
   response: ServerResponse,
 ): void {
   const { method = 'GET', headers } = request;
-  const refused = refusal(method, headers, options.host);
+  const refused = foreignPage(method, headers, options.host);
   if (refused) {
-    refuse(request, response, 403, refused.code, refused.message);
+    refuse(request, response, refused.status, refused.code, refused.message);
     return;
   }
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
@@ -143,10 +146,10 @@ function handOn(
   const onward = sendRequest(`${url}${request.url ?? '/'}`, {
     agent,
     method: request.method,
-    headers: without(request.headers),
+    headers: without(request.headers, [...OF_ONE_CONNECTION, ...OF_THE_CALLER]),
   });
   onward.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, without(answer.headers));
+    response.writeHead(answer.statusCode ?? 502, without(answer.headers, OF_ONE_CONNECTION));
     watch(answer);
     answer.on('error', () => response.destroy()).pipe(response);
   });
@@ -160,10 +163,11 @@ function handOn(
   request.on('error', () => onward.destroy()).pipe(onward);
 }
 
-function without(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.includes(name)),
-  );
+function without(
+  headers: IncomingMessage['headers'],
+  names: readonly string[],
+): IncomingMessage['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }
 
 /** An error in the runtime's form. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
 import { CommandError, sentence } from '../errors.ts';
 import { roomDirectory } from '../files.ts';
 import { freePort, freePortRange } from './free-port.ts';
@@ -58,6 +59,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   const modelServer = await (backend === 'in-process'
     ? chooseInProcess(options.signal)
     : chooseModelServer(undefined, options.signal));
+  const address = options.environment?.SAGEMAKER_TFS_BIND_ADDRESS ?? '127.0.0.1';
   const port = options.port ?? (await freePort());
   const safePorts = process.env.SAGEMAKER_SAFE_PORT_RANGE ?? (await modelServerPorts());
   const started = performance.now();
@@ -74,7 +76,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
         SAGEMAKER_SAFE_PORT_RANGE: safePorts,
         SAGEMAKER_TFS_MODEL_DIR: options.modelDirectory,
         // Nobody else's machine; the container's own default is any address, as SageMaker needs.
-        SAGEMAKER_TFS_BIND_ADDRESS: '127.0.0.1',
+        SAGEMAKER_TFS_BIND_ADDRESS: address,
+        // Nor a page that a browser on this machine shows; a machine that is open to others has names of its own.
+        SAGEMAKER_TFS_FOREIGN_PAGES: isLoopbackName(address) ? 'refuse' : 'allow',
         ...options.environment,
       },
     },

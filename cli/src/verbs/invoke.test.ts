@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request as sendRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -47,6 +49,13 @@ function command(verb: string, ...args: string[]): Promise<Outcome> {
 const invoke = (...args: string[]) => command('invoke', ...args);
 
 const atEndpoint = ['--endpoint', ENDPOINT, '--region', 'eu-west-1'];
+
+test('a page whose name is made to resolve to this machine reaches no runtime that the command starts', async () => {
+  const asked = sendRequest(`${runtime.url}/ping`, { headers: { Host: 'evil.example' } }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(403);
+});
 
 test('a picture to a runtime: the answer on stdout, what happened on stderr', async () => {
   const { stdout, stderr, exitCode } = await invoke(SAMPLE, '--url', runtime.url);

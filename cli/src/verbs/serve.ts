@@ -1,3 +1,4 @@
+import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
 import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
@@ -59,7 +60,7 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };
   const { SAGEMAKER_TFS_BIND_ADDRESS: address } = { ...process.env, ...options.env };
   const host = options.host ?? address ?? LOOPBACK;
-  if (!isLoopback(host)) {
+  if (!isLoopbackName(host)) {
     process.stderr.write(
       `Warning: ${host} is reachable from other machines; whoever reaches it may use the model.\n`,
     );
@@ -96,10 +97,6 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
     // An interrupt during the start is how people end it: not a failure.
     if (!signal.aborted) throw error;
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 async function untilStopped(session: ServeSession, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { checkLength, readBody, streamBody } from './read-body.ts';
 import { jsonReply } from './reply.ts';
-import { type Routes, type RunningServer, startServer } from './server.ts';
+import { type Routes, type RunningServer, type ServerOptions, startServer } from './server.ts';
 
 const log = pino({ level: 'silent' });
 const MAX_BYTES = 1000;
@@ -16,8 +16,12 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function start(routes: Routes, timeoutMs = 10_000): Promise<string> {
-  server = await startServer(routes, { port: 0, address: '127.0.0.1', timeoutMs, log });
+async function start(
+  routes: Routes,
+  timeoutMs = 10_000,
+  more: Partial<ServerOptions> = {},
+): Promise<string> {
+  server = await startServer(routes, { port: 0, address: '127.0.0.1', timeoutMs, log, ...more });
   return `http://127.0.0.1:${server.port}`;
 }
 
@@ -60,6 +64,27 @@ describe('routes', () => {
     expect(await method.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
     expect(method.headers.get('Allow')).toBe('GET');
     expect((await fetch(`${url}/models/%ff`)).status).toBe(400);
+  });
+
+  test.each<[Record<string, string>, string | undefined]>([
+    [{}, undefined],
+    [{ Host: 'localhost:1' }, undefined],
+    [{ Host: 'evil.example' }, 'HOST_REFUSED'],
+    [{ 'Sec-Fetch-Site': 'cross-site' }, 'CROSS_SITE_REFUSED'],
+    [{ Origin: 'http://evil.example' }, 'CROSS_SITE_REFUSED'],
+  ])('%j: a page of another site is refused where that is asked for', async (headers, code) => {
+    const routes: Routes = { '/': { POST: () => jsonReply({}) } };
+    for (const foreignPages of ['refuse', 'allow'] as const) {
+      const url = await start(routes, 10_000, { foreignPages });
+      const asked = httpRequest(url, { method: 'POST', headers }).end();
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      let text = '';
+      for await (const part of response.setEncoding('utf8')) text += part;
+      const expected = foreignPages === 'refuse' ? code : undefined;
+      expect(response.statusCode).toBe(expected ? 403 : 200);
+      expect(JSON.parse(text).code).toBe(expected);
+      await server?.close(0);
+    }
   });
 
   test.each([

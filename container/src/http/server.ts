@@ -23,6 +23,7 @@ import {
 } from './client-pace.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import type { ConnectionSource } from './connection-source.ts';
+import { foreignPage } from './foreign-pages.ts';
 import { answerHalfClosed } from './half-closed.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { clientClosed } from './read-body.ts';
@@ -83,6 +84,8 @@ export interface ServerOptions extends ListenOptions {
   readonly maxConnections?: number;
   /** Bytes of a request's line and headers. Default: Node's. */
   readonly maxHeaderBytes?: number;
+  /** Whether pages of other sites may call, from a browser on this machine. Default: `allow`. */
+  readonly foreignPages?: 'allow' | 'refuse';
   /** Gives the connections where the server does not listen itself. */
   readonly source?: ConnectionSource | undefined;
 }
@@ -371,9 +374,14 @@ function checkHeaders({ headers, httpVersion }: IncomingMessage): void {
 
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
   checkHeaders(exchange.request);
-  const { method = '', url = '' } = exchange.request;
+  const { foreignPages, address } = state.options;
+  const { request } = exchange;
+  const refused =
+    foreignPages === 'refuse' && foreignPage(request.method ?? '', request.headers, address);
+  if (refused) throw refused;
+  const { method = '', url = '' } = request;
   const path = url.split('?', 1)[0] ?? '';
-  if (state.connections.isOver(exchange.request.socket) && path !== '/ping') {
+  if (state.connections.isOver(request.socket) && path !== '/ping') {
     throw state.connections.refusal();
   }
   const plain = state.routes.plain.get(path);
