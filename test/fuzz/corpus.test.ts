@@ -3,11 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exercise } from './exercise.ts';
 import { randomOf } from './random.ts';
-import { removeScratch, TARGETS } from './targets.ts';
+import { TARGETS } from './targets/index.ts';
+import { removeScratch } from './targets/scratch.ts';
 
 const CORPUS = join(__dirname, 'corpus');
 /** Those that write files or decode pictures take milliseconds each. */
-const SLOW = new Set(['tar', 'zip', 'images', 'saved-model', 'checkpoint-index', 'jpeg-header']);
+const SLOW = new Set([
+  ...['tar', 'zip', 'saved-model', 'checkpoint-index', 'jpeg-header'],
+  ...['jpeg', 'png', 'webp', 'gif', 'tiff', 'http-server', 'rest-connection', 'grpc-connection'],
+]);
 
 afterAll(removeScratch);
 

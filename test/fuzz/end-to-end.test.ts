@@ -11,7 +11,8 @@ import {
 } from '../../container/src/testing/runtime-process.ts';
 import { fixtureModel } from '../fixtures/index.ts';
 import { mutate, pick, randomOf } from './random.ts';
-import { removeScratch, TARGETS } from './targets.ts';
+import { TARGETS } from './targets/index.ts';
+import { removeScratch } from './targets/scratch.ts';
 
 const MODELS = [
   'digits',
@@ -32,7 +33,11 @@ const TYPES: Readonly<Record<string, string>> = {
   recordio: 'application/x-recordio',
   'recordio-protobuf': 'application/x-recordio-protobuf',
   'length-prefixed': 'application/octet-stream',
-  images: 'application/x-image',
+  jpeg: 'application/x-image',
+  png: 'application/x-image',
+  webp: 'application/x-image',
+  gif: 'application/x-image',
+  tiff: 'application/x-image',
 };
 /** What no log may show, wherever a client puts it. */
 const SECRET = 'Fj3kTq9zWsecret';
@@ -89,13 +94,15 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (backend) => {
     for (let index = 0; index < BODIES; index++) {
       const random = randomOf(11, index);
       const target = targets[index % targets.length] as (typeof targets)[number];
-      const body = mutate(random, await target.seeds(), [...target.tokens, SECRET]);
-      const framed = target.frame && random(2) ? target.frame(body) : body;
+      const seeds = await target.seeds();
+      const body = random(2)
+        ? mutate(random, seeds, [...target.tokens, SECRET])
+        : await target.build(random, seeds, randomOf(12, index));
       const type = TYPES[target.name] as string;
       const model = pick(random, MODELS);
-      const { status, text } = await post(runtime, type, framed, model);
+      const { status, text } = await post(runtime, type, body, model);
       if (status >= 500)
-        odd.push({ index, type, model, status, text, body: framed.toString('base64') });
+        odd.push({ index, type, model, status, text, body: body.toString('base64') });
       if (index % 10 !== 9) continue;
       const honest = await post(
         runtime,

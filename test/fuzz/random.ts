@@ -20,6 +20,11 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[random(list.length)] as T;
 }
 
+/** A value at which lengths and counts go wrong. */
+export function edgeNumber(random: Random): number {
+  return pick(random, EDGES);
+}
+
 /** No input grows beyond this. */
 const MAX_BYTES = 65_536;
 /** Values at which lengths and counts go wrong. */

@@ -8,10 +8,16 @@ export interface Target {
   seeds(): Promise<readonly Uint8Array[]>;
   /** Words of the format. */
   readonly tokens: readonly string[];
-  /** Puts changed content into a right frame (checksums, lengths), so that it gets further; sometimes asked for. */
-  frame?(content: Buffer): Buffer;
+  /**
+   * An input by the format's own rules, in which some field may be wrong, but the lengths and sums around it are right.
+   * @param reader the numbers that `read` will be given
+   */
+  build(random: Random, seeds: readonly Uint8Array[], reader: Random): Buffer | Promise<Buffer>;
   /** Reads the bytes; gives something to compare. Throws an error of the parser's own for what it refuses. */
   read(bytes: Buffer, random: Random): unknown;
   /** Whether the error is a refusal, which names the client's fault. */
   isRefusal(error: unknown): boolean;
 }
+
+/** Given back where an input is refused without an error. */
+export class Refused extends Error {}

@@ -407,3 +407,28 @@ describe('a client that closes behind its request', () => {
     expect(await half.whole).toMatch(/^HTTP\/1.1 400 /);
   });
 });
+
+describe('pipelined requests', () => {
+  test.each([
+    ['a broken line', 'GET / HTTP/9.9\r\n\r\n'],
+    ['two lengths', `${post('Content-Length: 1\r\nContent-Length: 2', 'ab')}`],
+    ['a broken chunk', post('Transfer-Encoding: chunked', 'x\r\n')],
+  ])('whole ones before %s get their answers first, in their order', async (_, broken) => {
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes);
+    const { whole } = client(ofLength(3) + ofLength(4) + broken + PING);
+    await until(() => begun() >= 2);
+    letGo();
+    const text = await whole;
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).toEqual(['200', '200', '400']);
+    expect(text).toMatch(/\r\n\r\n3HTTP[\s\S]*\r\n\r\n4HTTP[\s\S]*BAD_REQUEST/);
+  });
+
+  test('a request that names no version is refused', async () => {
+    const { client } = await start(holding().routes);
+    expect(await client('GET /ping\r\n\r\n').whole).toMatch(
+      /^HTTP\/1.1 400 [\s\S]*names no version/,
+    );
+  });
+});

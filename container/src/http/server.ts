@@ -154,7 +154,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   server.on('request', (request, response) => void serve(state, request, response, false));
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
   server.on('checkExpectation', (request, response) => void serve(state, request, response, true));
-  server.on('clientError', (error, socket) => refuseMalformed(state, error, socket as Socket));
+  server.on('clientError', (error, socket) => void refuseMalformed(state, error, socket as Socket));
   answerHalfClosed(server, () => state.inFlight);
   const { source } = options;
   if (source) {
@@ -254,9 +254,14 @@ function pacedOf(
 }
 
 /** Answers what is no HTTP, or comes too slowly to become a request. */
-function refuseMalformed(state: ServerState, error: Error & { code?: string }, socket: Socket) {
+async function refuseMalformed(
+  state: ServerState,
+  error: Error & { code?: string },
+  socket: Socket,
+): Promise<void> {
+  if (error.code !== 'ECONNRESET') await answeredBefore(state, socket);
   const begun = state.inFlight.some(
-    ({ response }) => response.socket === socket && response.headersSent,
+    ({ response }) => response.req.socket === socket && response.headersSent,
   );
   if (begun || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -270,6 +275,14 @@ function refuseMalformed(state: ServerState, error: Error & { code?: string }, s
   socket.end(Buffer.concat([Buffer.from(head), bytes]));
   // What else comes is not read as HTTP any more.
   setTimeout(() => socket.destroy(), DRAIN_PAUSE_MS).unref();
+}
+
+/** Requests that came whole before it have answers of their own, which come first. */
+async function answeredBefore({ inFlight }: ServerState, socket: Socket): Promise<void> {
+  const whole = inFlight.filter(({ response: { req } }) => req.socket === socket && req.complete);
+  await Promise.all(
+    whole.map(({ response }) => new Promise<void>((resolve) => response.once('close', resolve))),
+  );
 }
 
 function malformed({ code, message }: Error & { code?: string }, pace: PaceLimits): ServingError {
@@ -363,6 +376,9 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
 
 /** @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) has refused */
 function checkHeaders({ headers, httpVersion }: IncomingMessage): void {
+  if (httpVersion === '0.9') {
+    throw new ServingError('BAD_REQUEST', 'the request names no version of HTTP; send HTTP/1.1');
+  }
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new ServingError('BAD_REQUEST', 'the request has no Host header; HTTP/1.1 needs one');
   }

@@ -236,7 +236,7 @@ async function decodeWithTurbo(
   // Small ones without a wait: their rows lie in memory that the next picture uses too.
   const decoded = isSmall(header)
     ? decompressNow(source, target, format)
-    : await jpegTurbo.decompress(source, target, format).catch(() => undefined);
+    : await decompressLater(source, target, format);
   // Pixels that the decoder did not write would be those of another picture: the memory is used again.
   if (decoded?.width !== width || decoded.height !== height || decoded.size !== size) {
     // The caller's `out` is not ours to give: another decoder may fill it yet.
@@ -262,6 +262,19 @@ function decompressNow(
 ): Decoded | undefined {
   try {
     return jpegTurbo.decompressSync(source, target, format);
+  } catch {
+    return undefined;
+  }
+}
+
+/** {@link decompressNow} in another thread. What the decoder finds in the header it throws at once, in this one. */
+async function decompressLater(
+  source: Buffer,
+  target: Buffer,
+  format: { readonly format: number },
+): Promise<Decoded | undefined> {
+  try {
+    return await jpegTurbo.decompress(source, target, format);
   } catch {
     return undefined;
   }

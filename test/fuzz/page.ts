@@ -1,0 +1,76 @@
+/** docs/fuzzing.md. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Outcome, Tried } from './exercise.ts';
+import { inputsOf, type Results } from './results.ts';
+import { TARGETS } from './targets/index.ts';
+
+const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'fuzzing.md');
+
+/** Writes the page. */
+export function writePage({ seed, outcomes }: Results): void {
+  const rows = TARGETS.flatMap(({ name }) => outcomes[name] ?? []).map(row);
+  writeFileSync(PAGE, text(seed, rows));
+}
+
+function row(outcome: Outcome): string {
+  const { target, ways, slowestMs, peakMiB, findings } = outcome;
+  const cells = [
+    target,
+    inputsOf(outcome).toLocaleString('en'),
+    share(ways.built),
+    share(ways.changed),
+    Math.ceil(slowestMs),
+    peakMiB,
+    findings.length,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function share({ inputs, read }: Tried): string {
+  return inputs === 0 ? '' : `${((100 * read) / inputs).toFixed(1)}%`;
+}
+
+function text(seed: number, rows: readonly string[]): string {
+  return `# Fuzzing
+
+Every parser of bytes that come from outside gets inputs that it must read, or refuse with an error of its own that is
+the sender's fault. Found is: any other error (a 500), the end of the process, an input of more than 2 s of processor
+time, a process of more than 1,500 MiB, and an honest input that is read otherwise than before.
+
+\`\`\`sh
+npm run fuzz                                  # 20,000 inputs a parser
+npm run fuzz -- --inputs 1000000 --only json  # more for one
+npm run fuzz -- --seed 7                      # others; the same seed gives the same
+npm run fuzz -- --inputs 1000000 --jobs 2 --write   # the table below; goes on where it was stopped
+npm run fuzz -- --end-to-end --inputs 20000   # whole runtimes
+\`\`\`
+
+Three of four inputs are **built** by the format's own rules: a body that fits the signature, an archive, a table of a
+checkpoint, a picture's segments, a dialog of HTTP. Some field of it is wrong now and then, and all lengths and
+checksums around that field are right, so that it is not refused at the door. The others are whole inputs with bytes
+**changed**: values at the edges of their range, parts taken out, repeated or moved, words of the format put in. The
+table shows which share of each was read to its end.
+
+Of the connections, the server must give each request before the first wrong one its own answer, and nothing behind it;
+a call to a hostile model server must end when the connection does.
+
+## Coverage guidance
+
+[Jazzer.js](https://github.com/CodeIntelligenceTesting/jazzer.js) is the coverage-guided fuzzer for Node, and is
+maintained: 4.0.0 came to npm in April 2026, after more than a year without a release. It is not used. Its package
+holds a library built against glibc 2.38, which does not load on Debian 12 (2.36), on which this project is developed;
+its older versions fetch theirs from GitHub when they are installed. To build it takes LLVM's sources. Where it loads, a
+target is a function of bytes, as here: \`test/fuzz/targets\` would serve it.
+
+## Results
+
+The inputs in \`test/fuzz/corpus\` were findings once. They, and a few hundred others a parser, are tried by the tests.
+
+Written by \`npm run fuzz -- --write\`, seed ${seed}, on Node ${process.versions.node}. Milliseconds are those of the slowest input.
+
+| parser | inputs | built, read | changed, read | slowest, ms | memory, MiB | found |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+${rows.join('\n')}
+`;
+}
