@@ -3,6 +3,32 @@
  * stands in for node:http2 because that one stops reading while a write has not gone out: with a server that
  * does the same, large requests and large replies at a time wait for each other for ever. And it reads
  * replies to where they stay, without a copy.
+ *
+ * The connection goes from `greeting` to `open` to `lost`, and may be retired in the first two:
+ *
+ * | state    | event                                   | next                                                        |
+ * | -------- | --------------------------------------- | ----------------------------------------------------------- |
+ * | greeting | a request                               | it waits: the server could refuse what comes before its settings |
+ * | greeting | SETTINGS                                | open: requests that wait are sent                           |
+ * | open     | a request                               | it is sent where the server has a place for it, else it waits |
+ * | open     | a stream ends                           | the next that waits is sent                                 |
+ * | both     | `retire()`, the last stream id          | retired: takes no more, closes after its last stream        |
+ * | both     | GOAWAY                                  | retired, and what the server has not seen fails             |
+ * | both     | closed, protocol error, `destroy()`     | lost: every stream fails                                    |
+ *
+ * A stream, by {@link StreamState}:
+ *
+ * | state   | event                                   | next    | its reader gets                              |
+ * | ------- | --------------------------------------- | ------- | -------------------------------------------- |
+ * | waiting | a place is free                         | sending |                                              |
+ * | waiting | GOAWAY, connection lost                 | ended   | `failed`, not sent                           |
+ * | sending | windows allow, message goes out whole   | sent    |                                              |
+ * | sending | END_STREAM                              | ended   | `end`; the server is told CANCEL             |
+ * | sent    | END_STREAM                              | ended   | `end`                                        |
+ * | sending, sent | RST_STREAM, connection lost       | ended   | `failed`, sent where it was sent and not refused |
+ * | sending, sent | GOAWAY with an earlier id         | ended   | `failed`, not sent                           |
+ * | waiting, sending, sent | given up                 | ended   | nothing; the server is told CANCEL once it was opened |
+ * | sent    | given up with `onEnd`                   | sent    | nothing; `onEnd` in the place of `end` and `failed` |
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { removeFrom } from '../../memory/remove-from.ts';
@@ -49,11 +75,15 @@ export interface StreamReader {
  */
 export type Cancel = (onEnd?: () => void) => void;
 
+/** How far a request is; the table above has the transitions. */
+type StreamState = 'waiting' | 'sending' | 'sent' | 'ended';
+
 interface Stream {
+  state: StreamState;
   reader: StreamReader;
   readonly headers: Buffer;
   readonly message: OutgoingMessage;
-  /** Zero until it is opened. */
+  /** Zero while it waits. */
   id: number;
   /** Bytes of DATA that the server takes now. */
   window: number;
@@ -89,8 +119,9 @@ export class Http2Connection implements FrameHandler {
   /** Of headers that are continued: how they began, and what came of them. */
   #headerStart: FrameHead | undefined;
   #headerBlock: Buffer[] = [];
-  /** The server's settings are known. Before, it could refuse what it is sent. */
-  #greeted = false;
+  /** Before the server's settings are known, it could refuse what it is sent. */
+  #state: 'greeting' | 'open' | 'lost' = 'greeting';
+  /** Takes no more requests. */
   #retired = false;
   #failure: Error | undefined;
 
@@ -129,16 +160,17 @@ export class Http2Connection implements FrameHandler {
    */
   request(headers: Buffer, body: readonly Uint8Array[], reader: StreamReader): Cancel {
     const message = new OutgoingMessage(body);
-    const stream: Stream = { reader, headers, message, id: 0, window: 0 };
+    const stream: Stream = { state: 'waiting', reader, headers, message, id: 0, window: 0 };
     this.#waiting.push(stream);
     this.#write(() => this.#openStreams());
     return (onEnd) => {
-      const isOpen = !removeFrom(this.#waiting, stream) && this.#streams.includes(stream);
-      if (isOpen && onEnd && stream.message.left === 0) {
+      if (stream.state === 'sent' && onEnd) {
         stream.reader = new DroppedAnswer(onEnd);
         return;
       }
-      if (isOpen) this.#write(() => this.#forget(stream, Http2Code.CANCEL));
+      if (stream.state === 'waiting') removeFrom(this.#waiting, stream);
+      else if (stream.state !== 'ended') this.#write(() => this.#forget(stream, Http2Code.CANCEL));
+      stream.state = 'ended';
       onEnd?.();
     };
   }
@@ -174,7 +206,7 @@ export class Http2Connection implements FrameHandler {
   }
 
   #openStreams(): void {
-    if (!this.#greeted) return;
+    if (this.#state !== 'open') return;
     while (this.#streams.length < this.#peer.streams) {
       const stream = this.#waiting.shift();
       if (!stream) return;
@@ -182,6 +214,7 @@ export class Http2Connection implements FrameHandler {
       this.#nextStream += 2;
       if (this.#nextStream > LAST_STREAM) this.#retired = true;
       stream.window = this.#peer.window;
+      stream.state = 'sending';
       this.#streams.push(stream);
       this.#sending.push(stream);
       const head = { type: FrameType.HEADERS, flags: Flag.END_HEADERS, stream: stream.id };
@@ -211,6 +244,7 @@ export class Http2Connection implements FrameHandler {
       this.#socket.write(frameHeader(bytes, { type: FrameType.DATA, flags, stream: stream.id }));
       for (const piece of pieces) this.#socket.write(piece);
     }
+    stream.state = 'sent';
     removeFrom(this.#sending, stream);
   }
 
@@ -290,7 +324,7 @@ export class Http2Connection implements FrameHandler {
 
   #settings({ flags }: FrameHead, payload: Buffer): void {
     if (flags & Flag.ACK) return;
-    this.#greeted = true;
+    if (this.#state === 'greeting') this.#state = 'open';
     for (const entry of settingsIn(payload)) this.#setting(entry);
     this.#socket.write(frame({ type: FrameType.SETTINGS, flags: Flag.ACK, stream: 0 }, NOTHING));
     this.#openStreams();
@@ -315,9 +349,10 @@ export class Http2Connection implements FrameHandler {
   #reset(id: number, code: number): void {
     const stream = this.#stream(id);
     if (!stream) return;
+    const wasSent = stream.state === 'sent' && code !== Http2Code.REFUSED_STREAM;
     this.#forget(stream);
     const cause = new Error(`the server reset the stream with HTTP/2 code ${code}`);
-    stream.reader.failed(cause, code !== Http2Code.REFUSED_STREAM && stream.message.left === 0);
+    stream.reader.failed(cause, wasSent);
   }
 
   #goAway(last: number, code: number): void {
@@ -326,15 +361,20 @@ export class Http2Connection implements FrameHandler {
     const refused = this.#streams.filter(({ id }) => id > last);
     const unsent = this.#waiting.splice(0);
     for (const stream of refused) this.#forget(stream);
-    for (const { reader } of [...refused, ...unsent]) reader.failed(reason, false);
+    for (const stream of [...refused, ...unsent]) {
+      stream.state = 'ended';
+      stream.reader.failed(reason, false);
+    }
     this.retire();
   }
 
   /** Ends a stream here; where the request has not gone out whole or is given up, on the server too. */
   #forget(stream: Stream, code?: number): void {
     removeFrom(this.#streams, stream);
-    const unsent = removeFrom(this.#sending, stream);
-    if (code !== undefined && (unsent || code !== Http2Code.NO_ERROR)) {
+    removeFrom(this.#sending, stream);
+    const isUnsent = stream.state === 'sending';
+    stream.state = 'ended';
+    if (code !== undefined && (isUnsent || code !== Http2Code.NO_ERROR)) {
       this.#socket.write(numberFrame(FrameType.RST_STREAM, stream.id, Http2Code.CANCEL));
     }
     this.#openStreams();
@@ -342,11 +382,16 @@ export class Http2Connection implements FrameHandler {
   }
 
   #lost(): void {
+    this.#state = 'lost';
     this.#retired = true;
     const cause = this.#failure ?? new Error('the connection was closed');
     const failed = [...this.#streams.splice(0), ...this.#waiting.splice(0)];
     this.#sending.length = 0;
-    for (const { reader, message } of failed) reader.failed(cause, message.left === 0);
+    for (const stream of failed) {
+      const wasSent = stream.state === 'sent';
+      stream.state = 'ended';
+      stream.reader.failed(cause, wasSent);
+    }
   }
 }
 
