@@ -17,7 +17,7 @@ interface Definition {
 export const COMMAND_ERRORS = {
   USAGE: usage('Options or arguments are wrong, missing, or contradict each other.'),
   INTERRUPTED: failed('Ctrl-C or SIGTERM stopped the command.'),
-  FILE_NOT_FOUND: failed('A file or folder that you named cannot be read.'),
+  FILE_NOT_FOUND: usage('A file or folder that you named cannot be read.'),
   OUTPUT_EXISTS: failed('The output folder is not empty.'),
   OUTPUT_FAILED: failed('An output cannot be written: no permission, no space, or a bad name.'),
   OUTPUT_EMPTY: failed('There are no outputs to fetch.'),
@@ -42,7 +42,7 @@ export const COMMAND_ERRORS = {
   TUNE_FAILED: failed('No request of a measurement succeeded.'),
   NO_KNEE: failed('No setting met `--max-latency` without errors.'),
   PRICES_INVALID: failed('The price file is malformed.'),
-  PRICE_UNKNOWN: failed('The price list lacks the instance type.'),
+  PRICE_UNKNOWN: usage('The price list lacks the instance type.'),
   AWS_CREDENTIALS: failed('No AWS credentials were found.'),
   AWS_FAILED: failed('AWS refused a call. `--json` shows its name of the error as `awsError`.'),
   JOB_NOT_FOUND: failed('There is no such transform job or execution.'),

@@ -21,6 +21,23 @@ export function interrupted(name: NodeJS.Signals, advice?: string): CommandError
   return new CommandError('INTERRUPTED', `interrupted by ${name}.${advice ? ` ${advice}` : ''}`);
 }
 
+/** Who cleans up, while there is something to clean up. */
+const callbacks = new Set<(name: NodeJS.Signals) => void>();
+let reading = true;
+
+/** False once who read the output has gone, as `| head` does: nothing more is said. */
+export function isRead(): boolean {
+  return reading;
+}
+
+/** The output's reader has gone: the work is interrupted and cleans up, or the process ends. */
+export function readerHasGone(): void {
+  if (!reading) return;
+  reading = false;
+  if (callbacks.size === 0) process.exit();
+  for (const callback of callbacks) callback('SIGPIPE');
+}
+
 /** How often to see whether npm is still there, in ms. */
 const PARENT_EVERY_MS = 500;
 
@@ -36,6 +53,7 @@ export function onInterrupt(callback: (name: NodeJS.Signals) => void): void {
       callback(name);
     } else if (performance.now() - first > SAME_INTERRUPT_MS) process.exit(130);
   };
+  callbacks.add(interrupt);
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => interrupt(name));
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

@@ -2,8 +2,10 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { CommandError, EXIT, explain } from './errors.ts';
+import { isRead } from './interrupt.ts';
 import { beQuiet } from './output/quiet.ts';
 import { helpTarget, listWhatIsAllowed } from './usage.ts';
+import { checkValues } from './values.ts';
 import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
 import { addCompletion } from './verbs/completion.ts';
@@ -40,6 +42,7 @@ export function program(): Command {
     addCompletion,
   ])
     add(command);
+  checkValues(command);
   listWhatIsAllowed(command);
   addExamples(command);
   command.hook('preAction', () => {
@@ -70,6 +73,7 @@ function exitStatusOf(error: unknown): number {
 }
 
 function report(error: unknown, json: boolean): void {
+  if (!isRead()) return;
   const code = (error as { code?: unknown } | undefined)?.code;
   if (json) {
     const details = error instanceof CommandError ? error.details : undefined;

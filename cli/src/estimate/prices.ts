@@ -51,6 +51,6 @@ export function instanceHour({ instanceHour: known, asOf }: Prices, instanceType
   if (price !== undefined) return price;
   throw new CommandError(
     'PRICE_UNKNOWN',
-    `the price file of ${asOf} has no ${instanceType}. Add it there, name another file with --prices, or use --live-prices.`,
+    `the price file of ${asOf} has no ${instanceType}. Add it there, name another file with --prices, use --live-prices, or choose one that it has: ${Object.keys(known).join(', ')}.`,
   );
 }

@@ -52,7 +52,8 @@ function liveBar(label: string, total: number): Progress {
 function plainLines(label: string, total: number): Progress {
   let known = total;
   let last = { at: Date.now(), done: 0, note: '' };
-  let printed = -1;
+  // Where nothing was begun, there is nothing to tell.
+  let printed = 0;
   const print = () => {
     if (printed === last.done) return;
     printed = last.done;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
 import { CommandError, sentence } from '../errors.ts';
@@ -83,7 +84,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
       },
     },
   );
-  const tail = keepLog(child, options.log);
+  const tail = keepLog(child, options);
   const stop = () => end(child);
   const killWithUs = () => child.kill('SIGTERM');
   process.once('exit', killWithUs);
@@ -120,12 +121,20 @@ async function modelServerPorts(): Promise<string> {
   return `${first}-${first + MODEL_SERVER_PORTS - 1}`;
 }
 
-/** Sends the child's output where it belongs and remembers its end for messages. */
-function keepLog(child: ChildProcess, log: RuntimeOptions['log']): () => string {
+/** Where SageMaker unpacks a model: what the log calls the folder that is laid out here for a while. */
+const CONTAINER_MODEL = '/opt/ml/model';
+
+/**
+ * Sends the child's output where it belongs, by lines and with the container's paths, and remembers its end for
+ * messages.
+ */
+function keepLog(child: ChildProcess, { log, modelDirectory }: RuntimeOptions): () => string {
   const take = takerOf(log);
   let tail = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
+  for (const input of [child.stdout, child.stderr]) {
+    if (!input) continue;
+    createInterface({ input }).on('line', (line) => {
+      const text = `${line.replaceAll(modelDirectory, CONTAINER_MODEL)}\n`;
       tail = (tail + text).slice(-LOG_TAIL);
       take(text);
     });

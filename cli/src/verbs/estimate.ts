@@ -5,7 +5,7 @@ import { usageError } from '../errors.ts';
 import type { Estimate, Workload } from '../estimate/estimate.ts';
 import { printResult, table } from '../output/print.ts';
 import { byteSize } from './batch-shards.ts';
-import { list, wholeNumber } from './options.ts';
+import { list, share, wholeNumber } from './options.ts';
 
 /** What a batch job tries in turn where nobody names a type. */
 const DEFAULT_TYPES = [
@@ -58,7 +58,7 @@ export function addEstimate(program: Command): void {
       DEFAULT_SETTINGS.maxConcurrentJobs,
     )
     .option('--start-minutes <minutes>', 'paid before the first image', positive, 8)
-    .option('--endpoint-use <part>', 'part of its time in which an endpoint is busy', positive, 0.7)
+    .option('--endpoint-use <part>', 'part of its time in which an endpoint is busy', share, 0.7)
     .option('--prices <file>', 'price file (default: prices/us-east-1.json of this project)')
     .option('--live-prices', 'instance prices from the AWS Price List API')
     .option('--region <region>', "of the live prices (default: the price file's)")

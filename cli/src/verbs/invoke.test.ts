@@ -155,5 +155,5 @@ test('what cannot be asked, and what is not there, say so', async () => {
     expect.stringContaining(`nothing answers at ${url}. Start a runtime with`),
   ]);
   const missing = await invoke(join(work, 'missing.npy'));
-  expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('cannot read')]);
+  expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('cannot read')]);
 });

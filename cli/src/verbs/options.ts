@@ -23,6 +23,13 @@ export function port(text: string): number {
   throw new InvalidArgumentError(`${text} is not a port; the highest is ${MAX_PORT}.`);
 }
 
+/** A share, from 0 exclusive to 1. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (value > 0 && value <= 1) return value;
+  throw new InvalidArgumentError(`${text} is no share; give one above 0 and up to 1, such as 0.7.`);
+}
+
 /** `NAME=VALUE`, collected into a record. */
 export function keyValue(
   text: string,

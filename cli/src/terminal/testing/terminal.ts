@@ -23,15 +23,17 @@ const ROOT = join(__dirname, '..', '..', '..', '..');
 /** Milliseconds that a part may take to come, on a busy machine. */
 const PATIENCE = 90_000;
 
-/** Starts `sagemaker-tfs` in a terminal of 80 columns. */
+/** Starts `sagemaker-tfs` in a terminal of 80 columns. @param folder to run in; default: this process's */
 export function startTerminal(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
+  folder = process.cwd(),
 ): Terminal {
   const { npm_lifecycle_event: _npm, NO_COLOR: _color, ...inherited } = process.env;
   const command = [process.execPath, join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...args];
   const child = spawn('python3', [join(__dirname, 'run_in_terminal.py'), ...command], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: folder,
     env: { ...inherited, TERM: 'xterm-256color', ...environment },
   });
   let raw = '';
