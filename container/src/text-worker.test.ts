@@ -1,14 +1,15 @@
 /** Large JSON and CSV read in a thread: the same tensors, the same errors, alone and in the runtime. */
 import { pathToFileURL } from 'node:url';
-import { decodeNpy, type TensorMap, toNumbers } from '@sagemaker-tfs/tensors';
+import { decodeNpy, toNumbers } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import type { ReplyTask } from './backends/rest/reply-thread.ts';
-import type { BodyTask } from './codecs/body-thread.ts';
+import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
 import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { createModelDir } from './testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import { type HandedTensors, takenOver } from './threads/handed-tensors.ts';
 import { sourceEntry } from './threads/thread-entry.ts';
 import { ThreadPool } from './threads/thread-pool.ts';
 
@@ -44,7 +45,8 @@ describe('a thread', () => {
   ] as const)('gives what the main thread gives: %s %#', async (kind, context, text) => {
     const body = Buffer.from(text);
     const here = await decodeRequest(body, context);
-    const there = (await pool.run({ kind, body, context }, [])) as DecodedRequest;
+    const handed = (await pool.run({ kind, body, context }, [])) as HandedRequest;
+    const there = { ...handed, inputs: await takenOver(handed.inputs) };
     const plain = (result: DecodedRequest) => ({
       ...result,
       inputs: Object.entries(result.inputs).map(([name, { dtype, shape, ...rest }]) => [
@@ -74,7 +76,7 @@ describe('a thread', () => {
   test('reads what a model server answers', async () => {
     const body = Buffer.from('{"outputs": [1.5, NaN]}');
     const task: ReplyTask = { kind: 'reply', body, signature, outputs: undefined };
-    const outputs = (await pool.run(task, [])) as TensorMap;
+    const outputs = await takenOver((await pool.run(task, [])) as HandedTensors);
     expect([...toNumbers(outputs.y as never)]).toEqual([1.5, Number.NaN]);
   });
 });

@@ -1,10 +1,9 @@
 /** What a thread runs that reads large text: bodies of requests and answers of the model server, to tensors. */
-import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { answerReply, type ReplyTask } from './backends/rest/reply-thread.ts';
-import { answerBody, type BodyTask } from './codecs/body-thread.ts';
-import type { DecodedRequest } from './codecs/codec.ts';
+import { answerBody, type BodyTask, type HandedRequest } from './codecs/body-thread.ts';
 import { answerTasks } from './threads/answer-tasks.ts';
+import type { HandedTensors } from './threads/handed-tensors.ts';
 
-answerTasks<BodyTask | ReplyTask, DecodedRequest | TensorMap>((task) =>
+answerTasks<BodyTask | ReplyTask, HandedRequest | HandedTensors>((task) =>
   task.kind === 'reply' ? answerReply(task) : answerBody(task),
 );

@@ -1,7 +1,8 @@
 /** Large JSON and CSV bodies, read in a thread. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Answer } from '../threads/answer-tasks.ts';
-import { movedTensors, readInThread, type TextTask } from '../threads/text-threads.ts';
+import { type HandedTensors, handedOver, takenOver } from '../threads/handed-tensors.ts';
+import { readInThread, type TextTask } from '../threads/text-threads.ts';
 import type { DecodeContext, DecodedRequest } from './codec.ts';
 import { csvRequest } from './csv.ts';
 import { inputError } from './input-error.ts';
@@ -13,12 +14,16 @@ export interface BodyTask extends TextTask {
   readonly context: Omit<DecodeContext, 'signal'>;
 }
 
+/** A request as it comes from the thread. */
+export type HandedRequest = Omit<DecodedRequest, 'inputs'> & { readonly inputs: HandedTensors };
+
 /** Has a thread read a body; see {@link readInThread}. */
-export function readBodyInThread(
+export async function readBodyInThread(
   task: BodyTask,
   signal?: AbortSignalLike,
 ): Promise<DecodedRequest | undefined> {
-  return readInThread<DecodedRequest>(task, signal);
+  const read = await readInThread<HandedRequest>(task, signal);
+  return read && { ...read, inputs: await takenOver(read.inputs, signal) };
 }
 
 /** What the thread does. @throws ServingError (4xx) */
@@ -26,11 +31,11 @@ export async function answerBody({
   kind,
   body,
   context,
-}: BodyTask): Promise<Answer<DecodedRequest>> {
+}: BodyTask): Promise<Answer<HandedRequest>> {
   const codec = kind === 'json' ? jsonRequest : csvRequest;
   try {
     const decoded = await codec.decode(body, context);
-    const { tensors: inputs, moved } = movedTensors(decoded.inputs);
+    const { tensors: inputs, moved } = handedOver(decoded.inputs);
     return { result: { ...decoded, inputs }, moved };
   } catch (error) {
     throw inputError(error);

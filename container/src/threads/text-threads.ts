@@ -1,5 +1,5 @@
 /** Threads that read large text, so that it does not keep the event loop. Who asks says what the text is. */
-import type { AbortSignalLike, Tensor, TensorMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
 import { lazyPool } from './thread-pool.ts';
 
@@ -39,25 +39,4 @@ async function copyInTurns(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> 
     copy.set(bytes.subarray(at, at + COPY_TURN_BYTES), at);
   }
   return copy;
-}
-
-/** Tensors whose numbers go over to another thread in the memory that they lie in. */
-export function movedTensors(tensors: TensorMap): {
-  readonly tensors: TensorMap;
-  readonly moved: readonly ArrayBuffer[];
-} {
-  const entries = Object.entries(tensors).map(([name, tensor]) => [name, alone(tensor)]);
-  const all = Object.fromEntries(entries) as TensorMap;
-  const buffers = Object.values(all).flatMap((tensor) =>
-    tensor.dtype === 'string' ? [] : [tensor.bytes.buffer as ArrayBuffer],
-  );
-  return { tensors: all, moved: [...new Set(buffers)] };
-}
-
-/** The tensor with its bytes in a buffer that holds nothing else and may leave this thread. */
-function alone(tensor: Tensor): Tensor {
-  if (tensor.dtype === 'string') return tensor;
-  const { bytes } = tensor;
-  const isAlone = bytes.byteLength === bytes.buffer.byteLength && !Buffer.isBuffer(bytes);
-  return isAlone ? tensor : { ...tensor, bytes: new Uint8Array(bytes) };
 }

@@ -1,7 +1,8 @@
 /** TensorFlow Serving's large answers over REST, read in a thread. */
 import type { AbortSignalLike, Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import type { Answer } from '../../threads/answer-tasks.ts';
-import { movedTensors, readInThread, type TextTask } from '../../threads/text-threads.ts';
+import { type HandedTensors, handedOver, takenOver } from '../../threads/handed-tensors.ts';
+import { readInThread, type TextTask } from '../../threads/text-threads.ts';
 import { readPredictReply } from './predict-json.ts';
 
 /** An answer to read, as {@link readPredictReply} reads it. */
@@ -19,12 +20,12 @@ export async function readReply(
   signal: AbortSignalLike | undefined,
 ): Promise<TensorMap> {
   const task: ReplyTask = { kind: 'reply', body, signature, outputs };
-  const read = await readInThread<TensorMap>(task, signal);
-  return read ?? readPredictReply(body, signature, outputs);
+  const read = await readInThread<HandedTensors>(task, signal);
+  return read ? takenOver(read, signal) : readPredictReply(body, signature, outputs);
 }
 
 /** What the thread does. @throws ServingError as {@link readPredictReply} */
-export function answerReply({ body, signature, outputs }: ReplyTask): Answer<TensorMap> {
-  const { tensors, moved } = movedTensors(readPredictReply(body, signature, outputs));
+export function answerReply({ body, signature, outputs }: ReplyTask): Answer<HandedTensors> {
+  const { tensors, moved } = handedOver(readPredictReply(body, signature, outputs));
   return { result: tensors, moved };
 }
