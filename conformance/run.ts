@@ -1,6 +1,7 @@
 /**
- * `npm run conformance [-- --short] [-- --only SECTION,...]`: compares this project with Python TensorFlow, NumPy and Pillow, which it installs
- * once into an environment of its own, and writes docs/conformance.md (not with `--short` or `--only`).
+ * `npm run conformance [-- --short] [-- --only SECTION,...]`: compares this project with Python TensorFlow, NumPy,
+ * Pillow and Google's gRPC stubs, which it installs once into an environment of its own, and writes
+ * docs/conformance.md (not with `--short` or `--only`).
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +9,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
-import type { Case, Section } from './sections/case.ts';
+import type { Case, Oracle, Section } from './sections/case.ts';
 import { SECTIONS } from './sections/index.ts';
 
 const HERE = import.meta.dirname;
@@ -25,16 +26,16 @@ async function main(): Promise<void> {
     options: { short: { type: 'boolean' }, only: { type: 'string' } },
   });
   const only = values.only?.split(',');
+  const size = values.short ? 'short' : 'full';
   const sections = SECTIONS.filter(({ file }) => !only || only.includes(file));
   const python = await ensurePython();
   const out = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
-    const size = values.short ? 'short' : 'full';
-    const oracle = [join(HERE, 'oracle', 'all.py'), out, size, ...sections.map(({ file }) => file)];
-    await execa(python, oracle, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const oracle: Oracle = { python, scripts: join(HERE, 'oracle'), out, size };
+    await makeCases(sections, oracle);
     const versions = JSON.parse(await readFile(join(out, 'versions.json'), 'utf8'));
     const results: Result[] = [];
-    for (const section of sections) results.push(await compare(section, out));
+    for (const section of sections) results.push(await compare(section, oracle));
     if (!values.short && !only)
       await writeFile(join(HERE, '..', 'docs', 'conformance.md'), page(results, versions));
     if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
@@ -43,33 +44,41 @@ async function main(): Promise<void> {
   }
 }
 
+/** Has the oracle write the cases of all sections. */
+async function makeCases(sections: readonly Section[], oracle: Oracle): Promise<void> {
+  const files = sections.filter(({ make }) => !make).map(({ file }) => file);
+  await execa(oracle.python, [join(oracle.scripts, 'all.py'), oracle.out, oracle.size, ...files], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  for (const { make } of sections) await make?.(oracle);
+}
+
 /** The Python of an environment with the pinned packages. */
 async function ensurePython(): Promise<string> {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   const home = join(cache, 'sagemaker-tfs', 'conformance-python');
   const python = join(home, 'bin', 'python');
-  const requirements = join(HERE, 'requirements.txt');
-  const wanted = await readFile(requirements, 'utf8');
+  const files = ['requirements.txt', 'requirements-alone.txt'].map((name) => join(HERE, name));
+  const wanted = (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('');
   const stamp = join(home, 'requirements.txt');
   if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return python;
   process.stderr.write('Install TensorFlow, NumPy and Pillow for Python (once, about 270 MB)\n');
   await rm(home, { recursive: true, force: true });
   const show = { stdio: ['ignore', 'ignore', 'inherit'] as const };
   await execa('python3', ['-m', 'venv', home], show);
-  await execa(
-    python,
-    ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', '-r', requirements],
-    show,
-  );
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir'];
+  await execa(python, [...install, '-r', files[0] as string], show);
+  await execa(python, [...install, '--no-deps', '-r', files[1] as string], show);
   await writeFile(`${stamp}.partial`, wanted);
   await rename(`${stamp}.partial`, stamp);
   return python;
 }
 
-async function compare(section: Section, out: string): Promise<Result> {
-  const lines = (await readFile(join(out, `${section.file}.jsonl`), 'utf8')).split('\n');
+async function compare(section: Section, oracle: Oracle): Promise<Result> {
+  const lines = (await readFile(join(oracle.out, `${section.file}.jsonl`), 'utf8')).split('\n');
   const cases = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Case);
   const differences: string[] = [];
+  await section.start?.(oracle);
   for (const given of cases) {
     const difference = await differenceOf(section, given);
     if (difference === undefined) continue;
@@ -78,6 +87,7 @@ async function compare(section: Section, out: string): Promise<Result> {
       process.stdout.write(`  ${difference}: ${JSON.stringify(given).slice(0, 300)}\n`);
     }
   }
+  await section.stop?.();
   const agreed = cases.length - differences.length;
   process.stdout.write(`${section.title}: ${agreed} of ${cases.length} agree\n`);
   return { section, cases: cases.length, differences };

@@ -10,6 +10,7 @@ import archives
 import arrays
 import common
 import documents
+import foreign
 import images
 import models
 import numpy as np
@@ -28,6 +29,7 @@ SECTIONS = (
     documents.rest_generated,
     documents.json_values,
     models.models,
+    foreign.foreign,
 )
 
 for section in SECTIONS:

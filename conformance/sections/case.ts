@@ -11,6 +11,16 @@ import {
 /** One case as the oracle wrote it. */
 export type Case = Readonly<Record<string, unknown>>;
 
+/** Where the Python side runs. */
+export interface Oracle {
+  readonly python: string;
+  /** The folder of its scripts. */
+  readonly scripts: string;
+  /** The folder that cases are written to. */
+  readonly out: string;
+  readonly size: 'short' | 'full';
+}
+
 /** A kind of cases. */
 export interface Section {
   /** The file of the cases, without its ending. */
@@ -19,6 +29,11 @@ export interface Section {
   readonly reference: string;
   /** How near counts as agreed. */
   readonly tolerance: string;
+  /** Makes the cases, where they are not among those of all.py. */
+  make?(oracle: Oracle): Promise<void>;
+  /** Before the first case and after the last. */
+  start?(oracle: Oracle): Promise<void>;
+  stop?(): Promise<void>;
   /** @returns what differs, or undefined where the case agrees */
   differs(given: Case): Promise<string | undefined> | string | undefined;
 }
@@ -34,8 +49,16 @@ export function sameTensor(tensor: Tensor, { dtype, shape, bytes }: Case): boole
   return isSame && isNumeric(tensor) && same(tensor.bytes, bytesOf(bytes));
 }
 
-/** Floats within a relative tolerance (default 1e-5), NaN as NaN, everything else to the last bit. */
-export function nearTensor(tensor: Tensor | undefined, expected: Case, tolerance = 1e-5): boolean {
+/**
+ * Floats within a tolerance (default 1e-5) that is relative where they are larger than `least` (default 0), NaN as NaN,
+ * everything else to the last bit.
+ */
+export function nearTensor(
+  tensor: Tensor | undefined,
+  expected: Case,
+  tolerance = 1e-5,
+  least = 0,
+): boolean {
   if (!tensor || tensor.dtype !== expected.dtype) return false;
   if (String(tensor.shape) !== String(expected.shape)) return false;
   if (!isNumeric(tensor)) {
@@ -46,7 +69,8 @@ export function nearTensor(tensor: Tensor | undefined, expected: Case, tolerance
   return toNumbers(tensor).every((value: number | bigint, at: number) => {
     const other = others[at] as number | bigint;
     if (Object.is(value, other)) return true;
-    return Math.abs(Number(value) - Number(other)) <= tolerance * Math.abs(Number(other));
+    const scale = Math.max(least, Math.abs(Number(other)));
+    return Math.abs(Number(value) - Number(other)) <= tolerance * scale;
   });
 }
 

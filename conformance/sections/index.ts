@@ -4,6 +4,13 @@ import type { Section } from './case.ts';
 import { documents } from './documents.ts';
 import { images } from './images.ts';
 import { models } from './models.ts';
+import { server } from './server.ts';
 
 /** All kinds, in the order of the report. */
-export const SECTIONS: readonly Section[] = [...arrays, ...documents, ...images, ...models];
+export const SECTIONS: readonly Section[] = [
+  ...arrays,
+  ...documents,
+  ...server,
+  ...images,
+  ...models,
+];

@@ -1,23 +1,78 @@
 /** SavedModels. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ensureLibrary, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
-import { type Case, nearTensor, type Section, tensorOf } from './case.ts';
+import { decodeNpz, encodeNpz, type TensorMap } from '@sagemaker-tfs/tensors';
+import { type Served, startServed } from '../../test/faults/served.ts';
+import { type Case, joined, nearTensor, type Section, tensorOf } from './case.ts';
 
 async function differsAsModel({ directory, inputs, outputs }: Case): Promise<string | undefined> {
   const session = await SavedModelSession.load(directory as string, {
     library: await ensureLibrary(),
   });
   try {
-    const given = Object.entries(inputs as Record<string, Case>);
-    const tensors = Object.fromEntries(given.map(([name, tensor]) => [name, tensorOf(tensor)]));
-    const result = await session.run('serving_default', tensors);
-    const wrong = Object.entries(outputs as Record<string, Case>).find(
-      ([name, expected]) => !nearTensor(result.outputs[name], expected),
-    );
+    const result = await session.run('serving_default', tensorsOf(inputs));
+    const wrong = wrongOutput(result.outputs, outputs);
     result.release();
-    return wrong && `output ${wrong[0]}`;
+    return wrong;
   } finally {
     await session.close();
   }
+}
+
+function tensorsOf(cases: unknown): TensorMap {
+  const entries = Object.entries(cases as Record<string, Case>);
+  return Object.fromEntries(entries.map(([name, tensor]) => [name, tensorOf(tensor)]));
+}
+
+function wrongOutput(
+  found: TensorMap,
+  expected: unknown,
+  { tolerance = 1e-5, least = 0 } = {},
+): string | undefined {
+  const wrong = Object.entries(expected as Record<string, Case>).find(
+    ([name, tensor]) => !nearTensor(found[name], tensor, tolerance, least),
+  );
+  return wrong && `output ${wrong[0]}`;
+}
+
+const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
+
+/** Sums of thousands of products come out in another order. */
+const DEEP = { tolerance: 1e-4, least: 0.1 } as const;
+
+/** The runtimes that serve the models, while they are asked. */
+let serving: readonly Served[] = [];
+
+async function serve(out: string): Promise<void> {
+  const modelDirectory = join(out, 'foreign');
+  const names = await readdir(modelDirectory);
+  const environment = { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: names[0] as string };
+  serving = [
+    await startServed({ modelDirectory, backend: 'grpc', environment }),
+    await startServed({ modelDirectory, backend: 'in-process', environment }),
+  ];
+}
+
+async function differsAsServed({ name, inputs, outputs }: Case): Promise<string | undefined> {
+  const body = joined(encodeNpz(tensorsOf(inputs)));
+  for (const transport of TRANSPORTS) {
+    const served = serving[transport === 'in-process' ? 1 : 0] as Served;
+    const response = await fetch(`${served.url}/invocations`, {
+      method: 'POST',
+      body,
+      headers: {
+        'Content-Type': 'application/x-npz',
+        Accept: 'application/x-npz',
+        'X-Amzn-SageMaker-Custom-Attributes': `tfs-model-name=${name},tfs-transport=${transport}`,
+      },
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (!response.ok) return `${name} over ${transport}: ${Buffer.from(bytes).toString()}`;
+    const wrong = wrongOutput(decodeNpz(bytes, { maxBytes: 2 ** 30 }), outputs, DEEP);
+    if (wrong) return `${name} over ${transport}: ${wrong}`;
+  }
+  return undefined;
 }
 
 /** SavedModels and their answers. */
@@ -29,5 +84,15 @@ export const models: readonly Section[] = [
     reference: 'TensorFlow',
     tolerance: 'floats within 1e-5, else every bit',
     differs: differsAsModel,
+  },
+  {
+    file: 'foreign',
+    title:
+      "SavedModels of others: basic-pitch, Keras's applications, keras-tcn, TF-Slim's networks as TensorFlow 1 exports them; by the runtime over gRPC, REST and in-process",
+    reference: 'TensorFlow',
+    tolerance: 'floats within 1e-4, below 0.1 within 1e-5',
+    start: ({ out }) => serve(out),
+    stop: async () => void (await Promise.all(serving.map((served) => served.stop()))),
+    differs: differsAsServed,
   },
 ];
