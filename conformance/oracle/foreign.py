@@ -66,12 +66,13 @@ def basic_pitch(directory):
     return rng.normal(size=(2, 43844, 1)).astype(np.float32)
 
 
-SHORT = {"basic_pitch": basic_pitch, "MobileNetV3Small": keras_application("MobileNetV3Small"), "slim_inception_v1": slim("inception.inception_v1", 224)}
+SHORT = {"basic_pitch": basic_pitch, "slim_inception_v1": slim("inception.inception_v1", 224)}
 LONG = {
     name: keras_application(name, size)
     for name, size in (
         ("MobileNet", 64),
         ("MobileNetV2", 64),
+        ("MobileNetV3Small", 64),
         ("MobileNetV3Large", 64),
         ("EfficientNetB0", 64),
         ("EfficientNetV2B0", 64),
