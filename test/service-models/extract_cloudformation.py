@@ -6,7 +6,7 @@ cfn-lint (MIT-0) ships CloudFormation's resource schemas, the resource types of 
 types by region out of AWS's price list.
 
 - `test/service-models/updates.json`: of the resource types that the templates have, the properties whose change
-  replaces the resource, and those that name it.
+  replaces the resource.
 - `lib/instance-types/regions.json`: instance types for endpoints and transform jobs by region, and the regions whose
   CloudFormation has endpoints and inference components.
 """
@@ -66,13 +66,7 @@ def updates():
     found = {}
     for type_name in TYPES:
         schema = read("resources", f"{provider[type_name]}.json")
-        found[type_name] = {
-            "replaces": names(schema.get("createOnlyProperties")),
-            "maybe": names(schema.get("conditionalCreateOnlyProperties")),
-            "named": names(schema.get("primaryIdentifier")),
-            "readOnly": names(schema.get("readOnlyProperties")),
-            "properties": sorted(schema["properties"]),
-        }
+        found[type_name] = names(schema.get("createOnlyProperties"))
     return {"source": source(), "types": found}
 
 

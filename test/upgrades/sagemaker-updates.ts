@@ -1,0 +1,44 @@
+/** What SageMaker refuses of an update that CloudFormation would make. */
+import type { Resource, Resources } from './resources.ts';
+
+interface Variant {
+  readonly VariantName: string;
+  readonly InstanceType?: string;
+}
+
+function variantsOf(resources: Resources): ReadonlyMap<string, Variant> {
+  const configs = Object.values(resources).filter(
+    ({ Type }) => Type === 'AWS::SageMaker::EndpointConfig',
+  );
+  const variants = configs.flatMap(
+    ({ Properties }) => (Properties?.ProductionVariants ?? []) as Variant[],
+  );
+  return new Map(variants.map((variant) => [variant.VariantName, variant]));
+}
+
+const isTarget = ({ Type }: Resource) => Type === 'AWS::ApplicationAutoScaling::ScalableTarget';
+
+/** Variants with a scalable target, which is there until CloudFormation cleans up. */
+function registered(resources: Resources): string[] {
+  const targets = Object.values(resources).filter(isTarget);
+  return targets.map(
+    ({ Properties }) => String(Properties?.ResourceId).split('/variant/')[1] ?? '',
+  );
+}
+
+/**
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html
+ */
+export function refusals(before: Resources, after: Resources): string[] {
+  const now = variantsOf(after);
+  const scaled = registered(before);
+  return [...variantsOf(before)].flatMap(([name, old]) => {
+    if (now.size === 0) return [];
+    const variant = now.get(name);
+    if (!variant) return [`variant ${name} changes its name`];
+    const changed = variant.InstanceType !== old.InstanceType;
+    if (!changed || !scaled.includes(name)) return [];
+    return [`variant ${name} gets ${variant.InstanceType} while a scalable target is registered`];
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * What CloudFormation does when one template follows another, told so that a person can read it: by the update
+ * behavior of each resource type (`test/service-models/updates.json`), in the order of the references.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Resource, Resources } from './resources.ts';
+import { refusals } from './sagemaker-updates.ts';
+
+/** What happens to one resource. */
+export interface Step {
+  readonly id: string;
+  readonly type: string;
+  readonly does: 'makes' | 'updates' | 'replaces' | 'deletes' | 'keeps';
+  /** Properties that differ; of a replacement, those that cause it. */
+  readonly because: readonly string[];
+  /** Whether CloudFormation makes the new one under the name of the old one, and fails. */
+  readonly nameTaken: boolean;
+}
+
+/** An update: what happens in its order, then what is cleaned up, and what AWS refuses of it. */
+export interface Story {
+  readonly steps: readonly Step[];
+  readonly cleanup: readonly Step[];
+  readonly refused: readonly string[];
+}
+
+const { types } = JSON.parse(
+  readFileSync(join(__dirname, '..', 'service-models', 'updates.json'), 'utf8'),
+) as { types: Readonly<Record<string, readonly string[]>> };
+
+/** Properties by which a resource is named, where a template names it; others of the name cannot be made. */
+const NAMES: Readonly<Record<string, string>> = {
+  'AWS::ApplicationAutoScaling::ScalingPolicy': 'PolicyName',
+  'AWS::CloudWatch::Alarm': 'AlarmName',
+  'AWS::CloudWatch::Dashboard': 'DashboardName',
+  'AWS::EC2::SecurityGroup': 'GroupName',
+  'AWS::Events::Rule': 'Name',
+  'AWS::IAM::Role': 'RoleName',
+  'AWS::Lambda::Function': 'FunctionName',
+  'AWS::Logs::LogGroup': 'LogGroupName',
+  'AWS::S3::Bucket': 'BucketName',
+  'AWS::SNS::Topic': 'TopicName',
+  'AWS::SSM::Parameter': 'Name',
+  'AWS::SageMaker::Endpoint': 'EndpointName',
+  'AWS::SageMaker::EndpointConfig': 'EndpointConfigName',
+  'AWS::SageMaker::Model': 'ModelName',
+  'AWS::StepFunctions::StateMachine': 'StateMachineName',
+};
+
+/** Properties whose change replaces. @throws for a type that extract_cloudformation.py does not write down */
+function replacing(type: string): readonly string[] {
+  // A custom resource is replaced where its function answers with another id; ours keep theirs.
+  if (/^Custom::|^AWS::CloudFormation::CustomResource$/.test(type)) return [];
+  const properties = types[type];
+  if (properties) return properties;
+  throw new Error(`no update behavior of ${type}; add it to extract_cloudformation.py`);
+}
+
+/** Ids of the resources that a value refers to. */
+function references(value: unknown, known: Resources): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => references(item, known));
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key === 'Ref' && typeof item === 'string') return item in known ? [item] : [];
+    if (key === 'Fn::GetAtt' && Array.isArray(item))
+      return item[0] in known ? [String(item[0])] : [];
+    if (key === 'Fn::Sub') {
+      const text = String(Array.isArray(item) ? item[0] : item);
+      return [...text.matchAll(/\$\{([A-Za-z0-9]+)/g)].flatMap(([, id = '']) =>
+        id in known ? [id] : [],
+      );
+    }
+    return references(item, known);
+  });
+}
+
+function dependencies({ Properties, DependsOn = [] }: Resource, known: Resources): string[] {
+  return [...references(Properties, known), ...[DependsOn].flat()];
+}
+
+/** Ids, each behind those that it needs. */
+function inOrder(resources: Resources): string[] {
+  const done = new Set<string>();
+  const visit = (id: string) => {
+    const resource = resources[id];
+    if (!resource || done.has(id)) return;
+    done.add(id);
+    for (const needed of dependencies(resource, resources).sort()) visit(needed);
+    order.push(id);
+  };
+  const order: string[] = [];
+  for (const id of Object.keys(resources).sort()) visit(id);
+  return order;
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** Tells an update. */
+export function tell(before: Resources, after: Resources): Story {
+  const replaced = new Set<string>();
+  const steps = inOrder(after).flatMap((id): Step[] => {
+    const step = stepOf(id, before[id], after[id], (value) =>
+      references(value, after).some((other) => replaced.has(other)),
+    );
+    if (step?.does === 'replaces') replaced.add(id);
+    return step ? [step] : [];
+  });
+  return { steps, cleanup: cleanupOf(before, after, replaced), refused: refusals(before, after) };
+}
+
+function stepOf(
+  id: string,
+  old: Resource | undefined,
+  now: Resource | undefined,
+  refersToReplaced: (value: unknown) => boolean,
+): Step | undefined {
+  if (!now) return undefined;
+  const type = now.Type;
+  const step = { id, type, because: [], nameTaken: false };
+  if (!old) return { ...step, does: 'makes' };
+  const names = [...Object.keys(old.Properties ?? {}), ...Object.keys(now.Properties ?? {})];
+  const because = [...new Set(names)].filter((name) => {
+    const value = now.Properties?.[name];
+    return !same(old.Properties?.[name], value) || refersToReplaced(value);
+  });
+  if (because.length === 0) return undefined;
+  const causes = because.filter((name) => replacing(type).includes(name));
+  if (causes.length === 0) return { ...step, because, does: 'updates' };
+  const name = NAMES[type] ?? '';
+  const given = now.Properties?.[name];
+  const nameTaken = given !== undefined && !causes.includes(name);
+  return { ...step, because: causes, does: 'replaces', nameTaken };
+}
+
+/** What goes when everything else has succeeded: the last made first. */
+function cleanupOf(before: Resources, after: Resources, replaced: ReadonlySet<string>): Step[] {
+  return inOrder(before)
+    .reverse()
+    .flatMap((id): Step[] => {
+      const old = before[id];
+      if (!old || (id in after && !replaced.has(id))) return [];
+      const policy = id in after ? old.UpdateReplacePolicy : old.DeletionPolicy;
+      const does = /^Retain/.test(policy ?? '') ? 'keeps' : 'deletes';
+      return [{ id, type: old.Type, does, because: [], nameTaken: false }];
+    });
+}
+
+/** A logical id without the hashes that differ between machines. */
+const readable = (id: string) =>
+  id.replace(/ReadModelData[0-9a-f]{8}/, 'ReadModelData').replace(/[0-9A-F]{8}$/, '');
+
+const lineOf = ({ id, type, does, because, nameTaken }: Step) =>
+  [
+    `${does} ${readable(id)} (${type.replace(/^AWS::/, '')})`,
+    because.length > 0 ? `: ${because.join(', ')}` : '',
+    nameTaken ? ' !! under the name of the old one' : '',
+  ].join('');
+
+/** A story as lines. */
+export function lines({ steps, cleanup, refused }: Story): string {
+  return [
+    ...(steps.length === 0 && cleanup.length === 0 ? ['nothing happens'] : []),
+    ...steps.map(lineOf),
+    ...(cleanup.length > 0 ? ['then, when all is well:'] : []),
+    ...cleanup.map((step) => `  ${lineOf(step)}`),
+    ...refused.map((text) => `REFUSED: ${text}`),
+  ].join('\n');
+}

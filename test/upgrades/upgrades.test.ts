@@ -1,0 +1,161 @@
+/** Every usual change of a configuration, as CloudFormation would deploy it. */
+import { Template } from 'aws-cdk-lib/assertions';
+import type { Stack } from 'aws-cdk-lib/core';
+import { addServingStacks, parseConfig, type ServingConfigInput } from '../../lib/index.ts';
+import { MODEL_DIR, testApp } from '../stacks/support.ts';
+import type { Resources } from './resources.ts';
+import { lines, type Story, tell } from './story.ts';
+
+const IMAGE = '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving';
+const KEY = 'arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef';
+const VPC = {
+  vpcId: 'vpc-0123456789abcdef0',
+  availabilityZones: ['us-east-1a'],
+  subnetIds: ['subnet-0123456789abcdef0'],
+  securityGroupIds: ['sg-0123456789abcdef0'],
+};
+const SAMPLE = {
+  name: 'seven',
+  file: 'examples/digits/samples/00000-7.jpg',
+  contentType: 'application/x-image',
+};
+const CANARY = { type: 'canary', percent: 50, waitSeconds: 60 } as const;
+const TARGET = { concurrentRequests: 4 };
+
+type Model = Partial<ServingConfigInput['models'][string]>;
+/** A configuration: fields of its one model, and of the rest. */
+type Half = readonly [model: Model, rest?: Partial<ServingConfigInput>];
+
+const CPU = { instanceType: 'ml.c6i.xlarge', instanceCount: 2 };
+const endpoint = (fields: object = {}, rest: Partial<ServingConfigInput> = {}): Half => [
+  { endpoint: { ...CPU, ...fields } },
+  rest,
+];
+const batch = (fields: object = {}, model: Model = {}): Half => [
+  { batch: { instanceType: 'ml.c6i.xlarge', ...fields }, ...model },
+];
+const scaled = (fields: object = {}) => ({
+  scaling: { minInstances: 2, maxInstances: 4, target: TARGET, ...fields },
+});
+const OTHER_TYPE = { instanceType: 'ml.m5.xlarge' };
+const OTHER_MODEL = 'test/fixtures/models/keras_functional';
+
+/** Changes by their names. */
+const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
+  nothing: [endpoint(), endpoint()],
+  'another model': [endpoint(), [{ ...endpoint()[0], model: OTHER_MODEL }]],
+  'another handler': [
+    endpoint(),
+    [{ ...endpoint()[0], handler: 'docs/examples/handlers/picture-from-json.ts' }],
+  ],
+  'a variable of the runtime': [
+    endpoint(),
+    [{ ...endpoint()[0], environment: { SAGEMAKER_TFS_ENABLE_BATCHING: true } }],
+  ],
+  'another image': [endpoint(), endpoint({}, { image: { uri: `${IMAGE}:2`, variant: 'cpu' } })],
+  'another instance type': [endpoint(), endpoint(OTHER_TYPE)],
+  'more instances': [endpoint(), endpoint({ instanceCount: 3 })],
+  'autoscaling on': [endpoint(), endpoint(scaled())],
+  'autoscaling off': [endpoint(scaled()), endpoint()],
+  'other limits of autoscaling': [endpoint(scaled()), endpoint(scaled({ maxInstances: 9 }))],
+  'another type of a scaled endpoint, at once': [
+    endpoint(scaled()),
+    endpoint({ ...scaled(), ...OTHER_TYPE }),
+  ],
+  'another type of a scaled endpoint, first step': [
+    endpoint(scaled()),
+    endpoint(scaled({ registered: false })),
+  ],
+  'another type of a scaled endpoint, second step': [
+    endpoint(scaled({ registered: false })),
+    endpoint({ ...scaled(), ...OTHER_TYPE }),
+  ],
+  'traffic in steps': [endpoint(), endpoint({ deployment: { traffic: CANARY } })],
+  'another alarm that rolls back': [endpoint(), endpoint({ deployment: { modelLatencyP90Ms: 9 } })],
+  'data capture on': [endpoint(), endpoint({ dataCapturePercent: 5 })],
+  'data capture off': [endpoint({ dataCapturePercent: 5 }), endpoint()],
+  'requests through a queue': [endpoint(), endpoint({ async: true })],
+  'serverless instead of instances': [endpoint(), [{ endpoint: { serverless: { memoryGiB: 2 } } }]],
+  'a key of your own': [endpoint(), endpoint({}, { encryptionKeyArn: KEY })],
+  'a VPC': [endpoint(), endpoint({}, { vpc: VPC })],
+  'mail from alarms': [endpoint(), endpoint({ alarmEmail: 'a@example.com' })],
+  'a sample of the smoke test': [endpoint(), endpoint({ smokeTest: { samples: [SAMPLE] } })],
+  tags: [endpoint(), endpoint({}, { tags: { team: 'vision' } })],
+  'batch: another model while jobs run': [batch(), batch({}, { model: OTHER_MODEL })],
+  'batch: another instance type': [batch(), batch(OTHER_TYPE)],
+  'batch: shards': [batch(), batch({ sharding: { objectsPerShard: 1000 } })],
+  'batch: a schedule': [batch(), batch({ schedule: 'rate(1 day)' })],
+};
+
+const made = new Map<string, Resources>();
+
+/** Resources of the configuration's one stack. */
+function resourcesOf([model, rest]: Half): Resources {
+  const key = JSON.stringify([model, rest]);
+  const known = made.get(key);
+  if (known) return known;
+  const app = testApp();
+  const models = { m: { model: MODEL_DIR, ...model } };
+  const image = { uri: `${IMAGE}:1`, variant: 'cpu' } as const;
+  addServingStacks(app, parseConfig({ image, models, ...rest }, 'test'));
+  const [stack] = app.node.children;
+  const { Resources } = Template.fromStack(stack as Stack).toJSON() as { Resources: Resources };
+  made.set(key, Resources);
+  return Resources;
+}
+
+const stories: readonly [string, Story][] = Object.entries(PAIRS).map(([name, [before, after]]) => [
+  name,
+  tell(resourcesOf(before), resourcesOf(after)),
+]);
+
+test.each(stories)('%s', (_, story) => {
+  expect(lines(story)).toMatchSnapshot();
+});
+
+describe('of every change', () => {
+  test.each(stories)('%s: nothing is made under a name that is taken', (_, { steps }) => {
+    expect(steps.filter(({ nameTaken }) => nameTaken)).toEqual([]);
+  });
+
+  test.each(stories)('%s: the endpoint stays, and no data goes', (_, { steps, cleanup }) => {
+    const gone = [...steps.filter(({ does }) => does === 'replaces'), ...cleanup]
+      .filter(({ does }) => does !== 'keeps')
+      .map(({ type }) => type);
+    expect(gone).not.toContain('AWS::SageMaker::Endpoint');
+    expect(gone).not.toContain('AWS::S3::Bucket');
+  });
+
+  test.each(stories)('%s: SageMaker takes it', (name, { refused }) => {
+    expect(refused.length > 0).toBe(name === 'another type of a scaled endpoint, at once');
+  });
+});
+
+test('models that running jobs name are kept', () => {
+  const story = stories.find(([name]) => name.includes('while jobs run'))?.[1];
+  const models = story?.cleanup.filter(({ type }) => type === 'AWS::SageMaker::Model');
+  expect(models).toEqual([expect.objectContaining({ does: 'keeps' })]);
+});
+
+describe('the teller', () => {
+  const config = { Type: 'AWS::SageMaker::EndpointConfig', Properties: { KmsKeyId: 'a' } };
+  const endpointOf = (): Resources[string] => ({
+    Type: 'AWS::SageMaker::Endpoint',
+    Properties: { EndpointConfigName: { 'Fn::GetAtt': ['C', 'Name'] } },
+  });
+  const other = { ...config, Properties: { KmsKeyId: 'b' } };
+
+  test('follows a replacement through references', () => {
+    const told = tell({ C: config, E: endpointOf() }, { C: other, E: endpointOf() });
+    expect(told.steps.map(({ does, id }) => `${does} ${id}`)).toEqual(['replaces C', 'updates E']);
+    expect(told.cleanup.map(({ does, id }) => `${does} ${id}`)).toEqual(['deletes C']);
+  });
+
+  test('sees a name that is taken', () => {
+    const model = (ModelName: string, PrimaryContainer: string): Resources => ({
+      M: { Type: 'AWS::SageMaker::Model', Properties: { ModelName, PrimaryContainer } },
+    });
+    expect(tell(model('a', 'x'), model('b', 'y')).steps[0]?.nameTaken).toBe(false);
+    expect(tell(model('a', 'x'), model('a', 'y')).steps[0]?.nameTaken).toBe(true);
+  });
+});
