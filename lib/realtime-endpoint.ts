@@ -49,6 +49,19 @@ function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpo
   };
 }
 
+/**
+ * A name that is another for each kind of endpoint. An endpoint keeps its kind for life: SageMaker refuses an
+ * update from instances to serverless, and one that takes the queue away. Under another name it is replaced.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-update-delete.html
+ * @see https://github.com/aws/sagemaker-python-sdk/pull/3124
+ */
+function nameOf(scope: Construct, props: RealtimeEndpointProps): string {
+  const serverless = props.variants.some((variant) => variant.serverless) && '-serverless';
+  const suffix = serverless || (props.asyncInference && '-async') || '';
+  const maxLength = 63 - suffix.length;
+  return Names.uniqueResourceName(scope, { maxLength, separator: '-' }) + suffix;
+}
+
 /** What an update takes from the new configuration although instance counts are kept. */
 const NOT_RETAINED = [
   { variantPropertyType: 'DesiredWeight' },
@@ -94,8 +107,7 @@ export class RealtimeEndpoint extends EndpointBase {
     setEncryptionKey(this, own.encryptionKey);
     checkCombination(this, own);
     const props = withKeys(this, own);
-    this.endpointName =
-      props.endpointName ?? Names.uniqueResourceName(this, { maxLength: 63, separator: '-' });
+    this.endpointName = props.endpointName ?? nameOf(this, props);
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.isAsync = props.asyncInference !== undefined;
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;

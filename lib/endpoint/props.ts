@@ -51,7 +51,8 @@ export interface RealtimeEndpointProps {
    * Name of the endpoint, unique in account and region. It is not left to CloudFormation because the
    * alarms that guard an update and the role's log permission need it before the endpoint exists. An
    * endpoint is replaced only when its name changes, so an old and a new one never collide.
-   * @default - derived from the stack's name and the construct's path
+   * @default - derived from the stack's name and the construct's path, and ending in `-async` or `-serverless` for
+   *   those: an endpoint cannot become another kind, and is replaced
    */
   readonly endpointName?: string;
 }

@@ -26,11 +26,34 @@ function registered(resources: Resources): string[] {
   );
 }
 
+/** Name and kind of the endpoint. */
+function endpointOf(resources: Resources): readonly [name: unknown, kind: string] {
+  const find = (type: string) =>
+    Object.values(resources).find(({ Type }) => Type === `AWS::SageMaker::${type}`)?.Properties;
+  const { AsyncInferenceConfig, ProductionVariants = [] } = find('EndpointConfig') ?? {};
+  const [variant] = ProductionVariants as object[];
+  const other = AsyncInferenceConfig ? 'asynchronous' : 'of instances';
+  return [
+    find('Endpoint')?.EndpointName,
+    variant && 'ServerlessConfig' in variant ? 'serverless' : other,
+  ];
+}
+
+/** @see https://github.com/aws/sagemaker-python-sdk/pull/3124 */
+function kindChange(before: Resources, after: Resources): string | undefined {
+  const [name, kind] = endpointOf(before);
+  const [newName, newKind] = endpointOf(after);
+  if (kind === newKind || JSON.stringify(name) !== JSON.stringify(newName)) return undefined;
+  return `an endpoint that is ${kind} cannot become ${newKind}`;
+}
+
 /**
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html
  */
 export function refusals(before: Resources, after: Resources): string[] {
+  const kind = kindChange(before, after);
+  if (kind) return [kind];
   const now = variantsOf(after);
   const scaled = registered(before);
   return [...variantsOf(before)].flatMap(([name, old]) => {

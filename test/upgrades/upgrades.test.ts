@@ -75,6 +75,7 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
   'data capture on': [endpoint(), endpoint({ dataCapturePercent: 5 })],
   'data capture off': [endpoint({ dataCapturePercent: 5 }), endpoint()],
   'requests through a queue': [endpoint(), endpoint({ async: true })],
+  'instances instead of a queue': [endpoint({ async: true }), endpoint()],
   'serverless instead of instances': [endpoint(), [{ endpoint: { serverless: { memoryGiB: 2 } } }]],
   'a key of your own': [endpoint(), endpoint({}, { encryptionKeyArn: KEY })],
   'a VPC': [endpoint(), endpoint({}, { vpc: VPC })],
@@ -118,11 +119,13 @@ describe('of every change', () => {
     expect(steps.filter(({ nameTaken }) => nameTaken)).toEqual([]);
   });
 
-  test.each(stories)('%s: the endpoint stays, and no data goes', (_, { steps, cleanup }) => {
+  test.each(stories)('%s: the endpoint stays, and no data goes', (name, { steps, cleanup }) => {
     const gone = [...steps.filter(({ does }) => does === 'replaces'), ...cleanup]
       .filter(({ does }) => does !== 'keeps')
       .map(({ type }) => type);
-    expect(gone).not.toContain('AWS::SageMaker::Endpoint');
+    // Another kind of endpoint is another endpoint.
+    const kind = /queue|serverless/.test(name);
+    expect(gone.includes('AWS::SageMaker::Endpoint')).toBe(kind);
     expect(gone).not.toContain('AWS::S3::Bucket');
   });
 
@@ -135,6 +138,23 @@ test('models that running jobs name are kept', () => {
   const story = stories.find(([name]) => name.includes('while jobs run'))?.[1];
   const models = story?.cleanup.filter(({ type }) => type === 'AWS::SageMaker::Model');
   expect(models).toEqual([expect.objectContaining({ does: 'keeps' })]);
+});
+
+test('an endpoint that keeps its name cannot become another kind', () => {
+  const of = (ProductionVariants: object[], more = {}): Resources => ({
+    C: { Type: 'AWS::SageMaker::EndpointConfig', Properties: { ProductionVariants, ...more } },
+    E: { Type: 'AWS::SageMaker::Endpoint', Properties: { EndpointName: 'mine' } },
+  });
+  const instances = of([{ VariantName: 'a', InstanceType: 'ml.m5.large' }]);
+  const serverless = of([{ VariantName: 'a', ServerlessConfig: {} }]);
+  const queue = of([{ VariantName: 'a', InstanceType: 'ml.m5.large' }], {
+    AsyncInferenceConfig: {},
+  });
+  expect(tell(instances, serverless).refused).toEqual([
+    'an endpoint that is of instances cannot become serverless',
+  ]);
+  expect(tell(queue, instances).refused).toHaveLength(1);
+  expect(tell(instances, instances).refused).toEqual([]);
 });
 
 describe('the teller', () => {
