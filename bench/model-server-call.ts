@@ -1,22 +1,18 @@
-/** A call of the model server's REST API, in this process alone: node:http, undici, our own client. */
-import { Agent, request as httpRequest } from 'node:http';
-import { Pool } from 'undici';
-import { HttpClient } from '../container/src/transport/http/http-client.ts';
-import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
+/**
+ * A call of the model server, in this process alone: the runtime's own clients beside node:http, node:http2, grpc-js
+ * and undici, so that the day is seen on which one of those does as well.
+ */
+import { encodePredictRequest, numericTensor } from '@sagemaker-tfs/tensors';
+import type { Bench, BenchContext, Findings, ResultTable, Row } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
 import { startCanned } from './lib/front-ends.ts';
 import { jsonRow } from './lib/json-row.ts';
+import { grpcClients, type ModelServerClient, restClients } from './lib/model-server-clients.ts';
 import { median } from './lib/sockets.ts';
 
-const NODE_HTTP = 'node:http';
-const PATH = '/v1/models/model:predict';
-const IN_FLIGHT = 8;
 const ROUNDS = 3;
 /** Parts of a window: what each is warmed up for, and what a round takes. */
 const PART = { warmUp: 1, round: 1 / 2 };
-
-/** Sends the body and reads the answer whole. @returns its bytes */
-type Call = () => Promise<number>;
 
 /** Figures of one round. */
 interface Round {
@@ -24,88 +20,94 @@ interface Round {
   readonly cpuMilliseconds: number;
 }
 
+/** What is sent and read: a case of the canned model server. */
+interface Exchange {
+  readonly title: string;
+  readonly canned: string;
+  readonly inFlight: number;
+  readonly clients: (ports: {
+    readonly restPort: number;
+    readonly grpcPort: number;
+  }) => ModelServerClient[];
+}
+
+const JSON_BODY = jsonRow();
+
+const EXCHANGES: readonly Exchange[] = [
+  {
+    title: `REST: ${JSON_BODY.length.toLocaleString('en-US')} bytes of JSON there and as many back`,
+    canned: 'J',
+    inFlight: 8,
+    clients: ({ restPort }) => restClients(restPort, JSON_BODY),
+  },
+  {
+    title: 'gRPC: a picture of 602 KB there, 4 KB back',
+    canned: 'S',
+    inFlight: 8,
+    clients: ({ grpcPort }) => grpcClients(grpcPort, predictRequest('image', 'float32', 224)),
+  },
+  {
+    title: 'gRPC: a picture of 1.2 MB there, 29 MB back',
+    canned: 'B',
+    inFlight: 2,
+    clients: ({ grpcPort }) => grpcClients(grpcPort, predictRequest('input_tensor', 'uint8', 640)),
+  },
+];
+
+function predictRequest(input: string, dtype: 'float32' | 'uint8', side: number): Buffer {
+  const bytes = new Uint8Array(side * side * 3 * (dtype === 'float32' ? 4 : 1));
+  return Buffer.concat(
+    encodePredictRequest({
+      model: { name: 'model' },
+      signature: 'serving_default',
+      inputs: { [input]: numericTensor(dtype, [1, side, side, 3], bytes) },
+    }),
+  );
+}
+
+const COLUMNS = [
+  { key: 'name', title: 'Client' },
+  { key: 'rate', title: 'Calls/s' },
+  { key: 'cpu', title: 'CPU of the client, ms a call' },
+  { key: 'ratio', title: 'CPU of the baseline over its own' },
+];
+
 export const modelServerCall: Bench = {
   name: 'model-server-call',
-  question: "A call of the model server's REST API: what does the client alone cost?",
+  question: 'A call of the model server: what does the client alone cost?',
   async run(context): Promise<Findings> {
-    const body = jsonRow();
-    const server = await startCanned('J');
-    try {
-      const clients = [
-        nodeHttp(server.restPort, body),
-        undici(server.restPort, body),
-        ours(server.restPort, body),
-      ];
-      const rows = await inTurns(clients, context);
-      return {
-        tables: [
-          {
-            title: `${body.length.toLocaleString('en-US')} bytes of JSON there and as many back, ${IN_FLIGHT} in flight (baseline: ${NODE_HTTP})`,
-            columns: [
-              { key: 'name', title: 'Client' },
-              { key: 'rate', title: 'Calls/s' },
-              { key: 'cpu', title: 'CPU of the client, ms a call' },
-              { key: 'ratio', title: 'CPU of the baseline over its own' },
-            ],
-            rows,
-          },
-        ],
-      };
-    } finally {
-      await server.stop();
-    }
+    const tables: ResultTable[] = [];
+    for (const exchange of EXCHANGES) tables.push(await compared(exchange, context));
+    return { tables };
   },
 };
 
-interface Client {
-  readonly name: string;
-  readonly call: Call;
-  readonly close: () => unknown;
+async function compared(exchange: Exchange, context: BenchContext): Promise<ResultTable> {
+  const server = await startCanned(exchange.canned);
+  const clients = exchange.clients(server);
+  const title = `${exchange.title}, ${exchange.inFlight} in flight (baseline: ${clients[0]?.name})`;
+  context.log(title);
+  try {
+    return { title, columns: COLUMNS, rows: await inTurns(clients, exchange.inFlight, context) };
+  } finally {
+    for (const { close } of clients) await close();
+    await server.stop();
+  }
 }
 
-function nodeHttp(port: number, body: Buffer): Client {
-  const agent = new Agent({ keepAlive: true, noDelay: true });
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
-  const options = { host: '127.0.0.1', port, method: 'POST', path: PATH, agent, headers };
-  const call: Call = () =>
-    new Promise((resolve, reject) => {
-      const request = httpRequest(options, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => resolve(Buffer.concat(chunks).length));
-        response.on('error', reject);
-      });
-      request.on('error', reject);
-      request.end(body);
-    });
-  return { name: NODE_HTTP, call, close: () => agent.destroy() };
-}
-
-function undici(port: number, body: Buffer): Client {
-  const pool = new Pool(`http://127.0.0.1:${port}`);
-  const headers = { 'content-type': 'application/json' };
-  const call = async () => {
-    const answer = await pool.request({ method: 'POST', path: PATH, headers, body });
-    return (await answer.body.arrayBuffer()).byteLength;
-  };
-  return { name: 'undici', call, close: () => pool.destroy() };
-}
-
-function ours(port: number, body: Buffer): Client {
-  const client = new HttpClient({ maxReplyBytes: 1e9 });
-  const options = { host: '127.0.0.1', port, method: 'POST', path: PATH, body: [body] } as const;
-  const call = async () => (await client.call(options)).body.length;
-  return { name: 'ours', call, close: () => client.close() };
-}
-
-async function inTurns(clients: readonly Client[], context: BenchContext): Promise<Row[]> {
-  for (const { call } of clients) await load(call, context.seconds * PART.warmUp);
+async function inTurns(
+  clients: readonly ModelServerClient[],
+  inFlight: number,
+  context: BenchContext,
+): Promise<Row[]> {
+  const run = (client: ModelServerClient, part: number) =>
+    load(client, inFlight, context.seconds * part);
+  for (const client of clients) await run(client, PART.warmUp);
   const rounds = await calmRounds(ROUNDS, async () => {
     const round: Round[] = [];
-    for (const { call } of clients) round.push(await load(call, context.seconds * PART.round));
+    for (const client of clients) round.push(await run(client, PART.round));
     return round;
   });
-  for (const { close } of clients) await close();
   const middle = (index: number, pick: (round: Round) => number) =>
     median(rounds.map((round) => pick(round[index] as Round)));
   const base = middle(0, ({ cpuMilliseconds }) => cpuMilliseconds);
@@ -117,7 +119,11 @@ async function inTurns(clients: readonly Client[], context: BenchContext): Promi
   });
 }
 
-async function load(call: Call, seconds: number): Promise<Round> {
+async function load(
+  { call }: ModelServerClient,
+  inFlight: number,
+  seconds: number,
+): Promise<Round> {
   const from = performance.now();
   const until = from + seconds * 1_000;
   const before = process.cpuUsage();
@@ -125,7 +131,7 @@ async function load(call: Call, seconds: number): Promise<Round> {
   const loop = async () => {
     for (; performance.now() < until; calls++) await call();
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
+  await Promise.all(Array.from({ length: inFlight }, loop));
   const { user, system } = process.cpuUsage(before);
   return {
     callsPerSecond: calls / ((performance.now() - from) / 1_000),

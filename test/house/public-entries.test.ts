@@ -16,7 +16,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'bench/lib/decode-alone.ts': 'measures the decoding of pictures by itself',
   'bench/lib/kept-connection.ts':
     "sends load with the runtime's own HTTP client, the cheapest here",
-  'bench/model-server-call.ts':
+  'bench/lib/model-server-clients.ts':
     "measures the runtime's clients against node:http2, grpc-js and undici",
   'conformance/sections/documents.ts': "compares the look-alike's reader of JSON with an oracle",
   'conformance/sections/images.ts': 'compares decoding and resizing with Python',

@@ -2,7 +2,8 @@
  * The client's side of one HTTP/2 connection in clear text (RFC 9113), as far as unary gRPC needs it. It
  * stands in for node:http2 because that one stops reading while a write has not gone out: with a server that
  * does the same, large requests and large replies at a time wait for each other for ever. And it reads
- * replies to where they stay, without a copy.
+ * replies to where they stay, without a copy (`npm run bench -- --only model-server-call` has node:http2, grpc-js and
+ * undici beside it).
  *
  * The connection goes from `greeting` to `open` to `lost`, and may be retired in the first two:
  *
