@@ -28,15 +28,36 @@ export function fakeTime(library: string, file: string): Record<string, string> 
   };
 }
 
+const HOUR_MS = 3_600_000;
+/** How far the clock of the runtime is from the right one, at each offset. */
+const JUMPS: Readonly<Record<string, number>> = { '+1h': HOUR_MS, '-1d': -24 * HOUR_MS, '+0': 0 };
+
+/** Of the answers' Date, which Node makes once a second. */
+const PATIENCE_MS = 5_000;
+
+/** @throws Error where the answers' Date says that the jump did not happen */
+async function sees(url: string, offset: string): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const response = await fetch(`${url}/ping`);
+    await response.arrayBuffer();
+    const off = Date.parse(response.headers.get('date') ?? '') - Date.now();
+    if (Math.abs(off - (JUMPS[offset] as number)) < HOUR_MS / 2) return;
+    if (performance.now() > end) throw new Error(`the clock is off by ${off} ms at ${offset}`);
+    await sleep(100);
+  }
+}
+
 /** An hour ahead, a day back, and right again. */
 export const clockJumps: Fault = {
   name: 'the clock jumps an hour ahead and a day back',
-  async happen({ tally, clock, times }) {
+  async happen({ served, tally, clock, times }) {
     for (let time = 0; time < times; time++) {
-      for (const offset of ['+1h', '-1d', '+0']) {
+      for (const offset of Object.keys(JUMPS)) {
         writeFileSync(clock, offset);
-        tally.fault();
         await sleep(200);
+        tally.fault();
+        await sees(served.url, offset);
         await tally.untilRight(40);
       }
     }

@@ -12,6 +12,8 @@ export interface Ground {
   readonly basePath: string;
   /** How often the fault is repeated, or how many seconds it lasts. */
   readonly times: number;
+  /** How long an overload lasts, in ms. */
+  readonly overloadMs: number;
   /** Where the disk can be filled: the runtime's temporary directory. */
   readonly smallDisk: string;
   /** The file that tells the processes how wrong their clock is; see clock.ts. */

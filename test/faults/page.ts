@@ -14,7 +14,8 @@ its connection), breaks something, and compares every answer with the one that t
 
 \`\`\`sh
 npm run faults -- --short           # the whole table once, as in CI
-npm run faults -- --minutes 60      # again and again, each fault five times as long
+npm run faults                      # each fault five times as long, overloads for 10 minutes, for 20 minutes or once
+npm run faults -- --minutes 60      # again and again
 npm run faults -- --only worker     # some rows
 npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 \`\`\`
@@ -33,25 +34,39 @@ npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 A run fails if one answer is wrong or lost.
 `;
 
-/** Writes the table of faults. @param options of the command, to be told */
-export function writeFaults(rows: readonly Row[], options: readonly string[]): void {
-  const told = options.filter((option) => option !== '--write').join(' ');
-  const lines = together(rows).map(rowLine);
-  writeSection(
-    'Faults',
-    `Run on ${today()} with \`npm run faults -- ${told || '(no option)'}\`, on ${machine()}.
-
-| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | memory, MiB |
+const TABLE_HEAD = `| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | memory, MiB |
 | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |
-${lines.join('\n')}
-`,
+`;
+
+/**
+ * Writes the table of faults.
+ * @param options of the command, to be told
+ * @param isPart whether the other rows stay
+ */
+export function writeFaults(
+  rows: readonly Row[],
+  options: readonly string[],
+  isPart: boolean,
+): void {
+  const told = options.filter((option) => option !== '--write').join(' ');
+  const run = `Run on ${today()} with \`npm run faults${told && ` -- ${told}`}\`, on ${machine()}.`;
+  const [intro = '', table = ''] = isPart
+    ? (sectionsNow().get('Faults') ?? '').split(TABLE_HEAD)
+    : [];
+  const lines = new Map(
+    [...table.split('\n'), ...together(rows).map(rowLine)]
+      .filter(Boolean)
+      .map((line): [string, string] => [line.split(' | ').slice(0, 2).join(), line]),
   );
+  const intros = [...intro.split('\n').filter((line) => line && line !== run), run];
+  const text = [...intros, '', `${TABLE_HEAD}${[...lines.values()].join('\n')}`];
+  writeSection('Faults', text.join('\n'));
 }
 
-/** Replaces one section of the page and leaves the others. */
-export function writeSection(title: string, text: string): void {
+/** The sections of the page as it is, by title. */
+function sectionsNow(): Map<string, string> {
   const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-  const sections = new Map(
+  return new Map(
     before
       .split(/^## /m)
       .slice(1)
@@ -60,6 +75,11 @@ export function writeSection(title: string, text: string): void {
         return [section.slice(0, end), section.slice(end).trim()];
       }),
   );
+}
+
+/** Replaces one section of the page and leaves the others. */
+export function writeSection(title: string, text: string): void {
+  const sections = sectionsNow();
   sections.set(title, text.trim());
   const all = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
   writeFileSync(PAGE, [HEAD, ...all.map(([name, body]) => `## ${name}\n\n${body}\n`)].join('\n'));

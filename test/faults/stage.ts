@@ -30,6 +30,8 @@ export interface Effort {
   readonly clients: number;
   /** Repetitions, or seconds, of each fault. */
   readonly times: number;
+  /** How long an overload lasts, in ms. */
+  readonly overloadMs: number;
   readonly onRow: (row: Row) => void;
 }
 
@@ -141,6 +143,7 @@ async function onRuntime(
       clock,
       smallDisk: disk,
       times: effort.times,
+      overloadMs: effort.overloadMs,
       between: (mode: string) => writeFileSync(control, mode),
     };
     const rows: Row[] = [];
