@@ -358,7 +358,7 @@ test('a refused job goes on with the next types, and with --no-fallbacks with no
     expect(JSON.parse((await start()).stdout)).toMatchObject({ code: 'INSTANCE_TYPES_REFUSED' });
     expect(asked.splice(0)).toEqual(['ml.p3.2xlarge', 'ml.g5.2xlarge', 'ml.g4dn.xlarge']);
     const alone = JSON.parse((await start('--no-fallbacks')).stdout);
-    expect(alone).toMatchObject({ code: 'ResourceLimitExceeded' });
+    expect(alone).toMatchObject({ code: 'AWS_FAILED', awsError: 'ResourceLimitExceeded' });
     expect(asked).toEqual(['ml.p3.2xlarge']);
   } finally {
     await standIn.close();
