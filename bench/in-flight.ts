@@ -14,7 +14,7 @@ const BODY = Buffer.from(JSON.stringify({ inputs: 2000 }));
 const UNLIMITED = 'all 64 calls at once';
 const QUOTA = '16 calls at once, 48 wait in the runtime';
 
-/** With what is kept for probes 16 calls make `--grpc_max_threads=32`, of which one waits: a quota of 31. */
+/** 16 calls and the reserve for probes make `--grpc_max_threads=32`. One thread waits, so the quota is 31. */
 function contender(name: string, calls: number): Contender {
   return [
     name,

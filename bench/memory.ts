@@ -196,7 +196,7 @@ async function slowReaders(context: BenchContext): Promise<Row[]> {
   return rows;
 }
 
-/** Reads 100 KB every 100 ms for so many seconds, and leaves the connection open. */
+/** Reads 100 KB every 100 ms for some seconds, and leaves the connection open. */
 function readSlowly(url: string, accept: string, body: Buffer, seconds: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/x-image', accept };

@@ -1,2 +1,2 @@
-/** Bundles those of the rooms of which a source is newer than the bundle, or that have none yet. */
+/** Bundles the rooms that have no bundle, or one older than a source. */
 export declare function freshBundles(rooms: readonly string[]): void;

@@ -1,6 +1,6 @@
 /** The generated parts of pages written by hand: what stands between `<!-- KIND: WHAT -->` and `<!-- end -->`. */
 
-/** The page with each such part of `kind` as `contentOf(WHAT)` gives it. */
+/** The page with each such part of `kind` replaced by `contentOf(WHAT)`. */
 export function withMarked(
   page: string,
   kind: string,

@@ -492,7 +492,7 @@ export type EndpointConfig = NonNullable<ModelConfig['endpoint']>;
 /** Its batch transform. */
 export type BatchConfig = NonNullable<ModelConfig['batch']>;
 
-/** Gives the configuration its type in an editor. */
+/** Types the configuration in an editor. */
 export function defineConfig(config: ServingConfigInput): ServingConfigInput {
   return config;
 }

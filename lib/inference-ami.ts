@@ -106,7 +106,7 @@ const PREFERRED: Readonly<Record<InstanceUse, readonly string[]>> = {
  * The host image for an instance type and a serving image.
  * @param prop the prop that gave the instance type, for messages
  * @param chosen an image that the user chose; checked, then returned
- * @returns undefined where SageMaker's default is right: CPU images, and instance types known only at
+ * @returns undefined if SageMaker's default is right: CPU images, and instance types known only at
  *   deployment
  * @throws where the pair cannot work
  */

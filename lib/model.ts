@@ -28,7 +28,7 @@ export interface IModel extends IResource, IGrantable {
   readonly modelName: string;
   /** @attribute */
   readonly modelArn: string;
-  /** Role that its containers run with; undefined where it is not known: nothing can be granted to it then. */
+  /** Role that its containers run with; undefined if it is not known: nothing can be granted to it then. */
   readonly role: IRole | undefined;
   readonly image: Pick<IServingImage, 'variant' | 'platform'>;
   readonly data: ModelFacts;

@@ -13,7 +13,7 @@ export interface EndpointMonitoringProps {
   readonly endpoint: RealtimeEndpoint;
   /**
    * Topic told when an alarm changes to ALARM and back.
-   * @default - nobody is told
+   * @default - no notification
    */
   readonly alarmTopic?: ITopic;
   /**

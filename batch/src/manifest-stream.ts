@@ -2,7 +2,7 @@
 import { BatchError } from './errors.ts';
 import type { InputList } from './manifest-file.ts';
 
-/** Longest text between two keys' ends: S3's keys have at most 1,024 bytes, each of which JSON may write in six. */
+/** Longest text between two keys' ends: S3's keys have at most 1,024 bytes, and JSON may write each byte in six. */
 const MOST_PENDING = 64 * 1024;
 
 /** A manifest under way. */

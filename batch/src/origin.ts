@@ -69,7 +69,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Reads an origin; undefined where the text is none, which counts as another origin. */
+/** Reads an origin; undefined if the text is none, which counts as another origin. */
 export function parseOrigin(text: string): Origin | undefined {
   try {
     return schema.parse(JSON.parse(text));
@@ -83,7 +83,7 @@ export function originKey(root: string): string {
   return `${RUNS_FOLDER}origins/${digest(root).slice(0, 16)}.json`;
 }
 
-/** What a run must write as the origin before its first output; undefined where the one there stays. */
+/** What a run must write as the origin before its first output; undefined if the one there stays. */
 export function nextOrigin(
   there: Origin | undefined,
   own: Origin,

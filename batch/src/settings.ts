@@ -43,7 +43,7 @@ export interface TransformSettings {
   readonly instanceType: string;
   /**
    * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity. An input
-   * that gives `instanceType` alone has none.
+   * that sets only `instanceType` has none.
    */
   readonly fallbacks: readonly FallbackType[];
   readonly instanceCount: number;

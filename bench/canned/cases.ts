@@ -2,7 +2,7 @@
 import { DTYPES, elementCount, type NumericDType, type Tensor } from '@sagemaker-tfs/tensors';
 import { uniform } from '../simulation/random.ts';
 
-/** A model as far as a front end can tell: its signature, and the outputs that it always gives. */
+/** A model as a front end sees it: a signature, and outputs that are always the same. */
 export interface CannedCase {
   /** -1 for the batch dimension. */
   readonly inputs: Readonly<Record<string, { dtype: NumericDType; shape: readonly number[] }>>;

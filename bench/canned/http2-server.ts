@@ -27,7 +27,7 @@ import {
   WINDOW_UPDATE_BYTES,
 } from '../../container/src/transport/grpc/settings.ts';
 
-/** What a method answers: a message in pieces, or undefined where there is no such method. */
+/** What a method answers: a message in pieces, or undefined if there is no such method. */
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;
 
 const HELLO = greeting();

@@ -1,7 +1,7 @@
 /**
  * A `tensorflow_model_server` that computes nothing: it answers every Predict with the outputs of one case
  * (`CANNED_CASE`), so that a benchmark measures the front end before it. It takes the flags that the runtime
- * gives TensorFlow Serving.
+ * sets for TensorFlow Serving.
  */
 import { readFileSync } from 'node:fs';
 import { CASES } from './cases.ts';

@@ -1,4 +1,4 @@
-/** A closed loop of HTTP requests: so many in flight, each followed at once by the next. */
+/** A closed loop of HTTP requests: a fixed number in flight, each followed at once by the next. */
 import { type LatencySummary, summarize } from 'sagemaker-tfs/development/output';
 import { KeptConnection } from './kept-connection.ts';
 import { cpuSeconds } from './process-stats.ts';
@@ -25,7 +25,7 @@ export interface LoadResult {
   readonly latency: LatencySummary;
   /** Bytes of one response body. */
   readonly responseBytes: number;
-  /** CPU milliseconds of `pids` for each request; undefined where there are none. */
+  /** CPU milliseconds of `pids` for each request; undefined if there are none. */
   readonly cpuMilliseconds: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   }
 }
 
-/** Sends exactly so many requests. @throws as {@link runLoad} */
+/** Sends exactly that number of requests. @throws as {@link runLoad} */
 export async function sendMany(load: Load, count: number, each: (sent: number) => void) {
   const connections = connect(load);
   let begun = 0;

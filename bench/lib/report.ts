@@ -59,7 +59,7 @@ export function writeReport(benches: readonly Bench[]): void {
     '',
     '`npm run bench` measures all of this anew and writes this page; nothing in it is typed by hand. Every ratio is',
     'to a baseline of the same run on the same machine: a front end and the baseline take turns, with no other alive,',
-    'and the table shows the median round. A round of which the host of a virtual machine took more than a twentieth',
+    'and the table shows the median round. A round in which the host of a virtual machine took more than a twentieth',
     'of the processor time is measured again, once, and the calmest rounds count.',
     '',
     `${machineText(results)}`,

@@ -22,7 +22,7 @@ export type Request = Pick<Load, 'headers' | 'body'>;
 
 /**
  * What answers so fast after one window of load gets more of it: a JIT compiler needs thousands of short requests in
- * each process. Until so many were answered, or so many windows are over; what costs no less CPU after `flat` windows
+ * each process. It ends after a number of answers or of windows; what costs no less CPU after `flat` windows
  * has nothing to compile.
  */
 const SHORT = { leastRequestsPerSecond: 100, requests: 6_000, windows: 5, flat: 3, gain: 0.97 };

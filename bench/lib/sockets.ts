@@ -1,4 +1,4 @@
-/** The physical limit: so many bytes through two bare socket hops, between three processes. */
+/** The physical limit: the same bytes through two bare socket hops, between three processes. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { endChild, firstLine, startChild } from './children.ts';

@@ -1,4 +1,4 @@
-/** Asks `/ping` of a URL every few milliseconds for so many seconds; prints the milliseconds as JSON. */
+/** Asks a URL for `/ping` every few milliseconds for some seconds, and prints the latencies in milliseconds as JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeptConnection } from '../lib/kept-connection.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Bytes through bare sockets. `serve BYTES` answers each byte that it gets with so many bytes; `relay PORT`
+ * Bytes through bare sockets. `serve BYTES` answers each byte that it receives with BYTES bytes; `relay PORT`
  * passes on both ways. Each prints the port on which it listens.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

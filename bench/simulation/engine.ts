@@ -55,7 +55,7 @@ export class Simulation {
   }
 }
 
-/** So many servers with one queue, first come first served. */
+/** A number of servers with one queue, first come first served. */
 export class Station {
   /** Milliseconds of work done, all servers together. */
   busy = 0;

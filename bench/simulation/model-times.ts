@@ -72,7 +72,7 @@ export function timesOfRate(secondsPerImage: number, where: string, date: string
 }
 
 /**
- * The line through what a request of so many images takes at the best rate: its slope is an image, its start a
+ * The line through the times of requests by their number of images, at the best rate: its slope is an image, its start a
  * batch. Batches that the server made itself are left out where there are others: their size is not known.
  */
 export function timesOf(points: readonly Point[]): Omit<ModelTimes, 'date'> {

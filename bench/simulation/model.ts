@@ -27,7 +27,7 @@ export interface Packing {
   readonly serverBatching?: boolean;
 }
 
-/** What a run of the model gives. */
+/** The result of a run of the model. */
 export interface Outcome {
   /** Tiles a second, all instances. */
   readonly throughput: number;
@@ -55,7 +55,7 @@ interface Instance {
 export function simulate(instances: number, packing: Packing, measured: Measured): Outcome {
   const simulation = new Simulation();
   const random = uniform(SEED);
-  // A prefix takes so many requests a second: each holds its gate for 1 / rate.
+  // A prefix has a rate of requests a second, so each request holds its gate for 1 / rate.
   const gate = { get: new Station(simulation, 1), put: new Station(simulation, 1) };
   const counts = { images: 0, gets: 0, puts: 0 };
   const times = { ...GPU, ...measured.model };

@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   await writeFile(DOCUMENT, withResult(await readFile(DOCUMENT, 'utf8'), text));
 }
 
-/** Undefined where none are given. */
+/** Undefined if none are given. */
 async function givenTimes(values: {
   'model-times'?: string | undefined;
   'seconds-per-image'?: string | undefined;

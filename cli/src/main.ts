@@ -51,7 +51,7 @@ export function program(): Command {
   return command;
 }
 
-/** Runs the command line and gives the exit status: 0, 1 (the work failed) or 2 (wrong usage). */
+/** Runs the command line and returns the exit status: 0, 1 (the work failed) or 2 (wrong usage). */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
     const command = program();

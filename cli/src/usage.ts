@@ -13,7 +13,7 @@ export function listWhatIsAllowed(command: Command): void {
   for (const verb of command.commands) listWhatIsAllowed(verb);
 }
 
-/** The command that a command line asks help for with `help`; undefined where it asks for none. @throws CommandError USAGE */
+/** The command that a command line asks help for with `help`; undefined if it asks for none. @throws CommandError USAGE */
 export function helpTarget(program: Command, argv: readonly string[]): Command | undefined {
   const words = argv.filter((word) => !word.startsWith('-'));
   const at = words.indexOf('help');

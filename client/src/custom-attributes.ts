@@ -1,6 +1,6 @@
 /**
  * `X-Amzn-SageMaker-Custom-Attributes`, the one header that SageMaker hands on in both directions:
- * `name=value` with commas between; commas, percent signs and what is not visible ASCII are percent-encoded in values.
+ * `name=value` with commas between; in values, commas, percent signs and everything but visible ASCII are percent-encoded.
  */
 import { PredictionError } from './errors/prediction-error.ts';
 

@@ -27,7 +27,7 @@ export interface PredictOptions extends RetryOptions {
   readonly targetVariant?: string;
   /** Ends the call; its reason is then thrown. */
   readonly signal?: AbortSignal;
-  /** Seconds that each try may take. Default: 70, as SageMaker gives real-time answers 60. */
+  /** Seconds that each try may take. Default: 70, as SageMaker allows 60 for real-time answers. */
   readonly timeoutSeconds?: number;
 }
 
@@ -139,7 +139,7 @@ async function attempt<T>(
 interface Deadline {
   /** Aborts with TIMEOUT when the time is over. */
   readonly signal: AbortSignal;
-  /** Gives the timer back: the work is done. */
+  /** Stops the timer: the work is done. */
   readonly end: () => void;
 }
 

@@ -131,7 +131,7 @@ function differsAsAnswer({ outputs, form, answer }: Case): string | undefined {
   return sorted(value) === sorted(answer) ? undefined : `${sorted(value)} for ${sorted(answer)}`;
 }
 
-/** Python's words for what is not finite. */
+/** Python's words for infinities and NaN. */
 const WORDS: Readonly<Record<string, string>> = {
   NaN: 'nan',
   Infinity: 'inf',

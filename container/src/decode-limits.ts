@@ -24,14 +24,14 @@ export interface DecodeLimits extends ImageLimits {
   readonly maxFeatures: number;
   /** Bytes of the name of an array in a `.npz`, and of a feature in a SageMaker Record. */
   readonly maxNameBytes: number;
-  /** A `.npz` may hold so many times its own bytes, or `smallNpzBytes`, whichever is more. */
+  /** A `.npz` may hold this multiple of its own bytes, or `smallNpzBytes`, whichever is more. */
   readonly maxNpzRatio: number;
   readonly smallNpzBytes: number;
   /** Parts that a RecordIO record may be written in. */
   readonly maxRecordParts: number;
   /** Bytes of a sparse vector of a SageMaker Record made dense. */
   readonly maxSparseBytes: number;
-  /** Such a vector may become so many times its own bytes, or `smallSparseBytes`, whichever is more. */
+  /** Such a vector may grow to this multiple of its own bytes, or to `smallSparseBytes`, whichever is more. */
   readonly maxSparseRatio: number;
   readonly smallSparseBytes: number;
 }

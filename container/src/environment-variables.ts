@@ -21,7 +21,7 @@ export type VariableType =
 export interface VariableDefinition {
   readonly name: string;
   readonly type: VariableType;
-  /** The value where the variable is unset, as text; undefined where unset has a meaning of its own. */
+  /** The value where the variable is unset, as text; undefined if unset has a meaning of its own. */
   readonly default?: string;
   readonly choices?: readonly string[];
   /** Least number allowed. Default: 0. */
@@ -163,7 +163,7 @@ const MODEL_SERVER = [
     name: 'SAGEMAKER_TFS_ONEDNN',
     type: 'boolean',
     description:
-      "oneDNN's operations on CPUs. `false` gives the digits of TensorFlow's own. Unset: TensorFlow decides, by the processor.",
+      "oneDNN's operations on CPUs. `false` uses TensorFlow's own kernels, whose last digits differ. Unset: TensorFlow decides, by the processor.",
   },
   {
     name: 'OMP_NUM_THREADS',
@@ -439,7 +439,7 @@ const READERS = [
     minimum: 1,
     maximum: 100000,
     description:
-      'Scans of one JPEG, each of which goes over the whole picture; progressive files have a dozen.',
+      'Scans of one JPEG. Each scan passes over the whole picture; progressive files have a dozen.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_SECONDS',
@@ -447,8 +447,7 @@ const READERS = [
     default: '60',
     minimum: 1,
     maximum: 3600,
-    description:
-      'How long the general decoder (sharp) may take for one image, in whole seconds, before it gives it up.',
+    description: 'Time limit of the general decoder (sharp) for one image, in whole seconds.',
   },
 ] as const satisfies readonly VariableDefinition[];
 
@@ -510,7 +509,7 @@ const OBSERVABILITY = [
     choices: ['message', 'hidden'],
     default: 'message',
     description:
-      "What clients are told of an exception in a handler: its message, or only that there was one. The log has message and stack either way; an `HttpError` is always the client's.",
+      'What clients see of an exception in a handler: its message, or only that it failed. The log has message and stack either way; clients always see an `HttpError`.',
   },
   {
     name: 'SAGEMAKER_TFS_LOG_LEVEL',
@@ -560,7 +559,7 @@ export const RETIRED_VARIABLES: Readonly<Record<string, string>> = {
   SAGEMAKER_TFS_VERSION: 'the version is the one of the image',
   SAGEMAKER_GUNICORN_WORKERS: 'there is no gunicorn; use SAGEMAKER_TFS_PROCESSES',
   SAGEMAKER_GUNICORN_THREADS:
-    'there is no gunicorn; one process answers many requests at a time, SAGEMAKER_TFS_PROCESSES gives more',
+    'there is no gunicorn; one process answers many requests at a time, and SAGEMAKER_TFS_PROCESSES adds more',
   SAGEMAKER_GUNICORN_WORKER_CLASS: 'there is no gunicorn',
   SAGEMAKER_GUNICORN_TIMEOUT_SECONDS:
     'there is no gunicorn; use SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS',

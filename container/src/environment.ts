@@ -63,7 +63,7 @@ export interface Environment {
   readonly foreignPages: 'allow' | 'refuse';
   readonly modelDir: string;
   readonly defaultModelName: string | undefined;
-  /** Version by label, of the default model; undefined where none are set. */
+  /** Version by label, of the default model; undefined if none are set. */
   readonly versionLabels: Readonly<Record<string, string>> | undefined;
   readonly backend: 'grpc' | 'rest' | 'in-process';
   /** Processes of the runtime that share the requests. */
@@ -74,7 +74,7 @@ export interface Environment {
     readonly instances: number;
     /** Calls that one instance works on at a time, from all processes of the runtime together. */
     readonly inFlight: number;
-    /** After so many ms without any answer an instance is ended and started again. */
+    /** Milliseconds without any answer after which an instance is killed and started again. */
     readonly silenceMs: number;
     readonly ports: PortRange | undefined;
     readonly gpuMemoryMargin: number;
@@ -82,7 +82,7 @@ export interface Environment {
     readonly intraOpThreads: number;
     readonly ompThreads: string;
     readonly graph: GraphOptions;
-    /** Undefined where batching is off. */
+    /** Undefined if batching is off. */
     readonly batching: Batching | undefined;
   };
   readonly limits: {
@@ -111,7 +111,7 @@ export interface Environment {
     readonly strategy: 'SINGLE_RECORD' | 'MULTI_RECORD';
     readonly maxPayloadMb: number;
   };
-  /** Whether clients are told the message of a handler's exception. */
+  /** Whether clients see the message of a handler's exception. */
   readonly tellsHandlerErrors: boolean;
   /** Whether a bad record gets an error as its row; else the whole request is refused. */
   readonly answersBadRecords: boolean;
@@ -124,7 +124,7 @@ export interface Environment {
   };
 }
 
-/** Ports of the AWS container where SageMaker gives no range. */
+/** Ports of the AWS container if SageMaker sets no range. */
 export const DEFAULT_GRPC_PORT = 9000;
 export const DEFAULT_REST_PORT = 8501;
 /** Batch transform has 64 requests in flight where it is tuned well. */
@@ -140,7 +140,7 @@ export class EnvironmentError extends Error {
   }
 }
 
-/** What {@link readEnvironment} gives. */
+/** The result of {@link readEnvironment}. */
 export interface EnvironmentReading {
   readonly environment: Environment;
   /** Names that look like ours and are not, each with advice. */

@@ -86,7 +86,7 @@ function checkManifestEvents(scope: Construct, props: BatchTransformProps): void
       scope,
       'startOnManifest',
       `the output prefix '${output.prefix}' lies below the input prefix '${input.prefix}', so the manifests that a run writes would start the next one, for ever`,
-      'Give input and output prefixes of which none lies in the other',
+      'Give input and output prefixes that do not contain each other',
     );
   }
   if (sendsEvents(input.bucket)) return;

@@ -7,7 +7,7 @@ export interface DefinitionProps extends FixedJobProps {
   readonly defaults: string;
   /** Function that plans shards and counts outputs. */
   readonly shardFunctionArn: string;
-  /** @default - nobody is told */
+  /** @default - no notification */
   readonly topicArn?: string;
 }
 

@@ -181,7 +181,7 @@ export interface BatchTransformProps {
   readonly inventory?: S3Place;
   /**
    * Topic told when an execution ends.
-   * @default - nobody is told
+   * @default - no notification
    */
   readonly topic?: ITopic;
   /**

@@ -25,7 +25,7 @@ const NO_QUOTA = '/(is|utilization of) 0 instances/i';
 const NO_SUCH_TYPE = '/instance ?type/i';
 
 /**
- * JSONata that gives `{next, reasons, ...}` to merge into the job: `next` is `now`, `later` or `fail`.
+ * JSONata that returns `{next, reasons, ...}` to merge into the job: `next` is `now`, `later` or `fail`.
  * @param settings JSONata of the settings
  */
 export function nextTry(settings: string): string {

@@ -9,7 +9,7 @@ import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { nextTry } from './refused.ts';
 
-/** What is not a setting: the same for every job of a construct. */
+/** Fixed for every job of a construct, and so not a setting. */
 export interface FixedJobProps {
   readonly modelName: string;
   /** Start of job names; SageMaker's names are at most 63 characters. */

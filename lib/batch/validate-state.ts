@@ -50,7 +50,7 @@ function conflict({ setting, when, problem }: ConflictRule): string {
 }
 
 /**
- * JSONata that gives `{settings, errors}` of an execution's input.
+ * JSONata that returns `{settings, errors}` of an execution's input.
  * @param defaults texts may hold CloudFormation tokens
  */
 export function validation(defaults: string): string {

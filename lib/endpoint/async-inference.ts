@@ -85,7 +85,7 @@ export function asyncFiles(props: AsyncInferenceProps): AsyncFiles {
     failureUri: outputBucket.s3UrlForObject(failurePrefix),
     grantReadWrite(grantee) {
       grantWriteBelow(grantee, inputBucket, inputPrefix, ['s3:PutObject', 's3:DeleteObject']);
-      // With leave to list, an answer that is not there yet is told from one that may not be read.
+      // With permission to list, S3 distinguishes a missing answer from a forbidden one.
       for (const prefix of [outputPrefix, failurePrefix]) {
         grantReadBelow(grantee, outputBucket, prefix);
       }

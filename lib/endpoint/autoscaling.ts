@@ -133,7 +133,7 @@ function metricFor(endpointName: string, target: ScalingTarget) {
   return { predefinedMetricSpecification: { predefinedMetricType } };
 }
 
-/** From no instance to one: the backlog per instance is undefined where there is none. */
+/** From no instance to one: the backlog per instance is undefined if there is none. */
 function addWakeUp(
   scope: Construct,
   endpointName: string,

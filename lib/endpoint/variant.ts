@@ -15,7 +15,7 @@ export interface VariantProps {
   /** The model that this variant serves. */
   readonly model: IModel;
   /**
-   * Name of the variant, by which requests can address it and metrics are told apart.
+   * Name of the variant, used by requests that address it and as a dimension of metrics.
    * @default - 'AllTraffic' for a single variant; required for several
    */
   readonly variantName?: string;

@@ -65,8 +65,8 @@ export class FileCache {
   /**
    * The files of a module.
    * @param key names the module and how it is bundled
-   * @param find gives the files where they are not known, or may have changed: one of them has another
-   *   content, or a directory has more or fewer files, any of which may be imported instead
+   * @param find returns the files if they are unknown or may have changed: one of them has another
+   *   content, or a directory has more or fewer files, and any of them may be imported instead
    */
   moduleFiles(key: string, find: () => readonly string[]): readonly string[] {
     const entry = this.known.modules[key];

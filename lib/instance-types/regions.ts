@@ -45,7 +45,7 @@ const ALTERNATIVES = ['ml.g4dn.xlarge', 'ml.g5.xlarge', 'ml.g6.xlarge', 'ml.c6i.
 
 const USES = { endpoint: 'endpoints', transform: 'transform jobs' } as const;
 
-/** Why a type may not be had in a region; undefined where it is in the table, or the region is not. */
+/** Why a type may not be had in a region; undefined if it is in the table, or the region is not. */
 export function regionDoubt(
   region: string,
   use: InstanceUse,

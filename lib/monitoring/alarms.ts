@@ -35,7 +35,7 @@ export interface AlarmThresholds {
   readonly queueAge?: Duration;
   /**
    * P90 of the time in the container over 5 minutes.
-   * @default Duration.seconds(10), a sixth of what SageMaker waits before it gives up
+   * @default Duration.seconds(10), a sixth of SageMaker's own limit
    */
   readonly modelLatencyP90?: Duration;
   /**

@@ -7,7 +7,7 @@ import { at, type Finding, type Rule } from './rule.ts';
 const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';
 const API = 'https://docs.aws.amazon.com/sagemaker/latest/APIReference';
 
-/** A check of every endpoint; gives the problem and the field below the endpoint. */
+/** A check of every endpoint; returns the problem and the field below the endpoint. */
 function eachEndpoint(
   check: (endpoint: EndpointConfig) => readonly [field: string, problem: Problem] | undefined,
 ): Rule['check'] {

@@ -108,7 +108,7 @@ const ECR = /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)
 
 /**
  * What CreateModel would refuse of an image's address.
- * @param region where the model is; undefined where synthesis does not know
+ * @param region where the model is; undefined if synthesis does not know
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (Image)
  */
 export function imageProblem(uri: string, region: string | undefined): Problem {

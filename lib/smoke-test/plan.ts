@@ -37,7 +37,7 @@ export interface ShapeExpectation extends Located {
   readonly shape: readonly number[];
   /**
    * TensorFlow's name, for `.npy` answers; JSON has no dtypes, there only numbers, strings and
-   * booleans are told apart.
+   * booleans differ.
    * @default - any
    */
   readonly dtype?: string;

@@ -14,7 +14,7 @@ export const SAMPLES_DIR = '/opt/samples';
 /** Samples whose files are named as in the layer, and the layer. */
 export interface SamplesLayer {
   readonly samples: readonly SmokeTestSample[];
-  /** Undefined where there are no samples. */
+  /** Undefined if there are no samples. */
   readonly layer: LayerVersion | undefined;
 }
 

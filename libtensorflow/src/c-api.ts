@@ -12,7 +12,7 @@ export type PointerArgument = Pointer | ArrayBufferView | null;
 
 /**
  * Native code runs on a stack that koffi allocates, 128 KiB for asynchronous calls. TensorFlow recurses
- * over graphs and may run kernels on the caller's thread, so it gets what Linux gives a thread. Only
+ * over graphs and may run kernels on the caller's thread, so it gets the stack of a thread of Linux. Only
  * pages that are touched take memory.
  */
 const NATIVE_STACK_BYTES = 8 * 1024 * 1024;
@@ -89,7 +89,7 @@ function dlopen(): KoffiFunc<(path: string, flags: number) => Pointer | null> {
 }
 
 function bindLibrary(location: LibraryLocation): TensorFlow {
-  // Where dlopen failed, koffi's own attempt fails the same way and gives the system's reason.
+  // If dlopen failed, koffi's own attempt fails too, with the system's reason.
   openLibrary(location.framework);
   const api = bindCApi(openLibrary(location.cc));
   const tensorflow = { version: api.TF_Version(), location, api };

@@ -35,7 +35,7 @@ const PYTHON_TIMEOUT = 20_000;
  * Looks at the environment variable `LIBTENSORFLOW_PATH` (a directory, or the library's file), then in
  * this package's cache, then for an installed Python TensorFlow.
  *
- * @returns undefined where there is none
+ * @returns undefined if there is none
  * @throws LibTensorFlowError LIBRARY_NOT_FOUND where LIBTENSORFLOW_PATH is set and holds no library
  */
 export async function findLibrary(): Promise<LibraryLocation | undefined> {

@@ -24,7 +24,7 @@ const FRAMEWORK_NAME = 'libtensorflow_framework.so.2';
 /** The names that people look for in a message. */
 export const LIBRARY_NAMES = 'libtensorflow_cc.so.2 and libtensorflow_framework.so.2';
 
-/** Paths of both libraries, or undefined where the directory lacks one of them or is none. */
+/** Paths of both libraries, or undefined if the directory lacks one of them or is none. */
 export async function librariesIn(
   directory: string,
 ): Promise<{ readonly cc: string; readonly framework: string } | undefined> {

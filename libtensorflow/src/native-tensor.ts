@@ -84,7 +84,7 @@ export function deleteKeptInputs(): void {
 /** An output as JavaScript sees it. */
 export interface Output {
   readonly tensor: Tensor;
-  /** The memory of TensorFlow that the tensor's bytes are, or undefined where they were copied. */
+  /** The memory of TensorFlow that the tensor's bytes are, or undefined if they were copied. */
   readonly view: ArrayBuffer | undefined;
 }
 

@@ -160,7 +160,7 @@ export type ParsedFlags =
   /** `problem` goes to stderr, `usage` to stdout; the process ends with status 255, as the original does. */
   | { readonly problem: string; readonly usage: string };
 
-/** Parses a command line without the program's own name. Of unknown arguments the first is told. */
+/** Parses a command line without the program's own name. Of several unknown arguments, only the first is reported. */
 export function parseFlags(args: readonly string[], program: string): ParsedFlags {
   const values: Record<string, number | boolean | string> = {};
   for (const [name, flag] of Object.entries(FLAGS)) values[name] = flag.default;

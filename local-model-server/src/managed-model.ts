@@ -49,7 +49,7 @@ export class ManagedModel {
     this.#pending = directories;
   }
 
-  /** The servable of one version, or of the newest that serves; undefined where there is none. */
+  /** The servable of one version, or of the newest that serves; undefined if there is none. */
   servable(version: bigint | undefined): Servable | undefined {
     return this.#versions.find(
       ({ directory, servable }) =>

@@ -41,3 +41,7 @@ test('a session config that is none stops the start', async () => {
     `Invalid protobuf file: '${file}'`,
   );
 });
+
+test('--ssl_config_file ends the server: calls would go in the clear', async () => {
+  await expect(servables('--ssl_config_file=ssl.config')).rejects.toThrow(/without TLS/);
+});

@@ -22,7 +22,7 @@ export interface ServerOptions {
   readonly models: readonly ModelConfig[];
   readonly servables: ServableOptions;
   readonly grpc: GrpcOptions;
-  /** Undefined where the REST API is off. */
+  /** Undefined if the REST API is off. */
   readonly rest: RestOptions | undefined;
 }
 

@@ -16,7 +16,7 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
-/** Writes a file into a new directory and gives its path. */
+/** Writes a file into a new directory and returns its path. */
 export async function temporaryFile(name: string, content: string | Uint8Array): Promise<string> {
   const path = join(await temporaryDirectory(), name);
   await writeFile(path, content);

@@ -15,9 +15,9 @@ export interface PixelsInput {
   /** Name of the input. */
   readonly input: string;
   readonly dtype: Exclude<NumericDType, 'bool'>;
-  /** Pixels; undefined where the model takes any and none is declared: the picture's own height. */
+  /** Pixels; undefined if the model takes any and none is declared: the picture's own height. */
   readonly height: number | undefined;
-  /** Pixels; undefined where the model takes any and none is declared: the picture's own width. */
+  /** Pixels; undefined if the model takes any and none is declared: the picture's own width. */
   readonly width: number | undefined;
   readonly channels: 'rgb' | 'bgr' | 'gray';
   /** Order of the dimensions of the tensor. */

@@ -12,7 +12,7 @@ export interface TensorDescription {
 export interface PictureInput {
   readonly input: string;
   readonly resize: 'stretch' | 'cover' | 'contain';
-  /** Pixels; undefined where the model takes any size or the encoded bytes. */
+  /** Pixels; undefined if the model takes any size or the encoded bytes. */
   readonly width?: number | undefined;
   readonly height?: number | undefined;
 }

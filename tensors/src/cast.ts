@@ -9,7 +9,7 @@ const TWO_32 = 2 ** 32;
 /**
  * The same elements as another numeric dtype: floats round to nearest even, floats to integers drop the
  * fraction, integers wrap, anything but zero is true. Floats beyond an integer's range, which `tf.cast`
- * leaves undefined, wrap, and NaN becomes 0. The same dtype gives the tensor itself.
+ * leaves undefined, wrap, and NaN becomes 0. With the same dtype it returns the tensor itself.
  */
 export function cast(tensor: NumericTensor, dtype: NumericDType): NumericTensor {
   if (tensor.dtype === dtype) return tensor;

@@ -2,7 +2,7 @@
 import { type Crc32, provideCrc32 } from './crc32.ts';
 import { type Crc32c, provideCrc32c } from './crc32c.ts';
 
-/** Checksums by native code; each must give what the portable one gives. */
+/** Checksums by native code; each must equal the portable one. */
 export interface Checksums {
   readonly crc32: Crc32;
   readonly crc32c: Crc32c;

@@ -72,7 +72,7 @@ const BY_ENUM_VALUE = new Map<number, DType>(
 const REFERENCE = 100;
 
 /**
- * The dtype with this `DataType` enum value, or undefined where it is not one of {@link DTYPES}. A reference
+ * The dtype with this `DataType` enum value, or undefined if it is not one of {@link DTYPES}. A reference
  * type (`DT_FLOAT_REF`) is what it refers to: values are fed and fetched as that.
  */
 export function dtypeOfEnum(value: number): DType | undefined {

@@ -1,6 +1,6 @@
 /**
  * A JSON parser for documents that are mostly numbers, hundreds of thousands to a list: it makes neither a
- * string of the document nor arrays of the numbers. It knows valid JSON of the usual kind, and gives the rest up.
+ * string of the document nor arrays of the numbers. It knows valid JSON of the usual kind, and leaves the rest to another parser.
  */
 import { readNumbers } from './read-numbers.ts';
 import { utf8DecodeStrict } from './text.ts';
@@ -28,7 +28,7 @@ const GIVEN_UP = Symbol('given up');
 
 /**
  * The documents of a body, one after the other, the nested lists of numbers in them as PackedNumbers.
- * @returns undefined where another parser is to be asked: for errors, and documents that are not of this kind
+ * @returns undefined if another parser is to be asked: for errors, and documents that are not of this kind
  */
 export function parsePackedDocuments(bytes: Uint8Array): unknown[] | undefined {
   if (bytes.byteLength < MIN_BYTES) return undefined;
@@ -134,7 +134,7 @@ function takes(cursor: Cursor, byte: number): boolean {
   return true;
 }
 
-/** Gives the byte after the whitespace. */
+/** Returns the byte after the whitespace. */
 function skipSpace(cursor: Cursor): number | undefined {
   while (isSpace(cursor.bytes[cursor.at])) cursor.at += 1;
   return cursor.bytes[cursor.at];

@@ -144,7 +144,7 @@ function base64Of(value: unknown): string | undefined {
   return typeof value.b64 === 'string' && Object.keys(value).length === 1 ? value.b64 : undefined;
 }
 
-/** Undefined where a character is not of the alphabet: decoders pass over it, and too few bytes come out. */
+/** Undefined if a character is not of the alphabet: decoders pass over it, and too few bytes come out. */
 function decodeBase64(text: string): Uint8Array | undefined {
   const digits = withoutPadding(/\s/.test(text) ? text.replace(/\s/g, '') : text);
   if (digits.length % 4 === 1) return undefined;

@@ -3,7 +3,7 @@ import { JSON_NUMBERS_WASM } from '../wasm/gen/json-numbers.ts';
 import type { NumericDType } from './dtype.ts';
 import { base64Decode } from './text.ts';
 
-/** Writes `count` elements from the input buffer to the output buffer; gives the bytes written. */
+/** Writes `count` elements from the input buffer to the output buffer; returns the bytes written. */
 type WriteRun = (count: number, rank: number, isFirst: number) => number;
 
 /** The module's functions are named as the dtypes are, but for bool, a keyword of C. */

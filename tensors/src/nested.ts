@@ -19,7 +19,7 @@ export interface NestedOptions {
 
 /**
  * A tensor from nested arrays of the element values that `tensorFromValues` takes; the innermost arrays
- * may be typed arrays. A value that is no array gives a scalar.
+ * may be typed arrays. A value that is not an array becomes a scalar.
  * @param name what messages call the value
  * @throws TensorError SHAPE_MISMATCH naming the first ragged place, VALUE_OUT_OF_RANGE naming the element
  */

@@ -17,7 +17,7 @@ export function readByteStrings(data: Uint8Array, count: number, width: number):
 
 /**
  * The values of `count` elements of `width` code points (`U`), as UTF-8.
- * @throws TensorError MALFORMED for what is not a code point
+ * @throws TensorError MALFORMED for a number that is no code point
  */
 export function readTextStrings(
   data: Uint8Array,

@@ -51,7 +51,7 @@ export interface DecodeNpzOptions extends ZipLimits {
 }
 
 /**
- * Reads an `.npz`, stored or deflated; arrays of stored entries are views on `bytes` as `decodeNpy` gives
+ * Reads an `.npz`, stored or deflated; arrays of stored entries are views on `bytes` as `decodeNpy` returns
  * them.
  * @throws TensorError MALFORMED, TOO_LARGE, and as `decodeNpy`, naming the array
  */

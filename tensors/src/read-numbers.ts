@@ -3,7 +3,7 @@ import { INPUT_BYTES, jsonModule } from './json-wasm.ts';
 import { PackedNumbers } from './packed-numbers.ts';
 import { utf8Decode } from './text.ts';
 
-/** What `read_window` gives, as `read-numbers.h` has them. */
+/** The results of `read_window`, as in `read-numbers.h`. */
 const MORE = 0;
 const DONE = 1;
 
@@ -15,7 +15,7 @@ export interface ReadNumbers {
 
 /**
  * Reads the list that begins at `start`.
- * @returns undefined where it is not what PackedNumbers can hold, or in error
+ * @returns undefined if it is not what PackedNumbers can hold, or in error
  */
 export function readNumbers(text: Uint8Array, start: number): ReadNumbers | undefined {
   const { exports, input, numbers, sizes, reading } = jsonModule();

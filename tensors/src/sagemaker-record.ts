@@ -38,7 +38,7 @@ export interface SageMakerRecordLimits {
   readonly maxNameBytes: number;
   /** Bytes of a sparse vector made dense: a few keys can claim a huge one. */
   readonly maxSparseBytes: number;
-  /** A sparse vector may become so many times its own bytes, or {@link smallSparseBytes}, whichever is more. */
+  /** A sparse vector may grow to this multiple of its own bytes, or to {@link smallSparseBytes}, whichever is more. */
   readonly maxSparseRatio: number;
   readonly smallSparseBytes: number;
 }
@@ -80,7 +80,7 @@ function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMaker
       return false;
     }
     const map = field === RECORD.features ? features : label;
-    // Those of the same name, too, of which the last counts.
+    // Those of the same name too: the last counts.
     if (entries++ === limits.maxFeatures) {
       throw new TensorError('TOO_LARGE', `more than ${limits.maxFeatures} features`);
     }

@@ -5,11 +5,11 @@ import type { DType } from './dtype.ts';
 export interface TensorSpec {
   /** The graph's own name of the tensor, for example `serving_default_image:0`. */
   readonly tensorName: string;
-  /** The dtype, or undefined where this project does not carry it (see `enumName`). */
+  /** The dtype, or undefined if this project does not carry it (see `enumName`). */
   readonly dtype: DType | undefined;
   /** TensorFlow's `DataType` number, known here or not. */
   readonly dtypeEnum: number;
-  /** Sizes, outermost first, `-1` where any size is accepted; undefined where the rank is unknown. */
+  /** Sizes, outermost first, `-1` where any size is accepted; undefined if the rank is unknown. */
   readonly shape: readonly number[] | undefined;
   /** Set where requests may leave this input out (SignatureDef.defaults). */
   readonly hasDefault?: true;

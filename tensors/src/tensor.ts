@@ -10,7 +10,7 @@ export interface NumericTensor {
   readonly shape: readonly number[];
   /**
    * The elements, row-major and little-endian, exactly `elementCount(shape) * size` bytes. A view, often
-   * on a larger buffer and not always aligned: {@link typedArray} gives the elements.
+   * on a larger buffer and not always aligned: {@link typedArray} returns the elements.
    */
   readonly bytes: Uint8Array;
 }

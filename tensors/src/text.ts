@@ -10,13 +10,13 @@ export function utf8Encode(text: string): Uint8Array {
   return hasBuffer ? Buffer.from(text, 'utf8') : encoder.encode(text);
 }
 
-/** The text of UTF-8 bytes, with U+FFFD for what is not UTF-8. */
+/** The text of UTF-8 bytes, with U+FFFD for invalid ones. */
 export function utf8Decode(bytes: Uint8Array): string {
   if (!hasBuffer) return decoder.decode(bytes);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** The text of UTF-8 bytes, or undefined where they are not UTF-8. */
+/** The text of UTF-8 bytes, or undefined if they are not UTF-8. */
 export function utf8DecodeStrict(bytes: Uint8Array): string | undefined {
   try {
     return strictDecoder.decode(bytes);

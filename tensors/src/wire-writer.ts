@@ -13,7 +13,7 @@ const LAST_BLOCK_BYTES = 64 * 1024;
 
 /**
  * Collects a message from its last field to its first: whatever is written comes before all that was
- * written until then. `finish` gives the chunks in order; their bytes, joined, are the message.
+ * written until then. `finish` returns the chunks in order; their bytes, joined, are the message.
  */
 export class WireWriter {
   /** Bytes written so far. */

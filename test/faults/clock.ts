@@ -6,7 +6,7 @@ import type { Fault } from './ground.ts';
 
 const PLACES = ['/usr/lib', '/usr/local/lib'];
 
-/** The library; undefined where there is none. */
+/** The library; undefined if there is none. */
 export function fakeTimeLibrary(): string | undefined {
   const folders = PLACES.filter((place) => existsSync(place)).flatMap((place) => [
     place,

@@ -6,7 +6,7 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-/** Mounts it over a directory. @returns undefined where this user or this machine may not */
+/** Mounts it over a directory. @returns undefined if this user or this machine may not */
 export function mountSmallDisk(directory: string): SmallDisk | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Inputs made from a seed: the same number gives the same bytes, on every machine. */
+/** Inputs made from a seed: the same number makes the same bytes, on every machine. */
 
 /** A whole number from 0 to below the limit. */
 export type Random = (limit: number) => number;

@@ -26,9 +26,9 @@ export interface Findings {
   readonly server: { readonly from: string; readonly sha256: string; readonly version: string };
   /** Processor, memory, system, Node, commit; a line each. */
   readonly machine: readonly string[];
-  /** Undefined where jest wrote none. */
+  /** Undefined if jest wrote none. */
   readonly tests: TestResults | undefined;
-  /** What the benchmarks printed; undefined where none was run. */
+  /** What the benchmarks printed; undefined if none was run. */
   readonly benchmarks: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface ImageBuilder {
   readonly program: 'buildah' | 'docker' | 'none';
   /** Build arguments for the app's configuration. */
   readonly buildArgs: Readonly<Record<string, string>>;
-  /** Where the images are afterwards; undefined where they are not pushed. */
+  /** Where the images are afterwards; undefined if they are not pushed. */
   readonly registry: Registry | undefined;
   /** Removes what was built. */
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ const WINDOW = 15_000;
 const STEP = 500;
 
 /**
- * Gives the text behind the bar, for example `412/s, 3 min left`, from what is done since the start.
+ * Returns the text behind the bar, for example `412/s, 3 min left`, from what is done since the start.
  * @param now milliseconds, for tests
  */
 export function rateMeter(

@@ -185,7 +185,7 @@ function runtimeFailed(status: number, log: string): CommandError {
   );
 }
 
-/** `healthy`, the reason why not, or undefined where nothing answers. */
+/** `healthy`, the reason why not, or undefined if nothing answers. */
 async function ping(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}/ping`, { signal: AbortSignal.timeout(2_000) });

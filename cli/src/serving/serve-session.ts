@@ -13,7 +13,7 @@ export interface SessionOptions {
   /** Address to listen on. */
   readonly host: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** False gives the runtime the port itself: no page, and no requests told. */
+  /** False: the runtime listens on the port itself, without a page and without a view of requests. */
   readonly playground: boolean;
   readonly log: RuntimeOptions['log'];
   readonly signal: AbortSignal;

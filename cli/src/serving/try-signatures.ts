@@ -32,7 +32,7 @@ export async function trySignatures(
   return lines;
 }
 
-/** @returns undefined where no input can be made up */
+/** @returns undefined if no input can be made up */
 async function tryOne(
   url: string,
   model: string,

@@ -9,7 +9,7 @@ export interface Keys {
 /** Ctrl-C and Ctrl-D, as a raw terminal sends them. */
 const INTERRUPTS = ['\x03', '\x04'];
 
-/** Listens to keys where stdin is a terminal. @returns what gives the terminal back */
+/** Listens to keys where stdin is a terminal. @returns a function that restores the terminal */
 export function listenToKeys({ on, interrupt }: Keys): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => undefined;

@@ -102,7 +102,7 @@ function reloading(session: ServeSession, signal: AbortSignal, write: Write) {
       const seconds = ((performance.now() - from) / 1000).toFixed(1);
       write(`${style.good('✓')} reloaded in ${seconds} s`);
     } catch (error) {
-      // Who quits is not told what did not come of it.
+      // After `q`, a failed reload is not reported.
       if (signal.aborted) return;
       // Whole, as a compile error shows its place.
       write(`${style.bad('✗')} not reloaded, the version before goes on`);

@@ -15,7 +15,7 @@ const SILENT: HandlerLog = {
 
 /**
  * A context with the values of a JSON request to `serving_default` of a model named `model`. Its log is silent;
- * `predict` throws unless the test gives one.
+ * `predict` throws unless the test supplies one.
  */
 export function fakeContext(known: FakeContext = {}): Context {
   return {

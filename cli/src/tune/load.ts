@@ -1,4 +1,4 @@
-/** A closed loop of requests: so many in flight, each followed at once by the next. */
+/** A closed loop of requests: a fixed number in flight, each followed at once by the next. */
 import { PredictionError, predict, type Target } from '@sagemaker-tfs/client';
 import { encodeLengthPrefixed } from '@sagemaker-tfs/tensors';
 import { CommandError } from '../errors.ts';

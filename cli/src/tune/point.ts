@@ -15,11 +15,11 @@ export interface ServerSettings {
 export interface Point {
   /** `local`, the endpoint's name, or an instance type of SageMaker Inference Recommender. */
   readonly where: string;
-  /** Undefined where it cannot be changed from here. */
+  /** Undefined if it cannot be changed from here. */
   readonly server?: ServerSettings;
   /** Images in a request. */
   readonly batchSize: number;
-  /** Requests in flight; undefined where SageMaker chose. */
+  /** Requests in flight; undefined if SageMaker chose. */
   readonly concurrency?: number;
   readonly imagesPerSecond: number;
   /** Milliseconds of a request. */

@@ -26,7 +26,7 @@ export interface RecommenderOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs a job to its end and gives a point for each recommendation. @throws CommandError JOB_NOT_COMPLETED */
+/** Runs a job to its end and returns a point for each recommendation. @throws CommandError JOB_NOT_COMPLETED */
 export async function recommend(options: RecommenderOptions): Promise<Point[]> {
   const sagemaker = new SageMakerClient(options.region ? { region: options.region } : {});
   const JobName = `tune-${Date.now()}`;

@@ -10,7 +10,7 @@ export interface TargetOptions {
   readonly variant?: string;
 }
 
-/** Where `serve` listens unless it is told otherwise. */
+/** Where `serve` listens by default. */
 export const LOCAL_RUNTIME = 'http://127.0.0.1:8080';
 
 /** The target that the options name; a runtime on this machine where they name none. @throws CommandError USAGE */

@@ -23,7 +23,7 @@ export interface Answer {
    * name its only output, the name is the one asked for, else `output`.
    *
    * JSON does not tell dtypes. Without `dtypes`, whole numbers without a decimal point are int64, other
-   * numbers float64, which loses nothing: `{ scores: 'float32' }` gives the float32 that the model made.
+   * numbers float64, which loses nothing: `{ scores: 'float32' }` returns the model's own float32.
    * @throws PredictionError UNREADABLE_ANSWER
    */
   tensors(dtypes?: Readonly<Record<string, DType>>): Readonly<Record<string, TypedTensor>>;

@@ -4,7 +4,7 @@ import { concatBytes } from '../concat-bytes.ts';
 import { badBody } from './bad-body.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** How images are told apart. */
+/** How the runtime separates images. */
 export interface ImagesBodyOptions {
   /**
    * `length-prefixed` (each behind its length, 4 bytes big-endian), `tfrecord` (TensorFlow's, with checksums)

@@ -95,7 +95,7 @@ function* gathered(all: Pieces): Generator<Uint8Array, void> {
   if (text) yield encoder.encode(text);
 }
 
-/** In parts, as a call takes only so many arguments; a part's bytes are a multiple of three. */
+/** In parts, because the number of arguments of a call is limited; a part's bytes are a multiple of three. */
 function base64(bytes: Uint8Array): string {
   const part = 3 * 8192;
   let text = '';

@@ -12,7 +12,7 @@ export function networkError(cause: unknown, address: string): PredictionError {
   return new PredictionError(code, message, { cause });
 }
 
-/** The error for an answer of which a part is missing. */
+/** The error for an incomplete answer. */
 export function answerCut(cause: unknown, address: string): PredictionError {
   return new PredictionError(
     'ANSWER_CUT',

@@ -6,7 +6,7 @@ import type { FitImageOptions } from './fit-image-options.ts';
 const QUALITY = 90;
 
 /**
- * Decodes an image (JPEG, PNG, WebP, GIF; EXIF orientation applied, transparency on black) and gives a JPEG of
+ * Decodes an image (JPEG, PNG, WebP, GIF; EXIF orientation applied, transparency on black) and returns a JPEG of
  * exactly `width` x `height`. Node uses sharp, an optional peer dependency; browsers a canvas.
  * @throws PredictionError BAD_IMAGE, BAD_OPTION
  */

@@ -82,7 +82,7 @@ export interface Backend {
   examples?(request: ExamplesRequest): Promise<ExamplesReply>;
   /**
    * Writes the request for an answer that is JSON already; absent where the backend's answers are not.
-   * @returns what makes the call; undefined where this request has no such answer
+   * @returns what makes the call; undefined if this request has no such answer
    */
   relay?(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined>;
   /** The signatures of a servable, cached by the implementation per version. */

@@ -19,7 +19,7 @@ import type {
 import type { ModelStore } from './in-process/model-store.ts';
 import { servingErrorOf } from './status.ts';
 
-/** As TensorFlow Serving does unless it is told otherwise (`--enable_signature_method_name_check`). */
+/** As TensorFlow Serving does by default (`--enable_signature_method_name_check`). */
 const CHECK_METHOD_NAME = false;
 
 /** Predicts on the models of a store, which stays the caller's; errors are those of the other backends. */

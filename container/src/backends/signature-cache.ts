@@ -2,7 +2,7 @@
 import type { SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector } from '../models/servable.ts';
 
-/** Signatures with the version that they are of, where it is told. */
+/** Signatures with their version, if it is known. */
 export interface VersionedSignatures {
   readonly signatures: SignatureMap;
   readonly version: string | undefined;

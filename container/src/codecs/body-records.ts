@@ -55,7 +55,7 @@ export function bodyRecords(
   }
 }
 
-/** The records, each a view; undefined where they cannot be told apart, and where there are more than `most`. */
+/** The records, each a view; undefined if they have no boundaries, or if there are more than `most`. */
 function upTo(most: number, records: Iterable<Uint8Array>): Uint8Array[] | undefined {
   const list: Uint8Array[] = [];
   try {

@@ -61,7 +61,7 @@ function unnamedColumns({ signature, limits }: DecodeContext): Columns {
   };
 }
 
-/** A single input may call its columns what it likes; several inputs are told apart by name. */
+/** With a single input, columns may have any name; with several, the name decides. */
 function namedColumns(header: readonly string[], context: DecodeContext): Columns {
   const { signature, limits } = context;
   const names = Object.keys(signature.inputs);

@@ -69,7 +69,7 @@ function featureNames(first: TensorMap, { key, inputs }: Signature): Record<stri
   if (names.length === 1 && Object.hasOwn(first, VALUES)) return { [names[0] as string]: VALUES };
   throw new ServingError(
     'UNKNOWN_INPUT',
-    `record 0 has the features ${featureList(first)}, none of which is an input of signature '${key}' (${names.join(', ')})`,
+    `record 0 has the features ${featureList(first)}, but none is an input of signature '${key}' (${names.join(', ')})`,
   );
 }
 

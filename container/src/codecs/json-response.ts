@@ -1,4 +1,4 @@
-/** Answers in JSON, as TensorFlow Serving's REST API gives them. */
+/** Answers in JSON, in the form of TensorFlow Serving's REST API. */
 import { type Tensor, type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
 import type { EncodeContext, ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';

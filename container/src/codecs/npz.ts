@@ -15,7 +15,7 @@ import { orderedOutputs } from './ordered-outputs.ts';
 import './native-checksums.ts';
 
 const NPZ = 'application/x-npz';
-/** The name that `np.savez(file, array)` gives an array without one. */
+/** `np.savez(file, array)`'s name for an array without one. */
 const UNNAMED = 'arr_0';
 
 /** Arrays named after the inputs; a single unnamed one is the only input. */

@@ -108,7 +108,7 @@ function isText(codec: RequestCodec): boolean {
   return codec === jsonRequest || codec === csvRequest;
 }
 
-/** Undefined where the body is to be decoded here. */
+/** Undefined if the body is to be decoded here. */
 async function inThread(
   codec: RequestCodec,
   body: Uint8Array,

@@ -1,6 +1,6 @@
 /** Answers that are kept, for questions that come back. */
 
-/** Which questions come is the clients' choice: beyond so many all are forgotten. */
+/** Clients choose the questions, so beyond this number all are forgotten. */
 const MOST_KEPT = 64;
 
 /** The same function, which works out each of its last few answers once. What it throws is not kept. */

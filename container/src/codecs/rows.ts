@@ -23,7 +23,7 @@ export function instanceCount(outputs: TensorMap): number | { readonly problem: 
   };
 }
 
-/** A function that gives the tensor of one instance, a view without the first dimension. */
+/** A function that returns the tensor of one instance, a view without the first dimension. */
 export function rowReader(tensor: Tensor): (index: number) => Tensor {
   const shape = tensor.shape.slice(1);
   const count = elementCount(shape);

@@ -24,7 +24,7 @@ export type ExampleLimits = Pick<DecodeLimits, 'maxFeatures' | 'maxStrings'>;
 
 /**
  * The features of a serialized tf.Example as vectors: float32, int64 or string.
- * @returns undefined where the bytes are none, or one without features
+ * @returns undefined if the bytes are none, or one without features
  * @throws TensorError TOO_LARGE for one of too many features or strings
  */
 export function decodeExample(bytes: Uint8Array, limits: ExampleLimits): TensorMap | undefined {

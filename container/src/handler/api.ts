@@ -39,7 +39,7 @@ export interface Context {
   readonly requestContentType: string;
   /** Default: `application/json`. */
   readonly acceptHeader: string;
-  /** Bytes of the body; undefined where it came in chunks. */
+  /** Bytes of the body; undefined if it came in chunks. */
   readonly contentLength: number | undefined;
   /** The signature that is called: names, dtypes and shapes of inputs and outputs. */
   readonly signature: Signature;
@@ -79,7 +79,7 @@ export interface HandlerResponse {
  */
 export type HandlerResult = string | Uint8Array | TensorMap | HandlerResponse | BodyStream | object;
 
-/** What `inputHandler` gives the model: tensors, tensors with options, or JSON as TensorFlow Serving reads it. */
+/** What `inputHandler` returns for the model: tensors, tensors with options, or JSON as TensorFlow Serving reads it. */
 export type HandlerInput =
   | TensorMap
   | ({ readonly inputs: TensorMap } & PredictOptions)

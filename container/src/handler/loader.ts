@@ -30,7 +30,7 @@ const UNUSABLE = {
 
 /**
  * Loads the handler in `<modelDir>/code`.
- * @returns undefined where there is none
+ * @returns undefined if there is none
  * @throws HandlerLoadError where there is one that cannot be used
  */
 export async function loadHandler(

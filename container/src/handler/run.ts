@@ -24,7 +24,7 @@ export interface HandlerAnswer extends EncodedResponse {
   readonly status: number;
 }
 
-/** What clients are told of the handler's failures. */
+/** What clients see of the handler's failures. */
 type Told = Pick<Inference, 'tellsHandlerErrors'>;
 
 type Data = Uint8Array | AsyncIterable<Uint8Array>;
@@ -108,7 +108,7 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
 
 /**
  * The signal of a context, made for the handler that asks for it. A class, because a getter in an object
- * literal gives every object a hidden class of its own, which makes all that touches it slow.
+ * literal makes a hidden class for every object, which slows down all code that touches it.
  */
 class LazySignal {
   readonly #signal: RequestSignal;

@@ -17,7 +17,7 @@ export type Waiting = 'body' | 'reader';
 export interface Paced {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** False while the client was not told to send its body. */
+  /** False until the client is asked for its body (100 Continue). */
   readonly isBodyWanted: () => boolean;
   /** The client has been slow for a moment: what it announced is not counted on. */
   readonly onSlow: () => void;
@@ -33,7 +33,7 @@ const LONGEST_STEP_MS = 1000;
 /** Looks at one client now and then; given the time in ms. */
 export type Look = (now: number) => void;
 
-/** Looks at every client that `all` gives, until it is stopped. */
+/** Checks every client of `all` at intervals, until it is stopped. */
 export function startPaceWatch(
   { patienceMs, minBytesPerSecond }: PaceLimits,
   all: () => readonly { readonly look: Look }[],
@@ -73,7 +73,7 @@ export function pacer(paced: Paced, { minBytesPerSecond, patienceMs }: PaceLimit
   };
 }
 
-/** Undefined where it is not the client that is waited for. */
+/** Undefined if nothing is expected from the client. */
 function waitingFor({ request, response, isBodyWanted }: Paced): Waiting | undefined {
   if (response.headersSent) return request.socket.writableLength > 0 ? 'reader' : undefined;
   const isBodyDue = !request.complete && request.readableLength === 0;

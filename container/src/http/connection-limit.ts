@@ -25,7 +25,7 @@ const FILES_KEPT = 64;
 /** Between two lines of the log about the same. */
 const QUIET_MS = 10_000;
 
-/** Holds a server to so many connections. */
+/** Limits the connections of a server. */
 export function limitConnections(
   server: Server,
   { maxConnections = Infinity, log }: { readonly maxConnections?: number; readonly log: Logger },

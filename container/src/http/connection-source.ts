@@ -1,7 +1,7 @@
 /** Where a server's connections come from when it does not listen itself. */
 import type { Socket } from 'node:net';
 
-/** Hands over connections, and is told how far their requests are. */
+/** Hands over connections, and learns how far their requests are. */
 export interface ConnectionSource {
   /** Port on which the connections came. */
   readonly port: number;
@@ -9,7 +9,7 @@ export interface ConnectionSource {
   start(take: (socket: Socket) => void): void;
   /** No further ones. */
   stop(): void;
-  /** A request has come, of which no byte of an answer was sent yet. */
+  /** A request has come, and no byte of its answer was sent yet. */
   requestBegan(socket: Socket): void;
   /** Its answer may be cut in the middle from now on. */
   answerBegan(socket: Socket): void;

@@ -27,7 +27,7 @@ export function jsonReply(value: unknown, status = 200): Reply {
   };
 }
 
-/** The answer for an error: `{"error", "code"}`. What is not one of ours tells the client nothing. */
+/** The answer for an error: `{"error", "code"}`. Other errors than ours show the client nothing. */
 export function errorReply(error: unknown): Reply {
   if (error instanceof ServingError || isHttpError(error)) {
     const reply = jsonReply({ error: error.message, code: error.code }, error.status);

@@ -1,4 +1,4 @@
-/** What is told of each request when it is over: one line of the log, and the metrics. */
+/** Records each request when it is over: one line of the log, and the metrics. */
 import { type ErrorCode, ServingError } from '../errors.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { RequestSample } from '../observability/metrics.ts';

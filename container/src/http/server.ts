@@ -117,9 +117,9 @@ const KEEP_ALIVE_MS = 620_000;
  * and start the socket, two system calls a request.
  */
 export const BUFFERED_BYTES = 131_072;
-/** An answer of so many bytes leaves in one piece. */
+/** Largest answer, in bytes, that is sent in one piece. */
 const SMALL_BYTES = 16_384;
-/** A refused body of which nothing comes for so long is not waited for. */
+/** Milliseconds of silence after which the rest of a refused body is not awaited. */
 const DRAIN_PAUSE_MS = 2000;
 /** No limit of a client's pace. */
 const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };

@@ -17,12 +17,12 @@ export interface Services {
   readonly readiness: ModelReadiness;
   /** The model of requests that name none; undefined in multi-model mode. */
   readonly defaultModel: string | undefined;
-  /** Resolves when the event loop is watched, before which no handler may run; undefined where there are none. */
+  /** Resolves when the event loop is watched, before which no handler may run; undefined if there are none. */
   readonly watched: Promise<void> | undefined;
   /** The archive that a model came in. */
   archiveOf(modelName: string): Archive;
   /**
-   * Keeps a model loaded until the function that is returned is called; undefined where models neither come nor go.
+   * Keeps a model loaded until the function that is returned is called; undefined if models neither come nor go.
    */
   readonly holdModel: ((modelName: string) => () => void) | undefined;
   /** What this process counts. */
@@ -31,6 +31,6 @@ export interface Services {
   readonly metricsPage: MetricsPage;
   /** Undefined unless asked for. */
   readonly cloudWatch: CloudWatchMetrics | undefined;
-  /** Where TensorFlow Serving is, for handlers that call it themselves; undefined where it does not run. */
+  /** Where TensorFlow Serving is, for handlers that call it themselves; undefined if it does not run. */
   readonly endpoint: ModelServerEndpoint | undefined;
 }

@@ -29,7 +29,7 @@ export interface Run {
 /** Makes the plan of a resize. */
 export type Planner = (picture: Pixels, placement: Placement) => readonly BandPlan[];
 
-/** Source and target rows of at most so many bytes are resized at a time. */
+/** Most bytes of source and target rows that are resized at a time. */
 export const BAND_BYTES = 2 ** 20;
 /** Pictures mostly come in few sizes. */
 const MOST_PLANS = 16;

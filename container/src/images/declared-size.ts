@@ -15,7 +15,7 @@ export function checkSides(size: Size | undefined, { maxImageSide }: ImageLimits
   );
 }
 
-/** What the header says; undefined where it is cut short, and for JPEGs, which `readJpegHeader` reads. */
+/** What the header says; undefined if it is cut short, and for JPEGs, which `readJpegHeader` reads. */
 export function declaredSize(bytes: Uint8Array, format: ImageFormat): Size | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (format === 'png') return pngSize(view);

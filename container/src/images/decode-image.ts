@@ -213,7 +213,7 @@ const TURBO_FORMATS = {
   gray: jpegTurbo.FORMAT_GRAY,
 };
 
-/** @returns undefined where the decoder finds fault; another may still read the picture */
+/** @returns undefined if the decoder finds fault; another may still read the picture */
 async function decodeWithTurbo(
   bytes: Uint8Array,
   header: JpegHeader,
@@ -254,7 +254,7 @@ async function decodeWithTurbo(
 /** What the decoder says that it has written: pixels, and bytes. */
 type Decoded = Pick<ReturnType<typeof jpegTurbo.decompressSync>, 'width' | 'height' | 'size'>;
 
-/** @returns undefined where the decoder finds fault with the file */
+/** @returns undefined if the decoder finds fault with the file */
 function decompressNow(
   source: Buffer,
   target: Buffer,

@@ -42,7 +42,7 @@ function bandsOf(
   return bands;
 }
 
-/** The target rows from `first` on whose source rows, each packed once, are at most so many. */
+/** The target rows from `first` on whose source rows, each packed once, stay within the limit. */
 function bandFrom(
   first: number,
   { first: firsts, weights, taps }: Weights,

@@ -15,7 +15,7 @@ export const IMAGE_MEDIA_TYPES: Readonly<Record<ImageFormat, string>> = {
   tiff: 'image/tiff',
 };
 
-/** The format of an encoded image, or undefined where the first bytes are none of {@link ImageFormat}. */
+/** The format of an encoded image, or undefined if the first bytes are none of {@link ImageFormat}. */
 export function imageFormat(bytes: Uint8Array): ImageFormat | undefined {
   if (startsWith(bytes, [0xff, 0xd8, 0xff])) return 'jpeg';
   if (startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'png';

@@ -3,7 +3,7 @@ import { DEFAULT_DECODE_LIMITS, type ImageLimits } from '../decode-limits.ts';
 
 let ofProcess: ImageLimits = DEFAULT_DECODE_LIMITS;
 
-/** Sets what {@link imageLimits} gives. */
+/** Sets what {@link imageLimits} returns. */
 export function setImageLimits(limits: ImageLimits): void {
   ofProcess = limits;
 }

@@ -17,7 +17,7 @@ export function setDecodeThreads(count: number): void {
   threads = count;
 }
 
-/** The process's pool, or undefined where the thread's module is not beside the program. */
+/** The process's pool, or undefined if the thread's module is not beside the program. */
 export const imagePool: () => ImagePool | undefined = lazyPool('image-worker', () => threads);
 
 /**

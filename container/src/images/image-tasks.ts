@@ -120,7 +120,7 @@ function blockingMilliseconds(tasks: readonly ImageTask[]): number {
   return total / 1e6;
 }
 
-/** Throws what it gets, and where it is an error of a picture says of which. */
+/** Throws the error, with the number of the picture if it is about one. */
 function naming(name: RunOptions['name'], index: number): (error: unknown) => never {
   return (error) => {
     const shown = name(index);

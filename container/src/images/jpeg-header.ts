@@ -12,7 +12,7 @@ export interface JpegHeader {
   readonly components: number;
   /** Bits of a sample: 8 for all but medical and scientific JPEGs. */
   readonly precision: number;
-  /** Sent in several scans (progressive, or a scan for each component), each of which costs a pass over all blocks. */
+  /** Sent in several scans (progressive, or a scan for each component). Each scan costs a pass over all blocks. */
   readonly severalScans: boolean;
   /** EXIF orientation, 1 to 8; 1 where there is none. */
   readonly orientation: number;
@@ -97,7 +97,7 @@ const ORIENTATION_TAG = 0x0112;
 const TIFF_HEADER_BYTES = 8;
 const ENTRY_BYTES = 12;
 
-/** The orientation in an APP1 segment, or undefined where it is not EXIF or has none. */
+/** The orientation in an APP1 segment, or undefined if it is not EXIF or has none. */
 function exifOrientation(segment: Uint8Array): number | undefined {
   const isExif = Buffer.from(segment.subarray(0, 6)).toString('latin1') === 'Exif\0\0';
   const tiff = segment.subarray(6);

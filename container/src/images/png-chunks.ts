@@ -15,7 +15,7 @@ const CHECKSUM_BYTES = 4;
 
 const typeOf = (name: string): number => Buffer.from(name, 'latin1').readUInt32BE(0);
 const IEND = typeOf('IEND');
-/** Bytes that each ancillary chunk may have. What is not listed (text, profiles, animation) is left out. */
+/** Bytes that each ancillary chunk may have. Unlisted chunks (text, profiles, animation) are left out. */
 const ANCILLARY: ReadonlyMap<number, number> = new Map([
   // Colors that are transparent: as many as the palette has, or one.
   [typeOf('tRNS'), MAX_NUMBERS_BYTES],

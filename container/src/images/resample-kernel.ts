@@ -121,7 +121,7 @@ function layout(sourceBytes: number) {
   return { place, placeTable, tables, end: () => end };
 }
 
-/** Lays out a band between rows and pixels whose source rows take so many bytes. */
+/** Lays out a band between rows and pixels for the bytes of its source rows. */
 export function layOut(columns: Columns, rows: Rows, sourceBytes: number): Band {
   const { place, placeTable, tables, end } = layout(sourceBytes);
   const { channels } = columns;
@@ -158,7 +158,7 @@ export function layOut(columns: Columns, rows: Rows, sourceBytes: number): Band 
   };
 }
 
-/** Lays out a band of weighted sums whose source rows take so many bytes. */
+/** Lays out a band of weighted sums for the bytes of its source rows. */
 export function layOutFilter(filtering: Filtering, sourceBytes: number): Band {
   const { place, placeTable, tables, end } = layout(sourceBytes);
   const { rowTaps, rowBytes, columnTaps, channels } = filtering;

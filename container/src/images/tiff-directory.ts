@@ -20,7 +20,7 @@ const ENTRY_BYTES = 12;
 
 /**
  * The first directory of a classic TIFF.
- * @returns undefined where it lies beyond the end of the file or lacks a side: the decoder says what is wrong
+ * @returns undefined if it lies beyond the end of the file or lacks a side: the decoder says what is wrong
  * @throws ServingError BAD_IMAGE where its values take more bytes than the file has: they are made to be read again
  *   and again
  */

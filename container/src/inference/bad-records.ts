@@ -13,7 +13,7 @@ export type BadRecords = ReadonlyMap<number, string>;
 /** A body without its bad records. */
 export interface GoodRecords {
   readonly bad: BadRecords;
-  /** The others; undefined where there are none. */
+  /** The others; undefined if there are none. */
   readonly good: Decoded | undefined;
 }
 
@@ -32,7 +32,7 @@ export function isOfARecord(error: unknown): error is ServingError {
 
 /**
  * Finds the bad records of a body that was refused, each tried beside the first good one, whose form all must have.
- * @returns undefined where the body has no records, or none of them is to blame
+ * @returns undefined if the body has no records, or none of them is to blame
  * @throws ServingError as `decodeBody` for faults that are not a record's
  */
 export async function withoutBadRecords(

@@ -90,7 +90,7 @@ function giveInputs(inputs: TensorMap): void {
 /**
  * What TensorFlow Serving answers over REST as the client wants it needs no tensors on the way back. The request is
  * written anew from the tensors that were checked: two readers of the same JSON need not see the same in it.
- * @returns undefined where this way is not open
+ * @returns undefined if this way is not open
  */
 async function relay(
   body: Uint8Array,

@@ -23,7 +23,7 @@ import type { PredictOptions } from './predict-options.ts';
 export interface InferenceArchive {
   readonly manifest: Manifest | undefined;
   readonly labels: Labels | undefined;
-  /** The archive's own code, which may keep what the model answered; undefined where there is none. */
+  /** The archive's own code, which may keep what the model answered; undefined if there is none. */
   readonly handler: object | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Inference {
   readonly askedOutputs: readonly string[] | undefined;
   /** The media type of the body as sent. */
   readonly contentType: string;
-  /** Bytes of the body as announced; undefined where it comes in chunks. */
+  /** Bytes of the body as announced; undefined if it comes in chunks. */
   readonly contentLength: number | undefined;
   readonly accept: string | undefined;
   readonly decodeLimits: DecodeLimits;
@@ -63,7 +63,7 @@ export interface Inference {
   /** SageMaker's inference id, or one of our own. */
   readonly requestId: string;
   readonly log: Logger;
-  /** Whether the client is told the message of a handler's exception. */
+  /** Whether the client sees the message of a handler's exception. */
   readonly tellsHandlerErrors: boolean;
   /** Whether a bad record gets an error as its row; else the whole request is refused. */
   readonly answersBadRecords: boolean;
@@ -81,7 +81,7 @@ export interface Inference {
 /** What an inference is made of. */
 export interface InferenceOptions {
   readonly request: IncomingMessage;
-  /** Bytes of the body as announced; undefined where it comes in chunks. */
+  /** Bytes of the body as announced; undefined if it comes in chunks. */
   readonly contentLength: number | undefined;
   readonly archive: InferenceArchive;
   /** The model of the path (`/models/NAME/invoke`) or of the attributes. */

@@ -9,7 +9,7 @@ import type { BatchSample } from '../observability/metrics.ts';
 
 /** Whether models can be called. */
 export interface ModelReadiness {
-  /** Why not; undefined where they can. Answers at once. */
+  /** Why not; undefined if they can. Answers at once. */
   readonly reason: string | undefined;
   /** Resolves when they can. @throws ServingError MODEL_NOT_READY after the wait time */
   whenReady(signal?: AbortSignalLike): Promise<void>;
@@ -35,7 +35,7 @@ export interface ModelHostOptions {
 export interface ModelHost {
   readonly readiness: ModelReadiness;
   readonly backends: Backends;
-  /** Where TensorFlow Serving is; undefined where it does not run. */
+  /** Where TensorFlow Serving is; undefined if it does not run. */
   readonly endpoint: ModelServerEndpoint | undefined;
   /** Rejects where the models can never be served, with TensorFlow's own message. */
   readonly failed: Promise<never>;

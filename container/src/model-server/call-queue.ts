@@ -45,7 +45,7 @@ export class CallQueue<P extends Place> {
     return this.#waiting.length + this.#waitingAlone.length;
   }
 
-  /** A place where there is one at once and nobody waits; undefined else. {@link free} gives it back. */
+  /** A place where there is one at once and nobody waits; undefined otherwise. {@link free} returns it. */
   tryTake(): P | undefined {
     if (this.length > 0) return undefined;
     const place = this.#leastBusy();
@@ -74,7 +74,7 @@ export class CallQueue<P extends Place> {
     });
   }
 
-  /** Gives a place back. */
+  /** Frees a place. */
   free(place: P): void {
     place.inFlight -= 1;
     place.isAlone = false;

@@ -18,9 +18,9 @@ export interface ModelServerFiles {
   readonly modelConfig: string;
   /** Directory for base paths of models that come and go. */
   readonly basePaths: string;
-  /** Undefined where batching is off. */
+  /** Undefined if batching is off. */
   readonly batching: string | undefined;
-  /** Undefined where flags say all. */
+  /** Undefined if flags say all. */
   readonly sessionConfig: string | undefined;
   /** Removes them. */
   remove(): Promise<void>;
@@ -103,7 +103,7 @@ function fitsSocketAddress(path: string): boolean {
   return Buffer.byteLength(path) < 104;
 }
 
-/** Each process's part of the GPU memory; undefined where one has all of it, or there is no GPU. */
+/** Each process's part of the GPU memory; undefined if one has all of it, or there is no GPU. */
 export function gpuMemoryFraction(
   { modelServer }: Environment,
   processes: number,

@@ -35,7 +35,7 @@ export interface InstancePoolOptions {
   readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
   readonly waitMs: number;
-  /** After so many ms in which neither calls nor probes were answered an instance is stuck. */
+  /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
   readonly stuckMs: number;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
@@ -89,7 +89,7 @@ export class InstancePool {
   }
 
   /**
-   * Why the pool is not healthy; undefined where it is. Every instance must have been ready once; after
+   * Why the pool is not healthy; undefined if it is. Every instance must have been ready once; after
    * that one is enough, because the others are being restarted.
    */
   get reason(): string | undefined {

@@ -16,7 +16,7 @@ export function privateDirectory(pid: number, port: number): string {
   return join(tmpdir(), `sagemaker-tfs-${pid}-${startTime(pid) ?? 0}-${port}`);
 }
 
-/** Makes this process's own, which nobody else may enter; gives a function that removes it. */
+/** Makes this process's own, which nobody else may enter; returns a function that removes it. */
 export async function createPrivateDirectory(path: string): Promise<() => Promise<void>> {
   await removeAbandoned();
   await rm(path, { recursive: true, force: true });
@@ -48,7 +48,7 @@ function isRunning(pid: number, started: number): boolean {
   }
 }
 
-/** When a process started, in clock ticks since boot (proc_pid_stat(5), field 22); undefined where none tells. */
+/** When a process started, in clock ticks since boot (proc_pid_stat(5), field 22); undefined if none tells. */
 function startTime(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

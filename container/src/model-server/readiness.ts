@@ -32,7 +32,7 @@ export class Readiness {
     this.#onChange = options.onChange;
   }
 
-  /** Why it cannot serve now; undefined where it can. */
+  /** Why it cannot serve now; undefined if it can. */
   get reason(): string | undefined {
     return this.#reason;
   }

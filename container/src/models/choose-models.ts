@@ -35,7 +35,7 @@ function labeled(model: ServedModel, labels: Environment['versionLabels']): Serv
   for (const [label, version] of Object.entries(labels)) {
     if (model.versions.includes(version)) continue;
     throw new StartError(
-      `SAGEMAKER_TFS_VERSION_LABELS gives "${label}" to version ${version}; model "${model.name}" has ${model.versions.join(', ')}`,
+      `SAGEMAKER_TFS_VERSION_LABELS assigns "${label}" to version ${version}; model "${model.name}" has ${model.versions.join(', ')}`,
     );
   }
   return { ...model, labels };

@@ -6,9 +6,9 @@ import type { Timings } from './timings.ts';
 
 /** A finished request as the metrics see it. Times are milliseconds, sizes bytes. */
 export interface RequestSample {
-  /** Undefined where the request was refused before its model was known. */
+  /** Undefined if the request was refused before its model was known. */
   readonly model: string | undefined;
-  /** Version that answered, or that was asked for; undefined where none was named. */
+  /** Version that answered, or that was asked for; undefined if none was named. */
   readonly version: string | undefined;
   readonly transport: string | undefined;
   /** `Content-Type` of the request, as it came. */

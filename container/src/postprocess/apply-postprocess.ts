@@ -53,7 +53,7 @@ export function applyPostprocess(
 }
 
 /**
- * The outputs that the model must compute for this declaration; undefined where it is all of them. Others
+ * The outputs that the model must compute for this declaration; undefined if it is all of them. Others
  * need not be asked for.
  */
 export function outputsNeeded(postprocess: Postprocess): readonly string[] | undefined {

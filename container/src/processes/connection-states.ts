@@ -10,7 +10,7 @@ import { join } from 'node:path';
 export const CONNECTION_STATE = {
   /** No request, or one that was answered whole. */
   idle: 0,
-  /** A request of which no byte of an answer was sent. */
+  /** A request without a byte of its answer sent. */
   asked: 1,
   /** An answer may have been sent in part. */
   answering: 2,

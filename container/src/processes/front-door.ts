@@ -247,7 +247,7 @@ function errorOf(code: ErrorCode): ServingError {
   return new ServingError(code, MESSAGES[code] ?? code);
 }
 
-/** Undefined where the connection is gone already. */
+/** Undefined if the connection is gone already. */
 function handleOf(socket: Socket): unknown {
   return (socket as { readonly _handle?: unknown })._handle ?? undefined;
 }

@@ -6,7 +6,7 @@ export type WorkerMessage =
   | { readonly kind: 'ready' }
   /** It ends because it cannot start. */
   | { readonly kind: 'failed'; readonly message: string }
-  /** Its metrics, as prom-client's `getMetricsAsJSON` gives them. */
+  /** Its metrics, as prom-client's `getMetricsAsJSON` returns them. */
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: object[] }
   /** Asks for the metrics of all processes. */
   | { readonly kind: 'metrics-page'; readonly id: number }

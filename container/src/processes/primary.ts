@@ -63,7 +63,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
   }
 }
 
-/** TensorFlow Serving for all workers; undefined where they run the models themselves. */
+/** TensorFlow Serving for all workers; undefined if they run the models themselves. */
 async function sharedModelServer(options: PrimaryOptions): Promise<ModelServer | undefined> {
   if (options.environment.backend === 'in-process') return undefined;
   const { chooseModels } = await import('../models/choose-models.ts');
@@ -107,7 +107,7 @@ function answerWorkers(page: MetricsPage): void {
   });
 }
 
-/** Undefined where no port is set for it. */
+/** Undefined if no port is set for it. */
 async function metricsServer(
   { environment, log }: PrimaryOptions,
   page: MetricsPage,

@@ -12,7 +12,7 @@ export interface WorkerRole {
   readonly listensWhenReady: boolean;
 }
 
-/** The role of this process; undefined where it is not a worker. */
+/** The role of this process; undefined if it is not a worker. */
 export function workerRole(): WorkerRole | undefined {
   if (!cluster.worker) return undefined;
   return { id: cluster.worker.id, listensWhenReady: process.env[LISTENS_WHEN_READY] === 'true' };

@@ -13,7 +13,7 @@ export interface WorkerSupervisorOptions {
   /** Added to the environment of every worker. */
   readonly variables: Readonly<Record<string, string>>;
   readonly log: Logger;
-  /** Gives the workers their connections. */
+  /** Hands connections to the workers. */
   readonly door: FrontDoor;
 }
 

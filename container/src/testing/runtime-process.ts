@@ -19,7 +19,7 @@ export interface RuntimeProcess {
   log(): Record<string, unknown>[];
   /** Resolves when `GET /ping` answers 200. */
   ready(): Promise<void>;
-  /** Sends a signal and gives the exit status, or the name of the signal that ended it. */
+  /** Sends a signal and returns the exit status, or the name of the signal that ended it. */
   end(signal?: NodeJS.Signals): Promise<number | string>;
   /** Exit status once it has ended by itself. */
   readonly exit: Promise<number | string>;

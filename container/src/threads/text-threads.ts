@@ -17,7 +17,7 @@ const POOL_PAYS_FROM_BYTES = 2 ** 19;
 /**
  * Reads text in a thread, where it is large enough and there are threads.
  * @param signal ends the wait for the thread, not its work
- * @returns what the reader of this kind returns; undefined where the caller is to read it itself
+ * @returns what the reader of this kind returns; undefined if the caller is to read it itself
  * @throws ServingError as the readers', and as `ThreadPool.run`
  */
 export async function readInThread<Result>(

@@ -14,7 +14,7 @@ export interface ThreadEntry {
 /** Name of a thread's program in `programs.json`, and of its bundle; `build.mjs` reads the same list. */
 export type ThreadName = keyof typeof programs;
 
-/** The entry, or undefined where there is none: then the work is done in the program's own thread. */
+/** The entry, or undefined if there is none: then the work is done in the program's own thread. */
 export function threadEntry(name: ThreadName): ThreadEntry | undefined {
   const here = import.meta.url ?? pathToFileURL(__filename).href;
   if (here.endsWith('.ts')) {

@@ -128,7 +128,7 @@ function lost(cause: Error & { code?: string }): ServingError {
 /**
  * The process's pool for a program, made when it is first asked for.
  * @param size threads at most. Default: as many as processors.
- * @returns what gives it, or undefined where the thread's module is not beside the program, and in a thread
+ * @returns a function that returns it, or undefined if the thread's module is not beside the program, and in a thread
  */
 export function lazyPool<Task, Result>(
   name: ThreadName,

@@ -26,7 +26,7 @@ export interface S3Object {
 /** A page of objects. */
 export interface Page {
   readonly objects: readonly S3Object[];
-  /** Gives the next page; undefined after the last. */
+  /** Returns the next page; undefined after the last. */
   readonly token?: string;
 }
 
@@ -69,7 +69,7 @@ export async function* listKeys(s3: S3Client, place: S3Location): AsyncGenerator
   } while (token);
 }
 
-/** The object at a key; undefined where there is none. It takes leave to list only: HEAD would answer 403 for both. */
+/** The object at a key; undefined if there is none. It takes leave to list only: HEAD would answer 403 for both. */
 export async function findObject(s3: S3Client, place: S3Location): Promise<S3Object | undefined> {
   const { objects } = await listPage(s3, place, { maxKeys: 1 });
   const [first] = objects;

@@ -98,7 +98,7 @@ async function reportOf(
   return reportSchema.parse(await readJson(s3, place));
 }
 
-/** @returns where to go on, or undefined where every shard that needs it is counted */
+/** @returns where to go on, or undefined if every shard that needs it is counted */
 async function recount(
   s3: S3Client,
   { settings, since, recount: all = false, position }: SummaryRequest,

@@ -1,4 +1,4 @@
-/** Compares an answer with what was expected. Each check gives undefined, or what was expected and what came. */
+/** Compares an answer with what was expected. Each check returns undefined, or what was expected and what came. */
 import { decodeNpy, type NumericTensor, type Tensor, toNumbers } from '@sagemaker-tfs/tensors';
 import { ConstructError } from '../../errors.ts';
 import type {
@@ -112,7 +112,7 @@ function checkShape(
   };
 }
 
-/** The shape of nested lists; undefined where rows differ or there is nothing. */
+/** The shape of nested lists; undefined if rows differ or there is nothing. */
 function shapeOf(value: unknown): number[] | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return [];
@@ -170,7 +170,7 @@ function numeric(tensor: Tensor): NumericTensor {
   return tensor;
 }
 
-/** Nested lists of numbers as one list; undefined where something else is among them. */
+/** Nested lists of numbers as one list; undefined if something else is among them. */
 function flatten(value: unknown): number[] | undefined {
   const items: unknown[] = Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value];
   const numbers = items.map((item) =>

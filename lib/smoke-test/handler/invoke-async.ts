@@ -47,7 +47,7 @@ export function askThroughQueue({ runtime, s3 }: QueueClients, inputUri: string)
           ContentType: sample.contentType,
           ...(sample.accept && { Accept: sample.accept }),
           CustomAttributes: attributesOf(route, sample),
-          // What is not answered by then is not worked on any more.
+          // SageMaker drops requests that are unanswered by then.
           RequestTTLSeconds: Math.min(TTL.most, Math.max(TTL.least, seconds)),
         }),
       );

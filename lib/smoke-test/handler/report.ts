@@ -62,7 +62,7 @@ function transportOutputs(
   return outputNames(transport).map((name, i) => [name, values[i] ?? '']);
 }
 
-/** US dollars of a million such calls; undefined where the price is not known. */
+/** US dollars of a million such calls; undefined if the price is not known. */
 function costOf(plan: SmokeTestPlan, result: SampleResult): number | undefined {
   const price = plan.variants.find(({ name }) => name === result.variant)?.usdPerSecond;
   return price === undefined ? undefined : costPerMillion(result.meanMs, price);

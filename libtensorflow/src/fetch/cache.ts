@@ -18,7 +18,7 @@ export function cacheDirectory(): string {
   return join(cacheRoot(), `${PINNED_VERSION}-${process.arch}`);
 }
 
-/** The cached library, or undefined where there is none, or one of other sizes than the pinned. */
+/** The cached library, or undefined if there is none, or one of other sizes than the pinned. */
 export async function cachedLibrary(): Promise<LibraryLocation | undefined> {
   const wheel = pinnedWheel();
   if (!wheel || !(await isComplete(cacheDirectory(), wheel))) return undefined;

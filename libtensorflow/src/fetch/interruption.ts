@@ -3,7 +3,7 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does `work` with a signal that aborts where `outer` does and where the process is told to end. In the
+ * Does `work` with a signal that aborts with `outer` or when a signal asks the process to end. In the
  * latter case the process ends as it would have, once `work` has settled; programs that listen to the
  * signal themselves stay in charge.
  */

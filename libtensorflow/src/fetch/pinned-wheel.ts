@@ -46,7 +46,7 @@ const WHEELS: Readonly<Record<string, PinnedWheel>> = {
   },
 };
 
-/** The wheel for this machine, or undefined where there is none (not Linux, or another processor). */
+/** The wheel for this machine, or undefined if there is none (not Linux, or another processor). */
 export function pinnedWheel(): PinnedWheel | undefined {
   return process.platform === 'linux' ? WHEELS[process.arch] : undefined;
 }

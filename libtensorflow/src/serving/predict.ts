@@ -43,7 +43,7 @@ export function findSignature(servable: Servable, key: string): Signature | unde
   return Object.hasOwn(signatures, key) ? signatures[key] : undefined;
 }
 
-/** The values that the SignatureDef gives for inputs that a call leaves out. */
+/** The SignatureDef's default values for inputs that a call leaves out. */
 function missingDefaults(servable: Servable, signature: Signature, inputs: TensorMap): TensorMap {
   const missing = Object.entries(servable.defaultInputs(signature.key)).filter(
     ([name]) => !Object.hasOwn(inputs, name),

@@ -91,7 +91,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   n: 1e-6,
 };
 
-/** Milliseconds of a `grpc-timeout` header; undefined where there is none. */
+/** Milliseconds of a `grpc-timeout` header; undefined if there is none. */
 export function timeoutMs(header: string | undefined): number | undefined {
   const [, amount, unit] = /^(\d{1,8})([HMSmun])$/.exec(header ?? '') ?? [];
   return amount === undefined ? undefined : Number(amount) * (UNIT_MS[unit ?? ''] ?? 0);

@@ -24,7 +24,7 @@ interface Cursor {
 
 /**
  * The document at the beginning of the text.
- * @param literals whether numbers written with a fraction or an exponent are told apart, as {@link FloatLiteral}
+ * @param literals whether numbers written with a fraction or an exponent are marked, as {@link FloatLiteral}
  * @throws StatusError INVALID_ARGUMENT with the offset of what is wrong
  */
 export function parseServingJson(text: string, literals: boolean): JsonValue {
@@ -36,7 +36,7 @@ export function parseServingJson(text: string, literals: boolean): JsonValue {
   return parseValue(cursor, 0);
 }
 
-/** What JSON.parse reads alike: many times faster for large bodies. Undefined where it may not. */
+/** What JSON.parse reads alike: many times faster for large bodies. Undefined if it may not. */
 function parsePlain(text: string): JsonValue | undefined {
   if (text.includes('\\') || /\d{16}|[eE][+-]?\d{3}|-0[\s,\]}]/.test(text)) return undefined;
   const strings = text.match(/"[^"]*"\s*:?/g) ?? [];

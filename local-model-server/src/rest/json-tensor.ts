@@ -22,7 +22,7 @@ import {
 } from './json-values.ts';
 
 /**
- * The tensor of a value: a list of lists gives the dimensions, everything else is a scalar.
+ * The tensor of a value: nested lists are dimensions, everything else is a scalar.
  * @throws StatusError INVALID_ARGUMENT, naming the value that does not fit
  */
 export function jsonTensor(dtype: DType, value: JsonValue): Tensor {

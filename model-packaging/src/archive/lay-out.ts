@@ -18,7 +18,7 @@ import { outputFailed, requireOutsideModel } from './output.ts';
 export interface LayOutResult {
   /** Absolute path. */
   readonly directory: string;
-  /** Undefined where the archive was not made by this packager. */
+  /** Undefined if the archive was not made by this packager. */
   readonly manifest: Manifest | undefined;
 }
 
@@ -59,7 +59,7 @@ async function makeDirectory(directory: string, target: string): Promise<void> {
   await mkdir(directory, { recursive: true }).catch(outputFailed(target));
 }
 
-/** The manifest of a laid-out archive; undefined where it has none. @throws PackagingError CORRUPT_FILE */
+/** The manifest of a laid-out archive; undefined if it has none. @throws PackagingError CORRUPT_FILE */
 export async function readManifest(directory: string): Promise<Manifest | undefined> {
   const path = join(directory, MANIFEST_PATH);
   const text = await readFile(path, 'utf8').catch(() => undefined);

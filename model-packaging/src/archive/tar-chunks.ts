@@ -5,7 +5,7 @@ import { Header, Pax } from 'tar';
 import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
 import type { PlannedFile } from '../plan/files.ts';
 
-/** Bytes of tar in a chunk. Part of the format: another size gives other compressed bytes. */
+/** Bytes of tar in a chunk. Part of the format: another size makes other compressed bytes. */
 export const CHUNK_SIZE = 1024 * 1024;
 
 const BLOCK = 512;
@@ -61,7 +61,7 @@ async function* fileChunks(
   }
 }
 
-/** Reads straight into the open chunk; gives the number of bytes. */
+/** Reads straight into the open chunk; returns the number of bytes. */
 async function readPiece(
   handle: FileHandle,
   chunker: Chunker,
@@ -99,7 +99,7 @@ class Chunker {
     return this.#chunk.subarray(this.#used);
   }
 
-  /** Notes that so many bytes of {@link space} were written. */
+  /** Notes the number of bytes written to {@link space}. */
   filled(bytes: number): void {
     this.#used += bytes;
   }

@@ -115,7 +115,7 @@ function defaultValues(proto: TensorProto): (number | string | boolean)[] {
   return flatValues(decodeTensorProto(toBinary(TensorProtoSchema, proto)));
 }
 
-/** TF1 models list assets twice (collection and asset_file_def); each file is told once. */
+/** TF1 models list assets twice (collection and asset_file_def); the report lists each file once. */
 function assetReports({ assets }: MetaGraphSummary, directory: string): AssetReport[] {
   const names = [...new Set(assets.map(({ filename }) => filename))].sort();
   return names.map((filename) => {

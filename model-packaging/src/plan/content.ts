@@ -53,7 +53,7 @@ export interface ContentOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Makes the plan and gives it to `use`; what had to be unpacked for it is removed afterwards. */
+/** Makes the plan and passes it to `use`; removes unpacked sources afterwards. */
 export async function planContent<T>(
   options: ContentOptions,
   use: (plan: Plan) => Promise<T>,

@@ -65,7 +65,7 @@ interface HashOptions {
   readonly buffer?: Uint8Array;
   readonly onBytes?: OnBytes;
   readonly signal?: AbortSignal | undefined;
-  /** Only the first so many bytes. Default: all. */
+  /** Number of bytes to read, from the start. Default: all. */
   readonly length?: number;
 }
 

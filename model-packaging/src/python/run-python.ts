@@ -74,7 +74,7 @@ function missingMessage({ purpose }: PythonWork, { stderr, status }: Finished): 
 }
 
 interface Finished {
-  /** Undefined where the program could not be started. */
+  /** Undefined if the program could not be started. */
   readonly status: number | undefined;
   readonly stderr: string;
 }

@@ -106,7 +106,7 @@ async function decode(body: Buffer, contentType: string, target: SampleTarget): 
   }
 }
 
-/** The batch of one that the runtime makes of a picture; undefined where a handler decides what it becomes. */
+/** The batch of one that the runtime makes of a picture; undefined if a handler decides what it becomes. */
 async function pictureInputs(
   body: Uint8Array,
   signature: Signature,

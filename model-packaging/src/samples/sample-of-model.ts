@@ -9,7 +9,7 @@ import { syntheticRequest } from './synthetic-request.ts';
 
 /**
  * What a client of the source's first model would most likely send to it, zeros or a plain picture.
- * @returns undefined where none can be made up
+ * @returns undefined if none can be made up
  * @throws PackagingError where the source is no model
  */
 export function sampleOfModel(

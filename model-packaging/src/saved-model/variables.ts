@@ -31,7 +31,7 @@ const MAX_SHARDS = 100_000;
 const OBJECT_GRAPH_KEY = '_CHECKPOINTABLE_OBJECT_GRAPH';
 
 /**
- * Reads `variables/variables.index`; undefined where the model has no variables.
+ * Reads `variables/variables.index`; undefined if the model has no variables.
  * @throws PackagingError CORRUPT_FILE naming the path
  */
 export function readCheckpoint(directory: string): CheckpointSummary | undefined {

@@ -141,7 +141,7 @@ export class WireFile {
   }
 }
 
-/** Opens a file, gives it to `use`, closes it. @throws PackagingError MISSING_FILE */
+/** Opens a file, passes it to `use`, closes it. @throws PackagingError MISSING_FILE */
 export function withWireFile<T>(path: string, use: (file: WireFile) => T): T {
   let file: WireFile;
   try {

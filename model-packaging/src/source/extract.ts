@@ -61,7 +61,7 @@ export async function extractArchive(archive: string, directory: string): Promis
 }
 
 /**
- * Writes entries as the parser gives them. Synchronously, so that nothing is still being written once an
+ * Writes entries as the parser emits them. Synchronously, so that nothing is still being written once an
  * archive turns out to be damaged.
  */
 function entryWriter(archive: string, directory: string) {

@@ -16,7 +16,7 @@ export function isS3Uri(source: string): boolean {
 }
 
 /**
- * Fetches what the URI names into `directory` and gives the local path: a file where the key is an object,
+ * Fetches what the URI names into `directory` and returns the local path: a file if the key is an object,
  * a directory where it is a prefix. Credentials, region and endpoint are the AWS SDK's usual ones
  * (`AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_S3`, profiles).
  * @throws PackagingError S3_FAILED naming the URI

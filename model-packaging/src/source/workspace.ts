@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { outputFailed } from '../archive/output.ts';
 import { PackagingError } from '../errors.ts';
 
-/** Gives new, empty folder paths. */
+/** Makes paths of new, empty folders. */
 export interface Workspace {
   /** Path of a folder that does not exist yet; its parent does. */
   folder(name: string): Promise<string>;

@@ -1,4 +1,4 @@
-/** Gives models an input for encoded pictures, with decoding, resize and scaling inside the graph. */
+/** Adds an input for encoded pictures to models, with decoding, resize and scaling inside the graph. */
 import {
   ManifestError,
   type PixelsInput,

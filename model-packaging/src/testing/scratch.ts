@@ -8,9 +8,9 @@ import { fixtureModel } from '../../../test/fixtures/index.ts';
 export interface Scratch {
   /** Absolute path below the folder. */
   path(...names: string[]): string;
-  /** Writes a file with its folders; gives its path. */
+  /** Writes a file with its folders; returns its path. */
   write(name: string, content: string | Uint8Array): string;
-  /** Copies a fixture model's version directory; gives the path of the copy. */
+  /** Copies a fixture model's version directory; returns the path of the copy. */
   model(fixture: string, name: string): string;
 }
 

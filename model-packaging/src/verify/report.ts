@@ -22,7 +22,7 @@ export interface SignatureVerification {
   readonly signature: string;
   /** `synthetic`, or the sample's path. */
   readonly sample: string;
-  /** Milliseconds of the first run and of the median of the others; undefined where it was not run. */
+  /** Milliseconds of the first run and of the median of the others; undefined if it was not run. */
   readonly firstMs?: number;
   readonly medianMs?: number;
   readonly outputs: Readonly<Record<string, { dtype: string; shape: readonly number[] }>>;

@@ -35,7 +35,7 @@ export interface Claim {
   undo(): Promise<void>;
 }
 
-/** Clocks of S3 and SageMaker may differ by so many milliseconds. */
+/** Milliseconds by which the clocks of S3 and SageMaker may differ. */
 const CLOCKS = 60_000;
 
 /**
@@ -107,7 +107,7 @@ function originPlace({ outputUri }: TransformPlaces, root: string): S3Location {
   return { bucket, key: key + originKey(root) };
 }
 
-/** Undefined where nothing is written down. */
+/** Undefined if nothing is written down. */
 async function readOrigin(s3: S3Client, place: S3Location) {
   const { objects } = await listPage(s3, place, { maxKeys: 1 });
   const [object] = objects;

@@ -49,7 +49,7 @@ async function findStateMachine(
   );
 }
 
-/** Of a stack of the app, the ARN that it shows; undefined where there is no such stack or output. */
+/** The ARN that a stack of the app exports; undefined if there is no such stack or output. */
 async function stackOutput(
   StackName: string,
   region: string | undefined,

@@ -149,7 +149,7 @@ export interface Missing {
 
 /**
  * Puts a manifest of the inputs that have no output below the output prefix, where the model may read it.
- * @returns undefined where none is missing
+ * @returns undefined if none is missing
  */
 async function findMissing(
   s3: S3Client,

@@ -55,7 +55,7 @@ export interface TransformKeys {
   readonly root: string;
   /** Parts that together hold everything once. */
   readonly parts: readonly KeyPart[];
-  /** Outputs that are in no part; undefined where other jobs' outputs are expected beside those of the job. */
+  /** Outputs that are in no part; undefined if other jobs' outputs are expected beside those of the job. */
   readonly outside?: readonly (() => AsyncIterable<S3Object>)[];
 }
 

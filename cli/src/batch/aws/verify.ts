@@ -25,7 +25,7 @@ export interface Sample {
   readonly bytes: number;
   /** Its first characters. */
   readonly start: string;
-  /** What is wrong with it; undefined where it is what was accepted. */
+  /** What is wrong with it; undefined if it is right. */
   readonly problem?: string;
 }
 

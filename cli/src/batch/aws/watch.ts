@@ -21,7 +21,7 @@ export interface JobView {
 
 /** A listing may take this share of the time: 120 million keys are 120,000 requests. */
 const LISTING_SHARE = 0.1;
-/** Clocks of S3 and SageMaker may differ by so many milliseconds. */
+/** Milliseconds by which the clocks of S3 and SageMaker may differ. */
 const CLOCKS = 60_000;
 
 /** Looks at a job until it has ended. The inputs are counted once, the outputs each time. */

@@ -197,7 +197,7 @@ function clientOf(job: LocalJob, connections: number): RuntimeClient {
   });
 }
 
-/** Runs the tasks, so many at once, in their order; the first error ends all. */
+/** Runs the tasks in their order, a number of them at once; the first error ends all. */
 async function workThrough(
   queue: AsyncGenerator<() => Promise<void>>,
   concurrency: number,
@@ -257,7 +257,7 @@ function settle({ job, counts, failures }: Run, { key }: BatchInput, failure?: R
   }
 }
 
-/** Sends an object as one request; undefined where its output is written. */
+/** Sends an object as one request; undefined if its output is written. */
 async function transform(run: Run, input: BatchInput): Promise<RequestFailure | undefined> {
   const { maxBytes, outputs } = run;
   let body: Uint8Array;

@@ -10,7 +10,7 @@ import { partialPath } from './outputs.ts';
 /** Why one input has no output. */
 export interface InputFailure {
   readonly key: string;
-  /** HTTP status of the last try, or undefined where no answer came. */
+  /** HTTP status of the last try, or undefined if no answer came. */
   readonly status: number | undefined;
   readonly message: string;
 }

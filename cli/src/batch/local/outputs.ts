@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { OUTPUT_SUFFIX, outputKey } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
 
-/** Folder below the outputs for what is not complete yet. */
+/** Folder below the outputs for incomplete files. */
 const PARTIAL = '.partial';
 
 /** Path of a file that is not complete yet; the next job removes it where this one is killed. */

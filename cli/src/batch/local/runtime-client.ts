@@ -78,7 +78,7 @@ function parseParameters(text: string, url: string): z.output<typeof schema> {
 
 /** Why a request has no answer. */
 export interface RequestFailure {
-  /** HTTP status of the last try, or undefined where no answer came. */
+  /** HTTP status of the last try, or undefined if no answer came. */
   readonly status: number | undefined;
   readonly message: string;
 }

@@ -45,7 +45,7 @@ export class ModelStore {
     throw notFound(`Could not find any versions of model ${selector.name}`);
   }
 
-  /** The first version that is not available, as a sentence; undefined where all are. */
+  /** The first version that is not available, as a sentence; undefined if all are. */
   get missing(): string | undefined {
     for (const [name, model] of this.#models) {
       const waiting = model.statuses({ name }).find(({ state }) => state !== 'AVAILABLE');

@@ -10,9 +10,9 @@ export interface FrameHandler {
   knows?(stream: number): boolean;
   /** A piece of a DATA frame's content. */
   data(stream: number, piece: Buffer): void;
-  /** Where content of the stream may be read to without a copy; undefined where nowhere. */
+  /** Where content of the stream may be read to without a copy; undefined if nowhere. */
   room(stream: number): Buffer | undefined;
-  /** So many bytes of content were read into the room. */
+  /** Called with the bytes of content that were read into the room. */
   filled(stream: number, bytes: number): void;
   /** A whole frame. Of DATA, whose content went before, `payload` is empty. */
   frame(head: FrameHead, payload: Buffer): void;
@@ -65,7 +65,7 @@ export class FrameReader {
     return this.#handler.room(this.#head.stream)?.subarray(0, content);
   }
 
-  /** So many bytes were read to {@link directRoom}. */
+  /** Notes the bytes that were read to {@link directRoom}. */
   directFilled(bytes: number): void {
     this.#handler.filled(this.#head.stream, bytes);
     this.#remaining -= bytes;

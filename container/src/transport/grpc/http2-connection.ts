@@ -61,7 +61,7 @@ import {
 export interface StreamReader {
   headers(fields: HeaderFields): void;
   data(piece: Buffer): void;
-  /** Where the next content may be read to without a copy; undefined where nowhere. */
+  /** Where the next content may be read to without a copy; undefined if nowhere. */
   room(): Buffer | undefined;
   filled(bytes: number): void;
   /** The server has said all. */
@@ -71,7 +71,7 @@ export interface StreamReader {
 }
 
 /**
- * Gives an answer up. With `onEnd`, a server that has all of the request is left to finish it, since it would
+ * Abandons an answer. With `onEnd`, a server that has all of the request is left to finish it, since it would
  * anyway; its answer is dropped, and `onEnd` called when it or the connection has ended. Else the stream is reset.
  */
 export type Cancel = (onEnd?: () => void) => void;
@@ -157,7 +157,7 @@ export class Http2Connection implements FrameHandler {
 
   /**
    * Sends a request: a block of {@link encodeHeaders} and a body of at least one byte. The function that is
-   * returned gives the answer up.
+   * returned abandons the answer.
    */
   request(headers: Buffer, body: readonly Uint8Array[], reader: StreamReader): Cancel {
     const message = new OutgoingMessage(body);
@@ -268,7 +268,7 @@ export class Http2Connection implements FrameHandler {
     this.#stream(id)?.reader.filled(bytes);
   }
 
-  /** Gives the server back the connection's window. A stream's own is never used up by one message. */
+  /** Reopens the connection's window for the server. A stream's own is never used up by one message. */
   #opens(bytes: number): void {
     this.#receivedBytes += bytes;
     if (this.#receivedBytes < WINDOW_UPDATE_BYTES) return;

@@ -12,7 +12,7 @@ const END = 256;
 /** The longest padding, and more of it is an error. */
 const MOST_PADDING_BITS = 7;
 
-/** What a code of so many bits means: from the first code of that length on. */
+/** What codes of one length mean, from the first of them on. */
 interface Row {
   readonly first: number;
   readonly symbols: readonly number[];

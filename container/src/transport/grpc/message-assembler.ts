@@ -32,12 +32,12 @@ export class MessageAssembler {
     return this.#message && this.#filled === this.#message.length ? this.#message : undefined;
   }
 
-  /** The part of the message that has not arrived; undefined where its length is not known. */
+  /** The part of the message that has not arrived; undefined if its length is not known. */
   get room(): Buffer | undefined {
     return this.#message?.subarray(this.#filled);
   }
 
-  /** So many bytes were written to {@link room}. */
+  /** Notes the bytes that were written to {@link room}. */
   filled(bytes: number): void {
     this.#filled += bytes;
   }

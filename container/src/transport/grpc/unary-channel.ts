@@ -23,7 +23,7 @@ export interface UnaryCall {
   readonly message: readonly Uint8Array[];
   /** Told to the server as `grpc-timeout`. */
   readonly timeoutMs?: number;
-  /** Gives the call up, which rejects with the signal's reason. */
+  /** Abandons the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignalLike | undefined;
   /**
    * Told of a call that was given up while the server works on it; `ended` resolves when that has come to an end.
@@ -43,7 +43,7 @@ const MOST_SOCKET_BYTES = 163_840;
 export class UnaryChannel {
   readonly #target: GrpcTarget;
   readonly #maxReplyBytes: number;
-  /** Header blocks by path and timeout, of which there are a handful. */
+  /** Header blocks by path and timeout; there are only a handful. */
   readonly #headers = new Map<string, Buffer>();
   readonly #connections: { socket?: Http2Connection; port?: Http2Connection } = {};
   /** Whether the socket is there; undefined until a call would take it. */
@@ -57,7 +57,7 @@ export class UnaryChannel {
   }
 
   /**
-   * Calls a method and gives the serialized reply.
+   * Calls a method and returns the serialized reply.
    * @throws StatusError where the server answered with another status than OK
    * @throws ConnectionLost where no answer came
    * @throws ServingError RESPONSE_TOO_LARGE

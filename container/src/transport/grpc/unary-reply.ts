@@ -30,12 +30,12 @@ export class UnaryReply implements StreamReader {
     });
   }
 
-  /** What gives the call up on the server. */
+  /** Abandons the call on the server. */
   onCancel(onCancel: Cancel): void {
     this.#onCancel = onCancel;
   }
 
-  /** Gives the call up; see {@link Cancel} for `onEnd`. */
+  /** Abandons the call; see {@link Cancel} for `onEnd`. */
   cancel(reason: unknown, onEnd?: () => void): void {
     this.#reject(reason);
     this.#onCancel(onEnd);

@@ -76,7 +76,7 @@ export class HttpConnection {
     });
   }
 
-  /** Gives the answer up, and the connection with it. */
+  /** Abandons the answer, and the connection with it. */
   cancel(reason: unknown): void {
     this.#settle((exchange) => exchange.reject(reason));
     this.#socket.destroy();

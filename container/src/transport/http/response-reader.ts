@@ -2,11 +2,11 @@
 
 /** Who gets a body. */
 export interface BodySink {
-  /** Before the body: its status, and how long it will be; undefined where the server does not say. */
+  /** Before the body: its status, and how long it will be; undefined if the server does not say. */
   begin(status: number, length: number | undefined): void;
-  /** Where the next content may be read to without a copy; undefined where nowhere. */
+  /** Where the next content may be read to without a copy; undefined if nowhere. */
   room(): Buffer | undefined;
-  /** So many bytes were read to {@link room}. */
+  /** Notes the bytes that were read to {@link room}. */
   filled(bytes: number): void;
   /** The next content, valid during the call. */
   push(piece: Buffer): void;
@@ -82,7 +82,7 @@ export class ResponseReader {
     return room && room.length > this.#missing ? room.subarray(0, this.#missing) : room;
   }
 
-  /** So many bytes were read to {@link room}. */
+  /** Notes the bytes that were read to {@link room}. */
   filled(bytes: number): void {
     this.#sink.filled(bytes);
     this.#took(bytes);
