@@ -2,7 +2,7 @@
  * `npm run fuzz`: every parser of outside bytes, each in processes of its own, which a crash may end.
  * Options: `--inputs N` a parser (default 20,000), `--seed N` (default 1), `--only NAME,NAME`, `--jobs N` processes at
  * a time (default 1), `--write` (docs/fuzzing.md; what an earlier run with the same seed wrote counts, and only what
- * lacks of N is tried), `--end-to-end` (see end-to-end.ts). The same seed gives the same inputs.
+ * lacks of N is tried), `--end-to-end` (see end-to-end.ts). The same seed makes the same inputs.
  * Exit status 1 where something was found.
  */
 import { spawn } from 'node:child_process';

@@ -86,7 +86,7 @@ export interface ServerOptions extends ListenOptions {
   readonly maxHeaderBytes?: number;
   /** Whether pages of other sites may call, from a browser on this machine. Default: `allow`. */
   readonly foreignPages?: 'allow' | 'refuse';
-  /** Gives the connections where the server does not listen itself. */
+  /** Supplies the connections if the server does not listen itself. */
   readonly source?: ConnectionSource | undefined;
 }
 

@@ -38,7 +38,7 @@ function readVarint(bytes: Buffer, at: number): readonly [value: bigint, end: nu
   return undefined;
 }
 
-/** The fields; undefined where the bytes are no message. */
+/** The fields; undefined if the bytes are no message. */
 function fieldsOf(bytes: Buffer, depth = 0): Field[] | undefined {
   const fields: Field[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -24,11 +24,11 @@
  * | waiting | a place is free                         | sending |                                              |
  * | waiting | GOAWAY, connection lost                 | ended   | `failed`, not sent                           |
  * | sending | windows allow, message goes out whole   | sent    |                                              |
- * | sending | END_STREAM                              | ended   | `end`; the server is told CANCEL             |
+ * | sending | END_STREAM                              | ended   | `end`; the server gets CANCEL             |
  * | sent    | END_STREAM                              | ended   | `end`                                        |
  * | sending, sent | RST_STREAM, connection lost       | ended   | `failed`, sent where it was sent and not refused |
  * | sending, sent | GOAWAY with an earlier id         | ended   | `failed`, not sent                           |
- * | waiting, sending, sent | given up                 | ended   | nothing; the server is told CANCEL once it was opened |
+ * | waiting, sending, sent | given up                 | ended   | nothing; the server gets CANCEL if it was opened |
  * | sent    | given up with `onEnd`                   | sent    | nothing; `onEnd` in the place of `end` and `failed` |
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
