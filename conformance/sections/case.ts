@@ -34,7 +34,7 @@ export interface Section {
   /** Before the first case and after the last. */
   start?(oracle: Oracle): Promise<void>;
   stop?(): Promise<void>;
-  /** @returns what differs, or undefined where the case agrees */
+  /** @returns what differs, or undefined if the case agrees */
   differs(given: Case): Promise<string | undefined> | string | undefined;
 }
 
