@@ -20,3 +20,19 @@ export function abortable(
     running.finally(settled).then(resolve, reject);
   });
 }
+
+/** Inputs of a run that waits for its turn: an aborted signal drops them at once, and with them their memory. */
+export function droppable<T>(inputs: T, signal: AbortSignalLike | undefined): { take(): T } {
+  let held: { readonly inputs: T } | undefined = { inputs };
+  const drop = () => {
+    held = undefined;
+  };
+  signal?.addEventListener('abort', drop, { once: true });
+  return {
+    take() {
+      signal?.removeEventListener('abort', drop);
+      if (!held || signal?.aborted) throw signal?.reason;
+      return held.inputs;
+    },
+  };
+}

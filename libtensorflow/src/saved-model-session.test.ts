@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   isNumeric,
   numericTensor,
@@ -40,6 +42,11 @@ function textsOf(tensor: Tensor | undefined): string[] {
 const steps = (count: number): TensorMap => ({
   iterations: numericTensor('int64', [], BigInt64Array.of(BigInt(count))),
 });
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 /** What a rejected promise was rejected with. */
 async function failure(promise: Promise<unknown>): Promise<LibTensorFlowError> {
@@ -297,6 +304,33 @@ describe('aborting', () => {
     }
     const result = await session.run('serving_default', steps(1));
     expect(Object.keys(result.outputs)).toEqual(['value']);
+  });
+});
+
+describe('aborting a run that waits for its turn', () => {
+  it('frees its inputs at once, while the runs before it go on', async () => {
+    const session = await openFixture('busy');
+    const other = await openSameTensor();
+    let ended = 0;
+    const before = Array.from({ length: 3 }, () =>
+      session.run('serving_default', steps(100_000)).finally(() => {
+        ended += 1;
+      }),
+    );
+    const controller = new AbortController();
+    const waiting = () => {
+      const x = numericTensor('float32', [1_000_000], new Float32Array(1_000_000));
+      const run = other.run('serving_default', { x }, { signal: controller.signal });
+      return { run, inputs: new WeakRef(x) };
+    };
+    const { run, inputs } = waiting();
+    controller.abort(new Error('gone'));
+    await expect(run).rejects.toThrow('gone');
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    expect(inputs.deref()).toBeUndefined();
+    expect(ended).toBe(0);
+    await Promise.all(before);
   });
 });
 

@@ -6,7 +6,7 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import type { MetaGraphDef } from '@sagemaker-tfs/tensors/protos';
-import { abortable } from './abortable.ts';
+import { abortable, droppable } from './abortable.ts';
 import { preloadLibrary, type TensorFlow } from './c-api.ts';
 import { checkInputs, checkOutputs } from './check-inputs.ts';
 import { LibTensorFlowError } from './errors.ts';
@@ -99,9 +99,10 @@ export class SavedModelSession {
     const given = { ...this.#defaults.get(signatureKey), ...inputs };
     checkInputs(signature, given, options.checkDeclared);
     const outputs = checkOutputs(signature, options.outputs);
+    const waiting = droppable(given, signal);
     const running = enqueueRun(() => {
-      signal?.throwIfAborted();
-      return runGraph(this.#tensorflow.api, this.#model, signature, given, outputs);
+      const inputs = waiting.take();
+      return runGraph(this.#tensorflow.api, this.#model, signature, inputs, outputs);
     });
     this.#track(running);
     return signal ? abortable(running, signal) : running;

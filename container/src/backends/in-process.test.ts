@@ -180,6 +180,19 @@ test('an aborted call rejects with the reason at once', async () => {
   await expect(call).rejects.toBe(reason);
 });
 
+test.each(['classify', 'regress'] as const)('so does %s, before anything runs', async (method) => {
+  const reason = new ServingError('REQUEST_TIMEOUT', 'too late');
+  const [signature = ''] = await exampleSignatures(method);
+  const call = inProcess.examples?.({
+    model: { name: 'tf1_classifier' },
+    method,
+    signature,
+    examples: loadExamples(),
+    signal: AbortSignal.abort(reason),
+  });
+  await expect(call).rejects.toBe(reason);
+});
+
 function loadExamples(): Uint8Array[] {
   const model = models.find(({ name }) => name === 'tf1_classifier');
   if (!model) throw new Error('this test needs tf1_classifier');

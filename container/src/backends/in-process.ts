@@ -43,14 +43,26 @@ export class InProcessBackend implements Backend {
   }
 
   examples(request: ExamplesRequest): Promise<ExamplesReply> {
-    const { method, signature, examples } = request;
+    const { method, signature, examples, signal } = request;
     return this.#use(request, async (servable) => {
       const version = servable.version.toString();
       if (method === 'regress') {
-        const { regressions } = await regress(servable, signature, examples, CHECK_METHOD_NAME);
+        const { regressions } = await regress(
+          servable,
+          signature,
+          examples,
+          CHECK_METHOD_NAME,
+          signal,
+        );
         return { regressions: regressions.map(({ value }) => value), version };
       }
-      const { classifications } = await classify(servable, signature, examples, CHECK_METHOD_NAME);
+      const { classifications } = await classify(
+        servable,
+        signature,
+        examples,
+        CHECK_METHOD_NAME,
+        signal,
+      );
       return {
         classifications: classifications.map(({ classes }) =>
           classes.map(({ label, score }) => ({ label, score })),

@@ -48,15 +48,19 @@ export class BatchQueue<T extends BatchTask> {
   readonly #limits: QueueLimits;
   readonly #threads: BatchThreads;
   readonly #process: (tasks: readonly T[]) => Promise<void>;
+  readonly #onEmpty: () => void;
   #open: Batch<T> | undefined;
   /** Batches, the open one among them, that no thread has taken yet. */
   #enqueued = 0;
 
+  /** @param onEmpty called when no task waits any more */
   constructor(
     limits: QueueLimits,
     threads: BatchThreads,
     process: (tasks: readonly T[]) => Promise<void>,
+    onEmpty: () => void = () => undefined,
   ) {
+    this.#onEmpty = onEmpty;
     this.#limits = limits;
     this.#threads = threads;
     this.#process = process;
@@ -104,6 +108,10 @@ export class BatchQueue<T extends BatchTask> {
     if (this.#open === batch) this.#open = undefined;
     void this.#threads.run(() => {
       this.#enqueued -= 1;
+      // Who closed this batch may be about to open the next.
+      queueMicrotask(() => {
+        if (this.#enqueued === 0) this.#onEmpty();
+      });
       return this.#process(batch.tasks);
     });
   }

@@ -142,8 +142,12 @@ export class BatchingSession implements Session {
     const key = JSON.stringify([shapes, signature, ...outputs]);
     const known = this.#queues.get(key);
     if (known) return known;
-    const queue = new BatchQueue<Request>(this.#options, this.#threads, (batch) =>
-      this.#process(signature, outputs, batch),
+    const queue: BatchQueue<Request> = new BatchQueue<Request>(
+      this.#options,
+      this.#threads,
+      (batch) => this.#process(signature, outputs, batch),
+      // Shapes and outputs are the clients' choice: there may be any number of them.
+      () => this.#queues.delete(key),
     );
     this.#queues.set(key, queue);
     return queue;
@@ -160,7 +164,7 @@ export class BatchingSession implements Session {
       const { inputs, sizes, padding } = mergeInputs(batch, this.#options);
       const rows = sizes.reduce((sum, size) => sum + size, 0) - padding;
       this.#options.onBatch?.({ requests: batch.length, rows, padding });
-      const result = await this.#session.run(signature, inputs, outputs);
+      const result = await this.#session.run(signature, inputs, outputs, untilAllAborted(batch));
       const parts = splitOutputs(result, sizes, batch.length);
       batch.forEach((request, index) => {
         request.resolve(parts[index] as RunResult);
@@ -169,6 +173,21 @@ export class BatchingSession implements Session {
       for (const request of batch) request.reject(error);
     }
   }
+}
+
+/** Aborts once nobody waits for the batch any more; undefined where somebody will wait whatever happens. */
+function untilAllAborted(batch: readonly Request[]): AbortSignal | undefined {
+  if (batch.some(({ signal }) => !signal)) return undefined;
+  const stop = new AbortController();
+  let left = batch.length;
+  for (const { signal } of batch) {
+    const onAbort = () => {
+      left -= 1;
+      if (left === 0) stop.abort(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+  }
+  return stop.signal;
 }
 
 /** Rows of a request. @throws StatusError INVALID_ARGUMENT where its inputs differ in them */

@@ -1,6 +1,7 @@
 /** Classify and Regress: serialized tf.Examples in, classes with scores or values out. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
+  type AbortSignalLike,
   DEFAULT_SIGNATURE,
   DTYPES,
   isNumeric,
@@ -26,12 +27,13 @@ import { findSignature } from './predict.ts';
 import type { Servable } from './servable.ts';
 import { invalidArgument } from './status-error.ts';
 
-/** Runs a classification signature (servables/tensorflow/classifier.cc). @throws StatusError */
+/** Runs a classification signature (servables/tensorflow/classifier.cc). @throws StatusError, the signal's reason */
 export async function classify(
   servable: Servable,
   signatureName: string,
   examples: readonly Uint8Array[],
   checkMethodName: boolean,
+  signal?: AbortSignalLike,
 ): Promise<ClassificationResult> {
   const signature = signatureOf(servable, signatureName, 'classification', checkMethodName);
   const outputs = Object.keys(signature.outputs);
@@ -45,15 +47,16 @@ export async function classify(
         `Signature outputs were: ${outputs.join(', ')}`,
     );
   }
-  return runExamples(servable, signature, examples, wanted, toClassifications);
+  return runExamples({ servable, signature, examples, outputs: wanted, signal }, toClassifications);
 }
 
-/** Runs a regression signature (servables/tensorflow/regressor.cc). @throws StatusError */
+/** Runs a regression signature (servables/tensorflow/regressor.cc). @throws StatusError, the signal's reason */
 export async function regress(
   servable: Servable,
   signatureName: string,
   examples: readonly Uint8Array[],
   checkMethodName: boolean,
+  signal?: AbortSignalLike,
 ): Promise<RegressionResult> {
   const signature = signatureOf(servable, signatureName, 'regression', checkMethodName);
   const outputs = Object.keys(signature.outputs);
@@ -63,7 +66,7 @@ export async function regress(
       `No regression outputs found in SignatureDef: its output is ${outputs[0]}, not outputs`,
     );
   }
-  return runExamples(servable, signature, examples, outputs, toRegressions);
+  return runExamples({ servable, signature, examples, outputs, signal }, toRegressions);
 }
 
 function signatureOf(
@@ -91,18 +94,23 @@ function signatureOf(
   return signature;
 }
 
+interface ExamplesRun {
+  readonly servable: Servable;
+  readonly signature: Signature;
+  readonly examples: readonly Uint8Array[];
+  readonly outputs: readonly string[];
+  readonly signal: AbortSignalLike | undefined;
+}
+
 async function runExamples<T>(
-  servable: Servable,
-  signature: Signature,
-  examples: readonly Uint8Array[],
-  outputs: readonly string[],
+  { servable, signature, examples, outputs, signal }: ExamplesRun,
   convert: (outputs: TensorMap, examples: number) => T,
 ): Promise<T> {
   if (examples.length === 0) throw invalidArgument('Input is empty.');
   const [name = ''] = Object.keys(signature.inputs);
   // Whatever the signature declares: exporters of TensorFlow 1 wrote the dtype of the parsed feature there.
   const inputs = { [name]: stringTensor([examples.length], examples) };
-  const result = await servable.session.run(signature.key, inputs, outputs);
+  const result = await servable.session.run(signature.key, inputs, outputs, signal);
   try {
     return convert(result.outputs, examples.length);
   } finally {
