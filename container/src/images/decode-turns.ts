@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { removeFrom } from '../memory/remove-from.ts';
+import { orAborted } from '../waiting/or-aborted.ts';
 
 let free = availableParallelism();
 const waiting: (() => void)[] = [];
@@ -29,15 +30,8 @@ export async function inTurn<T>(
 
 /** The turn of one that has ended goes to the first that waits. */
 function turn(signal: AbortSignalLike | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const begin = () => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    };
-    const onAbort = () => {
-      if (removeFrom(waiting, begin)) reject(signal?.reason);
-    };
-    waiting.push(begin);
-    signal?.addEventListener('abort', onAbort, { once: true });
+  return orAborted<void>(signal, ({ resolve }) => {
+    waiting.push(resolve);
+    return () => removeFrom(waiting, resolve);
   });
 }

@@ -8,7 +8,6 @@ import {
   type ServableOptions,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Backends } from '../backends/backends.ts';
 import type { LoadVersion } from '../backends/in-process/loaded-model.ts';
 import { ModelStore } from '../backends/in-process/model-store.ts';
@@ -17,6 +16,7 @@ import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
 import { StartError } from '../models/choose-models.ts';
+import { ReadyGate } from '../waiting/ready-gate.ts';
 import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.ts';
 
 /** TensorFlow's ConfigProto: no threads between operations, they run in the one that asks for the answer. */
@@ -118,48 +118,22 @@ function batchingOf(
 
 function readinessOf(store: ModelStore, loaded: Promise<void>, waitMs: number): ModelReadiness {
   let ready = false;
-  const firstReady = new Promise<void>((resolve) => {
-    void loaded.then(
-      () => {
-        ready = true;
-        resolve();
-      },
-      () => undefined,
-    );
-  });
   const reason = () => (ready ? undefined : (store.missing ?? 'the models are loading'));
+  const gate = new ReadyGate({ isReady: () => ready, reason, waitMs });
+  loaded.then(
+    () => {
+      ready = true;
+      gate.changed();
+    },
+    () => undefined,
+  );
   return {
-    firstReady,
+    firstReady: gate.firstReady,
     get reason() {
       return reason();
     },
-    async whenReady(signal) {
-      if (ready) return;
-      const late = () =>
-        new ServingError('MODEL_NOT_READY', `no model after ${waitMs / 1000} s: ${reason()}`);
-      await within(firstReady, waitMs, late, signal);
-    },
+    whenReady: (signal) => gate.whenReady(signal),
   };
-}
-
-/** Resolves with `work`; rejects with `late()` after `ms`, or with the signal's reason. */
-function within(
-  work: Promise<void>,
-  ms: number,
-  late: () => Error,
-  signal: AbortSignalLike | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (finish: () => void) => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      finish();
-    };
-    const onAbort = () => settle(() => reject(signal?.reason));
-    const timer = setTimeout(() => settle(() => reject(late())), ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    void work.then(() => settle(resolve));
-  });
 }
 
 function failureOf(loaded: Promise<void>): Promise<never> {

@@ -4,6 +4,7 @@
  */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { removeFrom } from '../memory/remove-from.ts';
+import { orAborted } from '../waiting/or-aborted.ts';
 
 /** Something that takes calls. */
 export interface Place {
@@ -55,22 +56,15 @@ export class CallQueue<P extends Place> {
 
   /** Resolves with a place in turn. @throws the signal's reason */
   take({ alone = false, first = false, signal }: WaitOptions = {}): Promise<P> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
+    return orAborted<P>(signal, ({ resolve }) => {
       const list = alone ? this.#waitingAlone : this.#waiting;
-      const waiter: Waiter<P> = (place) => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve(place);
-      };
-      const onAbort = () => {
-        removeFrom(list, waiter);
-        reject(signal?.reason);
+      if (first) list.unshift(resolve);
+      else list.push(resolve);
+      this.dispatch();
+      return () => {
+        removeFrom(list, resolve);
         this.dispatch();
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      if (first) list.unshift(waiter);
-      else list.push(waiter);
-      this.dispatch();
     });
   }
 

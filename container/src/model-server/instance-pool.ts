@@ -7,6 +7,7 @@ import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
+import { ReadyGate } from '../waiting/ready-gate.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
@@ -62,10 +63,8 @@ const LONGEST_PAUSE_MS = 500;
 /** Instances with their state; knows nothing of the processes behind the ports. */
 export class InstancePool {
   readonly instances: readonly Instance[];
-  /** Resolves when an instance is ready for the first time; never where none ever is. */
-  readonly firstReady: Promise<void>;
   readonly #options: InstancePoolOptions;
-  readonly #waiting = new Set<() => void>();
+  readonly #gate: ReadyGate;
   readonly #queue: CallQueue<Instance>;
   #closed = false;
 
@@ -73,14 +72,16 @@ export class InstancePool {
     this.#options = options;
     this.instances = options.endpoints.map((endpoint, index) => this.#instance(endpoint, index));
     this.#queue = new CallQueue(options.maxInFlight, () => this.#ready());
-    this.firstReady = new Promise((resolve) => {
-      const check = () => {
-        if (this.#ready().length === 0) return;
-        this.#waiting.delete(check);
-        resolve();
-      };
-      this.#waiting.add(check);
+    this.#gate = new ReadyGate({
+      isReady: () => this.#ready().length > 0,
+      reason: () => this.reason,
+      waitMs: options.waitMs,
     });
+  }
+
+  /** Resolves when an instance is ready for the first time; never where none ever is. */
+  get firstReady(): Promise<void> {
+    return this.#gate.firstReady;
   }
 
   /** Begins to ask the instances for their state, for the first time after `delayMs`. */
@@ -100,30 +101,15 @@ export class InstancePool {
   }
 
   /** Resolves once an instance can serve. @throws ServingError MODEL_NOT_READY after the wait time */
-  async whenReady(signal?: AbortSignalLike): Promise<void> {
-    if (this.#ready().length > 0) return;
-    await new Promise<void>((resolve, reject) => {
-      const settle = (finish: () => void) => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        this.#waiting.delete(check);
-        finish();
-      };
-      const check = () => {
-        if (this.#ready().length > 0) settle(resolve);
-      };
-      const onAbort = () => settle(() => reject(signal?.reason));
-      const timer = setTimeout(() => settle(() => reject(this.#notReady())), this.#options.waitMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(check);
-    });
+  whenReady(signal?: AbortSignalLike): Promise<void> {
+    return this.#gate.whenReady(signal);
   }
 
   /** Resolves once this very instance can serve. @throws ServingError MODEL_NOT_READY after the wait time */
   async whenInstanceReady({ readiness }: Instance): Promise<void> {
     const end = performance.now() + this.#options.waitMs;
     while (readiness.reason !== undefined) {
-      if (performance.now() > end || this.#closed) throw this.#notReady();
+      if (performance.now() > end || this.#closed) throw this.#gate.notReady();
       await delay(FIRST_PAUSE_MS);
     }
   }
@@ -189,13 +175,6 @@ export class InstancePool {
     return this.instances.filter(({ readiness }) => readiness.reason === undefined);
   }
 
-  #notReady(): ServingError {
-    return new ServingError(
-      'MODEL_NOT_READY',
-      `no model after ${this.#options.waitMs / 1000} s: ${this.reason}`,
-    );
-  }
-
   #instance(endpoint: ModelServerEndpoint, index: number): Instance {
     const channel = new UnaryChannel(
       { host: endpoint.host, port: endpoint.grpcPort, socket: endpoint.grpcSocket },
@@ -210,7 +189,7 @@ export class InstancePool {
           // The first connection may be older than the socket.
           channel.reconnect();
         }
-        for (const check of [...this.#waiting]) check();
+        this.#gate.changed();
         this.#queue.dispatch();
       },
     });

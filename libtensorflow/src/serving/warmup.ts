@@ -77,7 +77,7 @@ async function runRecords(
   return records;
 }
 
-function parse(record: Buffer, path: string): PredictionLog {
+function parse(record: Uint8Array, path: string): PredictionLog {
   try {
     return fromBinary(PredictionLogSchema, record);
   } catch (error) {

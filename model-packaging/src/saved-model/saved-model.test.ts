@@ -51,3 +51,13 @@ test('a SavedModel in chunks is refused with advice', () => {
   const file = scratch.write('saved_model.cpb', 'x');
   expect(() => readSavedModel(scratch.path())).toThrow(file);
 });
+
+test('the same file is parsed once, a changed one again', () => {
+  const write = (tag: string) =>
+    scratch.write('saved_model.pb', around(2, around(1, textField(4, tag), 0), 0));
+  write('serve');
+  const first = readSavedModel(scratch.path());
+  expect(readSavedModel(scratch.path())).toBe(first);
+  write('train');
+  expect(readSavedModel(scratch.path()).metaGraphs.map(({ tags }) => tags)).toEqual([['train']]);
+});

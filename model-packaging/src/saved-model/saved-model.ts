@@ -1,5 +1,5 @@
 /** What a `saved_model.pb` says of itself, read without TensorFlow and without loading its constants. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SignatureMap, signaturesOf } from '@sagemaker-tfs/tensors';
 import {
@@ -47,13 +47,34 @@ export interface SavedModelSummary {
 /** The tag of graphs exported for serving (`tf.saved_model.SERVING`). */
 export const SERVING_TAG = 'serve';
 
+/** What was read of a file, as long as it is the same file. Packaging, warm-up and samples ask for the same models. */
+const known = new Map<string, { readonly identity: string; readonly model: SavedModelSummary }>();
+/** As many versions as most archives have; beyond them the oldest goes. */
+const MOST_KNOWN = 16;
+
 /**
- * Reads `<directory>/saved_model.pb`.
+ * Reads `<directory>/saved_model.pb`, once as long as it does not change.
  * @throws PackagingError NOT_A_SAVED_MODEL, TEXT_FORMAT or CORRUPT_FILE, naming the path
  */
 export function readSavedModel(directory: string): SavedModelSummary {
   const path = join(directory, 'saved_model.pb');
   if (!existsSync(path)) throw notASavedModel(directory);
+  const identity = identityOf(path);
+  const found = known.get(path);
+  if (found?.identity === identity) return found.model;
+  const model = parseSavedModel(path);
+  known.delete(path);
+  known.set(path, { identity, model });
+  for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest);
+  return model;
+}
+
+function identityOf(path: string): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+function parseSavedModel(path: string): SavedModelSummary {
   return withWireFile(path, (file) => {
     const metaGraphs: MetaGraphSummary[] = [];
     let schemaVersion = 0;

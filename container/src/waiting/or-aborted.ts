@@ -1,0 +1,38 @@
+/** A wait that a signal ends. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+
+/** What a wait ends with. */
+export interface Settle<T> {
+  resolve(value: T): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Waits for what `begin` settles, or for the signal.
+ * @param begin starts to wait; returns what gives the waiting up, called where the signal ends it
+ * @throws the signal's reason as soon as it aborts
+ */
+export function orAborted<T>(
+  signal: AbortSignalLike | undefined,
+  begin: (settle: Settle<T>) => () => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const settled = () => signal?.removeEventListener('abort', onAbort);
+    const onAbort = () => {
+      giveUp();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const giveUp = begin({
+      resolve: (value) => {
+        settled();
+        resolve(value);
+      },
+      reject: (reason) => {
+        settled();
+        reject(reason);
+      },
+    });
+  });
+}
