@@ -27,6 +27,9 @@ export const COMMAND_ERRORS = {
   CONFIG_NOT_WRITTEN: failed('The configuration has a form that `tune --write` cannot edit.'),
   LIBRARY_NOT_FOUND: failed('The work needs the TensorFlow library, which is not on this machine.'),
   REQUIREMENT_MISSING: failed('`doctor`: this machine lacks something that serving needs.'),
+  ACCOUNT_NOT_READY: failed(
+    '`doctor --account`: the account lacks something that the deployment needs.',
+  ),
   NO_SAMPLE: failed('No request can be made up for the model, and none was given.'),
   PORT_IN_USE: failed('Another program listens on the port.'),
   PORT_REFUSED: failed('The system refuses to listen on the port, or no free ports were found.'),

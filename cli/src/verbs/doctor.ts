@@ -4,6 +4,9 @@ import { printResult, table } from '../output/print.ts';
 
 interface DoctorOptions {
   readonly json?: true;
+  readonly account?: true;
+  readonly app: string;
+  readonly prices?: string;
 }
 
 /** One thing that was looked at. */
@@ -19,11 +22,71 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description('look at what this machine has for serving, packaging and deploying')
+    .option(
+      '--account',
+      'instead, whether the AWS account is ready for a synthesized app, and what a first deployment costs (reads only)',
+    )
+    .option('--app <folder>', 'the synthesized app, for --account', 'cdk.out')
+    .option('--prices <file>', 'price file, for --account (default: prices/us-east-1.json)')
     .option('--json', 'print the findings as JSON')
     .action(doctor);
 }
 
 async function doctor(options: DoctorOptions): Promise<void> {
+  if (options.account) await accountDoctor(options);
+  else await machineDoctor(options);
+}
+
+const findingsTable = (findings: readonly Finding[]) =>
+  table(
+    ['', 'what', 'found'],
+    findings.map(({ ok, what, detail }) => [ok ? 'ok' : '--', what, detail]),
+  );
+
+/** @throws CommandError ACCOUNT_NOT_READY */
+async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void> {
+  const { readAssembly } = await import('../account/assembly.ts');
+  const { checkAccount } = await import('../account/checks.ts');
+  const { planOf } = await import('../account/plan.ts');
+  const { readPrices } = await import('../estimate/prices.ts');
+  const stacks = await readAssembly(app);
+  const known = await readPrices(prices);
+  const regions = [...new Set(stacks.map(({ region }) => region))];
+  const findings: Finding[] = [];
+  for (const region of regions) {
+    const found = await checkAccount(
+      stacks.filter((stack) => stack.region === region),
+      region,
+    );
+    const place = regions.length > 1 ? `${region ?? 'here'}: ` : '';
+    findings.push(...found.map((finding) => ({ ...finding, what: `${place}${finding.what}` })));
+  }
+  const plan = planOf(stacks, known);
+  const usd = (value: number | undefined) => (value === undefined ? '?' : `$${value.toFixed(2)}`);
+  printResult(json, { findings, plan, prices: { region: known.region, asOf: known.asOf } }, () =>
+    [
+      findingsTable(findings),
+      table(
+        ['stack', 'makes', 'an hour', 'while'],
+        plan.map(({ stack, makes, usdAnHour, usdWhile }) => [
+          stack,
+          makes,
+          usd(usdAnHour),
+          usdWhile,
+        ]),
+      ),
+      `Prices of ${known.asOf}, ${known.region}. An image that the app builds is pushed by the deployment.`,
+    ].join('\n'),
+  );
+  const missing = findings.filter(({ ok }) => !ok).map(({ what }) => what);
+  if (missing.length === 0) return;
+  throw new CommandError(
+    'ACCOUNT_NOT_READY',
+    `The account is not ready for ${app}: ${missing.join(', ')}. See the findings above.`,
+  );
+}
+
+async function machineDoctor(options: DoctorOptions): Promise<void> {
   const findings = await Promise.all([
     node(),
     library(),
@@ -32,12 +95,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     containerBuilder(),
     awsAccount(),
   ]);
-  printResult(options.json, findings, () =>
-    table(
-      ['', 'what', 'found'],
-      findings.map(({ ok, what, detail }) => [ok ? 'ok' : '--', what, detail]),
-    ),
-  );
+  printResult(options.json, findings, () => findingsTable(findings));
   const needed = findings.slice(0, 2).filter(({ ok }) => !ok);
   if (needed.length > 0) {
     throw new CommandError(
@@ -117,7 +175,7 @@ async function awsAccount(): Promise<Finding> {
     what: 'AWS credentials',
     ok,
     detail: ok
-      ? `in the environment. ${QUOTA}`
+      ? `in the environment; --account looks into the account. ${QUOTA}`
       : 'none in the environment; needed by cdk deploy only',
   };
 }

@@ -44,7 +44,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'tune samples/ --model my_model/ --handler inference.ts',
     'tune picture.jpg --url http://127.0.0.1:8080',
   ],
-  doctor: ['doctor'],
+  doctor: ['doctor', 'doctor --account --app cdk.out'],
   completion: [
     'completion bash >> ~/.bashrc',
     'completion zsh > ~/.zsh/completions/_sagemaker-tfs',

@@ -1,0 +1,231 @@
+/** `doctor --account` against moto; quotas, which moto does not have, from a stand-in. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
+import { CreateRepositoryCommand, ECRClient, PutImageCommand } from '@aws-sdk/client-ecr';
+import { type Moto, startMoto } from '../../../test/rehearse/moto.ts';
+import { type SageMakerStandIn, startService } from '../batch/aws/sagemaker-stand-in.ts';
+import { sagemakerTfs } from '../batch/test-support.ts';
+
+const ENVIRONMENT = {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: 'us-east-1',
+};
+const REGISTRY = '123456789012.dkr.ecr.us-east-1.amazonaws.com';
+const TOOLKIT = {
+  Resources: { Topic: { Type: 'AWS::SNS::Topic' } },
+  Outputs: { BootstrapVersion: { Value: '30' } },
+};
+
+let work: string;
+let moto: Moto;
+let quotas: SageMakerStandIn;
+let limits: Readonly<Record<string, number>>;
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'account-'));
+  Object.assign(process.env, ENVIRONMENT);
+  moto = await startMoto();
+  quotas = await startService((operation) => ({
+    // A default of none; what the account has is the applied value.
+    Quotas: Object.entries(limits).map(([QuotaName, value]) => ({
+      QuotaName,
+      Value: operation === 'ListServiceQuotas' ? value : 0,
+    })),
+  }));
+});
+
+afterAll(async () => {
+  await quotas?.close();
+  await moto?.stop();
+  await rm(work, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  await moto.reset();
+  limits = {};
+});
+
+/** A template of an endpoint with autoscaling, and of a state machine for jobs. */
+function templateOf(instanceType: string, image: unknown = { 'Fn::Sub': 'built' }) {
+  const settings = { instanceType: 'ml.p3.2xlarge', instanceCount: 2, objectsPerShard: 0 };
+  const fallbacks = [{ instanceType: 'ml.g5.2xlarge' }];
+  return {
+    Resources: {
+      Model: { Type: 'AWS::SageMaker::Model', Properties: { PrimaryContainer: { Image: image } } },
+      Config: {
+        Type: 'AWS::SageMaker::EndpointConfig',
+        Properties: {
+          ProductionVariants: [
+            { VariantName: 'AllTraffic', InstanceType: instanceType, InitialInstanceCount: 2 },
+          ],
+        },
+      },
+      Target: {
+        Type: 'AWS::ApplicationAutoScaling::ScalableTarget',
+        Properties: { ResourceId: 'endpoint/digits/variant/AllTraffic', MaxCapacity: 4 },
+      },
+      Machine: {
+        Type: 'AWS::StepFunctions::StateMachine',
+        Properties: {
+          DefinitionString: {
+            'Fn::Join': ['', [JSON.stringify(JSON.stringify({ ...settings, fallbacks }))]],
+          },
+        },
+      },
+    },
+  };
+}
+
+/** An app with one stack, in a folder as `cdk synth` writes it. */
+async function synthesize(template: object): Promise<string> {
+  const folder = await mkdtemp(join(work, 'app-'));
+  const artifacts = {
+    serving: {
+      type: 'aws:cloudformation:stack',
+      environment: 'aws://unknown-account/unknown-region',
+      properties: { templateFile: 'serving.json', requiresBootstrapStackVersion: 6 },
+    },
+  };
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ version: '1', artifacts }));
+  await writeFile(join(folder, 'serving.json'), JSON.stringify(template));
+  return folder;
+}
+
+async function stack(StackName: string, template: object): Promise<void> {
+  const client = new CloudFormationClient({ endpoint: moto.url });
+  await client.send(new CreateStackCommand({ StackName, TemplateBody: JSON.stringify(template) }));
+  client.destroy();
+}
+
+async function doctor(app: string) {
+  const { stdout, stderr, exitCode } = await sagemakerTfs(
+    ['doctor', '--account', '--app', app, '--json'],
+    {
+      ...ENVIRONMENT,
+      AWS_ENDPOINT_URL: moto.url,
+      AWS_ENDPOINT_URL_SERVICE_QUOTAS: quotas.url,
+    },
+  );
+  // The findings, and behind them the error where there is one.
+  const [first = '{}'] = stdout.split(/\n(?=\{"error")/);
+  const { findings = [], plan } = JSON.parse(first) as {
+    findings: { what: string; ok: boolean; detail: string }[];
+    plan: unknown;
+  };
+  const of = (what: string) => findings.find((finding) => finding.what.includes(what));
+  return { exitCode, stderr, findings, plan, of };
+}
+
+const READY = {
+  'ml.g5.xlarge for endpoint usage': 8,
+  'ml.p3.2xlarge for transform job usage': 0,
+  'ml.g5.2xlarge for transform job usage': 2,
+};
+
+test('a bare account: each thing that lacks, with what to do', async () => {
+  const { exitCode, stderr, of, plan } = await doctor(await synthesize(templateOf('ml.g5.xlarge')));
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('The account is not ready');
+  expect(of('bootstrap')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('cdk bootstrap'),
+  });
+  expect(of('ml.g5.xlarge for endpoint')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(
+      /^0, and 8 needed with the second fleet.*ask Service Quotas for 8/,
+    ),
+  });
+  expect(of('ml.p3.2xlarge')).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining('next type'),
+  });
+  expect(of('stack serving')).toMatchObject({ ok: true, detail: 'new' });
+  expect(of('role of autoscaling')).toMatchObject({
+    detail: expect.stringContaining('iam:CreateServiceLinkedRole'),
+  });
+  expect(plan).toEqual([
+    expect.objectContaining({ makes: '2 x ml.g5.xlarge (endpoint)', usdAnHour: 2.816 }),
+    expect.objectContaining({
+      makes: '2 x ml.p3.2xlarge (transform job)',
+      usdWhile: 'while jobs run',
+    }),
+    expect.objectContaining({ makes: '2 x ml.g5.2xlarge (transform job)' }),
+  ]);
+});
+
+test('an account that is ready', async () => {
+  limits = READY;
+  await stack('CDKToolkit', TOOLKIT);
+  const { exitCode, findings } = await doctor(await synthesize(templateOf('ml.g5.xlarge')));
+  expect(findings.filter(({ ok }) => !ok)).toEqual([]);
+  expect(exitCode).toBe(0);
+});
+
+test('another type of a variant that is scaled now is told before SageMaker refuses it', async () => {
+  limits = { 'ml.m5.xlarge for endpoint usage': 8, 'ml.c5.xlarge for endpoint usage': 8 };
+  await stack('CDKToolkit', TOOLKIT);
+  const { Target, Config } = templateOf('ml.c5.xlarge').Resources;
+  await stack('serving', { Resources: { Topic: { Type: 'AWS::SNS::Topic' }, Target, Config } });
+  const { of } = await doctor(await synthesize(templateOf('ml.m5.xlarge')));
+  expect(of('stack serving')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(
+      /AllTraffic: ml\.c5\.xlarge to ml\.m5\.xlarge.*registered: false/,
+    ),
+  });
+  expect((await doctor(await synthesize(templateOf('ml.c5.xlarge')))).of('stack')?.ok).toBe(true);
+});
+
+test('images: there, not there, and with a manifest that CreateModel refuses', async () => {
+  const client = new ECRClient({ endpoint: moto.url });
+  await client.send(new CreateRepositoryCommand({ repositoryName: 'serving' }));
+  const oci = 'application/vnd.oci.image.manifest.v1+json';
+  const docker = 'application/vnd.docker.distribution.manifest.v2+json';
+  for (const [imageTag, mediaType] of Object.entries({ oci, docker })) {
+    const imageManifest = JSON.stringify({
+      schemaVersion: 2,
+      mediaType,
+      config: { mediaType, size: 1, digest: `sha256:${imageTag}` },
+      layers: [],
+    });
+    await client.send(
+      new PutImageCommand({
+        repositoryName: 'serving',
+        imageTag,
+        imageManifest,
+        imageManifestMediaType: mediaType,
+      }),
+    );
+  }
+  client.destroy();
+  const found = async (tag: string) => {
+    const uri = `${REGISTRY}/serving:${tag}`;
+    return (await doctor(await synthesize(templateOf('ml.g5.xlarge', uri)))).of(uri);
+  };
+  expect(await found('docker')).toMatchObject({ ok: true, detail: docker });
+  expect(await found('oci')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('type=docker'),
+  });
+  expect(await found('none')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('ImageNotFound'),
+  });
+});
+
+test('a folder that is no app is refused, and a service that fails is one finding', async () => {
+  expect((await doctor(work)).stderr).toContain('no part of a synthesized app');
+  const app = await synthesize(templateOf('ml.g5.xlarge'));
+  const { stdout } = await sagemakerTfs(['doctor', '--account', '--app', app, '--json'], {
+    ...ENVIRONMENT,
+    AWS_ENDPOINT_URL: moto.url,
+    AWS_ENDPOINT_URL_SERVICE_QUOTAS: 'http://127.0.0.1:1',
+    AWS_MAX_ATTEMPTS: '1',
+  });
+  expect(stdout).toContain('cannot be asked');
+  expect(stdout).toContain('"what": "bootstrap"');
+});

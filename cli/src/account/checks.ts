@@ -1,0 +1,239 @@
+/** What an account has of what a deployment needs; only reads. */
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  GetTemplateCommand,
+} from '@aws-sdk/client-cloudformation';
+import { DescribeImagesCommand, ECRClient } from '@aws-sdk/client-ecr';
+import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
+import {
+  paginateListAWSDefaultServiceQuotas,
+  paginateListServiceQuotas,
+  ServiceQuotasClient,
+} from '@aws-sdk/client-service-quotas';
+import {
+  type Fleet,
+  type PlannedStack,
+  resourcesOf,
+  scaledVariants,
+  variantsOf,
+} from './assembly.ts';
+
+/** One thing that was looked at. */
+export interface AccountFinding {
+  readonly what: string;
+  readonly ok: boolean;
+  /** What was found, or what to do. */
+  readonly detail: string;
+}
+
+type Check = () => Promise<AccountFinding[]>;
+
+/** Everything that the stacks of one region need. @param region undefined: that of the environment */
+export async function checkAccount(
+  stacks: readonly PlannedStack[],
+  region: string | undefined,
+): Promise<AccountFinding[]> {
+  const where = region === undefined ? {} : { region };
+  const cloudFormation = new CloudFormationClient(where);
+  const quotas = new ServiceQuotasClient(where);
+  const ecr = new ECRClient(where);
+  const iam = new IAMClient(where);
+  const checks: readonly (readonly [what: string, check: Check])[] = [
+    ['bootstrap', () => checkBootstrap(cloudFormation, stacks)],
+    ...stacks.map(({ name, resources }): [string, Check] => [
+      `stack ${name}`,
+      () => checkStack(cloudFormation, name, resources),
+    ]),
+    [
+      'quotas',
+      () =>
+        checkQuotas(
+          quotas,
+          stacks.flatMap(({ fleets }) => fleets),
+        ),
+    ],
+    [
+      'images',
+      () =>
+        checkImages(
+          ecr,
+          stacks.flatMap(({ images }) => images),
+        ),
+    ],
+    ['roles', () => checkRoles(iam, stacks)],
+  ];
+  try {
+    const found = await Promise.all(checks.map(([what, check]) => guarded(what, check)));
+    return [...found.flat(), ...networkOf(stacks), ...hostsOf(stacks)];
+  } finally {
+    for (const client of [cloudFormation, quotas, ecr, iam]) client.destroy();
+  }
+}
+
+/** A service that does not answer is a finding, so that the others are still told. */
+async function guarded(what: string, check: Check): Promise<AccountFinding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    const { name = 'Error', message = String(error) } = error as Partial<Error>;
+    return [{ what, ok: false, detail: `cannot be asked: ${name}: ${message}` }];
+  }
+}
+
+async function checkBootstrap(
+  client: CloudFormationClient,
+  stacks: readonly PlannedStack[],
+): Promise<AccountFinding[]> {
+  const what = 'bootstrap';
+  const needed = Math.max(0, ...stacks.map(({ bootstrapVersion }) => bootstrapVersion));
+  const toolkit = await describe(client, 'CDKToolkit');
+  const output = toolkit?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion');
+  const version = Number(output?.OutputValue ?? 0);
+  if (version >= needed && toolkit) return [{ what, ok: true, detail: `version ${version}` }];
+  const found = toolkit ? `version ${version}, and ${needed} is needed` : 'not done in this region';
+  return [{ what, ok: false, detail: `${found}: npx cdk bootstrap` }];
+}
+
+async function describe(client: CloudFormationClient, StackName: string) {
+  try {
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
+    return Stacks?.[0];
+  } catch (error) {
+    if (/does not exist/.test(String(error))) return undefined;
+    throw error;
+  }
+}
+
+/** States from which no deployment goes on by itself, with what helps. */
+const STUCK: Readonly<Record<string, string>> = {
+  ROLLBACK_COMPLETE: 'its first deployment failed: delete the stack, then deploy',
+  UPDATE_ROLLBACK_FAILED: 'aws cloudformation continue-update-rollback, once its cause is gone',
+  DELETE_FAILED: 'delete what its events name, then the stack',
+};
+
+/** Whether a deployment can go on from the stack's state, and SageMaker takes the update. */
+async function checkStack(
+  client: CloudFormationClient,
+  name: string,
+  after: PlannedStack['resources'],
+): Promise<AccountFinding[]> {
+  const what = `stack ${name}`;
+  const stack = await describe(client, name);
+  if (!stack) return [{ what, ok: true, detail: 'new' }];
+  const status = stack.StackStatus ?? '';
+  const advice = STUCK[status];
+  if (advice) return [{ what, ok: false, detail: `${status}: ${advice}` }];
+  if (/_IN_PROGRESS$/.test(status))
+    return [{ what, ok: false, detail: `${status}: wait for its end` }];
+  const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand({ StackName: name }));
+  const before = resourcesOf(TemplateBody);
+  const scaled = scaledVariants(before);
+  const now = variantsOf(after);
+  const refused = variantsOf(before).flatMap(({ VariantName, InstanceType }) => {
+    const next = now.find((variant) => variant.VariantName === VariantName)?.InstanceType;
+    const changes = next !== undefined && InstanceType !== undefined && next !== InstanceType;
+    return changes && scaled.has(VariantName) ? [`${VariantName}: ${InstanceType} to ${next}`] : [];
+  });
+  if (refused.length === 0) return [{ what, ok: true, detail: status }];
+  const detail = `SageMaker refuses another instance type of a scaled variant (${refused.join(', ')}): deploy first with scaling.registered: false`;
+  return [{ what, ok: false, detail }];
+}
+
+async function checkQuotas(
+  client: ServiceQuotasClient,
+  fleets: readonly Fleet[],
+): Promise<AccountFinding[]> {
+  if (fleets.length === 0) return [];
+  const limits = new Map<string, number>();
+  const service = { ServiceCode: 'sagemaker' };
+  const pages = [
+    // Applied values are told only where there are some; they count before the defaults.
+    paginateListAWSDefaultServiceQuotas({ client }, service),
+    paginateListServiceQuotas({ client }, service),
+  ];
+  for (const list of pages) {
+    for await (const { Quotas = [] } of list) {
+      for (const { QuotaName = '', Value = 0 } of Quotas) limits.set(QuotaName, Value);
+    }
+  }
+  const names = new Set(fleets.map(({ type, use }) => `${type} for ${use} usage`));
+  return [...names].map((name) => {
+    const own = fleets.filter(({ type, use }) => name === `${type} for ${use} usage`);
+    // Endpoints are there at the same time; of jobs, the largest run counts.
+    const needs = own.map(({ most }) => most);
+    const sum = needs.reduce((total, most) => total + most, 0);
+    const needed = own[0]?.use === 'endpoint' ? sum : Math.max(...needs);
+    const limit = limits.get(name) ?? 0;
+    const detail = `${limit}, and ${needed} needed${own[0]?.use === 'endpoint' ? ' with the second fleet of an update' : ''}`;
+    if (limit >= needed) return { what: name, ok: true, detail };
+    const others = own.every(({ hasOthers }) => hasOthers);
+    const advice = others ? 'jobs go on with the next type' : `ask Service Quotas for ${needed}`;
+    return { what: name, ok: others, detail: `${detail}: ${advice}` };
+  });
+}
+
+const ECR_URI =
+  /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([^:@]+)(?::([\w.-]+)|@(sha256:[0-9a-f]{64}))$/;
+
+async function checkImages(
+  client: ECRClient,
+  images: readonly string[],
+): Promise<AccountFinding[]> {
+  return Promise.all(
+    [...new Set(images)].map(async (uri): Promise<AccountFinding> => {
+      const [, registryId, , repositoryName, imageTag, imageDigest] = ECR_URI.exec(uri) ?? [];
+      if (!repositoryName) return { what: uri, ok: false, detail: 'no address of ECR' };
+      const imageIds = [imageTag ? { imageTag } : { imageDigest }];
+      try {
+        const { imageDetails = [] } = await client.send(
+          new DescribeImagesCommand({ registryId, repositoryName, imageIds }),
+        );
+        const type = imageDetails[0]?.imageManifestMediaType ?? '';
+        // https://github.com/aws/amazon-sagemaker-feedback/issues/180
+        if (!type.includes('oci')) return { what: uri, ok: true, detail: type || 'there' };
+        const detail = `its manifest is ${type}, which CreateModel is reported to refuse: push it with docker build --provenance=false --output type=docker`;
+        return { what: uri, ok: false, detail };
+      } catch (error) {
+        const { name, message } = error as Error;
+        return { what: uri, ok: false, detail: `${name}: ${message}` };
+      }
+    }),
+  );
+}
+
+const SCALING_ROLE = 'AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint';
+
+async function checkRoles(
+  client: IAMClient,
+  stacks: readonly PlannedStack[],
+): Promise<AccountFinding[]> {
+  if (!stacks.some(({ isScaled }) => isScaled)) return [];
+  const what = 'role of autoscaling';
+  try {
+    await client.send(new GetRoleCommand({ RoleName: SCALING_ROLE }));
+    return [{ what, ok: true, detail: SCALING_ROLE }];
+  } catch (error) {
+    if ((error as Error).name !== 'NoSuchEntityException') throw error;
+    const detail = `${SCALING_ROLE} is not there yet: the deployment makes it, with iam:CreateServiceLinkedRole`;
+    return [{ what, ok: true, detail }];
+  }
+}
+
+/** Endpoints of a VPC without NAT, by the end of their service's name (docs/private-networks.md). */
+const VPC_SERVICES = ['s3', 'sagemaker.api', 'sagemaker.runtime', 'cloudformation'];
+
+function networkOf(stacks: readonly PlannedStack[]): AccountFinding[] {
+  if (!stacks.some(({ inVpc }) => inVpc)) return [];
+  const detail = `without NAT the VPC needs endpoints of ${VPC_SERVICES.join(', ')}; not looked at`;
+  return [{ what: 'VPC', ok: true, detail }];
+}
+
+function hostsOf(stacks: readonly PlannedStack[]): AccountFinding[] {
+  const amis = [...new Set(stacks.flatMap((stack) => stack.amis))];
+  return amis.map((ami) => ({
+    what: 'host image',
+    ok: true,
+    detail: `${ami}; no call lists them`,
+  }));
+}
