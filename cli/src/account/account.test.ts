@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
 import { CreateRepositoryCommand, ECRClient, PutImageCommand } from '@aws-sdk/client-ecr';
+import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { type Moto, startMoto } from '../../../test/rehearse/moto.ts';
 import { type SageMakerStandIn, startService } from '../batch/aws/sagemaker-stand-in.ts';
 import { sagemakerTfs } from '../batch/test-support.ts';
@@ -59,7 +60,13 @@ function templateOf(instanceType: string, image: unknown = { 'Fn::Sub': 'built' 
         Type: 'AWS::SageMaker::EndpointConfig',
         Properties: {
           ProductionVariants: [
-            { VariantName: 'AllTraffic', InstanceType: instanceType, InitialInstanceCount: 2 },
+            {
+              VariantName: 'AllTraffic',
+              ModelName: 'digits',
+              InstanceType: instanceType,
+              InitialInstanceCount: 2,
+              InitialVariantWeight: 1,
+            },
           ],
         },
       },
@@ -168,6 +175,10 @@ test('an account that is ready', async () => {
 test('another type of a variant that is scaled now is told before SageMaker refuses it', async () => {
   limits = { 'ml.m5.xlarge for endpoint usage': 8, 'ml.c5.xlarge for endpoint usage': 8 };
   await stack('CDKToolkit', TOOLKIT);
+  const sagemaker = new SageMakerClient({ endpoint: moto.url });
+  const ExecutionRoleArn = 'arn:aws:iam::123456789012:role/serving';
+  await sagemaker.send(new CreateModelCommand({ ModelName: 'digits', ExecutionRoleArn }));
+  sagemaker.destroy();
   const { Target, Config } = templateOf('ml.c5.xlarge').Resources;
   await stack('serving', { Resources: { Topic: { Type: 'AWS::SNS::Topic' }, Target, Config } });
   const { of } = await doctor(await synthesize(templateOf('ml.m5.xlarge')));
