@@ -1,9 +1,10 @@
 /** What a runtime leaves behind in the temporary directory: nothing, however it ends. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir } from '../testing/model-dir.ts';
+import { freePorts } from '../testing/ports.ts';
 import { type RuntimeProcess, startRuntimeProcess } from '../testing/runtime-process.ts';
 
 let temporary: string;
@@ -55,6 +56,45 @@ test.each([
     expect(await readdir(temporary)).toEqual([]);
   },
 );
+
+const CONNECTED = '03';
+
+/** Connections to the Unix sockets below a directory, as the kernel counts those that were accepted. */
+async function socketConnections(directory: string): Promise<number> {
+  const lines = (await readFile('/proc/net/unix', 'utf8')).split('\n');
+  return lines.filter((line) => {
+    const [, , , , , state, , path = ''] = line.trim().split(/\s+/);
+    return state === CONNECTED && path.startsWith(directory) && path.endsWith('.sock');
+  }).length;
+}
+
+/** TCP connections to a port of this machine. */
+async function tcpConnections(port: number): Promise<number> {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n');
+  const established = (line: string) => line.trim().split(/\s+/)[3] === '01';
+  return lines.filter(
+    (line) => established(line) && line.trim().split(/\s+/)[2]?.endsWith(`:${hex}`),
+  ).length;
+}
+
+test('requests go over the Unix socket, and large ones over TCP', async () => {
+  const low = await freePorts(2);
+  const runtime = await start('half_plus_two', { SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 1}` });
+  await runtime.ready();
+  const ask = async (count: number) => {
+    const body = JSON.stringify({ instances: new Array(count).fill(1) });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(`${runtime.url}/invocations`, { method: 'POST', body, headers });
+    expect(answer.status).toBe(200);
+  };
+  const before = await tcpConnections(low);
+  await ask(10);
+  expect(await socketConnections(temporary)).toBeGreaterThan(0);
+  expect(await tcpConnections(low)).toBe(before);
+  await ask(100_000);
+  expect(await tcpConnections(low)).toBe(before + 1);
+});
 
 test('a start that fails leaves nothing', async () => {
   const runtime = await start('custom_op');
