@@ -7,10 +7,14 @@ const ROOT = join(__dirname, '..');
 
 const bundled = new Map<string, string>();
 
-afterAll(() => {
+function removeAll(): void {
   for (const program of bundled.values())
     rmSync(dirname(program), { recursive: true, force: true });
-});
+}
+
+// Commands that use the tests' runtimes have no end but their process's.
+if (typeof afterAll === 'function') afterAll(removeAll);
+else process.once('exit', removeAll);
 
 /** Path of a room's bundled `main.js`, made once for a test file and removed at its end. */
 export function bundledProgram(room: 'container' | 'local-model-server'): string {

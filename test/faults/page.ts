@@ -17,6 +17,7 @@ npm run faults -- --short           # the whole table once, as in CI
 npm run faults                      # each fault five times as long, overloads for 10 minutes, for 20 minutes or once
 npm run faults -- --minutes 60      # again and again
 npm run faults -- --only worker     # some rows
+npm run axe                         # a local batch job that is killed 50 times
 npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 \`\`\`
 

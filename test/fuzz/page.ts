@@ -1,6 +1,7 @@
 /** docs/fuzzing.md. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EndToEndReport } from './end-to-end.ts';
 import type { Outcome, Tried } from './exercise.ts';
 import { inputsOf, type Results } from './results.ts';
 import { TARGETS } from './targets/index.ts';
@@ -8,9 +9,9 @@ import { TARGETS } from './targets/index.ts';
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'fuzzing.md');
 
 /** Writes the page. */
-export function writePage({ seed, outcomes }: Results): void {
+export function writePage({ seed, outcomes, endToEnd = {} }: Results): void {
   const rows = TARGETS.flatMap(({ name }) => outcomes[name] ?? []).map(row);
-  writeFileSync(PAGE, text(seed, rows));
+  writeFileSync(PAGE, text(seed, rows, Object.values(endToEnd).map(runtimeRow)));
 }
 
 function row(outcome: Outcome): string {
@@ -27,11 +28,32 @@ function row(outcome: Outcome): string {
   return `| ${cells.join(' | ')} |`;
 }
 
+function runtimeRow({
+  backend,
+  inputs,
+  statuses,
+  honest,
+  peakMiB,
+  findings,
+}: EndToEndReport): string {
+  const number = (value: number) => value.toLocaleString('en');
+  const answers = Object.entries(statuses).map(([status, count]) => `${status}: ${number(count)}`);
+  const cells = [
+    backend,
+    number(inputs),
+    answers.join(', '),
+    number(honest),
+    number(peakMiB),
+    findings.length,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
 function share({ inputs, read }: Tried): string {
   return inputs === 0 ? '' : `${((100 * read) / inputs).toFixed(1)}%`;
 }
 
-function text(seed: number, rows: readonly string[]): string {
+function text(seed: number, rows: readonly string[], runtimes: readonly string[]): string {
   return `# Fuzzing
 
 Every parser of bytes that come from outside gets inputs that it must read, or refuse with an error of its own that is
@@ -72,5 +94,16 @@ Written by \`npm run fuzz -- --write\`, seed ${seed}, on Node ${process.versions
 | parser | inputs | built, read | changed, read | slowest, ms | memory, MiB | found |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.join('\n')}
+
+## Whole runtimes
+
+\`npm run fuzz -- --end-to-end\` sends such bodies, of every media type, to a runtime with models of strings, many dtypes,
+channels first, and pixels, four at a time. Found is: a status of 500 or more, a request without an answer, the end of a
+process, 1,500 MiB more than before, an honest request in between that does not get its right answer, and, in the log,
+a word that every request carried.
+
+| backend | inputs | answers by status | honest, right | memory, MiB | found |
+| --- | ---: | --- | ---: | ---: | ---: |
+${runtimes.join('\n')}
 `;
 }

@@ -1,6 +1,7 @@
 /** What runs of the fuzzer found, kept in `results.json`, which the page is made of and a later run goes on from. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EndToEndReport } from './end-to-end.ts';
 import type { Outcome, Tried, Way } from './exercise.ts';
 
 const FILE = join(import.meta.dirname, 'results.json');
@@ -9,6 +10,8 @@ const FILE = join(import.meta.dirname, 'results.json');
 export interface Results {
   readonly seed: number;
   readonly outcomes: Readonly<Record<string, Outcome>>;
+  /** By backend. */
+  readonly endToEnd?: Readonly<Record<string, EndToEndReport>>;
 }
 
 /** The kept results of the seed; none where they are another's. */
@@ -25,9 +28,13 @@ export function keepResults(results: Results): void {
 }
 
 /** The same with one part more. */
-export function withOutcome({ seed, outcomes }: Results, more: Outcome): Results {
+export function withOutcome(results: Results, more: Outcome): Results {
+  const { outcomes } = results;
   const before = outcomes[more.target];
-  return { seed, outcomes: { ...outcomes, [more.target]: before ? together(before, more) : more } };
+  return {
+    ...results,
+    outcomes: { ...outcomes, [more.target]: before ? together(before, more) : more },
+  };
 }
 
 /** Inputs that were tried, in any way. */

@@ -2,7 +2,8 @@
  * `npm run fuzz`: every parser of outside bytes, each in processes of its own, which a crash may end.
  * Options: `--inputs N` a parser (default 20,000), `--seed N` (default 1), `--only NAME,NAME`, `--jobs N` processes at
  * a time (default 1), `--write` (docs/fuzzing.md; what an earlier run with the same seed wrote counts, and only what
- * lacks of N is tried), `--end-to-end` (see end-to-end.ts). The same seed makes the same inputs.
+ * lacks of N is tried), `--end-to-end` (whole runtimes instead; of one backend with `--only grpc`). The same seed
+ * makes the same inputs.
  * Exit status 1 where something was found.
  */
 import { spawn } from 'node:child_process';
@@ -18,11 +19,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { BACKENDS, endToEnd } from './end-to-end.ts';
 import { exercise, inputOf, type Outcome } from './exercise.ts';
 import { writePage } from './page.ts';
 import { inputsOf, keepResults, keptResults, withOutcome } from './results.ts';
 import type { Target } from './target.ts';
 import { TARGETS } from './targets/index.ts';
+import { removeScratch } from './targets/scratch.ts';
 
 const CHILD = 'FUZZ_PROGRESS';
 /** Inputs of one process: enough to see memory grow. */
@@ -36,19 +39,21 @@ const { values } = parseArgs({
     only: { type: 'string' },
     jobs: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
+    'end-to-end': { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
 const inputs = Number(values.inputs);
 const wanted = values.only?.split(',');
 const targets = TARGETS.filter(({ name }) => wanted === undefined || wanted.includes(name));
-if (targets.length === 0)
+if (targets.length === 0 && !values['end-to-end'])
   throw new Error(
     `no parser ${values.only}; there are ${TARGETS.map(({ name }) => name).join(', ')}`,
   );
 
 const progress = process.env[CHILD];
-void (progress === undefined ? supervise() : work(progress, Number(values.from)));
+if (values['end-to-end']) void wholeRuntimes();
+else void (progress === undefined ? supervise() : work(progress, Number(values.from)));
 
 /** A part of one parser's inputs, in this process, which notes the input that it is at. */
 async function work(file: string, from: number): Promise<void> {
@@ -61,6 +66,21 @@ async function work(file: string, from: number): Promise<void> {
   const outcome = await exercise(targets[0] as Target, { seed, from, inputs, onInput });
   closeSync(fd);
   process.stdout.write(JSON.stringify(outcome), () => process.exit());
+}
+
+/** Each backend's runtime, one after the other. */
+async function wholeRuntimes(): Promise<void> {
+  for (const backend of BACKENDS.filter((one) => wanted === undefined || wanted.includes(one))) {
+    const report = await endToEnd({ backend, inputs, seed });
+    console.error(JSON.stringify(report, null, 2));
+    if (report.findings.length > 0) process.exitCode = 1;
+    if (!values.write) continue;
+    const kept = keptResults(seed);
+    const results = { ...kept, endToEnd: { ...kept.endToEnd, [backend]: report } };
+    keepResults(results);
+    writePage(results);
+  }
+  removeScratch();
 }
 
 interface Part {
