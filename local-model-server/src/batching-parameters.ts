@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { type BatchingOptions, invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
 import type { BatchingParameters } from './gen/server_config_pb.ts';
+import { dieOfCheck } from './log.ts';
 
 /** The options in a `--batching_parameters_file`. @throws StatusError INVALID_ARGUMENT */
 export function batchingOptionsOf(parameters: BatchingParameters): BatchingOptions {
@@ -36,5 +37,6 @@ export function batchingOptionsOf(parameters: BatchingParameters): BatchingOptio
     allowedBatchSizes: sizes,
     padVariableLengthInputs: parameters.padVariableLengthInputs,
     unjoinable: 'refuse',
+    onCheckFailed: dieOfCheck,
   };
 }

@@ -413,6 +413,53 @@ test('--enable_batching runs concurrent requests together', async () => {
   expect((await grpcError(scalar)).details).toContain('must have at least one dimension');
 });
 
+test('a batch that ends in no rows and is to be filled up ends the process', async () => {
+  const parameters = await temporaryFile(
+    'batching.config',
+    'max_batch_size { value: 4 } allowed_batch_sizes: 4',
+  );
+  const grpc = await start(
+    `--model_base_path=${half.basePath}`,
+    '--enable_batching',
+    `--batching_parameters_file=${parameters}`,
+  );
+  expect(await predictOne(grpc, 'default')).toEqual([[4]]);
+  const empty = grpc.predict({
+    model: { name: 'default' },
+    signature: '',
+    inputs: { x: tensorFromValues('float32', [0, 1], []) },
+  });
+  expect((await grpcError(empty)).code).toBe(status.UNAVAILABLE);
+  expect(await server?.ended).toBe('SIGABRT');
+  expect(server?.output()).toContain('Check failed: dim0_limit <= dim0_size (1 vs. 0)');
+});
+
+describe.each([0, 1])('--num_load_threads=%i', (threads) => {
+  test(`${threads === 0 ? 'nothing' : 'something'} else is loaded while a version is tried again`, async () => {
+    const [failing, path] = [await basePath({ 1: half.directory }), await basePath()];
+    await addVersion(path, '1', half.directory);
+    const text = modelConfigText([
+      { name: 'failing', basePath: failing },
+      { name: 'half', basePath: path },
+    ]);
+    const grpc = await start(
+      `--model_config_file=${await temporaryFile('models.config', text)}`,
+      `--num_load_threads=${threads}`,
+      '--max_num_load_retries=3',
+      '--load_retry_interval_micros=700000',
+    );
+    await addVersion(failing, '2', broken.directory);
+    await server?.printed('{name: failing version: 2} retry: 1');
+    await addVersion(path, '2', newHalf.directory);
+    const over = reached(grpc, 'failing', 2n, State.END).then(() => 'failing is at its end');
+    const loaded = reached(grpc, 'half', 2n, State.AVAILABLE).then(() => 'half is loaded');
+    const first = await Promise.race([over, loaded]);
+    expect(first).toBe(threads === 0 ? 'failing is at its end' : 'half is loaded');
+    await Promise.all([over, loaded]);
+    expect(await predictOne(grpc, 'half')).toEqual([[4]]);
+  });
+});
+
 test('warm-up requests run before a version is available, unless they are turned off', async () => {
   const path = await basePath({ 1: half.directory });
   const requests = join(import.meta.dirname, '..', 'test', 'warmup', 'requests.tfrecord');

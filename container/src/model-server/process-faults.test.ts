@@ -2,7 +2,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { encodePredictRequest, encodeTfRecord, tensorFromValues } from '@sagemaker-tfs/tensors';
+import {
+  encodeNpy,
+  encodePredictRequest,
+  encodeTfRecord,
+  numericTensor,
+  tensorFromValues,
+} from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import {
@@ -95,4 +101,29 @@ test('a process that answers nothing is killed and started again; its requests a
   expect(isAlive(first as number)).toBe(false);
   expect(runtime.output()).toContain('has answered nothing for 5 s and is killed');
   expect(serverPids()).toHaveLength(2);
+});
+
+test('TensorFlow Serving, which would end over a batch of no rows, gets none', async () => {
+  const created = await createModelDir({ copies: { half } });
+  remove = created.remove;
+  runtime = await startRuntimeProcess({
+    SAGEMAKER_TFS_MODEL_DIR: created.directory,
+    SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
+    SAGEMAKER_TFS_MAX_BATCH_SIZE: '4',
+    SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '2,4',
+  });
+  await runtime.ready();
+  const empty = encodeNpy(numericTensor('float32', [0, 1], new Uint8Array()));
+  const npy = await fetch(`${runtime.url}/invocations`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-npy' },
+    body: Buffer.concat([empty].flat()),
+  });
+  expect([npy.status, await npy.text()]).toEqual([400, expect.stringContaining('no rows')]);
+  for (const body of [{ instances: [] }, { inputs: [] }, { inputs: { x: [] } }]) {
+    expect((await call('POST', '/invocations', body)).status).toBe(400);
+  }
+  const answer = await call('POST', '/invocations', { instances: [1, 2, 3] });
+  expect(JSON.parse(answer.text)).toEqual({ predictions: [3.5, 4, 4.5] });
+  expect(serverPids()).toHaveLength(1);
 });

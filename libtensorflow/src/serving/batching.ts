@@ -44,9 +44,17 @@ export interface BatchingOptions {
    * or a signature with an input or output whose first axis is not open.
    */
   readonly unjoinable: 'refuse' | 'run-alone';
+  /**
+   * Called, and not to return, where a batch ends in a request of no rows and is to be filled up: TensorFlow ends its
+   * process there. Absent: the batch is refused.
+   */
+  readonly onCheckFailed?: (check: string) => never;
   /** Told of every batch that runs. */
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }
+
+/** Of `Tensor::Slice(0, 1)` (TensorFlow's core/framework/tensor.cc), which the filling row is taken by. */
+const SLICE_CHECK = 'dim0_limit <= dim0_size (1 vs. 0)';
 
 interface Request extends BatchTask {
   readonly inputs: TensorMap;
@@ -232,7 +240,8 @@ function mergeInputs(
   const inputs = names.map((name) => {
     const tensors = batch.map((request) => request.inputs[name] as Tensor);
     const equal = options.padVariableLengthInputs ? padAll(tensors) : checkEqual(name, tensors);
-    return [name, concat([...equal, ...repeatRow(equal.at(-1) as Tensor, allowed - rows)])];
+    const filling = fillingRows(equal.at(-1) as Tensor, allowed - rows, options);
+    return [name, concat([...equal, ...filling])];
   });
   return {
     inputs: Object.fromEntries(inputs),
@@ -250,10 +259,13 @@ function rowShapes(inputs: TensorMap): string {
 }
 
 /** The tensor's first row, `count` times: a valid row for the model to fill the batch with. */
-function repeatRow(tensor: Tensor, count: number): Tensor[] {
+function fillingRows(tensor: Tensor, count: number, { onCheckFailed }: BatchingOptions): Tensor[] {
   if (count === 0) return [];
   const rows = tensor.shape[0] ?? 0;
-  if (rows === 0) throw failedPrecondition('Cannot pad a batch of no rows');
+  if (rows === 0) {
+    onCheckFailed?.(SLICE_CHECK);
+    throw failedPrecondition('Cannot pad a batch of no rows');
+  }
   const [row] = split(tensor, [1, rows - 1]);
   return Array.from({ length: count }, () => row as Tensor);
 }
