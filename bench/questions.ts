@@ -5,6 +5,7 @@ import { codecs } from './codecs.ts';
 import { coldStart } from './cold-start.ts';
 import { detection } from './detection.ts';
 import { eventLoop } from './event-loop.ts';
+import { fullLoad } from './full-load.ts';
 import { graphOptions } from './graph-options.ts';
 import { imageBytes } from './image-bytes.ts';
 import { inFlight } from './in-flight.ts';
@@ -33,6 +34,7 @@ export const BENCHES: readonly Bench[] = [
   imageBytes,
   batching,
   inFlight,
+  fullLoad,
   graphOptions,
   batchLocal,
   warmUp,

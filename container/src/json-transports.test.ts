@@ -80,9 +80,25 @@ function bodies(signature: string, inputs: TensorMap): string[] {
 /** TensorFlow Serving's REST API reads no numbers of these dtypes. */
 const UNREAD_OVER_REST: ReadonlySet<string> = new Set(['float16', 'bfloat16', 'uint16']);
 
-/** Without the whitespace between elements, and with NaN, which JSON.parse does not know. */
+const STRING = '"(?:[^"\\\\]|\\\\.)*"';
+const FLOAT = '-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?';
+
+/**
+ * Without the whitespace between elements, and with NaN, which JSON.parse does not know. TensorFlow Serving writes
+ * outputs in any order, and some float32 in 9 digits (0.362665743 for 0.36266574).
+ */
 function compact(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (token) => (token.startsWith('"') ? token : ''));
+  const tokens = text.replace(new RegExp(`${STRING}|${FLOAT}|\\s+`, 'g'), (token) => {
+    if (token.startsWith('"')) return token;
+    if (token.trim() === '') return '';
+    return /[.e]/.test(token) ? String(Math.fround(Number(token))) : token;
+  });
+  const [, head, named, tail] = /^(\{"outputs":\{)(".*)(\}\})$/.exec(tokens) ?? [];
+  if (named === undefined) return tokens;
+  return `${head}${named
+    .split(/,(?="\w+":)/)
+    .sort()
+    .join()}${tail}`;
 }
 
 describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as const))(

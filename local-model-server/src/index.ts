@@ -1,2 +1,2 @@
 export { type Flags, type ParsedFlags, parseFlags } from './flags.ts';
-export { type CloseServer, startServer } from './server.ts';
+export { startServer } from './server.ts';

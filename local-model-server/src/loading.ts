@@ -38,11 +38,11 @@ export async function loadVersion(
     } catch (error) {
       const status = toStatusError(error);
       log.error(`Loading servable: ${id} failed: ${statusText(status)}`);
-      if (signal.aborted) log.info(`Retrying of loading servable: ${id} was cancelled.`);
+      if (signal.aborted) log.info(`Retrying of Loading servable: ${id} was cancelled.`);
       if (signal.aborted || retries >= options.maxRetries) return status;
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    log.info(`Retrying of loading servable: ${id} retry: ${retries + 1}`);
+    log.info(`Retrying of Loading servable: ${id} retry: ${retries + 1}`);
   }
 }
 

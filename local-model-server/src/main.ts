@@ -4,8 +4,7 @@ import { basename } from 'node:path';
 import { findLibrary, loadLibrary } from '@sagemaker-tfs/libtensorflow';
 import { statusText, toStatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { type Flags, parseFlags } from './flags.ts';
-import { log } from './log.ts';
-import { type CloseServer, startServer } from './server.ts';
+import { startServer } from './server.ts';
 
 /** Exit status of the original where it does not start (`return -1`). */
 const FAILED = 255;
@@ -33,33 +32,13 @@ async function printVersion(): Promise<void> {
   );
 }
 
-/** Serves until SIGTERM or SIGINT. */
 async function serve(flags: Flags): Promise<void> {
-  let close: CloseServer = async () => true;
-  let closing = false;
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (closing) return dieOf(signal);
-    closing = true;
-    log.info(`${signal}: ending`);
-    if (await close()) process.exit(0);
-    dieOf(signal);
-  };
-  process.on('SIGTERM', end).on('SIGINT', end);
   try {
-    close = await startServer(flags, (closeModels) => {
-      close = closeModels;
-    });
+    await startServer(flags);
   } catch (error) {
-    if (closing) return;
     const message = `Failed to start server. Error: ${statusText(toStatusError(error))}\n`;
     process.stdout.write(message, () => process.exit(FAILED));
   }
-}
-
-/** Ends at once, as without a handler; `process.exit` would wait for TensorFlow's runs. */
-function dieOf(signal: NodeJS.Signals): void {
-  process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
 }
 
 void main();

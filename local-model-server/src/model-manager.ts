@@ -32,7 +32,7 @@ export interface ModelSpec {
 export interface ManagerOptions extends LoadOptions {
   /** Milliseconds between two looks for new versions; 0 looks once, below 0 never. */
   readonly pollMs: number;
-  /** Versions that load at a time; 0 for one, while which nothing else is loaded or unloaded. */
+  /** Versions that load at a time, others wait; 0 for one, while which nothing else is loaded or unloaded. */
   readonly loadThreads: number;
   /** The same of unloading. */
   readonly unloadThreads: number;
@@ -44,14 +44,34 @@ const TICK_MS = 100;
 /** Timers of Node hold no more. */
 const MAX_SLEEP_MS = 2 ** 31 - 1;
 
-/** Owns the models; `close` unloads them all. */
+/** Runs work, so much of it at a time. */
+type Limit = (work: () => Promise<void>) => Promise<void>;
+
+/** 0 threads are the manager's own, which waits for each by itself. */
+function limitOf(threads: number): Limit {
+  let free = Math.max(1, threads);
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+/** Owns the models. */
 export class ModelManager {
   readonly #options: ManagerOptions;
   readonly #monitor = new StateMonitor();
   readonly #servingMap = new ServingMap();
   readonly #models = new Map<string, ManagedModel>();
-  readonly #working = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
+  readonly #loading: Limit;
+  readonly #unloading: Limit;
   #configs: readonly ModelConfig[] = [];
   #labels: ReadonlyMap<string, ReadonlyMap<string, bigint>> = new Map();
   #reloading: Promise<void> = Promise.resolve();
@@ -60,6 +80,8 @@ export class ModelManager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.#loading = limitOf(options.loadThreads);
+    this.#unloading = limitOf(options.unloadThreads);
   }
 
   /**
@@ -136,14 +158,6 @@ export class ModelManager {
     throw notFound(`Could not find any versions of model ${name}`);
   }
 
-  /** Stops watching and unloads everything, after the requests in flight. */
-  async close(): Promise<void> {
-    this.#closing.abort(new StatusError(Code.CANCELLED, 'the server is shutting down'));
-    const versions = [...this.#models.values()].flatMap((model) => model.versions);
-    for (const { abandoned } of versions) abandoned.abort();
-    await Promise.all([...versions.map(({ servable }) => servable?.unload()), ...this.#working]);
-  }
-
   #versionOf({ name, version, label }: ModelSpec): bigint | undefined {
     if (version !== undefined || label === undefined) return version;
     const labeled = this.#labels.get(name)?.get(label);
@@ -181,10 +195,7 @@ export class ModelManager {
   }
 
   #reached(configs: readonly ModelConfig[]) {
-    return this.#monitor.reached(
-      configs.map(({ name }) => name),
-      this.#closing.signal,
-    );
+    return this.#monitor.reached(configs.map(({ name }) => name));
   }
 
   #aspire(name: string, directories: readonly VersionDirectory[]): void {
@@ -196,7 +207,10 @@ export class ModelManager {
   async #watch(): Promise<void> {
     const { pollMs } = this.#options;
     if (pollMs >= 0) await this.#poll();
-    while (pollMs > 0 && (await this.#slept(pollMs))) await this.#poll();
+    while (pollMs > 0) {
+      await sleep(Math.min(pollMs, MAX_SLEEP_MS));
+      await this.#poll();
+    }
   }
 
   /** One look at every model's directory: all of them, or none where one cannot be read. */
@@ -222,7 +236,8 @@ export class ModelManager {
 
   /** One action after the other: the manager's thread. */
   async #manage(): Promise<void> {
-    while (await this.#slept(this.#isStarting ? 1 : TICK_MS)) {
+    for (;;) {
+      await sleep(this.#isStarting ? 1 : TICK_MS);
       await this.#servingMap.settled();
       await this.#tick();
     }
@@ -242,13 +257,14 @@ export class ModelManager {
   async #perform({ kind, model, version }: Action): Promise<void> {
     const { loadThreads, unloadThreads } = this.#options;
     version.stage = kind === 'load' ? 'loading' : 'unloading';
-    const work = kind === 'load' ? this.#load(model, version) : this.#unload(model, version);
-    const tracked = work
-      .catch((error) => log.error(statusText(toStatusError(error))))
-      .finally(() => this.#working.delete(tracked));
-    this.#working.add(tracked);
-    const isThreaded = (kind === 'load' ? loadThreads : unloadThreads) > 0;
-    if (!this.#isStarting && !isThreaded) await tracked;
+    const work = () =>
+      (kind === 'load' ? this.#load(model, version) : this.#unload(model, version)).catch((error) =>
+        log.error(statusText(toStatusError(error))),
+      );
+    // The first models load in threads of their own, of which there are more than models.
+    if (this.#isStarting) return void work();
+    const done = (kind === 'load' ? this.#loading : this.#unloading)(work);
+    if ((kind === 'load' ? loadThreads : unloadThreads) === 0) await done;
   }
 
   async #load(model: ManagedModel, version: Action['version']): Promise<void> {
@@ -283,13 +299,6 @@ export class ModelManager {
 
   #set(model: ManagedModel, { version }: VersionDirectory, state: State, error?: StatusError) {
     this.#monitor.set(model.name, { version, state, error });
-  }
-
-  /** False where the server closes. */
-  async #slept(milliseconds: number): Promise<boolean> {
-    const { signal } = this.#closing;
-    await sleep(Math.min(milliseconds, MAX_SLEEP_MS), undefined, { signal }).catch(() => undefined);
-    return !signal.aborted;
   }
 }
 

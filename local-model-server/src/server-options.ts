@@ -40,7 +40,6 @@ export async function readServerOptions(flags: Flags): Promise<ServerOptions> {
       socketPath: flags.grpc_socket_path,
       maxThreads: flags.grpc_max_threads,
       healthService: flags.enable_grpc_healthcheck_service,
-      tensorContent: flags.enable_serialization_as_tensor_content,
     },
     rest: restOptionsOf(flags),
     servables: await servableOptionsOf(flags),

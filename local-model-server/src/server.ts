@@ -1,45 +1,24 @@
 /** The whole server: from flags to listening, and back. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { loadServable } from '@sagemaker-tfs/libtensorflow/serving';
 import type { Flags } from './flags.ts';
 import { startGrpcServer } from './grpc/server.ts';
 import { log } from './log.ts';
 import { ModelManager } from './model-manager.ts';
-import { type RestServer, startRestServer } from './rest/server.ts';
+import { startRestServer } from './rest/server.ts';
 import { readServerOptions, type ServerOptions } from './server-options.ts';
 import type { ServingCore } from './serving-core.ts';
 
-/** Milliseconds that requests in flight get when the server ends, and the models thereafter. */
-const CLOSE_GRACE_MS = 2_000;
-const UNLOAD_GRACE_MS = 500;
-
 /**
- * Ends a server: refuses new requests, waits a little for those in flight, unloads the models. Resolves to
- * false where TensorFlow is still at work after that, in a thread that cannot be stopped.
- */
-export type CloseServer = () => Promise<boolean>;
-
-/**
- * Starts what the flags describe: loads the models, then listens. `onLoading` gets a way to end the server
- * before it listens, since a model without versions keeps it waiting.
+ * Starts what the flags describe: loads the models, then listens. It serves until a signal ends the process, at once
+ * and with all requests, since TensorFlow Serving catches none.
  * @throws StatusError with what the original prints after `Failed to start server. Error: `
  */
-export async function startServer(
-  flags: Flags,
-  onLoading?: (close: CloseServer) => void,
-): Promise<CloseServer> {
+export async function startServer(flags: Flags): Promise<void> {
   const options = await readServerOptions(flags);
   const core = createCore(flags, options);
-  const closeModels = (): Promise<boolean> =>
-    Promise.race([core.models.close().then(() => true), sleep(UNLOAD_GRACE_MS, false)]);
-  onLoading?.(closeModels);
   await core.models.start(options.models);
-  const closeListeners = await listen(core, options);
-  return async () => {
-    await closeListeners();
-    return closeModels();
-  };
+  await listen(core, options);
 }
 
 function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
@@ -55,17 +34,25 @@ function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
   return {
     models,
     checkMethodName: flags.enable_signature_method_name_check,
+    tensorContent: flags.enable_serialization_as_tensor_content,
+    predictDelayMs: milliseconds('LOCAL_MODEL_SERVER_DELAY_MS') ?? 0,
   };
 }
 
 /** `LOCAL_MODEL_SERVER_POLL_MS` is for tests, which would wait for the next whole second. */
 function pollMs({ file_system_poll_wait_seconds: seconds }: Flags): number {
-  const text = process.env.LOCAL_MODEL_SERVER_POLL_MS ?? '';
-  return seconds > 0 && /^[1-9]\d*$/.test(text) ? Number(text) : seconds * 1_000;
+  const forTests = milliseconds('LOCAL_MODEL_SERVER_POLL_MS');
+  return seconds > 0 && forTests !== undefined ? forTests : seconds * 1_000;
 }
 
-async function listen(core: ServingCore, options: ServerOptions): Promise<() => Promise<void>> {
-  const grpc = await startGrpcServer(core, options.grpc);
+/** A variable for tests and benchmarks; undefined where it is no whole number from 1 on. */
+function milliseconds(variable: string): number | undefined {
+  const text = process.env[variable] ?? '';
+  return /^[1-9]\d*$/.test(text) ? Number(text) : undefined;
+}
+
+async function listen(core: ServingCore, options: ServerOptions): Promise<void> {
+  await startGrpcServer(core, options.grpc);
   const { host, port } = options.grpc;
   if (port !== 0) log.info(`Running gRPC ModelServer at ${host}:${port} ...`);
   if (!isLoopback(host)) {
@@ -76,24 +63,19 @@ async function listen(core: ServingCore, options: ServerOptions): Promise<() => 
   if (options.grpc.socketPath) {
     log.info(`Running gRPC ModelServer at UNIX socket ${options.grpc.socketPath} ...`);
   }
-  const rest = options.rest && (await startRest(core, options.rest));
-  return async () => {
-    await Promise.all([grpc.close(CLOSE_GRACE_MS), rest?.close(CLOSE_GRACE_MS)]);
-  };
+  if (options.rest) await startRest(core, options.rest);
 }
 
 /** A port that is taken is logged and no more (server.cc): the gRPC API runs without REST. */
 async function startRest(
   core: ServingCore,
   options: NonNullable<ServerOptions['rest']>,
-): Promise<RestServer | undefined> {
+): Promise<void> {
   try {
-    const server = await startRestServer(core, options);
+    await startRestServer(core, options);
     log.info(`Exporting HTTP/REST API at:localhost:${options.port} ...`);
-    return server;
   } catch {
     log.error(`Failed to start HTTP Server at localhost:${options.port}`);
-    return undefined;
   }
 }
 

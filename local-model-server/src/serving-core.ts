@@ -6,4 +6,8 @@ export interface ServingCore {
   readonly models: ModelManager;
   /** `--enable_signature_method_name_check`. */
   readonly checkMethodName: boolean;
+  /** `--enable_serialization_as_tensor_content`. */
+  readonly tensorContent: boolean;
+  /** Added to each Predict over gRPC, which keeps its thread and its model meanwhile. */
+  readonly predictDelayMs: number;
 }

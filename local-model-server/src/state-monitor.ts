@@ -41,24 +41,21 @@ export class StateMonitor {
    * Resolves once each of the models has a version that is available or at its end. What was before does not count,
    * and the end of an older version counts as well as that of a new one.
    */
-  reached(models: readonly string[], signal: AbortSignal): Promise<Reached[]> {
+  reached(models: readonly string[]): Promise<Reached[]> {
     const fresh: States = new Map();
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const settle = () => {
         const found = models.map((model) => settledVersion(fresh, model));
         const reached = found.filter((status) => status !== undefined);
         if (reached.length < models.length) return;
         this.#listeners.delete(listener);
-        signal.removeEventListener('abort', onAbort);
         resolve(reached);
       };
-      const onAbort = () => reject(signal.reason);
       const listener = (model: string, status: VersionStatus) => {
         note(fresh, model, status);
         settle();
       };
       this.#listeners.add(listener);
-      signal.addEventListener('abort', onAbort, { once: true });
       settle();
     });
   }

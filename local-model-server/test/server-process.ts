@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import {
   create,
   type DescMessage,
@@ -50,6 +51,13 @@ export interface ServerProcess {
   stop(): Promise<number | string>;
 }
 
+/** The bundle, or the server under test: `npm run with-real-server` sets `TEST_MODEL_SERVER_BIN`. */
+function commandOfServer(): [program: string, ...first: string[]] {
+  const bin = process.env.TEST_MODEL_SERVER_BIN;
+  if (bin) return [join(bin, 'tensorflow_model_server')];
+  return [process.execPath, bundledProgram('local-model-server')];
+}
+
 /**
  * Starts the program with these flags after the ports.
  * @param pollMs between two looks for models, in place of `--file_system_poll_wait_seconds`
@@ -60,7 +68,8 @@ export async function spawnServer(
 ): Promise<ServerProcess> {
   const [grpcPort, restPort] = [await freePort(), await freePort()];
   const args = [`--port=${grpcPort}`, `--rest_api_port=${restPort}`, ...flags];
-  const child = spawn(process.execPath, [bundledProgram('local-model-server'), ...args], {
+  const [program, ...first] = commandOfServer();
+  const child = spawn(program, [...first, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,

@@ -69,7 +69,7 @@ export function modelServerFlags(
     num_load_threads: environment.multiModel ? 1 : undefined,
     num_unload_threads: environment.multiModel ? 1 : undefined,
     rest_api_timeout_in_ms: Math.ceil(environment.limits.requestTimeoutMs),
-    enable_serialization_as_tensor_content: 'true',
+    // Not enable_serialization_as_tensor_content: it empties the fields that TensorFlow Serving's REST API reads.
     allow_version_labels_for_unavailable_models: environment.versionLabels ? 'true' : undefined,
     enable_batching: files.batching && 'true',
     batching_parameters_file: files.batching,

@@ -8,23 +8,20 @@ import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { startRuntimeProcess, until } from '../testing/runtime-process.ts';
 import { askVersion, ignoredFlags } from './release.ts';
 
-const CONTENT = '--enable_serialization_as_tensor_content=true';
 const PRECISION = '--mixed_precision=bfloat16';
 const text = (version: string) =>
   `TensorFlow ModelServer: ${version}\nTensorFlow Library: ${version}\n`;
 
 test.each([
-  ['2.8.0-rc1+dev.sha.9400ef1', [CONTENT, PRECISION]],
-  ['2.12.1', [CONTENT, PRECISION]],
-  ['2.15.1', [CONTENT, PRECISION]],
-  ['2.16.1', [CONTENT]],
-  ['2.17.0', [CONTENT]],
-  ['2.18.0', [CONTENT]],
+  ['2.8.0-rc1+dev.sha.9400ef1', [PRECISION]],
+  ['2.12.1', [PRECISION]],
+  ['2.15.1', [PRECISION]],
+  ['2.16.1', []],
   ['2.19.1', []],
   ['2.20.0', []],
   ['3.1.0', []],
 ])('%s ignores', (version, ignored) => {
-  const warnings = ignoredFlags(text(version), ['--port=1', CONTENT, PRECISION]);
+  const warnings = ignoredFlags(text(version), ['--port=1', PRECISION]);
   expect(warnings).toEqual(
     ignored.map((flag) => expect.stringContaining(` ignores ${flag.split('=')[0]}: `)),
   );
@@ -38,8 +35,8 @@ test('the warning names the release, what is lost, and the release that has it',
 
 test('flags that were not given, and servers that name no release, get no warning', () => {
   expect(ignoredFlags(text('2.8.0'), ['--port=1'])).toEqual([]);
-  expect(ignoredFlags(text('local-model-server'), [CONTENT])).toEqual([]);
-  expect(ignoredFlags('', [CONTENT])).toEqual([]);
+  expect(ignoredFlags(text('local-model-server'), [PRECISION])).toEqual([]);
+  expect(ignoredFlags('', [PRECISION])).toEqual([]);
 });
 
 describe('a program on PATH', () => {
@@ -73,7 +70,11 @@ describe('a program on PATH', () => {
     const { directory: model, remove } = await createModelDir({
       copies: { half_plus_two: fixtureModel('half_plus_two').basePath },
     });
-    const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: model, ...variables });
+    const runtime = await startRuntimeProcess({
+      SAGEMAKER_TFS_MODEL_DIR: model,
+      SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16',
+      ...variables,
+    });
     try {
       await runtime.ready();
       await until(() => runtime.log().some(({ msg }) => String(msg).includes('2.13 ignores')));

@@ -9,7 +9,6 @@ const TIMEOUT_MS = 10_000;
 
 /** What is lost where a flag is ignored. */
 const LOST: Readonly<Record<string, string>> = {
-  enable_serialization_as_tensor_content: 'large answers take longer to write and to read',
   mixed_precision: 'the graph runs in float32',
 };
 

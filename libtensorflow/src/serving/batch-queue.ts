@@ -19,6 +19,8 @@ interface Batch<T> {
   readonly tasks: T[];
   size: number;
   closed: boolean;
+  /** Whether its time is up. */
+  isDue: boolean;
 }
 
 /** The batch threads that all models share: at most `numBatchThreads` batches run at a time. */
@@ -90,14 +92,19 @@ export class BatchQueue<T extends BatchTask> {
     const batch = this.#open ?? this.#start();
     batch.tasks.push(task);
     batch.size += task.size;
-    if (batch.size === maxBatchSize) this.#close(batch);
+    const isDue = batch.isDue && batch.size > 0;
+    if (isDue || batch.size === maxBatchSize) this.#close(batch);
   }
 
   #start(): Batch<T> {
-    const batch: Batch<T> = { tasks: [], size: 0, closed: false };
+    const batch: Batch<T> = { tasks: [], size: 0, closed: false, isDue: false };
     this.#open = batch;
     this.#enqueued += 1;
-    setTimeout(() => this.#close(batch), this.#limits.timeoutMs);
+    setTimeout(() => {
+      batch.isDue = true;
+      // TensorFlow's scheduler takes a batch without rows for an empty one: it waits for a request that has some.
+      if (batch.size > 0) this.#close(batch);
+    }, this.#limits.timeoutMs);
     return batch;
   }
 

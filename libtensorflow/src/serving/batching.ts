@@ -54,7 +54,7 @@ export interface BatchingOptions {
 }
 
 /** Of `Tensor::Slice(0, 1)` (TensorFlow's core/framework/tensor.cc), which the filling row is taken by. */
-const SLICE_CHECK = 'dim0_limit <= dim0_size (1 vs. 0)';
+const SLICE_CHECK = 'limit <= dim0_size (1 vs. 0)';
 
 interface Request extends BatchTask {
   readonly inputs: TensorMap;

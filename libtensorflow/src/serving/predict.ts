@@ -71,10 +71,12 @@ function checkInputs(signature: Signature, request: TensorMap, inputs: TensorMap
         `Sent extra: {${extra.join(',')}}. Missing but required: {${missing.join(',')}}.`,
     );
   }
-  for (const name of given) {
-    if (wanted.includes(name)) continue;
+  const missing = wanted.find((name) => !Object.hasOwn(inputs, name));
+  if (missing !== undefined) {
+    const feed = signature.inputs[missing]?.tensorName;
+    const defaults = Object.keys(inputs).filter((name) => !given.includes(name));
     throw invalidArgument(
-      `input tensor alias not found in signature: ${name}. Inputs expected to be in the set {${wanted.join(',')}}.`,
+      `Signature input alias: ${missing}(feed name: ${feed}) not found in request and no default value provided. Inputs expected to be in the request {${given.join(',')}}, or default input alias set: ${defaults.join(',')}`,
     );
   }
   wanted.forEach((name, index) => {

@@ -102,7 +102,7 @@ async function call(
   const unary = methods.unary.get(path);
   const streaming = methods.streaming.get(path);
   if (!unary && !streaming) {
-    throw new StatusError(Code.UNIMPLEMENTED, `The server does not implement the method ${path}`);
+    throw new StatusError(Code.UNIMPLEMENTED, '');
   }
   // A request that is refused half-read must leave the stream open for the answer.
   const body = stream.iterator({ destroyOnReturn: false });

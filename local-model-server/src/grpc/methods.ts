@@ -1,7 +1,8 @@
 /** gRPC methods over raw bytes, so that tensors stay views on the message as it arrived. */
 
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
-import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
+import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import { Code } from '@sagemaker-tfs/tensors/protos';
 import { frameMessage } from './framing.ts';
 
 /** One request, one reply, both as they are on the wire; the reply in its frame (`frameMessage`). */
@@ -27,7 +28,7 @@ export function messageMethod<Request extends DescMessage, Response extends Desc
   };
 }
 
-/** @throws StatusError INVALID_ARGUMENT where the bytes are not such a message */
+/** @throws StatusError INTERNAL, without a text, where the bytes are not such a message, as gRPC's C++ answers it */
 export function parseMessage<Desc extends DescMessage>(
   schema: Desc,
   bytes: Uint8Array,
@@ -35,8 +36,6 @@ export function parseMessage<Desc extends DescMessage>(
   try {
     return fromBinary(schema, bytes);
   } catch (error) {
-    throw invalidArgument(`Failed to parse ${schema.typeName}: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new StatusError(Code.INTERNAL, '', { cause: error });
   }
 }

@@ -127,7 +127,8 @@ describe('Predict', () => {
     [
       { inputs: { z: x(1) } },
       status.INVALID_ARGUMENT,
-      'input tensor alias not found in signature: z. Inputs expected to be in the set {x}.',
+      // The text ends in a space, for which the client's nghttp2 drops its header.
+      '',
     ],
     [
       { inputs: { x: tensorFromValues('int64', [1, 1], [1]) } },
@@ -151,7 +152,9 @@ describe('Predict', () => {
     const garbage = await grpcError(
       client.call(GRPC_METHODS.predict, Buffer.from('fffffffff0', 'hex')),
     );
-    expect(garbage.code).toBe(status.INVALID_ARGUMENT);
+    expect(garbage).toEqual({ code: status.INTERNAL, details: '' });
+    const unknown = await grpcError(client.call('/tensorflow.serving.Nothing', new Uint8Array(0)));
+    expect(unknown).toEqual({ code: status.UNIMPLEMENTED, details: '' });
   });
 
   test('a tensor whose bytes do not fill its shape is named', async () => {

@@ -1,11 +1,13 @@
 /** tensorflow.serving.PredictionService. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import {
   classify,
   invalidArgument,
   predict,
   regress,
+  StatusError,
   serializedExamples,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import {
@@ -18,6 +20,7 @@ import {
 import {
   ClassificationRequestSchema,
   ClassificationResponseSchema,
+  Code,
   GetModelMetadataRequestSchema,
   GetModelMetadataResponseSchema,
   PredictRequestSchema,
@@ -31,15 +34,16 @@ import { frameMessage } from './framing.ts';
 import { messageMethod, parseMessage, type UnaryMethod } from './methods.ts';
 import { encodeTypedPredictResponse } from './typed-response.ts';
 
-/** Runs a signature; `tensorContent` is `--enable_serialization_as_tensor_content`. */
-export function predictMethod(core: ServingCore, tensorContent: boolean): UnaryMethod {
-  const encode = tensorContent ? encodePredictResponse : encodeTypedPredictResponse;
+/** Runs a signature. */
+export function predictMethod(core: ServingCore): UnaryMethod {
+  const encode = core.tensorContent ? encodePredictResponse : encodeTypedPredictResponse;
   return async (bytes) => {
     const request = readRequest(bytes);
     const { name, version, label } = request.model;
     const spec = { name, label, version: version === undefined ? undefined : BigInt(version) };
     return core.models.use(spec, async (servable) => {
       const { outputs, release } = await predict(servable, request, core.checkMethodName);
+      if (core.predictDelayMs > 0) await sleep(core.predictDelayMs);
       try {
         const chunks = encode({
           model: { name, version: String(servable.version) },
@@ -54,7 +58,7 @@ export function predictMethod(core: ServingCore, tensorContent: boolean): UnaryM
   };
 }
 
-/** @throws StatusError INVALID_ARGUMENT naming the tensor that cannot be read, or for a missing spec */
+/** @throws StatusError INVALID_ARGUMENT naming the tensor that cannot be read, or for a missing spec; INTERNAL for others */
 function readRequest(bytes: Buffer): PredictRequestMessage {
   try {
     const request = decodePredictRequest(bytes);
@@ -63,10 +67,8 @@ function readRequest(bytes: Buffer): PredictRequestMessage {
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     const [, name, reason] = /^input "(.*?)": (.*)$/s.exec(error.message) ?? [];
-    throw invalidArgument(
-      name === undefined ? error.message : `tensor parsing error: ${name}: ${reason}`,
-      { cause: error },
-    );
+    if (name === undefined) throw new StatusError(Code.INTERNAL, '', { cause: error });
+    throw invalidArgument(`tensor parsing error: ${name}: ${reason}`, { cause: error });
   }
 }
 

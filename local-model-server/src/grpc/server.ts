@@ -4,6 +4,7 @@ import { unlink } from 'node:fs/promises';
 import type { ListenOptions } from 'node:net';
 import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code, GRPC_METHODS } from '@sagemaker-tfs/tensors/protos';
+import { log } from '../log.ts';
 import type { ServingCore } from '../serving-core.ts';
 import { CallThreads } from './call-threads.ts';
 import { healthCheck, healthWatch, WATCH_PATH } from './health-service.ts';
@@ -27,8 +28,6 @@ export interface GrpcOptions {
   /** UNIX socket to listen on as well; empty for none. */
   readonly socketPath: string;
   readonly healthService: boolean;
-  /** Outputs of Predict in `tensor_content` instead of the typed fields. */
-  readonly tensorContent: boolean;
 }
 
 /** Listening servers. */
@@ -65,9 +64,9 @@ export async function startGrpcServer(
   return { close };
 }
 
-function methodsOf(core: ServingCore, { tensorContent, healthService }: GrpcOptions): GrpcMethods {
+function methodsOf(core: ServingCore, { healthService }: GrpcOptions): GrpcMethods {
   const unary = new Map<string, UnaryMethod>([
-    [GRPC_METHODS.predict, predictMethod(core, tensorContent)],
+    [GRPC_METHODS.predict, predictMethod(core)],
     [GRPC_METHODS.classify, classifyMethod(core)],
     [GRPC_METHODS.regress, regressMethod(core)],
     [GRPC_METHODS.getModelMetadata, getModelMetadata(core)],
@@ -85,8 +84,8 @@ function methodsOf(core: ServingCore, { tensorContent, healthService }: GrpcOpti
 function listen({ server }: GrpcHttp2Server, address: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: Error) => {
-      const where = address.path ?? `${address.host}:${address.port}`;
-      const message = `Failed to BuildAndStart gRPC server at ${where}: ${error.message}`;
+      log.error(`${address.path ?? `${address.host}:${address.port}`}: ${error.message}`);
+      const message = 'Failed to BuildAndStart gRPC server';
       reject(new StatusError(Code.INVALID_ARGUMENT, message, { cause: error }));
     });
     server.listen(address, () => resolve());

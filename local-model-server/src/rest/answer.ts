@@ -18,6 +18,7 @@ import {
   ModelSpecSchema,
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
+import { dieOfCheck } from '../log.ts';
 import { modelStatus, signatureDefMap } from '../model-info.ts';
 import type { ModelSpec } from '../model-manager.ts';
 import { answeredSpec } from '../model-spec.ts';
@@ -30,6 +31,13 @@ import type { Route } from './routes.ts';
 
 /** Protobuf's JSON with the names of the .proto files and every field, as TensorFlow Serving prints it. */
 const JSON_OPTIONS = { useProtoFieldName: true, alwaysEmitImplicit: true };
+
+/**
+ * With `--enable_serialization_as_tensor_content` TensorFlow Serving's REST API reads fields that are empty
+ * (predict_impl.cc, util/json_tensor.cc): it answers zeros or what lies behind them, or ends. Here it ends.
+ */
+const FIELDS_CHECK =
+  'the REST API finds no values where enable_serialization_as_tensor_content is set';
 
 /** Writes the answer to `response` unless `signal` has aborted by then. @throws StatusError */
 export async function answer(
@@ -64,6 +72,7 @@ async function answerPredict(
     const known = signatureOf(servable, signature);
     const { format, inputs } = readInputs(parsedFor(known, body, json), known);
     const result = await predict(servable, { signature, inputs }, core.checkMethodName);
+    if (core.tensorContent) dieOfCheck(FIELDS_CHECK);
     try {
       if (!signal.aborted) await send(response, predictionsJson(result.outputs, format));
     } finally {
