@@ -15,7 +15,7 @@ const words = Array.from({ length: COUNT }, (_, index) => `word ${index}`);
 const body = Buffer.from(JSON.stringify({ instances: words }));
 words.length = 0;
 
-/** What a step gives, with the longest stall and its whole time told. */
+/** Returns what a step returns; prints the longest stall and the whole time. */
 async function measured<T>(name: string, work: () => T | Promise<T>): Promise<T> {
   await delay(300);
   const histogram = monitorEventLoopDelay({ resolution: 1 });

@@ -9,7 +9,7 @@ export interface Settle<T> {
 
 /**
  * Waits for what `begin` settles, or for the signal.
- * @param begin starts to wait; returns what gives the waiting up, called where the signal ends it
+ * @param begin starts to wait; returns the function that stops it, called if the signal ends the wait
  * @throws the signal's reason as soon as it aborts
  */
 export function orAborted<T>(
@@ -20,11 +20,11 @@ export function orAborted<T>(
     if (signal?.aborted) return reject(signal.reason);
     const settled = () => signal?.removeEventListener('abort', onAbort);
     const onAbort = () => {
-      giveUp();
+      stop();
       reject(signal?.reason);
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    const giveUp = begin({
+    const stop = begin({
       resolve: (value) => {
         settled();
         resolve(value);

@@ -183,7 +183,7 @@ export class BatchingSession implements Session {
   }
 }
 
-/** Aborts once nobody waits for the batch any more; undefined where somebody will wait whatever happens. */
+/** Aborts once nobody waits for the batch any more; undefined if somebody will wait whatever happens. */
 function untilAllAborted(batch: readonly Request[]): AbortSignal | undefined {
   if (batch.some(({ signal }) => !signal)) return undefined;
   const stop = new AbortController();
