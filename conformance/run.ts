@@ -1,7 +1,7 @@
 /**
  * `npm run conformance [-- --short] [-- --only SECTION,...]`: compares this project with Python TensorFlow, NumPy,
  * Pillow and Google's gRPC stubs, which it installs once into an environment of its own, and writes
- * docs/conformance.md (not with `--short` or `--only`).
+ * docs/conformance.md (not with `--short`; with `--only`, the rows of those sections).
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -36,8 +36,7 @@ async function main(): Promise<void> {
     const versions = JSON.parse(await readFile(join(out, 'versions.json'), 'utf8'));
     const results: Result[] = [];
     for (const section of sections) results.push(await compare(section, oracle));
-    if (!values.short && !only)
-      await writeFile(join(HERE, '..', 'docs', 'conformance.md'), page(results, versions));
+    if (!values.short) await writePage(results, versions);
     if (results.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
   } finally {
     await rm(out, { recursive: true, force: true });
@@ -101,17 +100,37 @@ async function differenceOf(section: Section, given: Case): Promise<string | und
   }
 }
 
-function page(results: readonly Result[], versions: Readonly<Record<string, string>>): string {
-  const versioned = (reference: string) =>
-    Object.entries(versions).reduce(
-      (text, [name, version]) =>
-        text.replace(new RegExp(`\\b${name}\\b(?! Serving)`), `${name} ${version}`),
-      reference,
-    );
-  const rows = results.map(
-    ({ section, cases, differences }) =>
-      `| ${section.title} | ${versioned(section.reference)} | ${section.tolerance} | ${cases.toLocaleString('en-US')} | ${(cases - differences.length).toLocaleString('en-US')} |`,
+/** Writes a row for each section that ran; the others keep the row that they have. */
+async function writePage(
+  results: readonly Result[],
+  versions: Readonly<Record<string, string>>,
+): Promise<void> {
+  const path = join(HERE, '..', 'docs', 'conformance.md');
+  const before = (await readFile(path, 'utf8')).split('\n');
+  const rows = SECTIONS.flatMap((section) => {
+    const result = results.find((ran) => ran.section === section);
+    if (result) return [rowOf(result, versions)];
+    return before.filter((line) => line.startsWith(`| ${section.title} |`));
+  });
+  await writeFile(path, page(rows));
+}
+
+function rowOf(
+  { section, cases, differences }: Result,
+  versions: Readonly<Record<string, string>>,
+): string {
+  const reference = Object.entries(versions).reduce(
+    (text, [name, version]) =>
+      text.replace(new RegExp(`\\b${name}\\b(?! Serving)`), `${name} ${version}`),
+    section.reference,
   );
+  const [all, agreed] = [cases, cases - differences.length].map((count) =>
+    count.toLocaleString('en-US'),
+  );
+  return `| ${section.title} | ${reference} | ${section.tolerance} | ${all} | ${agreed} |`;
+}
+
+function page(rows: readonly string[]): string {
   return `# Conformance
 
 \`npm run conformance\` compares this project with the programs that models come from, on generated inputs, and writes

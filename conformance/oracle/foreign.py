@@ -76,20 +76,19 @@ LONG = {
         ("MobileNetV3Large", 64),
         ("EfficientNetB0", 64),
         ("EfficientNetV2B0", 64),
-        ("NASNetMobile", 64),
-        ("DenseNet121", 64),
         ("ResNet50", 64),
         ("ResNet50V2", 64),
         ("InceptionV3", 96),
         ("Xception", 96),
-        ("ConvNeXtTiny", 64),
+        ("VGG16", 32),
     )
 } | {
     "keras_tcn": tcn,
     "slim_inception_v2": slim("inception.inception_v2", 64),
     "slim_inception_v3": slim("inception.inception_v3", 96, create_aux_logits=False),
     "slim_resnet_v1_50": slim("resnet_v1.resnet_v1_50", 64),
-    "slim_resnet_v2_50": slim("resnet_v2.resnet_v2_50", 64),
+    "slim_resnet_v1_101": slim("resnet_v1.resnet_v1_101", 64),
+    "slim_resnet_v1_152": slim("resnet_v1.resnet_v1_152", 64),
     "slim_alexnet_v2": slim("alexnet.alexnet_v2", 224),
 }
 

@@ -1,7 +1,10 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { startRuntime } from './runtime-process.ts';
 import { trySignatures } from './try-signatures.ts';
 
 test('every signature that takes values is asked once, and what fails is said', async () => {
@@ -38,3 +41,26 @@ test('every signature that takes values is asked once, and what fails is said', 
     server.close();
   }
 });
+
+test('a Keras 3 model that tf.saved_model.save wrote loads, and is found not to answer', async () => {
+  const work = mkdtempSync(join(tmpdir(), 'try-signatures-test-'));
+  const served = join(work, 'served');
+  for (const name of ['broken_variables', 'keras_functional']) {
+    cpSync(fixtureModel(name).basePath, join(served, name), { recursive: true });
+  }
+  const runtime = await startRuntime({ modelDirectory: served, log: join(work, 'runtime.log') });
+  try {
+    const ping = await fetch(`${runtime.url}/ping`);
+    expect(ping.status).toBe(200);
+    const lines = await trySignatures(served, runtime.url, new AbortController().signal);
+    const about = (name: string) => lines.filter((line) => line.includes(` of ${name} with`));
+    expect(about('broken_variables')).toEqual([
+      expect.stringMatching(/: HTTP \d{3}, .*Could not find variable/),
+    ]);
+    expect(about('keras_functional').filter((line) => !line.endsWith(': it answers'))).toEqual([]);
+    expect(about('keras_functional')).not.toEqual([]);
+  } finally {
+    await runtime.stop();
+    rmSync(work, { recursive: true, force: true });
+  }
+}, 120_000);
