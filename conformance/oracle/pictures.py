@@ -38,7 +38,8 @@ def jpegs(picture):
             for progressive in (False, True):
                 kind = f"JPEG quality {quality} {ratio} {'progressive' if progressive else 'baseline'}"
                 yield kind, saved(picture, "JPEG", quality=quality, subsampling=subsampling, progressive=progressive), 0
-    yield "JPEG 4:4:0", turned_factors(saved(picture, "JPEG", subsampling=1)), 0
+    side = min(picture.size) // 16 * 16
+    yield "JPEG 4:4:0", turned_factors(saved(picture.crop((0, 0, side, side)), "JPEG", subsampling=1)), 0
     yield "JPEG gray", saved(picture.convert("L"), "JPEG"), 0
     yield "JPEG optimized", saved(picture, "JPEG", optimize=True), 0
     yield "JPEG with a comment", saved(picture, "JPEG", comment=b"a comment"), 0
@@ -53,7 +54,7 @@ def jpegs(picture):
 
 
 def turned_factors(data):
-    """The same bytes with the luma's sampling 1x2 in place of 2x1: another picture, and a valid one where sides are equal."""
+    """The same bytes with the luma's sampling 1x2 in place of 2x1: of a square with sides of whole blocks, another picture."""
     at = data.index(b"\xff\xc0") + 11
     return data[:at] + b"\x12" + data[at + 1 :]
 
