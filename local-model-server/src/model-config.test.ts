@@ -66,7 +66,7 @@ test.each([
     config('name: "a" base_path: "a" model_platform: "tensorflow"'),
     'to have an absolute path or URI',
   ],
-  [config('name: "a" base_path: "/a"'), 'Illegal setting neither ModelServerConfig::model_type'],
+  [config('name: "a" base_path: "/a"'), 'ModelServerConfig::model_platform, model name is a'],
   [
     config('name: "a" base_path: "/a" model_platform: "caffe"'),
     'Model a requests unsupported platform caffe',

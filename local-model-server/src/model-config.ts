@@ -86,7 +86,7 @@ function checkPlatform({ name, modelType, modelPlatform }: ModelConfigMessage): 
   const typed = modelType !== ModelType.MODEL_TYPE_UNSPECIFIED;
   if (typed && modelPlatform !== '') {
     throw invalidArgument(
-      'Illegal setting both ModelServerConfig::model_type (deprecated) and ModelServerConfig::model_platform.',
+      `Illegal setting both ModelServerConfig::model_type (deprecated) and ModelServerConfig::model_platform, model name is ${name}`,
     );
   }
   if (modelType === ModelType.TENSORFLOW || modelPlatform === PLATFORM) return;
@@ -95,7 +95,7 @@ function checkPlatform({ name, modelType, modelPlatform }: ModelConfigMessage): 
   }
   throw invalidArgument(
     modelPlatform === ''
-      ? 'Illegal setting neither ModelServerConfig::model_type (deprecated) nor ModelServerConfig::model_platform.'
+      ? `Illegal setting neither ModelServerConfig::model_type (deprecated) nor ModelServerConfig::model_platform, model name is ${name}`
       : `Model ${name} requests unsupported platform ${modelPlatform}`,
   );
 }
