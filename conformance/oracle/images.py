@@ -10,8 +10,8 @@ from PIL import Image, ImageOps
 
 METHODS = [("nearest", False), ("area", False), *((m, a) for m in ("bilinear", "bicubic", "lanczos3") for a in (False, True))]
 PILLOW = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC, "lanczos3": Image.LANCZOS}
-SIZES = [(17, 23), (48, 64), (63, 40), (100, 75)] if FULL else [(17, 23), (48, 64)]
-FEW = [(8, 8), (31, 15), (96, 70)]
+SIZES = [(17, 23), (48, 64), (63, 40), (100, 75)] if FULL else [(48, 61)]
+FEW = [(8, 8), (31, 15), (96, 70)] if FULL else [(8, 9), (70, 31)]
 #: Of one kind, every filter at each of these.
 MANY = [(1, 1), (1, 50), (50, 1), (2, 3), *(tuple(int(side) for side in rng.integers(2, 160, 2)) for _ in range(36))]
 THOROUGH = ("PNG", "JPEG quality 75 4:2:0 baseline")
