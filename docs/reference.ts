@@ -44,7 +44,7 @@ ${list(responseMediaTypes())}
 
 ${table(['variable', 'type', 'default', 'meaning'], ENVIRONMENT_VARIABLES.map(variable))}
 
-Variables of the retired container that mean nothing any more:
+Variables of AWS's Python container that mean nothing here:
 
 ${table(['variable', 'instead'], Object.entries(RETIRED_VARIABLES))}
 

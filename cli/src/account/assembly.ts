@@ -19,7 +19,7 @@ export interface Fleet {
 /** One stack. */
 export interface PlannedStack {
   readonly name: string;
-  /** Undefined where the app leaves it to the credentials. */
+  /** Undefined if the app leaves it to the credentials. */
   readonly region: string | undefined;
   readonly bootstrapVersion: number;
   readonly fleets: readonly Fleet[];

@@ -148,7 +148,7 @@ async function checkQuotas(
   const limits = new Map<string, number>();
   const service = { ServiceCode: 'sagemaker' };
   const pages = [
-    // Applied values are told only where there are some; they count before the defaults.
+    // The service lists applied values only for quotas that have one; they count before the defaults.
     paginateListAWSDefaultServiceQuotas({ client }, service),
     paginateListServiceQuotas({ client }, service),
   ];

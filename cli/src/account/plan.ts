@@ -6,7 +6,7 @@ import type { PlannedStack } from './assembly.ts';
 export interface PlanLine {
   readonly stack: string;
   readonly makes: string;
-  /** US dollars an hour from the deployment on, of `usdWhile`; undefined where the price is not known. */
+  /** US dollars an hour from the deployment on, of `usdWhile`; undefined if the price is not known. */
   readonly usdAnHour: number | undefined;
   readonly usdWhile: string;
 }
