@@ -14,23 +14,20 @@ export interface Manifest {
 interface WorkspaceManifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly repository?: { readonly type: string; readonly url: string };
 }
 
 /** Not bundled: native code, or types that users meet. */
 const DEPENDENCIES = ['@julusian/jpeg-turbo', '@node-rs/crc32', 'esbuild', 'koffi', 'sharp'];
 
-/** Address of the sources. */
-const REPOSITORY = {
-  type: 'git',
-  url: 'git+https://github.com/sagemaker-tfs/sagemaker-tensorflow-cdk.git',
-};
-
 /** What both packages say of themselves. */
-function common(version: string) {
+function common(root: string, version: string) {
+  const { repository } = read(root, '.');
   return {
     version,
     license: 'Apache-2.0',
-    repository: REPOSITORY,
+    // Where the sources are is known once there is a first release.
+    ...(repository && { repository }),
     engines: { node: '>=20.19' },
     publishConfig: { access: 'public', provenance: true },
   };
@@ -45,7 +42,7 @@ export function commandManifest(root: string): Manifest {
     description:
       'Package, serve, test and deploy TensorFlow SavedModels on SageMaker with a TypeScript handler.',
     keywords: ['tensorflow', 'sagemaker', 'inference', 'serving', 'savedmodel'],
-    ...common(read(root, 'cli').version),
+    ...common(root, read(root, 'cli').version),
     type: 'module',
     bin: { 'sagemaker-tfs': 'bin/sagemaker-tfs.js' },
     files: [
@@ -85,7 +82,7 @@ export function cdkManifest(root: string): Manifest {
     name: '@sagemaker-tfs/cdk',
     description: 'AWS CDK constructs that serve TensorFlow SavedModels on SageMaker.',
     keywords: ['aws-cdk', 'cdk', 'constructs', 'tensorflow', 'sagemaker'],
-    ...common(version),
+    ...common(root, version),
     type: 'commonjs',
     files: ['dist', 'types'],
     sideEffects: false,

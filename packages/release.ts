@@ -1,11 +1,19 @@
 /**
  * `npm run release -- 0.2.0`: the version in every package, the changelog's heading and the tarballs. It commits and
- * publishes nothing: it says what is left to do.
+ * publishes nothing: it says what is left to do. The first time, `--repository git+https://github.com/OWNER/NAME.git`
+ * says where the sources are; package.json keeps it.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { releasedChangelog, requireLater, versioned, versionedLock } from './version.ts';
+import { parseArgs } from 'node:util';
+import {
+  releasedChangelog,
+  repositoryOf,
+  requireLater,
+  versioned,
+  versionedLock,
+} from './version.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -23,8 +31,13 @@ function requireClean(): void {
 }
 
 function main(): void {
-  const [version = ''] = process.argv.slice(2);
+  const { positionals, values } = parseArgs({
+    options: { repository: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [version = ''] = positionals;
   const root = readJson('package.json');
+  const repository = repositoryOf(root.repository, values.repository);
   requireLater(version, String(root.version));
   requireClean();
   const rooms = root.workspaces as string[];
@@ -33,6 +46,7 @@ function main(): void {
   for (const path of ['package.json', ...rooms.map((room) => `${room}/package.json`)]) {
     writeJson(path, versioned(readJson(path), version));
   }
+  writeJson('package.json', { ...readJson('package.json'), repository });
   writeJson('package-lock.json', versionedLock(readJson('package-lock.json'), rooms, version));
   write('CHANGELOG.md', changelog);
   execFileSync('npm', ['run', 'packages'], { cwd: ROOT, stdio: 'inherit' });

@@ -1,4 +1,10 @@
-import { releasedChangelog, requireLater, versioned, versionedLock } from './version.ts';
+import {
+  releasedChangelog,
+  repositoryOf,
+  requireLater,
+  versioned,
+  versionedLock,
+} from './version.ts';
 
 test.each([
   ['0.2.0', '0.1.9'],
@@ -50,4 +56,12 @@ test('the packages of this repository change together, others stay', () => {
     version: '0.2.0',
     packages: { client: changed, 'node_modules/zod': other },
   });
+});
+
+test('the repository is given once, and never made up', () => {
+  const url = 'git+https://github.com/owner/name.git';
+  expect(repositoryOf(undefined, url)).toEqual({ type: 'git', url });
+  expect(repositoryOf({ type: 'git', url }, undefined)).toEqual({ type: 'git', url });
+  expect(() => repositoryOf(undefined, undefined)).toThrow('Give it once: --repository');
+  expect(() => repositoryOf({ type: 'git', url }, 'github.com/owner')).toThrow('is no address');
 });

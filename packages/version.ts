@@ -51,3 +51,25 @@ export function versionedLock(lock: Fields, rooms: readonly string[], version: s
   ]);
   return { ...lock, version, packages: Object.fromEntries(changed) };
 }
+
+/** `repository` of a package. */
+export interface Repository {
+  readonly type: 'git';
+  readonly url: string;
+}
+
+/**
+ * Where the sources are: as given, or as an earlier release wrote it down.
+ * @param known the field of package.json
+ * @throws Error where neither tells: npm publishes with provenance only from the repository that the package names
+ */
+export function repositoryOf(known: unknown, given: string | undefined): Repository {
+  const url = given ?? (known as Partial<Repository> | undefined)?.url;
+  if (url === undefined) {
+    throw new Error(
+      'package.json names no repository. Give it once: --repository git+https://github.com/OWNER/NAME.git',
+    );
+  }
+  if (/^git\+https:\/\/[^/\s]+\/\S+\.git$/.test(url)) return { type: 'git', url };
+  throw new Error(`${url} is no address like git+https://github.com/OWNER/NAME.git`);
+}
