@@ -39,6 +39,10 @@ export interface Project {
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
   ): ChildProcessByStdio<null, Readable, Readable>;
+  /** The environment of what is run here: nothing of the process that runs it helps. */
+  environment(): NodeJS.ProcessEnv;
+  /** A new, empty one, with the same Node. */
+  another(): Project;
   /** From now on `node` is the program in this folder; `remove` removes `DIRECTORY-node` too. */
   useNode(folder: string): void;
   remove(): void;
@@ -96,6 +100,12 @@ export function projectIn(folder = mkdtempSync(join(tmpdir(), 'installed-'))): P
         env: environmentOf(environment, nodeFolder),
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
+    environment: () => environmentOf({}, nodeFolder),
+    another() {
+      const other = projectIn();
+      if (nodeFolder) other.useNode(nodeFolder);
+      return other;
+    },
     useNode(folder) {
       nodeFolder = folder;
     },

@@ -14,6 +14,7 @@ import { checkCommand } from './command.ts';
 import { checkPackages } from './packages.ts';
 import { type Project, projectIn, TARBALLS } from './project.ts';
 import { checkProjects } from './projects.ts';
+import { checkTenMinutes } from './ten-minutes.ts';
 import { checkTypes } from './types.ts';
 
 /** Versions of what users bring, as this repository pins them. */
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   app: checkApp,
   deploy: checkDeploy,
   projects: checkProjects,
+  'ten-minutes': checkTenMinutes,
 };
 
 async function main(): Promise<void> {

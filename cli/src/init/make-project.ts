@@ -38,7 +38,7 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
       `no request can be made up for ${source}. sagemaker-tfs inspect shows what the model takes.`,
     );
   }
-  const path = `samples/sample.${sample.contentType === 'application/x-image' ? 'png' : 'npz'}`;
+  const path = `samples/sample.${ENDINGS[sample.contentType] ?? 'bin'}`;
   const context: TemplateContext = {
     template: options.template,
     name: nameOf(directory),
@@ -52,6 +52,13 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
   await write(join(directory, 'goldens/sample.json'), `${JSON.stringify(golden, null, 2)}\n`);
   return { directory, files: [...Object.keys(files), 'goldens/sample.json', 'model/'].sort() };
 }
+
+/** Of made-up samples, by media type. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  'application/x-image': 'png',
+  'application/x-npz': 'npz',
+  'application/x-tfrecord': 'tfrecord',
+};
 
 /** @throws CommandError OUTPUT_EXISTS; a repository that was only begun counts as empty */
 async function requireEmpty(directory: string): Promise<void> {

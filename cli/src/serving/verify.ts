@@ -15,8 +15,8 @@ export async function verifyWithRuntime(
   samples: readonly string[] | undefined,
   { name = archive, signal }: { readonly name?: string; readonly signal?: AbortSignal } = {},
 ): Promise<VerifyReport> {
-  // TensorFlow's remarks on the processor are for its builders; what the user set stays.
-  process.env.TF_CPP_MIN_LOG_LEVEL ??= '1';
+  // Its errors come as errors, with what to do; a value that the user set stays.
+  process.env.TF_CPP_MIN_LOG_LEVEL ??= '2';
   const report = await verifyArchive(archive, {
     name,
     ...(samples && { samples }),

@@ -5,6 +5,7 @@ import type { OpenOptions } from '../source/open-options.ts';
 import { withSource } from '../source/open-source.ts';
 import type { SampleRequest } from './sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from './synthetic.ts';
+import { syntheticExample } from './synthetic-example.ts';
 import { syntheticRequest } from './synthetic-request.ts';
 
 /**
@@ -21,7 +22,8 @@ export function sampleOfModel(
     if (!newest) return undefined;
     const { signatures } = servingGraph(readSavedModel(newest.directory));
     const signature = signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
-    const inputs = signature && syntheticInputs(signature);
+    const inputs =
+      signature && syntheticInputs(signature, syntheticExample(newest.directory, signature));
     if (!signature || !inputs || isNoSynthetic(inputs)) return undefined;
     return syntheticRequest(signature, inputs, undefined);
   });

@@ -27,14 +27,18 @@ export interface NoSynthetic {
 }
 
 /**
- * Inputs that fit the signature: zeros, `false`, and for strings one picture, an empty tf.Example or the
+ * Inputs that fit the signature: zeros, `false`, and for strings one picture, the given tf.Example or the
  * text `0`. Open sizes are 1, those of pictures {@link PICTURE_SIDE}; an unknown rank is one row.
+ * @param example serialized, for signatures that take tf.Example messages. Default: one without features
  */
-export function syntheticInputs(signature: Signature): TensorMap | NoSynthetic {
+export function syntheticInputs(
+  signature: Signature,
+  example: Uint8Array = new Uint8Array(0),
+): TensorMap | NoSynthetic {
   const inputs: Record<string, Tensor> = {};
-  const isExample = takesExamples(signature);
+  const given = takesExamples(signature) ? example : undefined;
   for (const [name, spec] of Object.entries(signature.inputs)) {
-    const tensor = syntheticTensor(name, spec, isExample);
+    const tensor = syntheticTensor(name, spec, given);
     if ('reason' in tensor) return tensor;
     inputs[name] = tensor;
   }
@@ -58,14 +62,14 @@ export function isNoSynthetic(inputs: TensorMap | NoSynthetic): inputs is NoSynt
 function syntheticTensor(
   name: string,
   { dtype, shape, tensorName }: TensorSpec,
-  isExample: boolean,
+  example: Uint8Array | undefined,
 ): Tensor | NoSynthetic {
   if (tensorName === '') return { reason: `input '${name}' is a sparse or composite tensor` };
   if (!dtype) return { reason: `input '${name}' has a dtype that cannot be sent` };
   const sizes = concreteShape(shape ?? [-1]);
   const count = elementCount(sizes);
   if (dtype === 'string') {
-    const values = new Array<string | Uint8Array>(count).fill(syntheticString(name, isExample));
+    const values = new Array<string | Uint8Array>(count).fill(example ?? syntheticString(name));
     return stringTensor(sizes, values);
   }
   const bytes = count * DTYPES[dtype].size;
@@ -73,9 +77,7 @@ function syntheticTensor(
   return numericTensor(dtype, sizes, new Uint8Array(bytes));
 }
 
-/** The serialized form of a tf.Example without features is empty. */
-function syntheticString(name: string, isExample: boolean): string | Uint8Array {
-  if (isExample) return '';
+function syntheticString(name: string): string | Uint8Array {
   return isPictureInput(name) ? examplePng(PICTURE_SIDE, PICTURE_SIDE) : '0';
 }
 

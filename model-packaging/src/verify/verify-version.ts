@@ -4,6 +4,7 @@ import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { messageOf, PackagingError } from '../errors.ts';
 import { badSample, type Sample } from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
+import { syntheticExample } from '../samples/synthetic-example.ts';
 import type { VersionSource } from '../source/discover.ts';
 import { readWarmup } from '../warmup/warmup.ts';
 import type { SignatureVerification, VersionVerification } from './report.ts';
@@ -34,7 +35,7 @@ export async function verifyVersion(trial: VersionTrial): Promise<VersionVerific
   try {
     await runWarmup(session, name, directory);
     const signatures: SignatureVerification[] = [];
-    for (const sampled of trialsOf(session, trial.samples)) {
+    for (const sampled of trialsOf(session, trial)) {
       const what = `${name}, signature ${sampled.signature.key}`;
       signatures.push(await runTrial(session, sampled, what, trial.runs));
     }
@@ -70,7 +71,7 @@ interface Trial {
 }
 
 /** The given samples for the signatures that have some, synthetic inputs for the others. */
-function trialsOf(session: SavedModelSession, samples: readonly Sample[]): Trial[] {
+function trialsOf(session: SavedModelSession, { samples, directory }: VersionTrial): Trial[] {
   const signatures = Object.values(session.signatures);
   signatures.sort((a, b) => (a.key < b.key ? -1 : 1));
   return signatures.flatMap((signature): Trial[] => {
@@ -85,13 +86,13 @@ function trialsOf(session: SavedModelSession, samples: readonly Sample[]): Trial
         note: '',
       }));
     }
-    return [syntheticTrial(signature)];
+    return [syntheticTrial(signature, directory)];
   });
 }
 
-function syntheticTrial(signature: Signature): Trial {
+function syntheticTrial(signature: Signature, directory: string): Trial {
   const trial = { signature, sample: 'synthetic', inputs: undefined };
-  const inputs = syntheticInputs(signature);
+  const inputs = syntheticInputs(signature, syntheticExample(directory, signature));
   if (isNoSynthetic(inputs)) return { ...trial, note: `not run: ${inputs.reason}` };
   return { ...trial, inputs, note: '' };
 }

@@ -5,6 +5,7 @@ import { layOut } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
 import { readSample, type Sample, type SampleRequest } from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
+import { syntheticExample } from '../samples/synthetic-example.ts';
 import { syntheticJson, syntheticRequest } from '../samples/synthetic-request.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
@@ -61,7 +62,8 @@ export async function verifyArchive(
     const { manifest } = await layOut(archive, directory);
     const models = modelsIn({ directory, name: manifest?.models[0]?.name ?? 'model' });
     const first = defaultModel(models, manifest);
-    const signatures = newestSignatures(first);
+    const newest = first.versions.at(-1)?.directory ?? directory;
+    const { signatures } = servingGraph(readSavedModel(newest));
     const target = {
       signatures,
       preprocess: manifest?.preprocess,
@@ -84,7 +86,13 @@ export async function verifyArchive(
         );
       }
     }
-    const requests = await verifyRequests(directory, { manifest, signatures, samples, options });
+    const requests = await verifyRequests(directory, {
+      manifest,
+      newest,
+      signatures,
+      samples,
+      options,
+    });
     return { archive: name, versions, requests };
   });
 }
@@ -98,13 +106,10 @@ function defaultModel(models: readonly ModelSource[], manifest: Manifest | undef
   return model;
 }
 
-function newestSignatures(model: ModelSource): SignatureMap {
-  const newest = model.versions.at(-1);
-  return newest ? servingGraph(readSavedModel(newest.directory)).signatures : {};
-}
-
 interface RequestContext {
   readonly manifest: Manifest | undefined;
+  /** Directory of the default model's newest version. */
+  readonly newest: string;
   readonly signatures: SignatureMap;
   readonly samples: readonly Sample[];
   readonly options: VerifyOptions;
@@ -112,11 +117,11 @@ interface RequestContext {
 
 async function verifyRequests(
   directory: string,
-  { manifest, signatures, samples, options }: RequestContext,
+  { manifest, newest, signatures, samples, options }: RequestContext,
 ): Promise<RequestVerification[]> {
   if (!options.runThroughRuntime) return [];
   const given = samples.map(({ request }) => request);
-  const requests = given.length > 0 ? given : madeUpRequests(signatures, manifest);
+  const requests = given.length > 0 ? given : madeUpRequests(newest, signatures, manifest);
   if (requests.length === 0) return [];
   const answers = await options.runThroughRuntime(directory, requests);
   const answered = requests.map((request, i) => {
@@ -136,10 +141,14 @@ function bestOf<T extends { readonly answer: RuntimeAnswer }>(answered: readonly
   return below(400) ?? below(500) ?? (answered[0] as T);
 }
 
-function madeUpRequests(signatures: SignatureMap, manifest: Manifest | undefined): SampleRequest[] {
+function madeUpRequests(
+  directory: string,
+  signatures: SignatureMap,
+  manifest: Manifest | undefined,
+): SampleRequest[] {
   const signature: Signature | undefined =
     signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
-  const inputs = signature && syntheticInputs(signature);
+  const inputs = signature && syntheticInputs(signature, syntheticExample(directory, signature));
   if (!signature || !inputs || isNoSynthetic(inputs)) return [];
   const request = syntheticRequest(signature, inputs, manifest?.preprocess);
   // What a handler reads is its own affair: it gets what it may read.
