@@ -16,8 +16,8 @@ import type {
   PredictOptions,
 } from './api.ts';
 import { handlerJson } from './handler-json.ts';
-import { isHttpError } from './http-error.ts';
 import type { LoadedHandler } from './loader.ts';
+import { isForClient, readThrown } from './thrown.ts';
 
 /** An answer as a handler gave it. */
 export interface HandlerAnswer extends EncodedResponse {
@@ -245,12 +245,12 @@ async function withHandlerErrors<T>(told: Told, work: () => Promise<T>): Promise
 }
 
 /** A handler's own statuses and the model's errors pass; anything else is the handler's failure. */
-function handlerError(cause: unknown, { tellsHandlerErrors }: Told): unknown {
-  if (cause instanceof ServingError || isHttpError(cause)) return cause;
+function handlerError(thrown: unknown, { tellsHandlerErrors }: Told): unknown {
+  if (isForClient(thrown)) return thrown;
+  const cause = readThrown(thrown);
   if (!tellsHandlerErrors) {
     const hidden = 'the handler failed; the log of the container says why';
     return new ServingError('HANDLER_FAILED', hidden, { cause });
   }
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new ServingError('HANDLER_FAILED', `the handler failed: ${message}`, { cause });
+  return new ServingError('HANDLER_FAILED', `the handler failed: ${cause.message}`, { cause });
 }
