@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -268,33 +268,40 @@ describe('time', () => {
 
 describe('the way down', () => {
   test('what is in flight finishes, nothing new is accepted', async () => {
-    let finish: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const asked = new EventEmitter();
     const url = await start({
       '/': {
         GET: async () => {
-          await held;
+          asked.emit('asked');
+          await once(asked, 'finish');
           return jsonReply('done');
         },
       },
     });
+    const entered = once(asked, 'asked');
     const response = fetch(url);
-    await delay(100);
+    await entered;
     const closed = server?.close(5000);
-    await delay(100);
     await expect(fetch(url)).rejects.toThrow();
-    finish();
+    asked.emit('finish');
     expect(await (await response).json()).toBe('done');
     await closed;
     server = undefined;
   });
 
   test('what takes longer than the limit gets 503', async () => {
-    const url = await start({ '/': { GET: () => new Promise(() => undefined) } });
+    const asked = new EventEmitter();
+    const url = await start({
+      '/': {
+        GET: () => {
+          asked.emit('asked');
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    const entered = once(asked, 'asked');
     const response = fetch(url);
-    await delay(100);
+    await entered;
     const closed = server?.close(100);
     expect((await response).status).toBe(503);
     expect(await (await response).json()).toMatchObject({ code: 'SHUTTING_DOWN' });
