@@ -122,7 +122,9 @@ function replyText(random: Random, reader: Random): string {
     : pick(random, [`{"error":"x"}`, value, '{"outputs":1,"outputs":[2]}']);
 }
 
-const size = ({ shape }: Tensor): number => shape.reduce((product, one) => product * one, 1);
+/** Of the nested lists too: an empty tensor may still have many empty rows. */
+const size = ({ shape }: Tensor): number =>
+  shape.reduce((product, one) => product * Math.max(1, one), 1);
 
 /** The targets. */
 export const MESSAGES: readonly Target[] = [
