@@ -146,7 +146,7 @@ async function measure(context: BenchContext, way: Way, pictures: readonly Buffe
   }
 }
 
-/** The runtime, with the quota put behind the flags that it gives to the model server. */
+/** The runtime, with the quota put behind the flags that it sets for the model server. */
 function start({ calls, quota, multiModel }: Way, directory: string): Promise<FrontEnd> {
   cpSync(TILES, join(directory, 'tiles', 'tiles'), { recursive: true });
   const bin = join(directory, 'bin');
@@ -215,7 +215,7 @@ async function askPing({ url }: FrontEnd, signal: AbortSignal): Promise<Answer[]
   return answers;
 }
 
-/** Loads and unloads a model until it is told to end. @returns how often; throws where one is refused */
+/** Loads and unloads a model until it is stopped. @returns how often; throws where one is refused */
 async function changeModels(
   frontEnd: FrontEnd,
   directory: string,

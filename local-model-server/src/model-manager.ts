@@ -261,7 +261,7 @@ export class ModelManager {
       (kind === 'load' ? this.#load(model, version) : this.#unload(model, version)).catch((error) =>
         log.error(statusText(toStatusError(error))),
       );
-    // The first models load in threads of their own, of which there are more than models.
+    // The first models load in threads of their own; there are more threads than models.
     if (this.#isStarting) return void work();
     const done = (kind === 'load' ? this.#loading : this.#unloading)(work);
     if ((kind === 'load' ? loadThreads : unloadThreads) === 0) await done;

@@ -45,7 +45,7 @@ function pollMs({ file_system_poll_wait_seconds: seconds }: Flags): number {
   return seconds > 0 && forTests !== undefined ? forTests : seconds * 1_000;
 }
 
-/** A variable for tests and benchmarks; undefined where it is no whole number from 1 on. */
+/** A variable for tests and benchmarks; undefined if it is no whole number from 1 on. */
 function milliseconds(variable: string): number | undefined {
   const text = process.env[variable] ?? '';
   return /^[1-9]\d*$/.test(text) ? Number(text) : undefined;

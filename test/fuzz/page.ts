@@ -63,7 +63,7 @@ time, a process of more than 1,500 MiB, and an honest input that is read otherwi
 \`\`\`sh
 npm run fuzz                                  # 20,000 inputs a parser
 npm run fuzz -- --inputs 1000000 --only json  # more for one
-npm run fuzz -- --seed 7                      # others; the same seed gives the same
+npm run fuzz -- --seed 7                      # others; the same seed makes the same
 npm run fuzz -- --inputs 1000000 --jobs 2 --write   # the table below; goes on where it was stopped
 npm run fuzz -- --end-to-end --inputs 20000   # whole runtimes
 \`\`\`

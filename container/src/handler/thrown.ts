@@ -5,7 +5,7 @@
 import { ServingError } from '../errors.ts';
 import { isHttpError } from './http-error.ts';
 
-/** Characters of a message, and of a stack, that are told and logged. */
+/** Characters of a message, and of a stack, that are shown and logged. */
 const LONGEST_MESSAGE = 4_096;
 const LONGEST_STACK = 16_384;
 
