@@ -80,14 +80,13 @@ function parseHeader(text: string): NpyHeader {
   }
   const descr = /'descr'\s*:\s*['"]([^'"]+)['"]/.exec(text)?.[1];
   const fortran = /'fortran_order'\s*:\s*(True|False)/.exec(text)?.[1];
-  const shape = /'shape'\s*:\s*\(([\d\s,L]*)\)/.exec(text)?.[1];
-  if (descr === undefined || fortran === undefined || shape === undefined) {
+  const sizes = sizesOf(/'shape'\s*:\s*\(([\d\s,L]*)\)/.exec(text)?.[1]);
+  if (descr === undefined || fortran === undefined || sizes === undefined) {
     throw new TensorError(
       'MALFORMED',
       `.npy header is not understood: ${text.trim().slice(0, 200)}`,
     );
   }
-  const sizes = shape.split(',').filter((size) => size.trim() !== '');
   if (sizes.length > MAX_DIMENSIONS) {
     throw new TensorError(
       'MALFORMED',
@@ -99,6 +98,16 @@ function parseHeader(text: string): NpyHeader {
     fortranOrder: fortran === 'True',
     shape: sizes.map((size) => Number.parseInt(size, 10)),
   };
+}
+
+/** The parts of Python's tuple of integers (`3L` is Python 2's), or undefined if it is none: `(3)` is a number. */
+function sizesOf(tuple: string | undefined): readonly string[] | undefined {
+  if (tuple === undefined || tuple.trim() === '') return tuple === undefined ? undefined : [];
+  const sizes = tuple.split(',').map((size) => size.trim());
+  const endsInComma = sizes.at(-1) === '';
+  if (endsInComma) sizes.pop();
+  else if (sizes.length === 1) return undefined;
+  return sizes.every((size) => /^(?:0|[1-9]\d*)L?$/.test(size)) ? sizes : undefined;
 }
 
 /** Writes a version 1 header as `np.save` does, byte for byte; the data after it is aligned to 64 bytes. */

@@ -157,6 +157,25 @@ describe('refused', () => {
     expect(() => decodeNpy(noShape)).toThrow(/not understood/);
   });
 
+  // What numpy.load of NumPy 2.4 says of each.
+  const notTuples = ['(1)', '(3L)', '(1 2,)', '(1,,2)', '(,)', '(,1)', '(03,)', '(L,)', '(2LL,)'];
+  test.each<[string, number[] | undefined]>([
+    ['()', []],
+    ['(1,)', [1]],
+    ['(1,2)', [1, 2]],
+    ['( 1 , 2 , )', [1, 2]],
+    ['(1\n,2)', [1, 2]],
+    ['(3L, 4L)', [3, 4]],
+    ...notTuples.map((text): [string, undefined] => [text, undefined]),
+  ])('a shape written as %j', (text, shape) => {
+    const header = `{'descr': '|u1', 'fortran_order': False, 'shape': ${text}, }`.padEnd(118);
+    const count = (shape ?? [64]).reduce((product, size) => product * size, 1);
+    const start = Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1');
+    const file = Buffer.concat([start, Buffer.from(header), Buffer.alloc(count)]);
+    if (shape === undefined) expect(() => decodeNpy(file)).toThrow(/not understood/);
+    else expect(decodeNpy(file).shape).toEqual(shape);
+  });
+
   test('a small file that claims many empty strings', () => {
     const [header] = encodeNpy(tensorFromValues('int8', [0], []));
     const bytes = Buffer.from(header ?? []);
