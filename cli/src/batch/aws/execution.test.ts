@@ -132,7 +132,7 @@ describe('start', () => {
     ],
     [['--state-machine', 'Tiles', '--missing-only'], 2, 'Give the --run-id'],
     [['--no-fallbacks', '--fallback-instance-type', 'ml.g5.xlarge'], 2, 'say the opposite'],
-    [['--inventory', 's3://a/manifest.json'], 2, '--inventory needs --state-machine'],
+    [['--inventory', 's3://lists/manifest.json'], 2, '--inventory needs --state-machine'],
     [['--model-name', 'm'], 2, 'Give --model-name, --input-uri and --output-uri'],
   ])('%j is refused', async (args, status, message) => {
     const { stderr, exitCode } = await start(...args);
