@@ -33,15 +33,29 @@ export function filesOf(context: TemplateContext): Readonly<Record<string, strin
   return {
     'package.json': json(manifestOf(context)),
     'tsconfig.json': json(TSCONFIG),
-    'biome.json': json({ files: { includes: ['**', '!cdk.out', '!goldens'] } }),
-    '.gitignore': 'node_modules/\ncdk.out/\nmodel.tar.gz\n*.tgz\n',
+    'biome.json': json({ files: { includes: ['**', '!cdk.out', '!.cache', '!goldens'] } }),
+    '.gitignore': 'node_modules/\ncdk.out/\n.cache/\nmodel.tar.gz\n*.tgz\n!vendor/*.tgz\n',
     '.github/workflows/ci.yml': workflowOf(context),
     'README.md': readmeOf(context),
-    'inference.ts': HANDLER,
+    'inference.ts': handlerOf(context),
     'tests/model.test.ts': testOf(context),
     ...(hasApp(context) && { 'app.ts': appOf(context), 'cdk.json': json({ app: 'tsx app.ts' }) }),
     ...(hasConfig(context) && { 'serving.config.ts': configOf(context) }),
   };
+}
+
+/**
+ * The command that installs a project's packages. Those of version 0 come from tarballs, in the folder `from`.
+ */
+export function installCommand(template: Template, from: string): string {
+  if (!comesFromTarballs()) return 'npm install';
+  const own = template === 'handler' ? `sagemaker-tfs-${packageVersion()}.tgz` : '*.tgz';
+  return `npm install ${from}/${own}`;
+}
+
+/** Whether this version of the packages has to be installed from tarballs. */
+export function comesFromTarballs(): boolean {
+  return packageVersion().startsWith('0.');
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
@@ -95,7 +109,15 @@ const TSCONFIG = {
   include: ['*.ts', 'tests/*.ts'],
 };
 
-const HANDLER = `/** What happens around the model; delete this file where TensorFlow Serving's own formats are enough. */
+function handlerOf(context: TemplateContext): string {
+  const places = ['the scripts of package.json', 'tests/model.test.ts'];
+  if (hasConfig(context)) places.push('serving.config.ts');
+  else if (hasApp(context)) places.push('app.ts');
+  const last = places.pop();
+  return `/**
+ * What happens around the model. Where TensorFlow Serving's own formats are enough, delete this file, and what names
+ * it in ${places.join(', ')} and ${last}; UPDATE_GOLDENS=1 npm test then writes the golden answer anew.
+ */
 import type { OutputHandler } from 'sagemaker-tfs/handler';
 
 /** Gets the model's outputs by name; what it returns is the answer. */
@@ -104,6 +126,7 @@ export const outputHandler: OutputHandler = (outputs, context) => {
   return outputs;
 };
 `;
+}
 
 function testOf({ sample, contentType }: TemplateContext): string {
   return `import { readFileSync } from 'node:fs';
@@ -151,11 +174,16 @@ export default defineConfig({
 
 function appOf(context: TemplateContext): string {
   if (hasConfig(context)) {
-    return `import { addServingStacks, parseConfig } from '@sagemaker-tfs/cdk';
+    return `import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { addServingStacks, parseConfig } from '@sagemaker-tfs/cdk';
 import { App } from 'aws-cdk-lib/core';
-import config from './serving.config.ts';
 
-addServingStacks(new App(), parseConfig(config, 'serving.config.ts'));
+const app = new App();
+// cdk synth -c config=FILE takes another file.
+const file = String(app.node.tryGetContext('config') ?? 'serving.config.ts');
+const loaded: { default: unknown } = await import(pathToFileURL(resolve(file)).href);
+addServingStacks(app, parseConfig(loaded.default, file));
 `;
   }
   return `import { ModelData, RealtimeEndpoint, ServingImage, TensorFlowModel } from '@sagemaker-tfs/cdk';
@@ -210,18 +238,31 @@ function readmeOf(context: TemplateContext): string {
 A TensorFlow model on SageMaker, with a TypeScript handler around it.
 
 \`\`\`sh
-npm install
+${installCommand(context.template, 'PATH')}
 npm run serve           # /ping and /invocations on port 8080
 npx sagemaker-tfs invoke ${context.sample}   # in another terminal
 npm test                # the real model answers the sample as before
 npm run rehearse        # packages the model, and tries the archive out
 ${deploy}\`\`\`
 
-| file | holds |
+${comesFromTarballs() ? tarballsOf(context) : ''}| file | holds |
 | --- | --- |
 | \`model/\` | the SavedModel, in numbered versions |
 | \`inference.ts\` | the handler |
 | \`samples/\`, \`goldens/\` | a request, and what the model answered to it |
 | \`tests/\` | tests, with the real model |
 ${hasConfig(context) ? '| `serving.config.ts` | what is deployed |\n' : ''}${hasApp(context) ? '| `app.ts` | the CDK app |\n' : ''}`;
+}
+
+function tarballsOf({ template }: TemplateContext): string {
+  return `PATH is the folder with the tarballs that \`npm run packages\` makes in a clone of sagemaker-tfs: where they are not
+on the npm registry, \`npm install\` alone answers 404. For CI, keep them in this repository:
+
+\`\`\`sh
+mkdir -p vendor && cp PATH/*.tgz vendor/
+${installCommand(template, './vendor')}
+git add vendor package.json package-lock.json   # npm ci then installs from vendor/
+\`\`\`
+
+`;
 }

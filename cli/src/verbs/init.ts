@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
-import { TEMPLATES, type Template } from '../init/templates.ts';
+import { comesFromTarballs, installCommand, TEMPLATES, type Template } from '../init/templates.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
 
@@ -38,7 +38,8 @@ async function init(directory: string, options: InitOptions): Promise<void> {
     [
       ...made.files,
       '',
-      `Next: ${path && `cd ${path} && `}npm install && npm test`,
+      `Next: ${path && `cd ${path} && `}${installCommand(template, 'PATH')} && npm test`,
+      ...(comesFromTarballs() ? ['PATH: the folder with the tarballs of the packages.'] : []),
       'README.md says more.',
     ].join('\n'),
   );
