@@ -204,6 +204,19 @@ describe('answers', () => {
     });
   });
 
+  test.each([
+    ['npy', npyResponse],
+    ['npz', npzResponse],
+  ])('a string that ends in a zero byte is not acceptable as %s', async (_name, codec) => {
+    const outputs = { names: stringTensor([1], [Buffer.from('a\0')]) };
+    await expect(codec.encode(outputs, encodeContext())).rejects.toMatchObject({
+      status: 406,
+      message: expect.stringContaining(
+        'value 0 ends in a zero byte, which .npy strings cannot hold: ask for JSON instead',
+      ),
+    });
+  });
+
   test('npz has all outputs by name', async () => {
     const encoded = await npzResponse.encode({ a, ids }, encodeContext(['ids', 'a']));
     const arrays = decodeNpz(await bodyOf(encoded), { maxBytes: 1e6 });

@@ -4,6 +4,7 @@ import { ServingError } from '../errors.ts';
 import type { EncodeContext, EncodedResponse, RequestCodec, ResponseCodec } from './codec.ts';
 import { fitInput, kindOf } from './fit-input.ts';
 import { onlyInput, reading } from './input-error.ts';
+import { unwritable } from './npy-values.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
 
@@ -34,11 +35,19 @@ export const npyResponse: ResponseCodec = {
     const isSingle = single !== undefined && others.length === 0;
     return {
       contentType: NPY,
-      body: isSingle ? encodeNpy(single) : concatenated(tensors, context),
+      body: isSingle ? written(single) : concatenated(tensors, context),
       customAttributes: outputShapes(tensors),
     };
   },
 };
+
+function written(output: Tensor): readonly Uint8Array[] {
+  try {
+    return encodeNpy(output);
+  } catch (error) {
+    throw unwritable(error, NPY);
+  }
+}
 
 /** A `.npy` header for all elements, then every tensor's own bytes: nothing is copied together. */
 function concatenated(outputs: TensorMap, { signature }: EncodeContext): readonly Uint8Array[] {

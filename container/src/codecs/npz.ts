@@ -11,6 +11,7 @@ import { nextTurn } from '../waiting/next-turn.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { fitInput, kindOf } from './fit-input.ts';
 import { inputError, unknownInput } from './input-error.ts';
+import { unwritable } from './npy-values.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import './native-checksums.ts';
 
@@ -57,7 +58,11 @@ function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
 export const npzResponse: ResponseCodec = {
   mediaTypes: [NPZ],
   async encode(outputs, context) {
-    const body = await encodeNpzInTurns(orderedOutputs(outputs, context), nextTurn);
-    return { contentType: NPZ, body };
+    const ordered = orderedOutputs(outputs, context);
+    try {
+      return { contentType: NPZ, body: await encodeNpzInTurns(ordered, nextTurn) };
+    } catch (error) {
+      throw unwritable(error, NPZ);
+    }
   },
 };

@@ -8,6 +8,7 @@ import {
   readTfRecords,
   type Signature,
   stringTensor,
+  type Tensor,
   type TensorMap,
   tensorFromNested,
   toNested,
@@ -245,6 +246,25 @@ describe('TFRecord answers', () => {
       { scores: [0.5, 1], ids: [2n ** 62n], flags: [1n], names: [Buffer.from('é')] },
       { scores: [2, 3], ids: [-1n], flags: [0n], names: [Buffer.from([0xff])] },
     ]);
+  });
+
+  test.each<[string, Tensor, string]>([
+    ['float64', tensorFromNested('float64', [1, -1e300]), '-1e+300'],
+    ['uint64', tensorFromNested('uint64', [1n, 2n ** 64n - 1n]), '18446744073709551615'],
+  ])('%s that a tf.Example cannot hold is not acceptable', async (_dtype, far, value) => {
+    await expect(tfRecordResponse.encode({ far }, encodeContext())).rejects.toMatchObject({
+      status: 406,
+      message: expect.stringContaining(`output 'far' has ${value}`),
+    });
+  });
+
+  test('the ends of what a tf.Example holds, infinity and NaN are sent', async () => {
+    const outputs = {
+      wide: tensorFromNested('float64', [3.4028234663852886e38, Infinity, NaN]),
+      count: tensorFromNested('uint64', [2n ** 63n - 1n, 0n, 1n]),
+    };
+    const body = await bodyOf(await tfRecordResponse.encode(outputs, encodeContext()));
+    expect([...readTfRecords(body)]).toHaveLength(3);
   });
 
   test('need a common number of instances', async () => {

@@ -1,5 +1,11 @@
 /** TFRecord as body: `application/x-tfrecord`. */
-import { encodeTfRecord, readTfRecords, type TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  encodeTfRecord,
+  readTfRecords,
+  type Tensor,
+  type TensorMap,
+  typedArray,
+} from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
@@ -10,6 +16,7 @@ import { encodeExample } from './tf-example-writer.ts';
 import './native-checksums.ts';
 
 const TFRECORD = 'application/x-tfrecord';
+const MAX_INT64 = 2n ** 63n - 1n;
 
 /** Records of images, of tf.Examples or of strings, an instance each. */
 export const tfRecordRequest: RequestCodec = {
@@ -31,9 +38,31 @@ export const tfRecordResponse: ResponseCodec = {
         `${TFRECORD} has a record for each instance, but ${count.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
       );
     }
+    for (const [name, tensor] of Object.entries(ordered)) checkValues(name, tensor);
     return { contentType: TFRECORD, body: textBody(outputs, records(ordered, count)) };
   },
 };
+
+/**
+ * float_list holds float32, int64_list int64: what lies beyond them would become infinite or negative.
+ * @throws ServingError NOT_ACCEPTABLE naming the output and the value
+ */
+function checkValues(name: string, tensor: Tensor): void {
+  const { dtype } = tensor;
+  if (dtype !== 'float64' && dtype !== 'uint64') return;
+  const beyond =
+    dtype === 'float64'
+      ? typedArray({ ...tensor, dtype }).find(
+          (value) => Number.isFinite(value) && !Number.isFinite(Math.fround(value)),
+        )
+      : typedArray({ ...tensor, dtype }).find((value) => value > MAX_INT64);
+  if (beyond === undefined) return;
+  const held = dtype === 'float64' ? 'float32' : 'int64';
+  throw new ServingError(
+    'NOT_ACCEPTABLE',
+    `${TFRECORD} holds ${dtype} as ${held}, and output '${name}' has ${beyond}. Accept application/json or application/x-npz, or ask for other outputs with tfs-outputs.`,
+  );
+}
 
 function* records(outputs: TensorMap, count: number): Pieces {
   const readers = Object.entries(outputs).map(
