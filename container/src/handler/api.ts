@@ -41,7 +41,10 @@ export interface Context {
   readonly acceptHeader: string;
   /** Bytes of the body; undefined if it came in chunks. */
   readonly contentLength: number | undefined;
-  /** The signature that is called: names, dtypes and shapes of inputs and outputs. */
+  /**
+   * The signature that is called: names, dtypes and shapes of inputs and outputs. For `outputHandler` the one that
+   * the input named, if it did.
+   */
   readonly signature: Signature;
   /** Aborted when the client has gone or the request timed out. */
   readonly signal: AbortSignal;
@@ -100,7 +103,10 @@ export type InputHandler<Data = HandlerData> = (
   context: Context,
 ) => HandlerInput | Promise<HandlerInput>;
 
-/** Turns the model's outputs into the answer. */
+/**
+ * Turns the model's outputs into the answer. Without `inputHandler`, `tfs-method=classify` gives it `classes` (string)
+ * and `scores` (float32), both [examples, classes]; `regress` gives `outputs` (float32 [examples]).
+ */
 export type OutputHandler = (
   result: TensorMap,
   context: Context,

@@ -1,10 +1,11 @@
 /** Runs a handler of the archive: its steps in order, its result to an answer. */
-import type { TensorMap } from '@sagemaker-tfs/tensors';
+import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
+import { classifyOrRegressTensors } from '../inference/classify-or-regress.ts';
 import { CUSTOM_ATTRIBUTES_HEADER } from '../inference/custom-attributes.ts';
 import { decodeBody } from '../inference/decode-body.ts';
-import { encodeOutputs } from '../inference/default-handler.ts';
+import { decodeExamples, encodeOutputs, takingExamples } from '../inference/default-handler.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
@@ -39,11 +40,17 @@ export async function runHandler(
   inference: Inference,
   endpoint: ModelServerEndpoint | undefined,
 ): Promise<HandlerAnswer> {
-  const context = createContext(inference, endpoint);
-  const result = await withHandlerErrors(inference, () =>
-    callHandler(handler, data, inference, context),
+  const first = createContext(inference, endpoint);
+  const { result, context } = await withHandlerErrors(inference, () =>
+    callHandler(handler, data, inference, first),
   );
   return withHandlerErrors(inference, () => answerOf(result, inference, context));
+}
+
+/** What a handler returned, and the context of its last step. */
+interface Returned {
+  readonly result: HandlerResult;
+  readonly context: Context;
 }
 
 async function callHandler(
@@ -51,14 +58,42 @@ async function callHandler(
   data: Data,
   inference: Inference,
   context: Context,
-): Promise<HandlerResult> {
-  if (handler.handler) return handler.handler(data, context);
-  const input = handler.inputHandler
-    ? await handler.inputHandler(data, context)
-    : (await decodeBody(await wholeBody(data), inference)).inputs;
-  const { inputs, options } = await modelInput(input, inference);
+): Promise<Returned> {
+  if (handler.handler) return { result: await handler.handler(data, context), context };
+  if (!handler.inputHandler && inference.method !== 'predict') {
+    const { inputs, signature } = await decodeExamples(await wholeBody(data), inference);
+    const taking = takingExamples(signature);
+    const results = await classifyOrRegressTensors(inputs, taking, inference);
+    return outputStep(handler, results, withSignature(context, signature, inference));
+  }
+  const { inputs, options } = handler.inputHandler
+    ? await modelInput(await handler.inputHandler(data, context), inference)
+    : await decodedInput(await wholeBody(data), inference);
   const outputs = await context.predict(inputs, options);
-  return handler.outputHandler ? handler.outputHandler(outputs, context) : outputs;
+  const { model, signature } = options;
+  const called =
+    signature !== undefined && model === undefined
+      ? withSignature(context, await inference.signatureNamed(signature), inference)
+      : context;
+  return outputStep(handler, outputs, called);
+}
+
+async function outputStep(
+  { outputHandler }: LoadedHandler,
+  outputs: TensorMap,
+  context: Context,
+): Promise<Returned> {
+  return { result: outputHandler ? await outputHandler(outputs, context) : outputs, context };
+}
+
+/** A body as the built-in codecs read it, for the signature that it names. */
+async function decodedInput(
+  body: Uint8Array,
+  inference: Inference,
+  contentType?: string,
+): Promise<{ inputs: TensorMap; options: PredictOptions }> {
+  const { inputs, signature } = await decodeBody(body, inference, contentType);
+  return { inputs, options: { signature: signature.key } };
 }
 
 /** What `inputHandler` gave, as tensors. JSON is read the way TensorFlow Serving reads it. */
@@ -68,8 +103,7 @@ async function modelInput(
 ): Promise<{ inputs: TensorMap; options: PredictOptions }> {
   if (typeof input === 'string' || input instanceof Uint8Array) {
     const bytes = typeof input === 'string' ? Buffer.from(input) : input;
-    const { inputs, signature } = await decodeBody(bytes, inference, 'application/json');
-    return { inputs, options: { signature: signature.key } };
+    return decodedInput(bytes, inference, 'application/json');
   }
   if (isTensorMap(input)) return { inputs: input, options: {} };
   const { inputs, ...options } = input as { inputs?: unknown } & PredictOptions;
@@ -106,6 +140,16 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
   });
 }
 
+/** The context once the input has named a signature, which further calls of the request's model then mean. */
+function withSignature(context: Context, signature: Signature, inference: Inference): Context {
+  if (signature.key === context.signature.key && !inference.noSignature) return context;
+  const predict: Context['predict'] = (inputs, options = {}) => {
+    const isOwn = options.model === undefined || options.model === context.modelName;
+    return inference.predict(inputs, isOwn ? { signature: signature.key, ...options } : options);
+  };
+  return Object.assign(new LazySignal(inference.signal), context, { signature, predict });
+}
+
 /**
  * The signal of a context, made for the handler that asks for it. A class, because a getter in an object
  * literal makes a hidden class for every object, which slows down all code that touches it.
@@ -140,7 +184,7 @@ async function answerOf(
     };
   }
   if (isTensorMap(result)) {
-    const { signature } = inference;
+    const { signature } = context;
     return { status: 200, ...(await encodeOutputs(result, inference, { form: 'row', signature })) };
   }
   const asked = concreteType(context.acceptHeader);

@@ -1,5 +1,6 @@
 /** `tfs-method=classify` and `regress`: tf.Examples in, TensorFlow Serving's `results` out. */
 import {
+  type NumericTensor,
   numericTensor,
   type Signature,
   type TensorMap,
@@ -21,17 +22,57 @@ export async function classifyOrRegress(
   signature: Signature,
   inference: Inference,
 ): Promise<EncodedResponse> {
-  const { backend, model, method, signal, timed } = inference;
+  const accepted = acceptableTypes(inference.accept, ['application/json', 'application/jsonlines']);
+  const [contentType] = accepted;
+  if (!contentType) {
+    throw new ServingError('NOT_ACCEPTABLE', `${inference.method} answers application/json only`);
+  }
+  const text = resultsJson(await callWithExamples(inputs, signature, inference));
+  return {
+    contentType,
+    body: [Buffer.from(contentType === 'application/json' ? text : `${text}\n`)],
+  };
+}
+
+/**
+ * The results as tensors, by the names that TensorFlow's classify and regress signatures give their outputs.
+ * @returns `classes` string and `scores` float32, both [examples, classes]; or `outputs` float32 [examples]
+ * @throws ServingError BAD_INPUT where the body holds no examples
+ */
+export async function classifyOrRegressTensors(
+  inputs: TensorMap,
+  signature: Signature,
+  inference: Inference,
+): Promise<TensorMap> {
+  const reply = await callWithExamples(inputs, signature, inference);
+  const { classifications, regressions = [] } = reply;
+  if (!classifications) return { outputs: float32Tensor([regressions.length], regressions) };
+  const shape = [classifications.length, classifications[0]?.length ?? 0];
+  const all = classifications.flat();
+  const values = all.map(({ label }) => Buffer.from(label));
+  return {
+    classes: { dtype: 'string', shape, values },
+    scores: float32Tensor(
+      shape,
+      all.map(({ score }) => score),
+    ),
+  };
+}
+
+function float32Tensor(shape: readonly number[], numbers: readonly number[]): NumericTensor {
+  return numericTensor('float32', shape, Float32Array.from(numbers));
+}
+
+function callWithExamples(
+  inputs: TensorMap,
+  signature: Signature,
+  { backend, model, method, signal, timed }: Inference,
+): Promise<ExamplesReply> {
   if (method === 'predict' || !backend.examples) {
     throw new ServingError(
       'BAD_REQUEST',
       `tfs-method=${method} is not known to ${backend.transport}`,
     );
-  }
-  const accepted = acceptableTypes(inference.accept, ['application/json', 'application/jsonlines']);
-  const [contentType] = accepted;
-  if (!contentType) {
-    throw new ServingError('NOT_ACCEPTABLE', `${method} answers application/json only`);
   }
   checkFor(backend, { model, inputs }, signature);
   const call = backend.examples.bind(backend, {
@@ -41,11 +82,7 @@ export async function classifyOrRegress(
     examples: examplesOf(inputs, method),
     signal,
   });
-  const text = resultsJson(await timed(call));
-  return {
-    contentType,
-    body: [Buffer.from(contentType === 'application/json' ? text : `${text}\n`)],
-  };
+  return timed(call);
 }
 
 /** The serialized tf.Examples of the signature's only input. */
@@ -79,7 +116,7 @@ function resultsJson({ classifications, regressions = [] }: ExamplesReply): stri
 /** Each number with the shortest digits of a float32. */
 function float32Texts(numbers: readonly number[]): string[] {
   if (numbers.length === 0) return [];
-  const tensor = numericTensor('float32', [numbers.length], Float32Array.from(numbers));
+  const tensor = float32Tensor([numbers.length], numbers);
   return Buffer.concat([...writeTensorJson(tensor)])
     .toString('latin1')
     .slice(1, -1)

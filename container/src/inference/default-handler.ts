@@ -123,7 +123,7 @@ function isMoreThanServing(error: unknown): boolean {
 const MORE_THAN_SERVING = /has inconsistent batch size|has no shape information/;
 
 /** A body for classify or regress. @throws ServingError that says what they take */
-async function decodeExamples(body: Uint8Array, inference: Inference) {
+export async function decodeExamples(body: Uint8Array, inference: Inference): Promise<Decoded> {
   try {
     return await decodeBody(body, inference, inference.contentType, takingExamples);
   } catch (error) {
@@ -137,7 +137,7 @@ async function decodeExamples(body: Uint8Array, inference: Inference) {
  * TensorFlow Serving feeds serialized tf.Examples to the only input whatever its declared dtype and shape: exporters
  * of TensorFlow 1 wrote those of the parsed feature there.
  */
-function takingExamples(signature: Signature): Signature {
+export function takingExamples(signature: Signature): Signature {
   const [input, ...others] = Object.entries(signature.inputs);
   if (!input || others.length > 0) return signature;
   const [name, spec] = input;

@@ -1,0 +1,124 @@
+/** A handler with one half only: the built-in codecs do the other as without a handler. */
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess } from '../testing/runtime-process.ts';
+
+const copies = {
+  half_plus_two: fixtureModel('half_plus_two').basePath,
+  images: fixtureModel('image_uint8').basePath,
+};
+
+const OUTPUT_ONLY = `
+import { toNumbers } from 'sagemaker-tfs/handler';
+export const outputHandler = (result, { signature, method }) => ({
+  signature: signature.key,
+  method,
+  outputs: Object.fromEntries(Object.entries(result).map(([name, tensor]) => [name, {
+    shape: tensor.shape,
+    values: tensor.dtype === 'string' ? tensor.values.map(String) : [...toNumbers(tensor)],
+  }])),
+});
+`;
+const INPUT_ONLY = 'export const inputHandler = (data) => Buffer.from(data).toString();';
+
+/** 1 picture of 5x7, which only `any_size` takes. */
+const picture = Array.from({ length: 5 }, (_, y) =>
+  Array.from({ length: 7 }, (_, x) => [y, x, y + x]),
+);
+const ANY_SIZE = JSON.stringify({ signature_name: 'any_size', instances: [picture] });
+
+async function invoke(
+  { url }: RuntimeProcess,
+  attributes: string,
+  body: string,
+): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${url}/invocations`, {
+    method: 'POST',
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Amzn-SageMaker-Custom-Attributes': attributes,
+    },
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND) => {
+  const stops: (() => Promise<void>)[] = [];
+  const start = async (files: Record<string, string>) => {
+    const { directory, remove } = await createModelDir({ copies, files });
+    const runtime = await startRuntimeProcess({
+      SAGEMAKER_TFS_MODEL_DIR: directory,
+      SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two',
+      SAGEMAKER_TFS_BACKEND,
+    });
+    stops.push(async () => {
+      await runtime.end('SIGKILL');
+      await remove();
+    });
+    await runtime.ready();
+    return runtime;
+  };
+  let plain: RuntimeProcess;
+  let output: RuntimeProcess;
+  let input: RuntimeProcess;
+  beforeAll(async () => {
+    [plain, output, input] = await Promise.all([
+      start({}),
+      start({ 'code/inference.mjs': OUTPUT_ONLY }),
+      start({ 'code/inference.mjs': INPUT_ONLY }),
+    ]);
+  });
+  afterAll(() => Promise.all(stops.map((stop) => stop())));
+
+  test('signature_name is that of the body, also in the context', async () => {
+    const answer = await invoke(output, 'tfs-model-name=images', ANY_SIZE);
+    expect(answer).toMatchObject({ status: 200, body: { signature: 'any_size' } });
+  });
+
+  test('inputHandler alone: the answer is the one without a handler', async () => {
+    const wanted = await invoke(plain, 'tfs-model-name=images', ANY_SIZE);
+    expect(wanted.status).toBe(200);
+    expect(await invoke(input, 'tfs-model-name=images', ANY_SIZE)).toEqual(wanted);
+  });
+
+  test('classify and regress', async () => {
+    const examples = '"examples": [{ "x": 1.0 }, { "x": 4.0 }]';
+    const classify = `{"signature_name": "classify_x_to_y", ${examples}}`;
+    const classified = 'tfs-method=classify,tfs-model-version=1';
+    expect((await invoke(plain, classified, classify)).body).toEqual({
+      results: [[['', 2.5]], [['', 4]]],
+    });
+    expect(await invoke(output, classified, classify)).toEqual({
+      status: 200,
+      body: {
+        signature: 'classify_x_to_y',
+        method: 'classify',
+        outputs: {
+          classes: { shape: [2, 1], values: ['', ''] },
+          scores: { shape: [2, 1], values: [2.5, 4] },
+        },
+      },
+    });
+    const regress = `{"signature_name": "regress_x_to_y", ${examples}}`;
+    const regressed = 'tfs-method=regress,tfs-model-version=1';
+    expect((await invoke(plain, regressed, regress)).body).toEqual({ results: [2.5, 4] });
+    expect(await invoke(output, regressed, regress)).toEqual({
+      status: 200,
+      body: {
+        signature: 'regress_x_to_y',
+        method: 'regress',
+        outputs: { outputs: { shape: [2], values: [2.5, 4] } },
+      },
+    });
+  });
+
+  test('a signature that is not there is refused as without a handler', async () => {
+    const body = JSON.stringify({ signature_name: 'nobody', instances: [1.0] });
+    const wanted = await invoke(plain, '', body);
+    expect(wanted.status).toBe(400);
+    const { status, body: got } = await invoke(output, '', body);
+    expect(status).toBe(400);
+    expect((got as { code: string }).code).toBe((wanted.body as { code: string }).code);
+  });
+});
