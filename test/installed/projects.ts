@@ -1,6 +1,6 @@
 /** Projects made by `sagemaker-tfs init`: they install, compile, pass their tests, package and synthesize. */
 import assert from 'node:assert/strict';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyExample } from './command.ts';
 import { type Project, TARBALLS } from './project.ts';
@@ -27,9 +27,24 @@ export async function checkProjects(project: Project): Promise<void> {
     for (const script of SCRIPTS) {
       await project.run('npm', ['run', '--silent', script, '--prefix', directory]);
     }
+    if (template === 'endpoint') await checkOtherConfig(project, directory);
     const golden = readFileSync(join(project.directory, directory, 'goldens/sample.json'), 'utf8');
     assert.match(golden, /"predictions"/);
   }
+}
+
+/** `-c config=FILE` takes another file, and fails where it is missing. */
+async function checkOtherConfig(project: Project, directory: string): Promise<void> {
+  const inside = (name: string) => join(project.directory, directory, name);
+  const config = readFileSync(inside('serving.config.ts'), 'utf8');
+  writeFileSync(
+    inside('other.config.ts'),
+    config.replace('defineConfig({', "defineConfig({ name: 'other',"),
+  );
+  const synth = ['run', '--silent', 'synth', '--prefix', directory, '--', '-c'];
+  await project.run('npm', [...synth, 'config=other.config.ts']);
+  assert.ok(existsSync(inside('cdk.out/other-endpoint.template.json')));
+  await project.run('npm', [...synth, 'config=missing.config.ts'], { status: 1 });
 }
 
 /** The first project has all that the others need, which borrow it: four installations would take minutes. */

@@ -115,8 +115,9 @@ function handlerOf(context: TemplateContext): string {
   else if (hasApp(context)) places.push('app.ts');
   const last = places.pop();
   return `/**
- * What happens around the model. Where TensorFlow Serving's own formats are enough, delete this file, and what names
- * it in ${places.join(', ')} and ${last}; UPDATE_GOLDENS=1 npm test then writes the golden answer anew.
+ * What happens around the model. Where TensorFlow Serving's own formats are enough, delete this file and what names
+ * it in ${places.join(', ')} and ${last}.
+ * Then UPDATE_GOLDENS=1 npm test writes the golden answer anew.
  */
 import type { OutputHandler } from 'sagemaker-tfs/handler';
 
