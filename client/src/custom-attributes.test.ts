@@ -21,7 +21,7 @@ test('a request names its wishes; commas inside a value are written %2C', () => 
 
 test('what SageMaker does not carry is refused before it is sent', () => {
   expect(() => formatCustomAttributes({ outputs: ['x'.repeat(1100)] })).toThrow(
-    /1112 characters, SageMaker carries 1024/,
+    /1112 characters, but SageMaker carries 1024/,
   );
   expect(() => formatCustomAttributes({ others: { größe: '1' } })).toThrow(/"ö" at character 2/);
 });

@@ -80,7 +80,7 @@ describe('jsonBody', () => {
   });
 
   test('what JSON has no form for is an error', () => {
-    expect(() => jsonBody({ f: () => 1 })).toThrow('JSON has no form for a function');
+    expect(() => jsonBody({ f: () => 1 })).toThrow('JSON cannot hold a function');
   });
 });
 

@@ -64,6 +64,6 @@ test('bytes that are no image, and sizes that are none, are clear errors', async
   });
   await expect(fitImage(Uint8Array.of(), { ...options, quality: 101 })).rejects.toMatchObject({
     code: 'BAD_OPTION',
-    message: 'quality 101 is not a whole number from 1 to 100',
+    message: 'quality 101 is not a whole number from 1 to 100.',
   });
 });
