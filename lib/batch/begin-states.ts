@@ -2,9 +2,11 @@
  * The beginning of every run. One execution at a time writes below an output prefix: it holds a lease, which another
  * takes over when it has ended.
  */
+
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { callFunction, failWith } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
+import { statesArn } from './states-arn.ts';
 
 /** `Begin` to `Already running`; settings and `since` go on to `next`. */
 export function beginStates(
@@ -38,7 +40,7 @@ export function beginStates(
     },
     'Describe holder': {
       Type: 'Task',
-      Resource: 'arn:aws:states:::aws-sdk:sfn:describeExecution',
+      Resource: statesArn('aws-sdk:sfn:describeExecution'),
       Arguments: { ExecutionArn: jsonata('$states.input.begun.holder') },
       Retry: [{ ErrorEquals: ['States.TaskFailed'], IntervalSeconds: 2, MaxAttempts: 3 }],
       Catch: [

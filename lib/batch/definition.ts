@@ -1,8 +1,10 @@
 /** The state machine of a batch transform, in Amazon States Language with JSONata. */
+
 import { beginStates } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { jsonata } from './jsonata.ts';
 import { shardStates } from './shard-states.ts';
+import { statesArn } from './states-arn.ts';
 import { FAILURE_REASON, JOB_NAME, transformStates } from './transform-state.ts';
 import { validateStates } from './validate-state.ts';
 
@@ -57,7 +59,7 @@ export function definition(props: DefinitionProps) {
 function notifyStates(topicArn: string) {
   const publish = (subject: string, Next: string) => ({
     Type: 'Task',
-    Resource: 'arn:aws:states:::sns:publish',
+    Resource: statesArn('sns:publish'),
     Arguments: {
       TopicArn: topicArn,
       Subject: subject,

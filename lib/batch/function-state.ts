@@ -1,5 +1,7 @@
 /** A state that calls the function behind a batch transform. */
+
 import { jsonata } from './jsonata.ts';
+import { statesArn } from './states-arn.ts';
 
 /** Errors that say the same the next time; all others, Lambda's and S3's own among them, are tried again. */
 const LASTING_ERRORS = [
@@ -44,7 +46,7 @@ export const FUNCTION_ERROR = `(
 export function callFunction(functionArn: string, payload: string, Output: string, Next: string) {
   return {
     Type: 'Task',
-    Resource: 'arn:aws:states:::lambda:invoke',
+    Resource: statesArn('lambda:invoke'),
     Arguments: { FunctionName: functionArn, Payload: jsonata(payload) },
     Retry: RETRY,
     Output: jsonata(Output),

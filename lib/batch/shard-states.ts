@@ -2,10 +2,12 @@
  * A large input in shards: manifests are planned, a small one is run first, each of the others is one job, one more job
  * mops up what they left, and at the end every input has an output or is listed for another try.
  */
+
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { callFunction, FUNCTION_ERROR, failWith } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
 import { CANARY, oneShard, shardInput } from './one-shard.ts';
+import { statesArn } from './states-arn.ts';
 import { transformStates } from './transform-state.ts';
 
 /** Name the maps' executions, `MACHINE/Shards:...`. */
@@ -97,7 +99,7 @@ function shardMap(
     Type: 'Map',
     Label,
     ItemReader: {
-      Resource: 'arn:aws:states:::s3:listObjectsV2',
+      Resource: statesArn('s3:listObjectsV2'),
       Arguments: { Bucket: jsonata('$states.input.shards.bucket'), Prefix: jsonata(prefix) },
     },
     ItemSelector: shardInput(Label === 'Canary'),

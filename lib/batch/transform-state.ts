@@ -5,9 +5,11 @@
  * it knows TransformAmiVersion, and GPU jobs rest on it.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
  */
+
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { nextTry } from './refused.ts';
+import { statesArn } from './states-arn.ts';
 
 /** Fixed for every job of a construct, and so not a setting. */
 export interface FixedJobProps {
@@ -19,8 +21,8 @@ export interface FixedJobProps {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-const CREATE = 'arn:aws:states:::aws-sdk:sagemaker:createTransformJob';
-const DESCRIBE = 'arn:aws:states:::aws-sdk:sagemaker:describeTransformJob';
+const CREATE = statesArn('aws-sdk:sagemaker:createTransformJob');
+const DESCRIBE = statesArn('aws-sdk:sagemaker:describeTransformJob');
 
 /** Longest start of a job's name: a run's mark of 8 and 23 of a UUID, with hyphens, stay below 63. */
 export const MAX_JOB_PREFIX = 26;

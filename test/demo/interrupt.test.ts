@@ -61,7 +61,7 @@ onLinux('an ended demo leaves no process (Linux: read off /proc)', () => {
       demo.kill(signal);
       const [status] = await once(demo, 'exit');
       expect(status).toBe(1);
-      expect(text()).toContain(`interrupted (${signal})`);
+      expect(text()).toContain(`interrupted by ${signal}`);
       expect(await noneLeft(mark)).toEqual([]);
     },
   );

@@ -35,6 +35,7 @@ export function machineOf(template: Template): object {
 
 function nameOf(reference: unknown): string {
   const [value] = Object.values(reference as Record<string, string | [string, string]>);
+  if (value === 'AWS::Partition') return 'aws';
   return typeof value === 'string' ? value : (value?.join('.') ?? '');
 }
 

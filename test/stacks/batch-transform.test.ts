@@ -76,6 +76,12 @@ describe('one job', () => {
     });
   });
 
+  test('its tasks are of the partition of its stack: China and GovCloud refuse those of another', () => {
+    const text = JSON.stringify(batchTemplate().toJSON());
+    expect(text).not.toContain('arn:aws:states');
+    expect(text).toContain(':states:::lambda:invoke');
+  });
+
   test('everything can be overridden by the input', async () => {
     const { jobs } = await run(machine, {
       inputUri: 's3://data/input/today/',

@@ -70,6 +70,18 @@ test('asynchronous, scaled to zero, with a bucket of its own and mail', () => {
   serving?.hasOutput('InputUri', {});
   serving?.hasResourceProperties(CONFIG, { AsyncInferenceConfig: Match.anyValue() });
   serving?.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
+  // A topic's own policy replaces the default: without this, alarms could not publish.
+  serving?.hasResourceProperties('AWS::SNS::TopicPolicy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Effect: 'Allow',
+          Action: 'sns:Publish',
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+        }),
+      ]),
+    },
+  });
 });
 
 test('a canary deployment, data capture, metrics, variables of the runtime and of the handler', () => {

@@ -63,3 +63,12 @@ test.each<[string, { name: string; input?: string | null }, string]>([
   expect(stopped).toEqual(own);
   expect(asked[0]).toMatchObject({ StatusEquals: 'InProgress' });
 });
+
+test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput'])(
+  'an execution that ends with %s leaves the jobs of the run that goes on',
+  async (error) => {
+    running = [`tiles-${markOf('nightly')}-1`];
+    await handler({ detail: { name: 'second', input: '{"runId":"nightly"}', error } });
+    expect(stopped).toEqual([]);
+  },
+);

@@ -10,11 +10,20 @@ import { ConstructError } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
 export interface ExecutionEnded {
-  readonly detail: { readonly name: string; readonly input?: string | null };
+  readonly detail: {
+    readonly name: string;
+    readonly input?: string | null;
+    /** Absent in events without one. */
+    readonly error?: string | null;
+  };
 }
+
+/** An execution that ends so has started nothing; jobs of its run id are those of the run that goes on. */
+const STARTED_NOTHING = ['AlreadyRunning', 'BeginFailed', 'InvalidInput'];
 
 /** Lambda's entry. */
 export async function handler({ detail }: ExecutionEnded): Promise<void> {
+  if (detail.error && STARTED_NOTHING.includes(detail.error)) return;
   const client = new SageMakerClient({});
   try {
     for (const name of await runningJobs(client, `${prefix()}-${markOf(runIdOf(detail))}-`)) {
