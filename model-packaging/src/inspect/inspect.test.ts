@@ -183,7 +183,9 @@ describe('damage is told with the path', () => {
   test('missing and truncated variables are problems', () => {
     const path = join(copy, 'variables', 'variables.data-00000-of-00001');
     truncateSync(path, 10);
-    expect(inspectCopy().problems.join()).toMatch(/data-00000-of-00001 is damaged or truncated: it has 10 bytes/);
+    expect(inspectCopy().problems.join()).toMatch(
+      /data-00000-of-00001 is damaged or truncated: it has 10 bytes/,
+    );
     rmSync(path);
     expect(inspectCopy().problems.join()).toMatch(/data-00000-of-00001 is missing/);
   });
