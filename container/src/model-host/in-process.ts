@@ -111,6 +111,7 @@ function batchingOf(
       allowedBatchSizes: batching.allowedSizes,
       padVariableLengthInputs: batching.pads,
       unjoinable: 'run-alone',
+      retryAlone: true,
       onBatch: (batch) => onBatch?.({ model, ...batch }),
     },
   };

@@ -13,6 +13,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { abortable } from '../abortable.ts';
+import { LibTensorFlowError } from '../errors.ts';
 import { BatchQueue, type BatchTask, type BatchThreads } from './batch-queue.ts';
 import { paddedShape, padTensor } from './padding.ts';
 import type { RunResult, Session } from './session.ts';
@@ -44,6 +45,11 @@ export interface BatchingOptions {
    * or a signature with an input or output whose first axis is not open.
    */
   readonly unjoinable: 'refuse' | 'run-alone';
+  /**
+   * Whether the requests of a batch that fails run again, each alone, so that each has its own answer or error.
+   * Default: false, as in TensorFlow Serving: one request's error, its text included, is every one's of the batch.
+   */
+  readonly retryAlone?: boolean;
   /**
    * Called, and not to return, where a batch ends in a request of no rows and is to be filled up: TensorFlow ends its
    * process there. Absent: the batch is refused.
@@ -178,9 +184,22 @@ export class BatchingSession implements Session {
         request.resolve(parts[index] as RunResult);
       });
     } catch (error) {
+      if (this.#options.retryAlone && batch.length > 1 && !isEnd(error)) {
+        // One after the other: the batch has one thread.
+        for (const request of batch) await this.#process(signature, outputs, [request]);
+        return;
+      }
       for (const request of batch) request.reject(error);
     }
   }
+}
+
+/** Whether the run was cancelled or its session is gone: no other run would fare better. */
+function isEnd(error: unknown): boolean {
+  if (error instanceof LibTensorFlowError) {
+    return error.code === 'SESSION_CLOSED' || error.tfCode === Code.CANCELLED;
+  }
+  return error instanceof StatusError && error.code === Code.CANCELLED;
 }
 
 /** Aborts once nobody waits for the batch any more; undefined if somebody will wait whatever happens. */
