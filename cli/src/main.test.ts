@@ -100,6 +100,22 @@ describe('wrong usage: status 2 and advice on stderr', () => {
       'such as s3://bucket/folder/',
     ],
     [
+      'a bucket whose name is too short',
+      ['batch', 'start', '--input-uri', 's3://b/in/'],
+      "3 to 63 characters, and 'b' has 1",
+    ],
+    [
+      'a bucket whose name is too long',
+      ['batch', 'start', '--input-uri', `s3://${'b'.repeat(64)}/in/`],
+      'has 64',
+    ],
+    [
+      'a bucket that S3 does not allow',
+      ['batch', 'start', '--input-uri', 's3://My_Bucket/in/'],
+      "'My_Bucket' is not",
+    ],
+    ['an S3 URI without a bucket', ['batch', 'start', '--input-uri', 's3:///in'], 'no bucket'],
+    [
       'an instance type that is none',
       ['estimate', '--images', '1', '--instance-type', 'large'],
       'such as ml.g4dn.xlarge',
@@ -176,6 +192,21 @@ test('batch local takes the type of its inputs from their names, or asks', async
   const unknown = await run(...job);
   expect(unknown.status).toBe(2);
   expect(unknown.stderr).toContain('unknown ending: b.bin');
+});
+
+test.each([
+  ['TFRecord', 'tfrecord'],
+  ['RecordIO', 'recordio'],
+])('batch local asks for the type of %s records without their framing', async (split, ending) => {
+  const shards = join(work, `shards-${ending}`);
+  mkdirSync(shards);
+  writeFileSync(join(shards, `0.${ending}`), '');
+  const cut = ['--split-type', split, '--batch-strategy'];
+  const job = ['batch', 'local', shards, '--url', 'http://127.0.0.1:9'];
+  const bare = await run(...job, '--out', join(work, 'none'), ...cut, 'SingleRecord');
+  expect(bare.status).toBe(2);
+  expect(bare.stderr).toContain('sends each record without its framing');
+  expect(bare.stderr).toContain('--content-type');
 });
 
 test('estimate says where the speed is of another machine than is priced', async () => {

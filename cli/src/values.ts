@@ -5,6 +5,8 @@ import { type Command, InvalidArgumentError, type Option } from 'commander';
 interface Form {
   readonly fits: (text: string) => boolean;
   readonly like: string;
+  /** What is wrong, where that can be told. */
+  readonly fault?: (text: string) => string | undefined;
 }
 
 const INSTANCE_TYPE: Form = {
@@ -19,8 +21,9 @@ const FORMS: Readonly<Record<string, Form>> = {
     like: 'an http or https URL such as http://127.0.0.1:8080',
   },
   '<s3 uri>': {
-    fits: (text) => /^s3:\/\/[a-z0-9][a-z0-9.-]+(\/|$)/.test(text),
+    fits: (text) => text.startsWith('s3://') && bucketFault(text) === undefined,
     like: 'an S3 URI such as s3://bucket/folder/',
+    fault: (text) => (text.startsWith('s3://') ? bucketFault(text) : undefined),
   },
   '<region>': {
     fits: (text) => /^[a-z]{2,4}(-[a-z]+)+-\d+$/.test(text),
@@ -43,10 +46,24 @@ export function checkValues(command: Command): void {
   for (const verb of command.commands) checkValues(verb);
 }
 
-function check(option: Option, { fits, like }: Form): void {
+function check(option: Option, { fits, like, fault }: Form): void {
   const parse = option.parseArg;
   option.argParser((text: string, previous: unknown) => {
-    if (!fits(text)) throw new InvalidArgumentError(`Give ${like}.`);
+    if (!fits(text)) {
+      const why = fault?.(text);
+      throw new InvalidArgumentError(`${why ? `${why} ` : ''}Give ${like}.`);
+    }
     return parse ? parse(text, previous) : text;
   });
+}
+
+/** What S3's rules have against the bucket of a URI. */
+function bucketFault(uri: string): string | undefined {
+  const bucket = uri.slice('s3://'.length).split('/', 1)[0] ?? '';
+  if (bucket === '') return 'It names no bucket.';
+  if (bucket.length < 3 || bucket.length > 63) {
+    return `A bucket's name has 3 to 63 characters, and '${bucket}' has ${bucket.length}.`;
+  }
+  if (/^[a-z0-9][a-z0-9.-]*[a-z0-9]$/.test(bucket)) return undefined;
+  return `A bucket's name is of a-z, 0-9, dots and hyphens, with a letter or digit at both ends; '${bucket}' is not.`;
 }

@@ -240,3 +240,15 @@ test('a folder that is no app is refused, and a service that fails is one findin
   expect(stdout).toContain('cannot be asked');
   expect(stdout).toContain('"what": "bootstrap"');
 });
+
+test('without a region it says so once', async () => {
+  const app = await synthesize(templateOf('ml.g5.xlarge'));
+  const { exitCode, stdout, stderr } = await sagemakerTfs(['doctor', '--account', '--app', app], {
+    ...ENVIRONMENT,
+    AWS_REGION: undefined,
+    AWS_CONFIG_FILE: '/dev/null',
+  });
+  expect(stdout).toBe('');
+  expect(stderr.split('no AWS region is set')).toHaveLength(2);
+  expect(exitCode).toBe(2);
+});

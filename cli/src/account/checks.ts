@@ -11,6 +11,7 @@ import {
   paginateListServiceQuotas,
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
+import { usageError } from '../errors.ts';
 import {
   type Fleet,
   type PlannedStack,
@@ -29,7 +30,11 @@ export interface AccountFinding {
 
 type Check = () => Promise<AccountFinding[]>;
 
-/** Everything that the stacks of one region need. @param region undefined: that of the environment */
+/**
+ * Everything that the stacks of one region need.
+ * @param region undefined: that of the environment
+ * @throws CommandError USAGE where the environment has none either
+ */
 export async function checkAccount(
   stacks: readonly PlannedStack[],
   region: string | undefined,
@@ -64,10 +69,22 @@ export async function checkAccount(
     ['roles', () => checkRoles(iam, stacks)],
   ];
   try {
+    await requireRegion(cloudFormation);
     const found = await Promise.all(checks.map(([what, check]) => guarded(what, check)));
     return [...found.flat(), ...networkOf(stacks), ...hostsOf(stacks)];
   } finally {
     for (const client of [cloudFormation, quotas, ecr, iam]) client.destroy();
+  }
+}
+
+async function requireRegion({ config }: CloudFormationClient): Promise<void> {
+  try {
+    await config.region();
+  } catch (error) {
+    if (!(error instanceof Error) || error.message !== 'Region is missing') throw error;
+    throw usageError(
+      'no AWS region is set, and the app names none. Set AWS_REGION, or the region of the profile.',
+    );
   }
 }
 

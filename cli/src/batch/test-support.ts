@@ -66,7 +66,7 @@ const PROGRAM = join(ROOT, 'cli/bin/sagemaker-tfs.js');
 /** Runs `sagemaker-tfs` to its end, with variables of its environment. */
 export async function sagemakerTfs(
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { ...process.env, ...environment },

@@ -154,7 +154,7 @@ async function run(
   };
   const source = await sourceOf(places);
   const total = await countInputs(source);
-  const contentType = options.contentType ?? (await typeOfInputs(source));
+  const contentType = options.contentType ?? (await typeOfInputs(source, options));
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();

@@ -1,10 +1,22 @@
 /** One media type for all inputs of a job, as SageMaker's jobs have one. */
+import type { BatchStrategy, SplitType } from '@sagemaker-tfs/batch/settings';
 import { usageError } from '../../errors.ts';
 import { requireMediaType } from '../../serving/media-type.ts';
 import type { InputSource } from './inputs.ts';
 
-/** The type that the names' endings tell. @throws CommandError USAGE where one tells none, or two differ */
-export async function typeOfInputs(source: InputSource): Promise<string> {
+/** How the inputs are cut, as far as the user says. */
+interface Cut {
+  readonly splitType?: SplitType | undefined;
+  readonly batchStrategy?: BatchStrategy | undefined;
+}
+
+/**
+ * The type that the names' endings tell.
+ * @throws CommandError USAGE where one tells none, two differ, or it is that of a file whose records are sent
+ * without their framing
+ */
+export async function typeOfInputs(source: InputSource, cut: Cut = {}): Promise<string> {
+  refuseBareRecords(cut);
   let first: { readonly key: string; readonly type: string } | undefined;
   for await (const { key } of source.list()) {
     const type = requireMediaType(key);
@@ -15,4 +27,13 @@ export async function typeOfInputs(source: InputSource): Promise<string> {
     );
   }
   return first?.type ?? '';
+}
+
+/** With MultiRecord, the container's own choice, records keep their framing and so the type of their file. */
+function refuseBareRecords({ splitType, batchStrategy }: Cut): void {
+  if (splitType !== 'TFRecord' && splitType !== 'RecordIO') return;
+  if (batchStrategy !== 'SingleRecord') return;
+  throw usageError(
+    `--split-type ${splitType} with --batch-strategy SingleRecord sends each record without its framing, so a file's ending does not tell the type of its records. Name it with --content-type, for example application/x-image, or keep the framing with --batch-strategy MultiRecord.`,
+  );
 }
