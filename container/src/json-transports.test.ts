@@ -18,6 +18,7 @@ const NAMES = [
   'tf1_classifier',
 ];
 const models = fixtureModels().filter(({ name }) => NAMES.includes(name));
+const complex = fixtureModels().filter(({ name }) => name === 'complex_output');
 
 /** The model server's transports share a runtime. */
 let served: RuntimeProcess;
@@ -25,7 +26,9 @@ let inProcess: RuntimeProcess;
 let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const copies = Object.fromEntries(models.map(({ name, basePath }) => [name, basePath]));
+  const copies = Object.fromEntries(
+    [...models, ...complex].map(({ name, basePath }) => [name, basePath]),
+  );
   const created = await createModelDir({ copies });
   remove = created.remove;
   const variables = { SAGEMAKER_TFS_MODEL_DIR: created.directory };
@@ -154,6 +157,21 @@ async function askAlike(name: string, body: string, more = '') {
   }
   return { status: grpc.status, body: JSON.parse(grpc.text) as { error?: string } };
 }
+
+test.each(['grpc', 'rest', 'in-process'])(
+  '%s refuses an output that it cannot carry, rather than to leave it out',
+  async (transport) => {
+    const model = complex[0] as FixtureModel;
+    const { status, text } = await ask(transport, model, '{"instances": [1, 2]}');
+    expect([status, text]).toEqual([
+      400,
+      expect.stringMatching(/output \\"rotated\\".*DT_COMPLEX64, which is not supported/),
+    ]);
+    if (transport === 'rest') return;
+    const named = await ask(transport, model, '{"instances": [1, 2]}', ',tfs-outputs=size');
+    expect([named.status, Object.keys(JSON.parse(named.text))]).toEqual([200, ['predictions']]);
+  },
+);
 
 describe('what only some of the backends would take is answered by all', () => {
   test.each([

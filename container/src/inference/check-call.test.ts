@@ -5,7 +5,7 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import { checkCall, checkOutputs, withoutLastOnes } from './check-call.ts';
+import { checkCall, checkCarried, checkOutputs, withoutLastOnes } from './check-call.ts';
 
 const spec = (dtype: 'float32' | 'string', shape: readonly number[] | undefined, more = {}) => ({
   tensorName: 't:0',
@@ -82,6 +82,20 @@ describe('what TensorFlow would be handed', () => {
     expect(() => checkOutputs(image, ['constructor'])).toThrow(
       expect.objectContaining({ code: 'UNKNOWN_OUTPUT', status: 400 }),
     );
+  });
+
+  test('an output of a dtype that is not carried is refused unless others are named', () => {
+    const c = { tensorName: 'c:0', dtype: undefined, dtypeEnum: 8, shape: [-1] };
+    const target = signature({}, { abs: spec('float32', [-1]), c });
+    const refused = expect.objectContaining({
+      status: 400,
+      message: expect.stringContaining(
+        'output "c" of signature "serving_default" is of DT_COMPLEX64, which is not supported',
+      ),
+    });
+    expect(() => checkCarried(target)).toThrow(refused);
+    expect(() => checkCarried(target, ['abs', 'c'])).toThrow(refused);
+    expect(() => checkCarried(target, ['abs'])).not.toThrow();
   });
 
   test('an input with a default may be missing', () => {

@@ -54,6 +54,26 @@ export function checkOutputs({ key, outputs }: Signature, wanted: readonly strin
   if (unknown !== undefined) throw unknownOutput(unknown, { key, outputs });
 }
 
+/**
+ * What is asked for must come back: without names that is every output of the signature.
+ * @throws ServingError BAD_INPUT naming the output whose dtype is not carried here
+ */
+export function checkCarried(
+  { key, outputs }: Signature,
+  wanted: readonly string[] = Object.keys(outputs),
+): void {
+  for (const name of wanted) {
+    const spec = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
+    if (!spec || spec.dtype !== undefined) continue;
+    // REST has no numbers for those.
+    const dtype = spec.dtypeEnum === 0 ? 'another dtype' : enumName(spec.dtypeEnum);
+    throw new ServingError(
+      'BAD_INPUT',
+      `output "${name}" of signature "${key}" is of ${dtype}, which is not supported. Ask for other outputs with tfs-outputs.`,
+    );
+  }
+}
+
 /** The tensor with the sizes of 1 that the signature has beyond its own. */
 function withLastOnes(tensor: Tensor, accepted: readonly number[] | undefined): Tensor {
   const rank = tensor.shape.length;

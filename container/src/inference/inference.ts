@@ -14,7 +14,13 @@ import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
 import type { Labels } from '../postprocess/labels.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
-import { type CheckedCall, checkCall, checkOutputs, withoutLastOnes } from './check-call.ts';
+import {
+  type CheckedCall,
+  checkCall,
+  checkCarried,
+  checkOutputs,
+  withoutLastOnes,
+} from './check-call.ts';
 import type { Method, RequestAttributes } from './custom-attributes.ts';
 import type { HeldResults } from './held-results.ts';
 import type { PredictOptions } from './predict-options.ts';
@@ -150,13 +156,13 @@ export async function createInference(
         predictOptions.signature === undefined || predictOptions.model !== undefined
           ? signature
           : await signatureNamed(predictOptions.signature);
-      const call = callOf(
-        { model, signature: signature.key, wantedOutputs: wantedOutputs ?? carriedOutputs(used) },
-        predictOptions,
-        { inputs, signal },
-      );
+      const call = callOf({ model, signature: signature.key, wantedOutputs }, predictOptions, {
+        inputs,
+        signal,
+      });
       const called = await calledSignature(backend, call, predictOptions, used);
       const checked = called ? checkFor(backend, call, called) : { inputs, isFlat: false };
+      if (called) checkCarried(called, call.outputs);
       signal.throwIfAborted();
       ticket.hold(bytesOf(checked.inputs));
       const run = () => backend.predict({ ...call, inputs: checked.inputs });
@@ -189,13 +195,6 @@ function bytesOf(tensors: TensorMap): number {
 function selectorOf(name: string, { modelVersion, modelLabel }: RequestAttributes): ModelSelector {
   if (modelVersion !== undefined) return { name, version: modelVersion };
   return modelLabel === undefined ? { name } : { name, label: modelLabel };
-}
-
-/** The outputs whose dtype is known here, where others would make the whole answer fail; else undefined. */
-function carriedOutputs({ outputs }: Signature): readonly string[] | undefined {
-  const carried = Object.entries(outputs).filter(([, { dtype }]) => dtype !== undefined);
-  if (carried.length === Object.keys(outputs).length) return undefined;
-  return carried.map(([name]) => name);
 }
 
 /**
