@@ -350,7 +350,7 @@ const READERS = [
     minimum: 1,
     maximum: 134217728,
     description:
-      'Strings of one input, and records of one body; each takes some 200 bytes besides its own.',
+      'Strings of one input, and records of one body; each takes some 200 bytes besides its own. Also what the other sizes of an empty input (`[1000, 0, 3]`: 3,000) and the empty rows of an output may come to.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_FEATURES',

@@ -32,6 +32,8 @@ export interface DecodedRequest {
 
 /** What a response codec knows besides the tensors. */
 export interface EncodeContext {
+  /** Rows of an output without elements. Default: that of `SAGEMAKER_TFS_MAX_STRINGS` */
+  readonly maxEmptyRows?: number | undefined;
   readonly signature: Signature;
   /** Order in which outputs were asked for; the signature's order where nobody asked. */
   readonly outputOrder: readonly string[];

@@ -13,6 +13,7 @@ import type {
 } from './codec.ts';
 import { csvRequest } from './csv.ts';
 import { csvResponse } from './csv-response.ts';
+import { checkEmptyOutputs } from './empty-elements.ts';
 import { imageRequest } from './image.ts';
 import { inputError, shortened } from './input-error.ts';
 import { jsonRequest } from './json-request.ts';
@@ -122,13 +123,15 @@ async function inThread(
  * Encodes outputs, after the declared postprocess, in the type that the client likes best of those that can
  * carry them.
  * @param accept the Accept header; undefined or empty accepts anything
- * @throws ServingError NOT_ACCEPTABLE with what fits, or why the accepted types cannot carry these outputs
+ * @throws ServingError NOT_ACCEPTABLE with what fits, or why the accepted types cannot carry these outputs;
+ *   RESPONSE_TOO_LARGE for an output of too many empty rows
  */
 export async function encodeResponse(
   outputs: TensorMap,
   accept: string | undefined,
   context: EncodeContext,
 ): Promise<EncodedResponse> {
+  checkEmptyOutputs(outputs, context.maxEmptyRows);
   const result = postprocessed(outputs, context);
   let refusal: ServingError | undefined;
   for (const codec of responseCodecs(accept ?? '')) {

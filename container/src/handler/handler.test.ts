@@ -44,6 +44,9 @@ const cases = {
     body: '<b>hi</b>', contentType: 'text/html', status: 202, customAttributes: { note: 'a,b' },
   }),
   tensors: async (data, context) => context.predict({ x: x(1, 2) }),
+  emptyRows: () => ({ y: numericTensor('float32', [1e8, 0], new Float32Array(0)) }),
+  emptyInput: async (data, context) =>
+    context.predict({ x: numericTensor('float32', [1e8, 0], new Float32Array(0)) }),
   ensemble: async (data, context) => {
     const versions = await Promise.all(
       ['1', '2'].map((version) => context.predict({ x: x(4) }, { version })),
@@ -136,6 +139,14 @@ describe('a handler', () => {
       await (await call('tensors', { Accept: 'application/x-npy' })).arrayBuffer(),
     );
     expect(npy.subarray(0, 6).toString('latin1')).toBe('\x93NUMPY');
+  });
+
+  test('a hundred million empty rows are an error, and the process lives', async () => {
+    const response = await call('emptyRows');
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain('100000000 empty rows');
+    expect((await call('emptyInput')).status).toBe(400);
+    expect((await call('text')).status).toBe(200);
   });
 
   test('several versions in one request', async () => {

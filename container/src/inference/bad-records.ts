@@ -72,7 +72,7 @@ async function problemOf(
 ): Promise<ServingError | undefined> {
   try {
     const { inputs, signature } = await decodeBody(join([record, reference]), inference);
-    checkCall(signature, inputs);
+    checkCall(signature, inputs, inference.decodeLimits.maxStrings);
     return undefined;
   } catch (error) {
     if (isOfARecord(error)) return error;

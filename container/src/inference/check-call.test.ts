@@ -131,6 +131,19 @@ describe('what TensorFlow would be handed', () => {
     expect(refusal(any, { x: deep }).message).toContain('255 sizes');
   });
 
+  test('an empty tensor whose other sizes are huge', () => {
+    const any = signature({ x: spec('float32', undefined), s: spec('string', undefined) });
+    const fine = { x: floats(1000, 0, 3), s: stringTensor([2 ** 20, 0], []) };
+    expect(checkCall(any, fine).isFlat).toBe(false);
+    expect(checkCall(any, fine, 2 ** 20).isFlat).toBe(false);
+    expect(refusal(any, { ...fine, x: floats(30_000_000, 0, 0, 3) }).message).toContain(
+      'multiply to 90000000; at most 1048576',
+    );
+    expect(refusal(any, { ...fine, x: floats(1, 0, 1e8) }).code).toBe('BAD_INPUT');
+    expect(refusal(any, { ...fine, s: stringTensor([1e8, 0], []) }).code).toBe('BAD_INPUT');
+    expect(() => checkCall(any, fine, 2999)).toThrow('SAGEMAKER_TFS_MAX_STRINGS');
+  });
+
   test('an unknown rank takes any shape but no rows', () => {
     const any = signature({ x: spec('float32', undefined) });
     for (const tensor of [floats(), floats(1), floats(2, 3, 4, 5), floats(2, 0)]) {

@@ -16,6 +16,7 @@ import {
   type TensorMap,
   type TensorSpec,
 } from '@sagemaker-tfs/tensors';
+import { checkEmptyInput } from '../codecs/empty-elements.ts';
 import { unknownInput, unknownOutput } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
 
@@ -31,9 +32,10 @@ export interface CheckedCall {
  * bytes that its shape says. An input of unknown rank takes any shape. The first dimension is the batch, which
  * must not be empty unless the signature itself says 0; other open dimensions may be. Sizes of 1 at the end may
  * be left out: `[1.0, 2.0]` for `[?, 1]`, as in TensorFlow Serving's own first example.
+ * @param maxEmpty what the other sizes of an empty input may multiply to
  * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT that says what the input takes and what it got
  */
-export function checkCall(signature: Signature, inputs: TensorMap): CheckedCall {
+export function checkCall(signature: Signature, inputs: TensorMap, maxEmpty?: number): CheckedCall {
   const names = Object.keys(inputs);
   let checked = inputs;
   for (const name of names) {
@@ -42,6 +44,7 @@ export function checkCall(signature: Signature, inputs: TensorMap): CheckedCall 
     const given = inputs[name] as Tensor;
     const tensor = withLastOnes(given, spec.shape);
     checkTensor(name, given, tensor, spec, signature);
+    checkEmptyInput(name, tensor, maxEmpty);
     if (tensor !== given) checked = { ...checked, [name]: tensor };
   }
   if (names.length < Object.keys(signature.inputs).length) checkMissing(signature, inputs);

@@ -66,7 +66,7 @@ function float32Tensor(shape: readonly number[], numbers: readonly number[]): Nu
 function callWithExamples(
   inputs: TensorMap,
   signature: Signature,
-  { backend, model, method, signal, timed }: Inference,
+  { backend, model, method, signal, timed, decodeLimits }: Inference,
 ): Promise<ExamplesReply> {
   if (method === 'predict' || !backend.examples) {
     throw new ServingError(
@@ -74,7 +74,7 @@ function callWithExamples(
       `tfs-method=${method} is not known to ${backend.transport}`,
     );
   }
-  checkFor(backend, { model, inputs }, signature);
+  checkFor(backend, { model, inputs }, signature, decodeLimits);
   const call = backend.examples.bind(backend, {
     model,
     method,

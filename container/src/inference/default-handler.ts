@@ -97,9 +97,9 @@ async function relay(
   { inputs, form, signature }: Decoded,
   inference: Inference,
 ): Promise<EncodedResponse | undefined> {
-  const { backend, model, signal, timed } = inference;
+  const { backend, model, signal, timed, decodeLimits } = inference;
   if (!backend.relay || !isServingJson(body, inference)) return undefined;
-  if (checkFor(backend, { model, inputs }, signature).isFlat) return undefined;
+  if (checkFor(backend, { model, inputs }, signature, decodeLimits).isFlat) return undefined;
   const call = await backend.relay({ model, signature, inputs, form, signal });
   if (!call) return undefined;
   try {
@@ -169,5 +169,6 @@ export function encodeOutputs(
     labels,
     frames,
     badRecords,
+    maxEmptyRows: inference.decodeLimits.maxStrings,
   });
 }

@@ -161,7 +161,9 @@ export async function createInference(
         signal,
       });
       const called = await calledSignature(backend, call, predictOptions, used);
-      const checked = called ? checkFor(backend, call, called) : { inputs, isFlat: false };
+      const checked = called
+        ? checkFor(backend, call, called, limits.decode)
+        : { inputs, isFlat: false };
       if (called) checkCarried(called, call.outputs);
       signal.throwIfAborted();
       ticket.hold(bytesOf(checked.inputs));
@@ -248,10 +250,11 @@ export function checkFor(
   backend: Backend,
   { model, inputs, outputs }: Pick<BackendRequest, 'model' | 'inputs' | 'outputs'>,
   signature: Signature,
+  { maxStrings }: DecodeLimits,
 ): CheckedCall {
   try {
     checkOutputs(signature, outputs);
-    return checkCall(signature, inputs);
+    return checkCall(signature, inputs, maxStrings);
   } catch (error) {
     // Another version may be the newest by now, with another signature.
     backend.doubt?.(model);

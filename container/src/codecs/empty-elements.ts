@@ -1,0 +1,37 @@
+/**
+ * Tensors without elements, whose other sizes weigh nothing in bytes and yet make whoever goes over them work: 128 bytes
+ * of `.npy` can say [30000000, 0, 0, 3], which is 30 million empty lists in JSON.
+ */
+import { shapeText, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
+import { ServingError } from '../errors.ts';
+
+const { maxStrings: DEFAULT_MOST } = DEFAULT_DECODE_LIMITS;
+
+/** @throws ServingError BAD_INPUT for an empty tensor whose other sizes multiply to more than `most` */
+export function checkEmptyInput(name: string, { shape }: Tensor, most = DEFAULT_MOST): void {
+  if (!shape.includes(0)) return;
+  const count = shape.reduce((product, size) => product * (size || 1), 1);
+  if (count <= most) return;
+  throw new ServingError(
+    'BAD_INPUT',
+    `input '${name}' is empty, and the other sizes of its shape ${shapeText(shape)} multiply to ${count}; at most ${most} are taken (SAGEMAKER_TFS_MAX_STRINGS)`,
+  );
+}
+
+/**
+ * Of outputs only the lists that an answer would have count: those before the first 0.
+ * @throws ServingError RESPONSE_TOO_LARGE
+ */
+export function checkEmptyOutputs(outputs: TensorMap, most = DEFAULT_MOST): void {
+  for (const [name, { shape }] of Object.entries(outputs)) {
+    const end = shape.indexOf(0);
+    if (end < 0) continue;
+    const count = shape.slice(0, end).reduce((product, size) => product * size, 1);
+    if (count <= most) continue;
+    throw new ServingError(
+      'RESPONSE_TOO_LARGE',
+      `output '${name}' of shape ${shapeText(shape)} is ${count} empty rows; at most ${most} are answered (SAGEMAKER_TFS_MAX_STRINGS)`,
+    );
+  }
+}
