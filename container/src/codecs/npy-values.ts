@@ -2,7 +2,7 @@ import { TensorError } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 
 /**
- * An error of writing outputs as `.npy` or `.npz` as the client is told it.
+ * An error of writing outputs as `.npy` or `.npz`, in the client's words.
  * @returns NOT_ACCEPTABLE where the values have no form there: strings that end in a zero byte or grow too large
  */
 export function unwritable(error: unknown, mediaType: string): unknown {

@@ -104,8 +104,8 @@ export type InputHandler<Data = HandlerData> = (
 ) => HandlerInput | Promise<HandlerInput>;
 
 /**
- * Turns the model's outputs into the answer. Without `inputHandler`, `tfs-method=classify` gives it `classes` (string)
- * and `scores` (float32), both [examples, classes]; `regress` gives `outputs` (float32 [examples]).
+ * Turns the model's outputs into the answer. Without `inputHandler`, its data are `classes` (string) and `scores`
+ * (float32), both [examples, classes], after `tfs-method=classify`, and `outputs` (float32 [examples]) after `regress`.
  */
 export type OutputHandler = (
   result: TensorMap,
