@@ -1,6 +1,7 @@
 /** In-process, a request that fails in a batch fails alone, and its bytes reach nobody else. */
-import { encodeTfRecord } from '@sagemaker-tfs/tensors';
+import { encodeTfRecord, tensorFromValues } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { encodeExample } from './codecs/tf-example-writer.ts';
 import { createModelDir } from './testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
 
@@ -31,16 +32,9 @@ afterAll(async () => {
 });
 
 /** `{x: value}` as a serialized tf.Example. */
-function example(value: number): Buffer {
-  const float = Buffer.alloc(4);
-  float.writeFloatLE(value);
-  const field = (tag: number, bytes: Buffer) =>
-    Buffer.concat([Buffer.from([tag, bytes.length]), bytes]);
-  const feature = field(0x12, field(0x12, field(0x0a, float)));
-  return field(0x0a, field(0x0a, Buffer.concat([field(0x0a, Buffer.from('x')), feature])));
-}
+const example = (value: number) => encodeExample({ x: tensorFromValues('float32', [1], [value]) });
 
-async function ask(serialized: Buffer): Promise<{ status: number; text: string }> {
+async function ask(serialized: Uint8Array): Promise<{ status: number; text: string }> {
   const response = await fetch(`${runtime.url}/invocations`, {
     method: 'POST',
     headers: {

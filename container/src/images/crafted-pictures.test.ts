@@ -2,7 +2,8 @@
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
-import { ServingError } from '../errors.ts';
+import type { ServingError } from '../errors.ts';
+import { failure } from '../testing/serving-failure.ts';
 import { decodeImage } from './decode-image.ts';
 import { pngForPixels } from './png-chunks.ts';
 import { gradient } from './test-pictures.ts';
@@ -31,15 +32,6 @@ function typesOf(png: Uint8Array): string[] {
     types.push(bytes.toString('latin1', at + 4, at + 8));
   }
   return types;
-}
-
-async function failure(work: Promise<unknown>): Promise<ServingError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ServingError);
-  return error as ServingError;
 }
 
 const keyword = Buffer.from('x\0\0');

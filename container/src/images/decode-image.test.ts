@@ -2,20 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
-import { ServingError } from '../errors.ts';
+import type { ServingError } from '../errors.ts';
+import { failure } from '../testing/serving-failure.ts';
 import { decodeImage } from './decode-image.ts';
 import { fitPicture } from './fit-picture.ts';
 import { imageLimits, setImageLimits } from './image-limits.ts';
 import { gradient, largestDifference, pixelAt, plain } from './test-pictures.ts';
-
-async function failure(work: Promise<unknown>): Promise<ServingError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ServingError);
-  return error as ServingError;
-}
 
 describe('formats', () => {
   const picture = gradient(40, 30);
