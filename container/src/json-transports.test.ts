@@ -188,6 +188,23 @@ describe('what only some of the backends would take is answered by all', () => {
     expect(await askAlike(name, body)).toEqual({ status: 200, body: answer });
   });
 
+  test.each([
+    ['{"inputs": {"x": [1.0], "scal": 3.0}}', 'scal'],
+    ['{"inputs": {"x": [1.0], "scale": 3.0, "other": 1}}', 'other'],
+    ['{"inputs": {"x": [1.0], "SCALE": 3.0}}', 'SCALE'],
+    ['{"instances": [{"x": 1.0, "scal": 3.0}]}', 'scal'],
+  ])('no default stands in for a misspelt input: %s', async (body, name) => {
+    expect(await askAlike('default_inputs', body)).toEqual({
+      status: 400,
+      body: { code: 'UNKNOWN_INPUT', error: expect.stringContaining(`no input '${name}'`) },
+    });
+  });
+
+  test('other names are passed over where the request has all inputs', async () => {
+    const all = '{"inputs": {"x": [1.0], "scale": 3.0, "offset": 1.0, "other": 1}}';
+    expect(await askAlike('default_inputs', all)).toEqual({ status: 200, body: { outputs: [4] } });
+  });
+
   test('classify with the serialized tf.Examples as instances', async () => {
     const goldens = loadGoldens(models.find(({ name }) => name === 'tf1_classifier') as never);
     const golden = goldens.find(({ signature }) => signature === 'serving_default');

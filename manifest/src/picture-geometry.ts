@@ -7,7 +7,7 @@ import type { PixelsInput } from './resolved-preprocess.ts';
 /** Where the pixels of a picture go in the tensor. */
 export type Geometry = Pick<
   PixelsInput,
-  'height' | 'width' | 'channels' | 'layout' | 'channelDimension'
+  'height' | 'width' | 'channels' | 'layout' | 'channelDimension' | 'batchDimension'
 >;
 
 /** Undefined, with a problem told, where the input is not a batch of pictures. */
@@ -17,12 +17,15 @@ export function resolveGeometry(
   spec: TensorSpec,
   problems: Problem[],
 ): Geometry | undefined {
-  const shape = spec.shape ?? [-1, -1, -1, -1];
-  if (shape.length !== 3 && shape.length !== 4) {
-    const message = `input '${input}' has shape [${shape.join(', ')}], which is not a batch of pictures ([N,H,W,C], [N,C,H,W] or [N,H,W]). Write a handler.`;
+  const whole = spec.shape ?? [-1, -1, -1, -1];
+  const isOne = isOnePicture(whole);
+  if ((whole.length !== 3 && whole.length !== 4) || isUnclear(whole, declared)) {
+    const sizes = whole.map((size) => (size < 0 ? '?' : size)).join(', ');
+    const message = `input '${input}' has shape [${sizes}], which is neither a batch of pictures ([N,H,W,C], [N,C,H,W] or [N,H,W]) nor one picture ([H,W,C]). Write a handler.`;
     problems.push({ field: 'preprocess.input', message });
     return undefined;
   }
+  const shape = isOne ? [1, ...whole] : whole;
   const channelDimension = shape.length === 4;
   const layout = declared.layout ?? guessLayout(shape);
   const [h, w, c] = layout === 'NHWC' ? [1, 2, 3] : [2, 3, 1];
@@ -34,12 +37,26 @@ export function resolveGeometry(
     channels: resolveChannels(declared, channelCount, input, problems),
     layout,
     channelDimension,
+    batchDimension: !isOne,
   };
+}
+
+const isChannels = (size: number | undefined) => size === 1 || size === 3 || size === 4;
+
+/** [H,W,C]: no picture is 1, 3 or 4 pixels wide. */
+function isOnePicture(shape: readonly number[]): boolean {
+  return shape.length === 3 && isChannels(shape[2]);
+}
+
+/** [3,H,W] and [4,H,W] may be channels first, or a batch of 3 or 4 gray pictures: `channels: gray` says so. */
+function isUnclear(shape: readonly number[], { channels }: Preprocess): boolean {
+  const [first] = shape;
+  const isNoBatch = first === 3 || first === 4;
+  return shape.length === 3 && isNoBatch && !isOnePicture(shape) && channels !== 'gray';
 }
 
 /** The channels are where the size is 1, 3 or 4; last where the shape does not tell. */
 function guessLayout(shape: readonly number[]): 'NHWC' | 'NCHW' {
-  const isChannels = (size: number | undefined) => size === 1 || size === 3 || size === 4;
   return shape.length === 4 && isChannels(shape[1]) && !isChannels(shape[3]) ? 'NCHW' : 'NHWC';
 }
 

@@ -29,6 +29,7 @@ describe('what is not declared comes from the signature', () => {
       channels: 'rgb',
       layout: 'NHWC',
       channelDimension: true,
+      batchDimension: true,
       resize: 'stretch',
       padding: 0,
       interpolation: 'bilinear',
@@ -54,6 +55,37 @@ describe('what is not declared comes from the signature', () => {
       ...gray,
       channelDimension: false,
     });
+  });
+
+  test('[H,W,C] is one picture', () => {
+    for (const shape of [
+      [-1, -1, 3],
+      [224, 224, 3],
+      [3, 3, 3],
+    ]) {
+      expect(resolvePreprocess(undefined, image(shape))).toMatchObject({
+        channels: 'rgb',
+        channelDimension: true,
+        batchDimension: false,
+        height: shape[0] === -1 ? undefined : shape[0],
+        width: shape[1] === -1 ? undefined : shape[1],
+      });
+    }
+    expect(resolvePreprocess(undefined, image([-1, -1, 1]))).toMatchObject({ channels: 'gray' });
+    expect(() => resolvePreprocess(undefined, image([-1, -1, 4]))).toThrow('has 4 channels');
+  });
+
+  test('[3,H,W] may be channels or a batch: only a declaration tells', () => {
+    const unclear = image([3, 224, 192]);
+    expect(() => resolvePreprocess(undefined, unclear)).toThrow('nor one picture ([H,W,C])');
+    expect(resolve({ channels: 'gray' }, unclear)).toMatchObject({
+      height: 224,
+      width: 192,
+      batchDimension: true,
+    });
+    for (const shape of [[], [-1], [-1, -1], [-1, -1, 2, 2, 3]]) {
+      expect(() => resolvePreprocess(undefined, image(shape))).toThrow('neither a batch');
+    }
   });
 
   test('a model that takes any size takes the picture as it is, or the declared size', () => {

@@ -24,6 +24,8 @@ export interface PixelsInput {
   readonly layout: 'NHWC' | 'NCHW';
   /** False where the tensor is [N,H,W], gray without a dimension for the channels. */
   readonly channelDimension: boolean;
+  /** False where the tensor is one picture, [H,W,C]. */
+  readonly batchDimension: boolean;
   readonly resize: Preprocess['resize'];
   /** Color of the bars that `contain` adds, 0-255. */
   readonly padding: number;

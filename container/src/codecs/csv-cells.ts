@@ -84,8 +84,9 @@ const LONGEST_NAME = 16;
 
 function cellParser(dtype: DType): (cell: string) => ElementValue | undefined {
   if (dtype === 'string') return (cell) => cell;
-  if (dtype === 'bool') return (cell) => BOOLEANS.get(cell.toLowerCase());
-  return dtype.includes('float') ? parseFloatCell : parseIntegerCell;
+  if (dtype === 'bool') return (cell) => BOOLEANS.get(cell.trim().toLowerCase());
+  const parse = dtype.includes('float') ? parseFloatCell : parseIntegerCell;
+  return (cell) => parse(cell.trim());
 }
 
 /** What Number reads besides decimals: other bases, and the empty text. */

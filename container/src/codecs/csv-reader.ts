@@ -17,32 +17,42 @@ const SLICE_BYTES = 65_536;
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 
+/** How a body is read. */
+export interface CsvReading {
+  /**
+   * Drop the space around cells, and lines of nothing else: for numbers. As text, space belongs to the cell (RFC 4180,
+   * Python's csv, pandas), and a quote behind it is an error.
+   */
+  readonly trim: boolean;
+  readonly signal?: AbortSignalLike | undefined;
+}
+
 /**
  * Calls `onRow` for each record; empty lines are passed over. Lines end with LF, CRLF or CR; quoted cells may
- * hold commas and line ends; space around cells and a byte order mark are dropped.
+ * hold commas and line ends; a byte order mark is dropped.
  * @throws ServingError BAD_INPUT naming the line, and whatever `onRow` throws
  */
 export async function readCsv(
   body: Uint8Array,
   onRow: (row: CsvRow) => void,
-  signal?: AbortSignalLike,
+  reading: CsvReading,
 ): Promise<void> {
   if (!isUtf8(body)) throw new ServingError('BAD_INPUT', 'the CSV is not UTF-8');
-  if (body.includes(QUOTE)) await readQuoted(body, onRow, signal);
-  else await readPlain(body, onRow, signal);
+  if (body.includes(QUOTE)) await readQuoted(body, onRow, reading);
+  else await readPlain(body, onRow, reading);
 }
 
 async function readQuoted(
   body: Uint8Array,
   onRow: (row: CsvRow) => void,
-  signal: AbortSignalLike | undefined,
+  { trim, signal }: CsvReading,
 ): Promise<void> {
   const parser = parse({
     bom: true,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
-    trim: true,
+    trim,
     on_record: (cells: string[], { lines }) => {
       onRow({ cells, line: lines });
       return null;
@@ -80,7 +90,7 @@ async function feed(
 async function readPlain(
   body: Uint8Array,
   onRow: (row: CsvRow) => void,
-  signal: AbortSignalLike | undefined,
+  { trim, signal }: CsvReading,
 ): Promise<void> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let line = 0;
@@ -90,7 +100,9 @@ async function readPlain(
     const text = bytes.toString('utf8', at, end);
     for (const row of linesOf(at === 0 ? text.replace(/^\uFEFF/, '') : text)) {
       line += 1;
-      if (row.trim() !== '') onRow({ cells: row.split(',').map((cell) => cell.trim()), line });
+      if (row === '' || (trim && row.trim() === '')) continue;
+      const cells = row.split(',');
+      onRow({ cells: trim ? cells.map((cell) => cell.trim()) : cells, line });
     }
     at = end;
     if (at < bytes.length) await nextTurn();

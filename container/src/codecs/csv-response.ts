@@ -1,4 +1,5 @@
 /** Answers in CSV: a line an instance. */
+import { isUtf8 } from 'node:buffer';
 import {
   elementCount,
   isNumeric,
@@ -9,6 +10,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { ResponseCodec } from './codec.ts';
+import { eachInTurns } from './in-turns.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
 import { errorRow, instanceCount, recordRows, rowReader } from './rows.ts';
@@ -17,12 +19,13 @@ import { type Pieces, textBody } from './text-body.ts';
 /**
  * Each instance's elements in row-major order, the outputs side by side in the order asked for; the custom
  * attribute `tfs-output-shapes` tells how many columns are whose. Numbers as in JSON (`NaN`, `Infinity`,
- * `true`); strings are quoted, base64 where they are not UTF-8. There is no header line.
+ * `true`); strings are quoted, and must be UTF-8. There is no header line.
  */
 export const csvResponse: ResponseCodec = {
   mediaTypes: ['text/csv'],
   async encode(outputs, context) {
     const ordered = orderedOutputs(outputs, context);
+    await checkText(ordered);
     const isNothing = context.badRecords !== undefined && Object.keys(ordered).length === 0;
     const count = isNothing ? 0 : instanceCount(ordered);
     if (typeof count !== 'number') {
@@ -73,16 +76,25 @@ function* withoutBrackets(list: Iterable<Uint8Array>): Pieces {
   if (held) yield held.subarray(start, -1);
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 function quoted(value: Uint8Array): string {
-  return `"${textOf(value).replaceAll('"', '""')}"`;
+  const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
+  return `"${text.replaceAll('"', '""')}"`;
 }
 
-function textOf(value: Uint8Array): string {
-  try {
-    return utf8.decode(value);
-  } catch {
-    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+/**
+ * Before the first byte is sent: an answer of pieces can no longer be refused.
+ * @throws ServingError NOT_ACCEPTABLE for bytes that are no text; base64 would be taken for text
+ */
+async function checkText(outputs: TensorMap): Promise<void> {
+  for (const [name, tensor] of Object.entries(outputs)) {
+    if (isNumeric(tensor)) continue;
+    const check = (value: Uint8Array): void => {
+      if (isUtf8(value)) return;
+      throw new ServingError(
+        'NOT_ACCEPTABLE',
+        `text/csv is UTF-8, but output '${name}' has bytes that are not. Accept application/json, where they are {"b64": "..."}, or ask for other outputs with tfs-outputs.`,
+      );
+    };
+    await eachInTurns(tensor.values, check, { bytesOf: ({ byteLength }) => byteLength });
   }
 }

@@ -76,12 +76,43 @@ describe('requests', () => {
     expect(await decode(body, strings)).toEqual({
       x: [
         [Buffer.from('a,b'), Buffer.from('say "hi"')],
-        [Buffer.from('two\nlines'), Buffer.from('7')],
+        [Buffer.from('two\nlines'), Buffer.from(' 7 ')],
       ],
     });
     expect(await decode('naïve\ntext', signatureOf({ x: ['string', [-1]] }))).toEqual({
       x: [Buffer.from('naïve'), Buffer.from('text')],
     });
+  });
+
+  /** The answers of Python 3.11: `list(csv.reader(io.StringIO(body, newline='')))`, empty rows left out. */
+  test.each([
+    [' a , b\t\n', [[' a ', ' b\t']]],
+    ['" a ",b\n', [[' a ', 'b']]],
+    ['\n  \n""\n\t\n', [['  '], [''], ['\t']]],
+    ['"",\n', [['', '']]],
+    ['a\u00a0,\u3000b\n', [['a\u00a0', '\u3000b']]],
+    ['a\u0000b,c\u2028d\n', [['a\u0000b', 'c\u2028d']]],
+    ['"a""b","c\r\nd"\r\n', [['a"b', 'c\r\nd']]],
+  ])('text keeps every character: %j', async (body, rows) => {
+    expect(await decode(body, strings)).toEqual({
+      x: rows.map((row) => row.map((cell) => Buffer.from(cell))),
+    });
+  });
+
+  test('numbers beside text lose the space around them', async () => {
+    const signature = signatureOf({ age: ['float32', [-1]], name: ['string', [-1]] });
+    const type = 'text/csv; header=present';
+    for (const quote of ['', '"']) {
+      const body = `name, age\n${quote} x ${quote}, 1.5 \n`;
+      expect(await decode(body, signature, type)).toEqual({
+        age: [1.5],
+        name: [Buffer.from(' x ')],
+      });
+    }
+  });
+
+  test('a quote behind a space is no opening quote, and is refused', async () => {
+    expect((await failure('a, "b"\n', strings)).message).toContain('the CSV is broken');
   });
 
   test("numbers by the input's dtype", async () => {
@@ -198,10 +229,10 @@ describe('answers', () => {
         [7, 8],
       ],
     ]);
-    const b = stringTensor([2], ['say "hi",\nyou', Buffer.from([0xff])]);
+    const b = stringTensor([2], ['say "hi",\nyou', ' naïve ']);
     const encoded = await csvResponse.encode({ a, b }, encodeContext(['b', 'a']));
     expect((await bodyOf(encoded)).toString()).toBe(
-      '"say ""hi"",\nyou",0.1,2.0,3.0,NaN\n"/w==",5.0,6.0,7.0,8.0\n',
+      '"say ""hi"",\nyou",0.1,2.0,3.0,NaN\n" naïve ",5.0,6.0,7.0,8.0\n',
     );
     expect(encoded.customAttributes).toEqual({ 'tfs-output-shapes': 'b:2;a:2x2x2' });
   });
@@ -210,6 +241,38 @@ describe('answers', () => {
     const values = Float32Array.from({ length: 9000 }, (_, at) => Math.sin(at) * 10 ** (at % 30));
     const x = tensorFromValues('float32', [3000, 3], values);
     expect(await decode(await csv({ x }, encodeContext()), vector)).toEqual({ x: toNested(x) });
+  });
+
+  test('text that it writes it reads, space and line ends included', async () => {
+    const cells = [
+      '',
+      ' ',
+      'a,b',
+      ' "x" ',
+      '\r',
+      '\n',
+      '\r\n',
+      '\u0000',
+      '\uFEFF',
+      '7',
+      'naïve 🙂',
+    ];
+    const x = stringTensor([cells.length, 1], cells);
+    const body = await csv({ x }, encodeContext());
+    expect(await decode(body, strings)).toEqual({ x: toNested(x) });
+  });
+
+  test('bytes that are no text are not acceptable, however large the answer', async () => {
+    for (const count of [1, 40_000]) {
+      const values = Array.from({ length: count }, () => Buffer.from('text'));
+      values[count - 1] = Buffer.from([0xff, 0xfe]);
+      await expect(
+        csv({ x: stringTensor([count], values) }, encodeContext()),
+      ).rejects.toMatchObject({
+        code: 'NOT_ACCEPTABLE',
+        message: expect.stringContaining("output 'x' has bytes"),
+      });
+    }
   });
 
   test('a row of many numbers', async () => {

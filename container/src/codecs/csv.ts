@@ -12,7 +12,7 @@ const CSV = 'text/csv';
 
 /**
  * The signature decides what a cell is: text for a DT_STRING input, `true`, `false`, 1 or 0 for a bool, else a
- * number (`nan`, `inf`, `-inf` included). One column is a scalar for each instance, several fill the
+ * number (`nan`, `inf`, `-inf` included), with or without space around it. Text keeps its space. One column is a scalar for each instance, several fill the
  * instance's shape. With `; header=present` (RFC 4180) the first line names the columns after inputs, which
  * several inputs need; an input that names several columns takes them in their order.
  */
@@ -35,7 +35,7 @@ export const csvRequest: RequestCodec = {
         columns.add(cells, line);
         rows += 1;
       },
-      context.signal,
+      { trim: !takesText(context), signal: context.signal },
     );
     if (!columns || width === undefined || rows === 0) {
       throw new ServingError('BAD_INPUT', 'the CSV has no instances: send at least one line');
@@ -43,6 +43,11 @@ export const csvRequest: RequestCodec = {
     return { inputs: columns.tensors(rows, width), form: 'row' };
   },
 };
+
+/** Where any input takes text, space counts in the whole body; numbers lose theirs by themselves. */
+function takesText({ signature }: DecodeContext): boolean {
+  return Object.values(signature.inputs).some(({ dtype }) => dtype === 'string');
+}
 
 /** Which cells of a line go where. */
 interface Columns {
@@ -62,9 +67,10 @@ function unnamedColumns({ signature, limits }: DecodeContext): Columns {
 }
 
 /** With a single input, columns may have any name; with several, the name decides. */
-function namedColumns(header: readonly string[], context: DecodeContext): Columns {
+function namedColumns(cells: readonly string[], context: DecodeContext): Columns {
   const { signature, limits } = context;
   const names = Object.keys(signature.inputs);
+  const header = cells.map((cell) => cell.trim());
   if (names.length === 1 && !header.includes(names[0] as string)) return unnamedColumns(context);
   const inputs = new Map<string, { collector: CellCollector; at: number[] }>();
   header.forEach((name, at) => {
@@ -78,9 +84,9 @@ function namedColumns(header: readonly string[], context: DecodeContext): Column
   });
   const entries = [...inputs];
   return {
-    add(cells, line) {
+    add(row, line) {
       for (const [, { collector, at }] of entries) {
-        for (const index of at) collector.add(cells[index] as string, line, index + 1);
+        for (const index of at) collector.add(row[index] as string, line, index + 1);
       }
     },
     tensors: (rows) =>

@@ -36,8 +36,12 @@ export function featureBatch(first: TensorMap, context: DecodeContext): FeatureB
   const columns = Object.entries(featureNames(first, context.signature)).map(
     ([input, feature]) => ({ feature, column: columnOf(first, feature, input, context) }),
   );
+  const left = Object.keys(context.signature.inputs).filter((name) =>
+    columns.every(({ column }) => column.input !== name),
+  );
   return {
     add(record, index) {
+      refuseLater(record, left, index);
       for (const { feature, column } of columns) {
         column.add(requireFeature(record, feature, index), index);
       }
@@ -84,6 +88,16 @@ function requireFeature(record: TensorMap, feature: string, index: number): Tens
   const tensor = Object.hasOwn(record, feature) ? record[feature] : undefined;
   if (tensor) return tensor;
   throw new ServingError('BAD_INPUT', `record ${index} lacks the feature '${feature}' of record 0`);
+}
+
+/** An input that record 0 leaves to its default has that default in every record. @throws ServingError BAD_INPUT */
+function refuseLater(record: TensorMap, left: readonly string[], index: number): void {
+  const later = left.find((name) => Object.hasOwn(record, name));
+  if (later === undefined) return;
+  throw new ServingError(
+    'BAD_INPUT',
+    `record ${index} has the feature '${later}', which record 0 lacks; all records of a request must have it, or none`,
+  );
 }
 
 /** What all records have for one input. */

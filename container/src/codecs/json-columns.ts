@@ -1,5 +1,11 @@
 /** The columnar form, `{"inputs": ...}`, to tensors. */
-import { isBase64Object, listLength, type TensorMap, tensorFromJson } from '@sagemaker-tfs/tensors';
+import {
+  isBase64Object,
+  listLength,
+  type Signature,
+  type TensorMap,
+  tensorFromJson,
+} from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { dtypeOf, onlyInput, reading, unknownInput } from './input-error.ts';
 import type { JsonContext } from './json-instances.ts';
@@ -19,10 +25,7 @@ export function columnsToTensors(inputs: unknown, { signature, limits }: JsonCon
       ),
     };
   }
-  // What the signature does not name is passed over, as TensorFlow Serving does.
-  const known = Object.entries(inputs).filter(([name]) => Object.hasOwn(signature.inputs, name));
-  const [unknown] = Object.keys(inputs);
-  if (known.length === 0 && unknown !== undefined) throw unknownInput(unknown, signature);
+  const known = knownColumns(inputs, signature);
   const entries = known.map(([name, value]) => {
     const dtype = dtypeOf(name, signature);
     return [
@@ -34,4 +37,17 @@ export function columnsToTensors(inputs: unknown, { signature, limits }: JsonCon
     throw new ServingError('BAD_INPUT', '"inputs" is empty');
   }
   return Object.fromEntries(entries);
+}
+
+/**
+ * The columns that the signature names. Others are passed over where all its inputs are there, as TensorFlow
+ * Serving's REST API does. Where one is not, another name may be its misspelling: nothing is left to a default then.
+ * @throws ServingError UNKNOWN_INPUT
+ */
+function knownColumns(inputs: object, signature: Signature): [string, unknown][] {
+  const known = Object.entries(inputs).filter(([name]) => Object.hasOwn(signature.inputs, name));
+  if (known.length === Object.keys(signature.inputs).length && known.length > 0) return known;
+  const unknown = Object.keys(inputs).find((name) => !Object.hasOwn(signature.inputs, name));
+  if (unknown !== undefined) throw unknownInput(unknown, signature);
+  return known;
 }

@@ -129,6 +129,10 @@ describe.each(FORMATS)('%s', (_, codec, framing) => {
     expect((await failure(codec, lacking, named)).message).toContain(
       "record 1 lacks the feature 'b'",
     );
+    const later = bodyFrom(framing, [{ a: one.a }, one].map(encodeExample));
+    expect((await failure(codec, later, named)).message).toContain(
+      "record 1 has the feature 'b', which record 0 lacks",
+    );
     const long = { ...one, a: tensorFromNested('float32', [1, 2, 3]) };
     const ragged = bodyFrom(framing, [one, long].map(encodeExample));
     expect((await failure(codec, ragged, named)).message).toContain('record 1 has 3 float32');

@@ -102,10 +102,10 @@ function imageRecords(context: DecodeContext): RecordReader {
     add: (record) => void records.push(record),
     async decoded() {
       // Only then: what reads text needs no image libraries.
-      const { imagesToTensors } = await import('../images/image-to-tensor.ts');
+      const { formOfImages, imagesToTensors } = await import('../images/image-to-tensor.ts');
       const { framesOf } = await import('../images/frame-in-picture.ts');
       const inputs = await imagesToTensors(records, context, (index) => `record ${index}`);
-      return { inputs, form: 'row', frames: await framesOf(records, context) };
+      return { inputs, form: formOfImages(context), frames: await framesOf(records, context) };
     },
   };
 }

@@ -17,6 +17,7 @@ const input: PixelsInput = {
   channels: 'rgb',
   layout: 'NHWC',
   channelDimension: true,
+  batchDimension: true,
   resize: 'stretch',
   padding: 0,
   interpolation: 'bilinear',

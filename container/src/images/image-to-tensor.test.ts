@@ -48,11 +48,53 @@ describe('shape and layout', () => {
   });
 
   test('gray for one channel, with and without its dimension', async () => {
-    const four = await tensorOf([await colors()], signatureOf('uint8', [-1, 2, 3, 1]));
-    expect(four.shape).toEqual([1, 2, 3, 1]);
-    const three = await tensorOf([await colors()], signatureOf('uint8', [-1, 2, 3]));
-    expect(three.shape).toEqual([1, 2, 3]);
+    const four = await tensorOf([await colors()], signatureOf('uint8', [-1, 2, 5, 1]));
+    expect(four.shape).toEqual([1, 2, 5, 1]);
+    const three = await tensorOf([await colors()], signatureOf('uint8', [-1, 2, 5]));
+    expect(three.shape).toEqual([1, 2, 5]);
     expect(three.bytes).toEqual(four.bytes);
+  });
+
+  test('one picture for an input without a batch, never several', async () => {
+    const batch = await tensorOf([await colors()], signatureOf('uint8', [-1, 4, 6, 3]));
+    for (const shape of [
+      [-1, -1, 3],
+      [4, 6, 3],
+    ]) {
+      const signature = signatureOf('uint8', shape);
+      const one = await tensorOf([await colors()], signature);
+      expect(one.shape).toEqual([4, 6, 3]);
+      expect(one.bytes).toEqual(batch.bytes);
+      const two = [await colors(), await colors()];
+      await expect(tensorOf(two, signature)).rejects.toMatchObject({
+        code: 'BAD_INPUT',
+        message: expect.stringContaining('exactly 1 image a request, got 2'),
+      });
+    }
+  });
+
+  test.each([
+    [[], 1, []],
+    [[-1], 2, [2]],
+    [[-1, 1], 2, [2, 1]],
+    [[-1, -1], 2, [2, 1]],
+    [undefined, 2, [2]],
+    [[], 2, 'takes one scalar, got 2 images'],
+    [[3], 2, 'takes exactly 3 instances, got 2 images'],
+    [[-1, 3], 1, 'takes instances of [3], got 1 images'],
+    [[-1, -1, -1], 1, 'whose sizes flat values cannot tell'],
+  ])('encoded pictures for a string input %j: %d', async (shape, count, expected) => {
+    const images = Array.from({ length: count }, (_, at) => Buffer.from([at]));
+    const signature = signatureOf('string', shape as number[]);
+    const made = imagesToTensors(images, { signature, preprocess: undefined, limits });
+    if (typeof expected === 'string') {
+      await expect(made).rejects.toMatchObject({
+        code: 'BAD_INPUT',
+        message: expect.stringContaining(expected),
+      });
+    } else {
+      expect(await made).toEqual({ image: { dtype: 'string', shape: expected, values: images } });
+    }
   });
 
   test("a model of any size gets the picture's own, or the declared one", async () => {

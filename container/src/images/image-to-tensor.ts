@@ -14,6 +14,7 @@ import {
   stringTensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import { instanceShape } from '../codecs/instance-shape.ts';
 import { ServingError } from '../errors.ts';
 import type { ImageElements, ImageTask } from './image-task.ts';
 import { runImageBatch, runImageTasks } from './image-tasks.ts';
@@ -58,8 +59,8 @@ function reasonOf({ message }: ManifestError, preprocess: Preprocess | undefined
 }
 
 /**
- * One batch of all pictures: for a DT_STRING input their bytes as they are, else pixels in
- * [N,H,W,C], [N,C,H,W] or [N,H,W].
+ * One batch of all pictures: for a DT_STRING input ([N], [N,1], or [] for one) their bytes as they are, else pixels in
+ * [N,H,W,C], [N,C,H,W] or [N,H,W], or in [H,W,C] for one picture.
  * @param name what messages call a picture, by its index
  * @throws ServingError 4xx naming the picture
  */
@@ -70,29 +71,39 @@ export async function imagesToTensors(
 ): Promise<TensorMap> {
   const { signature, preprocess } = context;
   const input = imageInput(signature, preprocess);
-  checkBatch(images.length, signature, input.input);
   if (input.bytes) {
-    const shape = [images.length, ...trailingOnes(signature, input.input)];
-    return { [input.input]: stringTensor(shape, images) };
+    const { shape } = signature.inputs[input.input] ?? {};
+    const words = { rows: 'images', values: 'value' };
+    const batch = instanceShape(input.input, shape, images.length, 1, words);
+    return { [input.input]: stringTensor(batch, images) };
   }
+  checkBatch(images.length, signature, input);
   const rows = await decodeRows(images, input, context, name);
-  const shape = [images.length, ...rowShape(rows, input)];
+  const batch = input.batchDimension ? [images.length] : [];
+  const shape = [...batch, ...rowShape(rows, input)];
   return { [input.input]: numericTensor(input.dtype, shape, rows.bytes) };
 }
 
+/** Rows of a batch, or columns where the input is one picture without a dimension for the batch. */
+export function formOfImages({ signature, preprocess }: PictureContext): 'row' | 'columnar' {
+  const input = imageInput(signature, preprocess);
+  const { shape } = signature.inputs[input.input] ?? {};
+  const isBatch = input.bytes ? shape?.length !== 0 : input.batchDimension;
+  return isBatch ? 'row' : 'columnar';
+}
+
 /** A fixed batch size must be met; only a batch of one can be told to be so before the model is asked. */
-function checkBatch(count: number, { inputs, key }: Signature, input: string): void {
-  const fixed = inputs[input]?.shape?.[0] ?? -1;
+function checkBatch(
+  count: number,
+  { inputs, key }: Signature,
+  { input, batchDimension }: PixelsInput,
+): void {
+  const fixed = batchDimension ? (inputs[input]?.shape?.[0] ?? -1) : 1;
   if (fixed < 0 || fixed === count) return;
   throw new ServingError(
     'BAD_INPUT',
     `input '${input}' of signature '${key}' takes exactly ${fixed} image${fixed === 1 ? '' : 's'} a request, got ${count}`,
   );
-}
-
-/** [N,1] inputs of strings exist beside [N]. */
-function trailingOnes({ inputs }: Signature, input: string): number[] {
-  return (inputs[input]?.shape ?? []).slice(1).map(() => 1);
 }
 
 function rowShape({ width, height }: ImageElements, input: PixelsInput): number[] {

@@ -23,6 +23,7 @@ function inputOf(changes: Partial<PixelsInput>): PixelsInput {
     channels: 'rgb',
     layout: 'NHWC',
     channelDimension: true,
+    batchDimension: true,
     resize: 'stretch',
     padding: 0,
     interpolation: 'bilinear',

@@ -108,6 +108,7 @@ test('nor do those of a batch, whole or damaged', async () => {
     channels: 'rgb' as const,
     layout: 'NCHW' as const,
     channelDimension: true,
+    batchDimension: true,
     resize: 'stretch' as const,
     padding: 0,
     interpolation: 'bilinear' as const,

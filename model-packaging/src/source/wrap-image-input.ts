@@ -66,6 +66,12 @@ function resolveSettings(declaration: PreprocessInput, signature: Signature): Pi
       `the model's input '${resolved.input}' takes encoded pictures already. Leave the image input out.`,
     );
   }
+  if (!resolved.batchDimension) {
+    throw new PackagingError(
+      'BAD_DECLARATION',
+      `the model's input '${resolved.input}' takes one picture without a dimension for the batch. Leave the image input out, or export the model with [N,H,W,C].`,
+    );
+  }
   if (resolved.height !== undefined && resolved.width !== undefined) return resolved;
   throw new PackagingError(
     'BAD_DECLARATION',
