@@ -9,8 +9,8 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
+import { instanceShape } from '../models/instance-shape.ts';
 import { reading } from './input-error.ts';
-import { instanceShape } from './instance-shape.ts';
 
 /** Collects the cells of one input. */
 export interface CellCollector {

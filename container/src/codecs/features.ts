@@ -10,11 +10,11 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { instanceShape } from '../models/instance-shape.ts';
 import type { DecodeContext } from './codec.ts';
 import { fitInput } from './fit-input.ts';
 import { eachInTurns } from './in-turns.ts';
 import { reading, shortened } from './input-error.ts';
-import { instanceShape } from './instance-shape.ts';
 
 /** The feature that SageMaker's own algorithms read. */
 const VALUES = 'values';

@@ -2,11 +2,11 @@
 import { DTYPES, type Signature, stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
+import { instanceShape } from '../models/instance-shape.ts';
 import type { DecodeContext, DecodedRequest } from './codec.ts';
 import { type FeatureBatch, featureBatch } from './features.ts';
 import { eachInTurns } from './in-turns.ts';
 import { inputError } from './input-error.ts';
-import { instanceShape } from './instance-shape.ts';
 import { decodeExample } from './tf-example.ts';
 
 /** What a record takes in memory besides its bytes: a body of empty records must not multiply. */

@@ -14,8 +14,8 @@ import {
   stringTensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import { instanceShape } from '../codecs/instance-shape.ts';
 import { ServingError } from '../errors.ts';
+import { instanceShape } from '../models/instance-shape.ts';
 import type { ImageElements, ImageTask } from './image-task.ts';
 import { runImageBatch, runImageTasks } from './image-tasks.ts';
 import type { PictureContext } from './picture-context.ts';
