@@ -18,8 +18,13 @@ export const codecs: Bench = {
     const json = jsonRows(context);
     const checksums = checksumRows(context);
     const pictures = [
-      ...(await pictureRows(context, 'S, 320x240 to 224x224', await smallPicture(), 224)),
-      ...(await pictureRows(context, 'B, 800x600 to 640x640', await detectionPicture(), 640)),
+      ...(await pictureRows(context, 'One picture, 320x240 to 224x224', await smallPicture(), 224)),
+      ...(await pictureRows(
+        context,
+        'Detections, 800x600 to 640x640',
+        await detectionPicture(),
+        640,
+      )),
     ];
     const rate = (name: string) =>
       Number(json.find((row) => row.name === name)?.rate ?? Number.NaN);
@@ -61,6 +66,7 @@ export const codecs: Bench = {
       charts: [
         {
           title: 'Floats to text, on one core',
+          conditions: 'No server and no model: float32 values to JSON text in memory.',
           unit: 'MB/s of JSON',
           bars: [JSON_OURS, JSON_STRINGIFY].map((name) => ({ name, value: rate(name) })),
         },

@@ -8,6 +8,7 @@ import {
   find,
   latencyChart,
   type Measured,
+  NO_MODEL,
   servingTable,
 } from './lib/serving.ts';
 import { median, twoSocketHops } from './lib/sockets.ts';
@@ -22,7 +23,7 @@ const ROUNDS = { quick: 8, full: 40, warmUp: 3 };
 
 export const detection: Bench = {
   name: 'detection',
-  question: 'Detection (B): how fast are replies of 29 MB?',
+  question: 'Detection: how fast are replies of 29 MB?',
   async run(context): Promise<Findings> {
     const body = await detectionPicture();
     const bytes = outputBytes((CASES.B as (typeof CASES)[string])());
@@ -60,9 +61,10 @@ export const detection: Bench = {
     return {
       tables: [servingTable('JSON', json), servingTable('npz', npz), servingTable('npy', npy)],
       charts: [
-        latencyChart('29 MB of float32 as JSON', json, 1, true),
+        latencyChart('29 MB of detections as JSON', NO_MODEL, json, 1),
         {
-          title: '29 MB of float32 as npz, one in flight',
+          title: '29 MB of detections as npz, 1 in flight',
+          conditions: NO_MODEL,
           unit: 'ms, median',
           bars: [
             { name: SOCKETS, value: sockets },
@@ -90,21 +92,21 @@ function targets({ json, npz, npy, sockets }: Parts): Target[] {
     find(measured, name, 1)?.latency.p50 ?? Number.NaN;
   return [
     {
-      what: 'B, npz: time against two bare socket hops',
+      what: 'Detections, npz: time against two bare socket hops',
       bound: 'at most',
       target: 2,
       measured: p50(npz, OURS) / sockets,
       unit: 'x',
     },
     {
-      what: 'B, npy: time against two bare socket hops',
+      what: 'Detections, npy: time against two bare socket hops',
       bound: 'at most',
       target: 2,
       measured: p50(npy, OURS) / sockets,
       unit: 'x',
     },
     {
-      what: "B, JSON: times as fast as Python's gRPC and json.dumps",
+      what: "Detections, JSON: times as fast as Python's gRPC and json.dumps",
       bound: 'at least',
       target: 15,
       measured: p50(json, PYTHON_GRPC) / p50(json, OURS),

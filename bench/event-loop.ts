@@ -60,14 +60,14 @@ export const eventLoop: Bench = {
       ],
       targets: [
         {
-          what: `/ping P99 while B runs at ${IN_FLIGHT} in flight, JSON`,
+          what: `/ping P99 while detections run at ${IN_FLIGHT} in flight, JSON`,
           bound: 'at most',
           target: 20,
           measured: p99(JSON_TYPE),
           unit: 'ms',
         },
         {
-          what: `/ping P99 while B runs at ${IN_FLIGHT} in flight, npz`,
+          what: `/ping P99 while detections run at ${IN_FLIGHT} in flight, npz`,
           bound: 'at most',
           target: 20,
           measured: p99('application/x-npz'),

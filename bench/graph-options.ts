@@ -22,6 +22,7 @@ const SETTINGS: readonly [name: string, environment: Readonly<Record<string, str
   ['1 operation at a time', { SAGEMAKER_TFS_INTER_OP_PARALLELISM: '1' }],
 ];
 const IN_FLIGHT = [1, 4];
+const CONDITIONS = `MobileNetV2 whole, random weights, in-process, one process; ${availableParallelism()} cores, no GPU.`;
 /** Of the usual window, so that all settings take less than a minute. */
 const SHORTER = 0.33;
 
@@ -59,7 +60,7 @@ export const graphOptions: Bench = {
     });
     return {
       tables: [table(measured, firsts)],
-      charts: IN_FLIGHT.map((count) => rateChart('MobileNetV2', measured, count)),
+      charts: IN_FLIGHT.map((count) => rateChart('MobileNetV2', CONDITIONS, measured, count)),
       notes: [
         `MobileNetV2 on ${availableParallelism()} cores and no GPU, in-process; from the JPEG to the last byte of the answer. The processor has ${features().join(', ') || 'no instructions for 16 bits'}. The difference is that of the answers to one picture, against the default's largest number; 0 where the option computes the same.`,
         'TensorFlow Serving gets the same options, as flags and variables; float16 needs a GPU. How to measure on one: [Performance](../docs/performance.md#on-your-gpu).',

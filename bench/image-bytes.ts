@@ -71,8 +71,8 @@ export const imageBytes: Bench = {
       charts: [
         {
           title: 'Bytes of a request with one 224x224 picture',
+          conditions: 'Sizes of request bodies; nothing is timed.',
           unit: 'bytes',
-          logarithmic: true,
           bars: rows.map(({ name, bytes }) => ({ name: String(name), value: Number(bytes) })),
         },
       ],

@@ -87,10 +87,10 @@ async function largeReplies(context: BenchContext): Promise<Row[]> {
   const ten = await tenPictures();
   const rows: Row[] = [];
   for (const [name, canned, contentType, accept, body, small] of [
-    ['B, JSON', 'B', 'application/x-image', 'application/json', jpeg, 'num_detections'],
-    ['B, npz', 'B', 'application/x-image', 'application/x-npz', jpeg, 'num_detections'],
-    ['Y, npy', 'Y', 'application/octet-stream', 'application/x-npy', ten, 'grid_16'],
-    ['Y, npz', 'Y', 'application/octet-stream', 'application/x-npz', ten, 'grid_16'],
+    ['Detections, JSON', 'B', 'application/x-image', 'application/json', jpeg, 'num_detections'],
+    ['Detections, npz', 'B', 'application/x-image', 'application/x-npz', jpeg, 'num_detections'],
+    ['Ten pictures, npy', 'Y', 'application/octet-stream', 'application/x-npy', ten, 'grid_16'],
+    ['Ten pictures, npz', 'Y', 'application/octet-stream', 'application/x-npz', ten, 'grid_16'],
   ] as const) {
     const frontEnd = await startOurs(canned);
     try {
@@ -173,8 +173,8 @@ async function slowReaders(context: BenchContext): Promise<Row[]> {
   const body = await detectionPicture();
   const rows: Row[] = [];
   for (const [name, accept, megabytes] of [
-    ['B, JSON', 'application/json', 80],
-    ['B, npz', 'application/x-npz', 29],
+    ['Detections, JSON', 'application/json', 80],
+    ['Detections, npz', 'application/x-npz', 29],
   ] as const) {
     const frontEnd = await startOurs('B');
     try {

@@ -84,7 +84,7 @@ export const realModels: Bench = {
         )?.ratio,
       );
     const target = (backend: string): Target => ({
-      what: `B, three outputs, JSON, ${backend}: time against the model's own`,
+      what: `Detections, three outputs, JSON, ${backend}: time against the model's own`,
       bound: 'at most',
       target: 1.5,
       measured: ratio(backend),

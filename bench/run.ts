@@ -5,15 +5,17 @@ import type { Bench, BenchContext } from './lib/bench.ts';
 import { isMet } from './lib/bench.ts';
 import { processorTicks, stolenSince } from './lib/process-stats.ts';
 import { buildPrograms } from './lib/programs.ts';
-import { writeReport, writeResult } from './lib/report.ts';
+import { redrawCharts, writeReport, writeResult } from './lib/report.ts';
 import { BENCHES } from './questions.ts';
 
 const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-size MB] [--pictures COUNT]
+       npm run bench -- --redraw
 
   --only        of these alone: ${BENCHES.map(({ name }) => name).join(', ')}
   --quick       short windows: figures to look at, none to keep
   --model-size  megabytes of the model that is packaged (default: 160, with --quick 64)
   --pictures    pictures of the local batch job (default: 10000, with --quick 1000)
+  --redraw      measures nothing: draws the charts and pages of the committed results again
 `;
 
 /** Seconds of a measured window. */
@@ -21,6 +23,7 @@ const WINDOW = { full: 1.3, quick: 0.6 };
 
 interface Arguments {
   readonly chosen: readonly Bench[];
+  readonly redraw: boolean;
   readonly context: BenchContext;
 }
 
@@ -31,6 +34,7 @@ function readArguments(): Arguments | undefined {
       quick: { type: 'boolean', default: false },
       'model-size': { type: 'string' },
       pictures: { type: 'string' },
+      redraw: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -44,6 +48,7 @@ function readArguments(): Arguments | undefined {
   const log = (text: string) => process.stderr.write(`  ${text}\n`);
   return {
     chosen,
+    redraw: values.redraw,
     context: {
       quick,
       seconds: quick ? WINDOW.quick : WINDOW.full,
@@ -59,6 +64,11 @@ async function main(): Promise<void> {
   if (!wanted) {
     process.stderr.write(USAGE);
     process.exitCode = 2;
+    return;
+  }
+  if (wanted.redraw) {
+    redrawCharts(BENCHES);
+    writeReport(BENCHES);
     return;
   }
   const { chosen, context } = wanted;

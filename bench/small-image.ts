@@ -10,6 +10,7 @@ import {
   find,
   latencyChart,
   type Measured,
+  NO_MODEL,
   rateChart,
   rateRatio,
   servingTable,
@@ -31,7 +32,7 @@ const BUSY = 8;
 
 export const smallImage: Bench = {
   name: 'small-image',
-  question: 'One small picture a request (S): how many a second, and at what cost?',
+  question: 'One small picture a request: how many a second, and at what cost?',
   async run(context): Promise<Findings> {
     const body = await smallPicture();
     const request = { headers: { 'content-type': 'application/x-image' }, body };
@@ -60,8 +61,8 @@ export const smallImage: Bench = {
     return {
       tables: [servingTable('Requests', measured)],
       charts: [
-        rateChart('Small picture', measured, BUSY),
-        latencyChart('Small picture', measured, 1, true),
+        rateChart('One 20 KB JPEG to 1,000 floats', NO_MODEL, measured, BUSY),
+        latencyChart('One 20 KB JPEG to 1,000 floats', NO_MODEL, measured, 1),
       ],
       targets: targets(measured, alone),
       notes: [
@@ -76,35 +77,35 @@ function targets(measured: readonly Measured[], decodeAlone: number): Target[] {
   const cpu = find(measured, OURS_UINT8, BUSY)?.cpuMilliseconds ?? Number.NaN;
   return [
     {
-      what: 'S, gRPC, graph takes uint8: requests/s against Python gRPC',
+      what: 'One picture, gRPC, graph takes uint8: requests/s against Python gRPC',
       bound: 'at least',
       target: 3,
       measured: ratio(OURS_UINT8_PROCESSES, PYTHON_GRPC),
       unit: 'x',
     },
     {
-      what: 'S, gRPC, graph takes float32: requests/s against Python gRPC',
+      what: 'One picture, gRPC, graph takes float32: requests/s against Python gRPC',
       bound: 'at least',
       target: 2,
       measured: ratio(OURS_FLOAT_PROCESSES, PYTHON_GRPC),
       unit: 'x',
     },
     {
-      what: 'S, gRPC, graph takes uint8: requests/s against Python REST',
+      what: 'One picture, gRPC, graph takes uint8: requests/s against Python REST',
       bound: 'at least',
       target: 50,
       measured: ratio(OURS_UINT8_PROCESSES, PYTHON_REST),
       unit: 'x',
     },
     {
-      what: 'S, in-process, graph takes uint8: requests/s against Python gRPC',
+      what: 'One picture, in-process, graph takes uint8: requests/s against Python gRPC',
       bound: 'at least',
       target: 4,
       measured: ratio(IN_PROCESS_PROCESSES, PYTHON_GRPC),
       unit: 'x',
     },
     {
-      what: 'S, graph takes uint8: front-end CPU beyond JPEG decode and resize alone',
+      what: 'One picture, graph takes uint8: front-end CPU beyond JPEG decode and resize alone',
       bound: 'at most',
       target: 0.7,
       measured: cpu - decodeAlone,

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import prices from '../prices/us-east-1.json';
 
 const DOCS = __dirname;
-const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+const README = '../README.md';
+const pages = [README, ...readdirSync(DOCS).filter((name) => name.endsWith('.md'))];
 
 /** Every TypeScript example, without its indentation: pages quote parts of them. */
 const examples = readdirSync(join(DOCS, 'examples'), { recursive: true, encoding: 'utf8' })

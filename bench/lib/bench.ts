@@ -50,9 +50,9 @@ export type Row = Readonly<Record<string, string | number | undefined>>;
 /** Bars, the shorter the better where `unit` is a time. */
 export interface Chart {
   readonly title: string;
+  /** Under the title, in words: what the model computes, and how many processes serve. */
+  readonly conditions: string;
   readonly unit: string;
-  /** Default: false. */
-  readonly logarithmic?: boolean;
   readonly bars: readonly { readonly name: string; readonly value: number }[];
 }
 

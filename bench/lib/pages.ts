@@ -12,28 +12,28 @@ export const PAGES = ['README.md', 'docs/performance.md'];
 /** The targets that tell most, in words for who has read nothing else. */
 const HEADLINES: readonly [what: string, words: string][] = [
   [
-    'S, gRPC, graph takes uint8: requests/s against Python gRPC',
-    'A 20 KB picture in, 1,000 floats out: requests a second, against Python over gRPC',
+    'One picture, gRPC, graph takes uint8: requests/s against Python gRPC',
+    'A 20 KB picture in, 1,000 floats out, nothing computed, 8 in flight, a process a core: requests a second, against Python over gRPC',
   ],
   [
-    'S, gRPC, graph takes uint8: requests/s against Python REST',
+    'One picture, gRPC, graph takes uint8: requests/s against Python REST',
     'The same, against Python over REST',
   ],
   [
-    'S, in-process, graph takes uint8: requests/s against Python gRPC',
-    "The same with TensorFlow in the runtime's own process, against Python over gRPC",
+    'One picture, in-process, graph takes uint8: requests/s against Python gRPC',
+    "The same with TensorFlow in the runtime's own process (our target is 4x)",
   ],
   [
-    "B, JSON: times as fast as Python's gRPC and json.dumps",
+    "Detections, JSON: times as fast as Python's gRPC and json.dumps",
     "29 MB of detections as JSON: times as fast as Python's `json.dumps`",
   ],
   [
-    'B, npz: time against two bare socket hops',
-    '29 MB of detections as npz: time, against the bytes alone through two sockets',
+    'Detections, npz: time against two bare socket hops',
+    '29 MB of detections as npz: time, against copying the bytes through two sockets',
   ],
   [
     'Peak memory over idle, in sizes of the largest reply in flight',
-    'Memory for the largest answer, in sizes of that answer',
+    'Peak memory of the largest answer, in sizes of that answer',
   ],
 ];
 
@@ -42,6 +42,7 @@ export function withFigures(page: string, path: string, results: readonly Result
   const targets = results.flatMap((result) => result.targets ?? []);
   return withMarked(page, 'bench', (what) => {
     if (what === 'headlines') return headlines(targets);
+    if (what === 'real-models') return realModels(results);
     return what === 'targets' ? targetTable(targets) : chart(what, path, results);
   });
 }
@@ -63,6 +64,19 @@ function headlines(targets: readonly Target[]): string {
   return table(['measured', 'figure'], rows);
 }
 
+/** What a whole model leaves of the figures above: the rows of MobileNetV2. */
+function realModels(results: readonly Result[]): string {
+  const rows = results
+    .find(({ name }) => name === 'real-models')
+    ?.tables[0]?.rows.filter(({ name }) => String(name).startsWith('MobileNetV2'));
+  if (!rows?.length) throw new Error('no rows of MobileNetV2 in real-models');
+  const cell = (value: unknown) => (typeof value === 'number' ? `${figure(value)} ms` : '-');
+  return table(
+    ['MobileNetV2 whole, JPEG in, JSON out, 1 in flight', 'median', 'P95'],
+    rows.map(({ through, p50, p95 }) => [String(through), cell(p50), cell(p95)]),
+  );
+}
+
 /** A row for each target. */
 export function targetTable(targets: readonly Target[]): string {
   return [
@@ -81,7 +95,7 @@ function chart(name: string, path: string, results: readonly Result[]): string {
   const found = results.find((result) => result.name === bench)?.charts?.[Number(number) - 1];
   if (!found) throw new Error(`no chart ${name}`);
   const file = relative(dirname(path), join('bench', 'results', `${name}.svg`));
-  return `![${found.title}: ${found.unit}](${file})`;
+  return `![${found.title}: ${found.unit}](${file})\n\n*${found.title}. ${found.conditions}*`;
 }
 
 /** `3.65x`, `14.7 ms`. */

@@ -33,8 +33,17 @@ export function writeResult(
     ...findings,
   };
   writeFileSync(join(RESULTS, `${bench.name}.json`), `${JSON.stringify(result, rounded, 2)}\n`);
-  const names = chartNames(bench.name, findings.charts?.length ?? 0);
-  for (const [index, chart] of (findings.charts ?? []).entries()) {
+  drawCharts(result);
+}
+
+/** Draws the charts of every committed result again, which measures nothing. */
+export function redrawCharts(benches: readonly Bench[]): void {
+  for (const result of readResults(benches)) drawCharts(result);
+}
+
+function drawCharts({ name, charts = [] }: Result): void {
+  const names = chartNames(name, charts.length);
+  for (const [index, chart] of charts.entries()) {
     writeFileSync(join(RESULTS, names[index] as string), `${barChart(chart)}\n`);
   }
 }

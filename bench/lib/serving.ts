@@ -226,10 +226,20 @@ export function servingTable(title: string, measured: readonly Measured[]): Resu
   return { title: `${title} (baseline: ${measured[0]?.name})`, columns: COLUMNS, rows };
 }
 
+/** {@link Chart.conditions} where the model server answers ready bytes. */
+export const NO_MODEL =
+  'Front ends alone: the model server answers ready bytes and computes nothing. Python has a process a core, the rest one if not named.';
+
 /** Bars of requests a second at one number in flight. */
-export function rateChart(title: string, measured: readonly Measured[], inFlight: number): Chart {
+export function rateChart(
+  title: string,
+  conditions: string,
+  measured: readonly Measured[],
+  inFlight: number,
+): Chart {
   return {
     title: `${title}, ${inFlight} in flight`,
+    conditions,
     unit: 'requests a second',
     bars: measured
       .filter((one) => one.inFlight === inFlight)
@@ -240,14 +250,14 @@ export function rateChart(title: string, measured: readonly Measured[], inFlight
 /** Bars of the median time at one number in flight. */
 export function latencyChart(
   title: string,
+  conditions: string,
   measured: readonly Measured[],
   inFlight: number,
-  logarithmic = false,
 ): Chart {
   return {
     title: `${title}, ${inFlight} in flight`,
+    conditions,
     unit: 'ms, median',
-    logarithmic,
     bars: measured
       .filter((one) => one.inFlight === inFlight)
       .map(({ name, latency }) => ({ name, value: latency.p50 })),

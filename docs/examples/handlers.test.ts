@@ -80,6 +80,16 @@ test.each<[string, string, string, string | Uint8Array, unknown]>([
   expect(JSON.parse(answer.body.toString())).toEqual(expected);
 });
 
+test('the handler of README answers the digit', async () => {
+  const answer = await ask(
+    join(DIGITS, 'model'),
+    'handlers/likeliest-digit.ts',
+    'image/jpeg',
+    seven,
+  );
+  expect(JSON.parse(answer.body.toString())).toEqual({ digit: 7 });
+});
+
 test('handlers/streaming.ts answers a line for a line', async () => {
   const answer = await ask(HALF_PLUS_TWO, 'handlers/streaming.ts', 'text/plain', '1\n2\n3\n');
   expect(answer.contentType).toBe('application/jsonlines');
