@@ -315,8 +315,66 @@ def other_refusals():
     yield failed("metadata of another field", lambda: MODEL_METADATA(spec(field(metadata_field=["other"]), "half_plus_two")), code.INVALID_ARGUMENT, "Metadata field other is not supported")
     yield failed("metadata of no model", lambda: MODEL_METADATA(spec(field(metadata_field=["signature_def"]), "nobody")), code.NOT_FOUND, "Servable not found for request: Latest(nobody)")
     yield failed("metadata without model_spec", lambda: MODEL_METADATA(field(metadata_field=["signature_def"])), code.INVALID_ARGUMENT, "Missing ModelSpec")
-    # Differs by decision: docs/where-it-differs.md.
-    yield failed("MultiInference", lambda: PREDICTION.MultiInference(inference_pb2.MultiInferenceRequest()), code.UNIMPLEMENTED)
+
+
+METHODS = {"classify": "tensorflow/serving/classify", "regress": "tensorflow/serving/regress"}
+
+
+def multi_request(tasks, examples=(), name="half_plus_two", version=1):
+    request = inference_pb2.MultiInferenceRequest()
+    for key, method in tasks:
+        task = request.tasks.add(method_name=METHODS.get(method, method))
+        spec(task, name, version, signature=key)
+    request.input.example_list.examples.extend(examples)
+    return request
+
+
+def multi_inference_cases(name, version, path):
+    """Every signature of Classify and Regress in one call, against what the signature makes of the examples."""
+    session, signatures = session_of(path)
+    tasks = {key: signature.method_name.rpartition("/")[2] for key, signature in signatures.items()}
+    tasks = {key: method for key, method in tasks.items() if method in METHODS}
+    examples = [example_of(x=value, x2=value + 1, a=value, b=-value) for value in rng.normal(size=3)]
+    fed = [example.SerializeToString() for example in examples]
+    expected = {}
+    for key in tasks:
+        names = {alias: info.name for alias, info in signatures[key].outputs.items()}
+        try:
+            expected[key] = session.run(names, {signatures[key].inputs["inputs"].name: fed})
+        except (tf.errors.OpError, ValueError, KeyError):
+            continue
+    if len(expected) < 2:
+        return
+    chosen = [(key, tasks[key]) for key in expected]
+    answer = PREDICTION.MultiInference(multi_request(chosen, examples, name, version))
+    for (key, method), result in zip(chosen, answer.results):
+        own = result.model_spec
+        if (own.name, own.version.value, own.signature_name) != (name, version, key):
+            difference = f"model_spec {text_format.MessageToString(own, as_one_line=True)}"
+        elif method == "classify":
+            difference = classified(result.classification_result, expected[key])
+        else:
+            difference = regressed(result.regression_result, expected[key])
+        yield case(f"MultiInference {name} {version} {key}", difference)
+
+
+def multi_inference_refusals():
+    """multi_inference.cc"""
+    code, one = grpc.StatusCode, example_of(x=1.0)
+
+    def refused(what, status, text, tasks, examples=(one,)):
+        return failed(f"MultiInference, {what}", lambda: PREDICTION.MultiInference(multi_request(tasks, examples)), status, text)
+
+    regress, classify = ("regress_x_to_y", "regress"), ("classify_x_to_y", "classify")
+    yield refused("no tasks", code.INVALID_ARGUMENT, "ModelSpec has no name specified.", [])
+    yield refused("a signature twice", code.INVALID_ARGUMENT, "Duplicate evaluation of signature: regress_x_to_y", [regress, regress])
+    yield refused("no such signature", code.INVALID_ARGUMENT, "Requested signature not found in model graph: nobody", [("nobody", "regress")])
+    yield refused("another method", code.UNIMPLEMENTED, "Unsupported signature method_name: nothing", [classify, ("serving_default", "nothing")])
+    yield refused("no examples", code.INVALID_ARGUMENT, "Input is empty.", [regress, classify], [])
+    for name, text in (("digits", "All ModelSpecs in a MultiInferenceRequest must access the same model name."), ("", "Found ModelSpec with an empty model name.")):
+        request = multi_request([regress, classify], [one])
+        request.tasks[1].model_spec.name = name
+        yield failed(f"MultiInference, a second model {name}", lambda request=request: PREDICTION.MultiInference(request), code.INVALID_ARGUMENT, text)
 
 
 def grpc_calls():
@@ -324,10 +382,12 @@ def grpc_calls():
         for version, path in versions(name):
             yield from predict_cases(name, version, path)
             yield from examples_cases(name, version, path)
+            yield from multi_inference_cases(name, version, path)
             yield from metadata_cases(name, version, path)
         yield from status_cases(name)
     yield from predict_refusals()
     yield from examples_refusals()
+    yield from multi_inference_refusals()
     yield from other_refusals()
 
 

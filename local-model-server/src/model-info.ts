@@ -1,7 +1,7 @@
 /** Answers about models, the same over gRPC and REST: their versions' states and their signatures. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
-import type { Servable } from '@sagemaker-tfs/libtensorflow/serving';
+import { answeredSpec, type Servable } from '@sagemaker-tfs/libtensorflow/serving';
 import {
   Code,
   type GetModelMetadataResponse,
@@ -13,7 +13,6 @@ import {
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import type { ModelSpec } from './model-manager.ts';
-import { answeredSpec } from './model-spec.ts';
 import type { ServingCore } from './serving-core.ts';
 import type { VersionStatus } from './state-monitor.ts';
 

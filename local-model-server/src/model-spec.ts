@@ -1,8 +1,7 @@
-/** Model specs of requests, as messages and as the manager takes them. */
+/** Model specs of requests, as the manager takes them. */
 
-import { create } from '@bufbuild/protobuf';
-import { invalidArgument, type Servable } from '@sagemaker-tfs/libtensorflow/serving';
-import { type ModelSpec as ModelSpecMessage, ModelSpecSchema } from '@sagemaker-tfs/tensors/protos';
+import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
+import type { ModelSpec as ModelSpecMessage } from '@sagemaker-tfs/tensors/protos';
 import type { ModelSpec } from './model-manager.ts';
 
 /** @throws StatusError INVALID_ARGUMENT where the request has none */
@@ -14,13 +13,4 @@ export function modelSpecOf(message: ModelSpecMessage | undefined): ModelSpec {
     version: choice.case === 'version' ? choice.value.value : undefined,
     label: choice.case === 'versionLabel' ? choice.value : undefined,
   };
-}
-
-/** The spec in a response: which model and version answered, by which signature. */
-export function answeredSpec(servable: Servable, signatureName: string): ModelSpecMessage {
-  return create(ModelSpecSchema, {
-    name: servable.name,
-    versionChoice: { case: 'version', value: { value: servable.version } },
-    signatureName,
-  });
 }

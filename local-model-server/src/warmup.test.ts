@@ -1,7 +1,10 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { findLibrary } from '@sagemaker-tfs/libtensorflow';
 import { loadServable, warmUp } from '@sagemaker-tfs/libtensorflow/serving';
+import { encodeTfRecord } from '@sagemaker-tfs/tensors';
+import { ExampleSchema, PredictionLogSchema } from '@sagemaker-tfs/tensors/protos';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { temporaryDirectory } from '../test/temporary.ts';
 
@@ -50,4 +53,41 @@ test('a request that fails keeps the version from loading', async () => {
   const { path, load } = await versionWith(await readFile(REQUESTS));
   await cp(fixtureModel('digits').directory, path, { recursive: true });
   await expect(load(1)).rejects.toThrow('not found in request and no default value provided');
+});
+
+const log = (
+  logType: NonNullable<MessageInitShape<typeof PredictionLogSchema>['logType']>,
+): Buffer =>
+  Buffer.concat(
+    encodeTfRecord(toBinary(PredictionLogSchema, create(PredictionLogSchema, { logType }))),
+  );
+
+const task = (signatureName: string, methodName: string) => ({
+  modelSpec: { name: 'm', signatureName },
+  methodName: `tensorflow/serving/${methodName}`,
+});
+
+test('MultiInference runs too, and a record without a request of any API is passed over', async () => {
+  const feature = { x: { kind: { case: 'floatList' as const, value: { value: [1] } } } };
+  const example = create(ExampleSchema, { features: { feature } });
+  const request = {
+    tasks: [task('regress_x_to_y', 'regress'), task('classify_x_to_y', 'classify')],
+    input: { kind: { case: 'exampleList' as const, value: { examples: [example] } } },
+  };
+  const records = [
+    log({ case: 'multiInferenceLog', value: { request } }),
+    log({ case: undefined }),
+  ];
+  const { path, load } = await versionWith(Buffer.concat(records));
+  const servable = await load(0);
+  expect(await warmUp(servable, path, 1)).toBe(2);
+  await servable.unload();
+});
+
+test.each([
+  ['a run of the session', log({ case: 'sessionRunLog', value: {} }), 5],
+  ['a streamed prediction', log({ case: 'predictStreamedLog', value: {} }), 7],
+])('%s keeps the version from loading', async (_, record, number) => {
+  const { load } = await versionWith(record);
+  await expect(load(1)).rejects.toThrow(`Unsupported log_type for warmup: ${number}`);
 });

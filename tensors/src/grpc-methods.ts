@@ -5,6 +5,7 @@ export const GRPC_METHODS = {
   predict: '/tensorflow.serving.PredictionService/Predict',
   classify: '/tensorflow.serving.PredictionService/Classify',
   regress: '/tensorflow.serving.PredictionService/Regress',
+  multiInference: '/tensorflow.serving.PredictionService/MultiInference',
   getModelMetadata: '/tensorflow.serving.PredictionService/GetModelMetadata',
   getModelStatus: '/tensorflow.serving.ModelService/GetModelStatus',
   handleReloadConfigRequest: '/tensorflow.serving.ModelService/HandleReloadConfigRequest',

@@ -27,19 +27,48 @@ import { findSignature } from './predict.ts';
 import type { Servable } from './servable.ts';
 import { invalidArgument } from './status-error.ts';
 
+/** A signature of Classify or Regress that was looked at: what to fetch, and what to make of it. */
+export interface ExamplesTask<T> {
+  readonly signature: Signature;
+  readonly outputs: readonly string[];
+  readonly convert: (outputs: TensorMap, examples: number) => T;
+}
+
 /** Runs a classification signature (servables/tensorflow/classifier.cc). @throws StatusError, the signal's reason */
-export async function classify(
+export function classify(
   servable: Servable,
   signatureName: string,
   examples: readonly Uint8Array[],
   checkMethodName: boolean,
   signal?: AbortSignalLike,
 ): Promise<ClassificationResult> {
-  const signature = signatureOf(servable, signatureName, 'classification', checkMethodName);
+  const signature = signatureOf(servable, signatureName);
+  return runExamples(servable, classification(signature, checkMethodName), examples, signal);
+}
+
+/** Runs a regression signature (servables/tensorflow/regressor.cc). @throws StatusError, the signal's reason */
+export function regress(
+  servable: Servable,
+  signatureName: string,
+  examples: readonly Uint8Array[],
+  checkMethodName: boolean,
+  signal?: AbortSignalLike,
+): Promise<RegressionResult> {
+  const signature = signatureOf(servable, signatureName);
+  return runExamples(servable, regression(signature, checkMethodName), examples, signal);
+}
+
+/** PreProcessClassification. @throws StatusError INVALID_ARGUMENT */
+export function classification(
+  signature: Signature,
+  checkMethodName: boolean,
+): ExamplesTask<ClassificationResult> {
+  checkSignature(signature, 'classification', checkMethodName);
   const outputs = Object.keys(signature.outputs);
-  if (outputs.length > 2) {
+  if (outputs.length !== 1 && outputs.length !== 2) {
     throw invalidArgument(`Expected one or two output Tensors, found ${outputs.length}`);
   }
+  checkInput(signature, 'classification');
   const wanted = ['classes', 'scores'].filter((name) => outputs.includes(name));
   if (wanted.length === 0) {
     throw invalidArgument(
@@ -47,64 +76,61 @@ export async function classify(
         `Signature outputs were: ${outputs.join(', ')}`,
     );
   }
-  return runExamples({ servable, signature, examples, outputs: wanted, signal }, toClassifications);
+  return { signature, outputs: wanted, convert: toClassifications };
 }
 
-/** Runs a regression signature (servables/tensorflow/regressor.cc). @throws StatusError, the signal's reason */
-export async function regress(
-  servable: Servable,
-  signatureName: string,
-  examples: readonly Uint8Array[],
+/** PreProcessRegression. @throws StatusError INVALID_ARGUMENT */
+export function regression(
+  signature: Signature,
   checkMethodName: boolean,
-  signal?: AbortSignalLike,
-): Promise<RegressionResult> {
-  const signature = signatureOf(servable, signatureName, 'regression', checkMethodName);
+): ExamplesTask<RegressionResult> {
+  checkSignature(signature, 'regression', checkMethodName);
   const outputs = Object.keys(signature.outputs);
   if (outputs.length !== 1) throw invalidArgument('Expected one output Tensor.');
+  checkInput(signature, 'regression');
   if (outputs[0] !== 'outputs') {
     throw invalidArgument(
       `No regression outputs found in SignatureDef: its output is ${outputs[0]}, not outputs`,
     );
   }
-  return runExamples({ servable, signature, examples, outputs, signal }, toRegressions);
+  return { signature, outputs, convert: toRegressions };
 }
 
-function signatureOf(
-  servable: Servable,
-  name: string,
-  kind: 'classification' | 'regression',
-  checkMethodName: boolean,
-): Signature {
+function signatureOf(servable: Servable, name: string): Signature {
   const key = name || DEFAULT_SIGNATURE;
   const signature = findSignature(servable, key);
   if (!signature) throw invalidArgument(`No signature was found with the name: ${key}`);
+  return signature;
+}
+
+type Kind = 'classification' | 'regression';
+
+function checkSignature(signature: Signature, kind: Kind, checkMethodName: boolean): void {
   const method = kind === 'classification' ? METHOD_NAMES.classify : METHOD_NAMES.regress;
   if (checkMethodName && signature.methodName !== method) {
     throw invalidArgument(
       `Expected ${kind} signature method_name to be ${method}. Was: ${signature.methodName}`,
     );
   }
-  const inputs = Object.keys(signature.inputs);
-  if (inputs.length !== 1) throw invalidArgument('Expected one input Tensor.');
-  if (inputs[0] !== 'inputs') {
-    throw invalidArgument(
-      `No ${kind} inputs found in SignatureDef: its input is ${inputs[0]}, not inputs`,
-    );
+  if (Object.keys(signature.inputs).length !== 1) {
+    throw invalidArgument('Expected one input Tensor.');
   }
-  return signature;
 }
 
-interface ExamplesRun {
-  readonly servable: Servable;
-  readonly signature: Signature;
-  readonly examples: readonly Uint8Array[];
-  readonly outputs: readonly string[];
-  readonly signal: AbortSignalLike | undefined;
+function checkInput(signature: Signature, kind: Kind): void {
+  const [input] = Object.keys(signature.inputs);
+  if (input === 'inputs') return;
+  throw invalidArgument(
+    `No ${kind} inputs found in SignatureDef: its input is ${input}, not inputs`,
+  );
 }
 
-async function runExamples<T>(
-  { servable, signature, examples, outputs, signal }: ExamplesRun,
-  convert: (outputs: TensorMap, examples: number) => T,
+/** @throws StatusError, the signal's reason */
+export async function runExamples<T>(
+  servable: Servable,
+  { signature, outputs, convert }: ExamplesTask<T>,
+  examples: readonly Uint8Array[],
+  signal?: AbortSignalLike,
 ): Promise<T> {
   if (examples.length === 0) throw invalidArgument('Input is empty.');
   const [name = ''] = Object.keys(signature.inputs);

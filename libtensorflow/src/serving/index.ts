@@ -4,6 +4,7 @@ export * from './batching.ts';
 export * from './dtype-names.ts';
 export * from './examples.ts';
 export * from './load-servable.ts';
+export * from './multi-inference.ts';
 export * from './predict.ts';
 export * from './servable.ts';
 export * from './session.ts';

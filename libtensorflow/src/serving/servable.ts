@@ -1,12 +1,26 @@
 /** One loaded version of a model. */
-import { toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { decodeTensorProto, type TensorMap } from '@sagemaker-tfs/tensors';
-import { type SignatureDef, TensorProtoSchema } from '@sagemaker-tfs/tensors/protos';
+import {
+  type ModelSpec,
+  ModelSpecSchema,
+  type SignatureDef,
+  TensorProtoSchema,
+} from '@sagemaker-tfs/tensors/protos';
 import type { Session } from './session.ts';
 
 /** Name and version, as TensorFlow Serving prints them: `{name: half_plus_two version: 1}`. */
 export function servableId(name: string, version: bigint): string {
   return `{name: ${name} version: ${version}}`;
+}
+
+/** The spec in a response: which model and version answered, by which signature. */
+export function answeredSpec(servable: Servable, signatureName: string): ModelSpec {
+  return create(ModelSpecSchema, {
+    name: servable.name,
+    versionChoice: { case: 'version', value: { value: servable.version } },
+    signatureName,
+  });
 }
 
 /** A loaded version and the requests running on it; its session closes once the last of them is done. */

@@ -1,15 +1,17 @@
 /** Warm-up: the requests that a model brings along run before it is available. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { decodePredictRequest } from '@sagemaker-tfs/tensors';
 import {
   Code,
+  MultiInferenceRequestSchema,
   type PredictionLog,
   PredictionLogSchema,
   PredictRequestSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { classify, regress, serializedExamples } from './examples.ts';
+import { multiInference } from './multi-inference.ts';
 import { predict } from './predict.ts';
 import type { Servable } from './servable.ts';
 import { invalidArgument, StatusError, toStatusError } from './status-error.ts';
@@ -85,16 +87,34 @@ function parse(record: Uint8Array, path: string): PredictionLog {
   }
 }
 
-async function runRecord(servable: Servable, { logType }: PredictionLog): Promise<void> {
-  const request = logType.value?.request;
-  if (!request) throw new StatusError(Code.UNIMPLEMENTED, 'Unsupported log_type for warmup');
-  const signature = request.modelSpec?.signatureName ?? '';
-  if (logType.case === 'predictLog' && logType.value.request) {
-    const bytes = toBinary(PredictRequestSchema, logType.value.request);
-    (await predict(servable, decodePredictRequest(bytes), false)).release();
-  } else if (logType.case === 'classifyLog') {
-    await classify(servable, signature, serializedExamples(logType.value.request?.input), false);
-  } else if (logType.case === 'regressLog') {
-    await regress(servable, signature, serializedExamples(logType.value.request?.input), false);
+async function runRecord(servable: Servable, { logType: log }: PredictionLog): Promise<void> {
+  switch (log.case) {
+    case 'predictLog': {
+      const request = log.value.request ?? create(PredictRequestSchema);
+      const bytes = toBinary(PredictRequestSchema, request);
+      (await predict(servable, decodePredictRequest(bytes), false)).release();
+      return;
+    }
+    case 'classifyLog': {
+      const { modelSpec, input } = log.value.request ?? {};
+      await classify(servable, modelSpec?.signatureName ?? '', serializedExamples(input), false);
+      return;
+    }
+    case 'regressLog': {
+      const { modelSpec, input } = log.value.request ?? {};
+      await regress(servable, modelSpec?.signatureName ?? '', serializedExamples(input), false);
+      return;
+    }
+    case 'multiInferenceLog': {
+      const request = log.value.request ?? create(MultiInferenceRequestSchema);
+      await multiInference(servable, request, false);
+      return;
+    }
+    case 'sessionRunLog':
+    case 'predictStreamedLog': {
+      const number = PredictionLogSchema.field[log.case].number;
+      const message = `Unsupported log_type for warmup: ${number}`;
+      throw new StatusError(Code.UNIMPLEMENTED, message);
+    }
   }
 }

@@ -9,6 +9,8 @@ import {
   GetModelMetadataRequestSchema,
   GetModelMetadataResponseSchema,
   GRPC_METHODS,
+  MultiInferenceRequestSchema,
+  MultiInferenceResponseSchema,
   RegressionRequestSchema,
   RegressionResponseSchema,
   SignatureDefMapSchema,
@@ -234,6 +236,97 @@ describe('Classify and Regress', () => {
     expect(await grpcError(unknown)).toEqual({
       code: status.INVALID_ARGUMENT,
       details: 'No signature was found with the name: other',
+    });
+  });
+});
+
+describe('MultiInference', () => {
+  const messages = { request: MultiInferenceRequestSchema, response: MultiInferenceResponseSchema };
+  const CLASSIFY = 'tensorflow/serving/classify';
+  const REGRESS = 'tensorflow/serving/regress';
+  const task = (signatureName: string, methodName: string, name = half.name) => ({
+    modelSpec: {
+      name,
+      signatureName,
+      versionChoice: { case: 'version', value: { value: 1n } },
+    } as const,
+    methodName,
+  });
+  const ask = (tasks: ReturnType<typeof task>[], values = [20, 10]) =>
+    client.message(GRPC_METHODS.multiInference, messages, {
+      tasks,
+      input: {
+        kind: {
+          case: 'exampleList',
+          value: {
+            examples: values.map((value) =>
+              create(ExampleSchema, {
+                features: {
+                  feature: { x: { kind: { case: 'floatList', value: { value: [value] } } } },
+                },
+              }),
+            ),
+          },
+        },
+      },
+    });
+
+  test('a result a task, in the order of the tasks', async () => {
+    const { results } = await ask([
+      task('regress_x_to_y', REGRESS),
+      task('classify_x_to_y', CLASSIFY),
+    ]);
+    const [regressed, classified] = results.map(({ result }) => result);
+    if (regressed?.case !== 'regressionResult') throw new Error(`a ${regressed?.case}`);
+    if (classified?.case !== 'classificationResult') throw new Error(`a ${classified?.case}`);
+    expect(regressed.value.regressions.map(({ value }) => value)).toEqual([12, 7]);
+    const classes = classified.value.classifications.map(({ classes }) => classes);
+    expect(classes.flat().map(({ score }) => score)).toEqual([12, 7]);
+    expect(results.map(({ modelSpec }) => modelSpec)).toMatchObject([
+      { name: half.name, signatureName: 'regress_x_to_y', versionChoice: { value: { value: 1n } } },
+      {
+        name: half.name,
+        signatureName: 'classify_x_to_y',
+        versionChoice: { value: { value: 1n } },
+      },
+    ]);
+  });
+
+  test.each([
+    ['no tasks', [], 'ModelSpec has no name specified.'],
+    [
+      'two models',
+      [task('regress_x_to_y', REGRESS), task('regress_x_to_y', REGRESS, 'digits')],
+      'All ModelSpecs in a MultiInferenceRequest must access the same model name.',
+    ],
+    [
+      'a second task without a model',
+      [task('regress_x_to_y', REGRESS), task('classify_x_to_y', CLASSIFY, '')],
+      'Found ModelSpec with an empty model name.',
+    ],
+    [
+      'a signature twice',
+      [task('regress_x_to_y', REGRESS), task('regress_x_to_y', REGRESS)],
+      'Duplicate evaluation of signature: regress_x_to_y',
+    ],
+    [
+      'a signature that is not there',
+      [task('other', REGRESS)],
+      'Requested signature not found in model graph: other',
+    ],
+  ])('%s: refused', async (_, tasks, details) => {
+    expect(await grpcError(ask(tasks))).toEqual({ code: status.INVALID_ARGUMENT, details });
+  });
+
+  test('no examples, and other methods than Classify and Regress, are refused', async () => {
+    expect(await grpcError(ask([task('regress_x_to_y', REGRESS)], []))).toEqual({
+      code: status.INVALID_ARGUMENT,
+      details: 'Input is empty.',
+    });
+    const predict = ask([task('serving_default', 'tensorflow/serving/predict')]);
+    expect(await grpcError(predict)).toEqual({
+      code: status.UNIMPLEMENTED,
+      details: 'Unsupported signature method_name: tensorflow/serving/predict',
     });
   });
 });

@@ -3,8 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import {
+  answeredSpec,
   classify,
   invalidArgument,
+  multiInference,
   predict,
   regress,
   StatusError,
@@ -23,12 +25,15 @@ import {
   Code,
   GetModelMetadataRequestSchema,
   GetModelMetadataResponseSchema,
+  ModelSpecSchema,
+  MultiInferenceRequestSchema,
+  MultiInferenceResponseSchema,
   PredictRequestSchema,
   RegressionRequestSchema,
   RegressionResponseSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { modelMetadata, SIGNATURE_DEF } from '../model-info.ts';
-import { answeredSpec, modelSpecOf } from '../model-spec.ts';
+import { modelSpecOf } from '../model-spec.ts';
 import type { ServingCore } from '../serving-core.ts';
 import { frameMessage } from './framing.ts';
 import { messageMethod, parseMessage, type UnaryMethod } from './methods.ts';
@@ -100,6 +105,19 @@ export function regressMethod(core: ServingCore): UnaryMethod {
       create(RegressionResponseSchema, {
         modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
         result: await regress(servable, name, serializedExamples(input), core.checkMethodName),
+      }),
+    );
+  });
+}
+
+/** Classes, scores and values of the same tf.Examples by several signatures of one model. */
+export function multiInferenceMethod(core: ServingCore): UnaryMethod {
+  const schemas = { request: MultiInferenceRequestSchema, response: MultiInferenceResponseSchema };
+  return messageMethod(schemas, async (request) => {
+    const first = request.tasks[0]?.modelSpec ?? create(ModelSpecSchema);
+    return core.models.use(modelSpecOf(first), async (servable) =>
+      create(MultiInferenceResponseSchema, {
+        results: await multiInference(servable, request, core.checkMethodName),
       }),
     );
   });

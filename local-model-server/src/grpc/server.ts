@@ -14,6 +14,7 @@ import { getModelStatus, handleReloadConfigRequest } from './model-service.ts';
 import {
   classifyMethod,
   getModelMetadata,
+  multiInferenceMethod,
   predictMethod,
   regressMethod,
 } from './prediction-service.ts';
@@ -69,6 +70,7 @@ function methodsOf(core: ServingCore, { healthService }: GrpcOptions): GrpcMetho
     [GRPC_METHODS.predict, predictMethod(core)],
     [GRPC_METHODS.classify, classifyMethod(core)],
     [GRPC_METHODS.regress, regressMethod(core)],
+    [GRPC_METHODS.multiInference, multiInferenceMethod(core)],
     [GRPC_METHODS.getModelMetadata, getModelMetadata(core)],
     [GRPC_METHODS.getModelStatus, getModelStatus(core)],
     [GRPC_METHODS.handleReloadConfigRequest, handleReloadConfigRequest(core)],

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { toJson } from '@bufbuild/protobuf';
 import {
+  answeredSpec,
   classify,
   findSignature,
   invalidArgument,
@@ -21,7 +22,6 @@ import {
 import { dieOfCheck } from '../log.ts';
 import { modelStatus, signatureDefMap } from '../model-info.ts';
 import type { ModelSpec } from '../model-manager.ts';
-import { answeredSpec } from '../model-spec.ts';
 import type { ServingCore } from '../serving-core.ts';
 import { classificationJson, readExamples, regressionJson } from './examples-json.ts';
 import { parseBody, parseBodyWithFloats, parsedFor, signatureNameOf } from './json-body.ts';

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file serving.proto.
  */
 export const file_serving: GenFile = /*@__PURE__*/
-  fileDesc("Cg1zZXJ2aW5nLnByb3RvEhJ0ZW5zb3JmbG93LnNlcnZpbmcijAEKCU1vZGVsU3BlYxIMCgRuYW1lGAEgASgJEi4KB3ZlcnNpb24YAiABKAsyGy5nb29nbGUucHJvdG9idWYuSW50NjRWYWx1ZUgAEhcKDXZlcnNpb25fbGFiZWwYBCABKAlIABIWCg5zaWduYXR1cmVfbmFtZRgDIAEoCUIQCg52ZXJzaW9uX2Nob2ljZSLiAQoOUHJlZGljdFJlcXVlc3QSMQoKbW9kZWxfc3BlYxgBIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMSPgoGaW5wdXRzGAIgAygLMi4udGVuc29yZmxvdy5zZXJ2aW5nLlByZWRpY3RSZXF1ZXN0LklucHV0c0VudHJ5EhUKDW91dHB1dF9maWx0ZXIYAyADKAkaRgoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcudGVuc29yZmxvdy5UZW5zb3JQcm90bzoCOAEi0AEKD1ByZWRpY3RSZXNwb25zZRIxCgptb2RlbF9zcGVjGAIgASgLMh0udGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU3BlYxJBCgdvdXRwdXRzGAEgAygLMjAudGVuc29yZmxvdy5zZXJ2aW5nLlByZWRpY3RSZXNwb25zZS5PdXRwdXRzRW50cnkaRwoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLnRlbnNvcmZsb3cuVGVuc29yUHJvdG86AjgBIq4BCg9TaWduYXR1cmVEZWZNYXASTAoNc2lnbmF0dXJlX2RlZhgBIAMoCzI1LnRlbnNvcmZsb3cuc2VydmluZy5TaWduYXR1cmVEZWZNYXAuU2lnbmF0dXJlRGVmRW50cnkaTQoRU2lnbmF0dXJlRGVmRW50cnkSCwoDa2V5GAEgASgJEicKBXZhbHVlGAIgASgLMhgudGVuc29yZmxvdy5TaWduYXR1cmVEZWY6AjgBImQKF0dldE1vZGVsTWV0YWRhdGFSZXF1ZXN0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEhYKDm1ldGFkYXRhX2ZpZWxkGAIgAygJIuIBChhHZXRNb2RlbE1ldGFkYXRhUmVzcG9uc2USMQoKbW9kZWxfc3BlYxgBIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMSTAoIbWV0YWRhdGEYAiADKAsyOi50ZW5zb3JmbG93LnNlcnZpbmcuR2V0TW9kZWxNZXRhZGF0YVJlc3BvbnNlLk1ldGFkYXRhRW50cnkaRQoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSIwoFdmFsdWUYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55OgI4ASJQCgtTdGF0dXNQcm90bxIqCgplcnJvcl9jb2RlGAEgASgOMhYudGVuc29yZmxvdy5lcnJvci5Db2RlEhUKDWVycm9yX21lc3NhZ2UYAiABKAkiSgoVR2V0TW9kZWxTdGF0dXNSZXF1ZXN0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjIugBChJNb2RlbFZlcnNpb25TdGF0dXMSDwoHdmVyc2lvbhgBIAEoAxI7CgVzdGF0ZRgCIAEoDjIsLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFZlcnNpb25TdGF0dXMuU3RhdGUSLwoGc3RhdHVzGAMgASgLMh8udGVuc29yZmxvdy5zZXJ2aW5nLlN0YXR1c1Byb3RvIlMKBVN0YXRlEgsKB1VOS05PV04QABIJCgVTVEFSVBAKEgsKB0xPQURJTkcQFBINCglBVkFJTEFCTEUQHhINCglVTkxPQURJTkcQKBIHCgNFTkQQMiJeChZHZXRNb2RlbFN0YXR1c1Jlc3BvbnNlEkQKFG1vZGVsX3ZlcnNpb25fc3RhdHVzGAEgAygLMiYudGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsVmVyc2lvblN0YXR1cyLDAwohRmlsZVN5c3RlbVN0b3JhZ2VQYXRoU291cmNlQ29uZmlnGp0DChVTZXJ2YWJsZVZlcnNpb25Qb2xpY3kSZAoGbGF0ZXN0GGQgASgLMlIudGVuc29yZmxvdy5zZXJ2aW5nLkZpbGVTeXN0ZW1TdG9yYWdlUGF0aFNvdXJjZUNvbmZpZy5TZXJ2YWJsZVZlcnNpb25Qb2xpY3kuTGF0ZXN0SAASXgoDYWxsGGUgASgLMk8udGVuc29yZmxvdy5zZXJ2aW5nLkZpbGVTeXN0ZW1TdG9yYWdlUGF0aFNvdXJjZUNvbmZpZy5TZXJ2YWJsZVZlcnNpb25Qb2xpY3kuQWxsSAASaAoIc3BlY2lmaWMYZiABKAsyVC50ZW5zb3JmbG93LnNlcnZpbmcuRmlsZVN5c3RlbVN0b3JhZ2VQYXRoU291cmNlQ29uZmlnLlNlcnZhYmxlVmVyc2lvblBvbGljeS5TcGVjaWZpY0gAGh4KBkxhdGVzdBIUCgxudW1fdmVyc2lvbnMYASABKA0aBQoDQWxsGhwKCFNwZWNpZmljEhAKCHZlcnNpb25zGAEgAygDQg8KDXBvbGljeV9jaG9pY2Ui5gIKC01vZGVsQ29uZmlnEgwKBG5hbWUYASABKAkSEQoJYmFzZV9wYXRoGAIgASgJEjEKCm1vZGVsX3R5cGUYAyABKA4yHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxUeXBlEhYKDm1vZGVsX3BsYXRmb3JtGAQgASgJEmkKFG1vZGVsX3ZlcnNpb25fcG9saWN5GAcgASgLMksudGVuc29yZmxvdy5zZXJ2aW5nLkZpbGVTeXN0ZW1TdG9yYWdlUGF0aFNvdXJjZUNvbmZpZy5TZXJ2YWJsZVZlcnNpb25Qb2xpY3kSSgoOdmVyc2lvbl9sYWJlbHMYCCADKAsyMi50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxDb25maWcuVmVyc2lvbkxhYmVsc0VudHJ5GjQKElZlcnNpb25MYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAM6AjgBIkIKD01vZGVsQ29uZmlnTGlzdBIvCgZjb25maWcYASADKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxDb25maWcilAEKEU1vZGVsU2VydmVyQ29uZmlnEkAKEW1vZGVsX2NvbmZpZ19saXN0GAEgASgLMiMudGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsQ29uZmlnTGlzdEgAEjMKE2N1c3RvbV9tb2RlbF9jb25maWcYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55SABCCAoGY29uZmlnImIKE1JlbG9hZENvbmZpZ1JlcXVlc3QSNQoGY29uZmlnGAEgASgLMiUudGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU2VydmVyQ29uZmlnEhQKDG1ldHJpY19uYW1lcxgCIAMoCSJHChRSZWxvYWRDb25maWdSZXNwb25zZRIvCgZzdGF0dXMYASABKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuU3RhdHVzUHJvdG8iNAoLRXhhbXBsZUxpc3QSJQoIZXhhbXBsZXMYASADKAsyEy50ZW5zb3JmbG93LkV4YW1wbGUiZQoWRXhhbXBsZUxpc3RXaXRoQ29udGV4dBIlCghleGFtcGxlcxgBIAMoCzITLnRlbnNvcmZsb3cuRXhhbXBsZRIkCgdjb250ZXh0GAIgASgLMhMudGVuc29yZmxvdy5FeGFtcGxlIpkBCgVJbnB1dBI3CgxleGFtcGxlX2xpc3QYASABKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuRXhhbXBsZUxpc3RIABJPChlleGFtcGxlX2xpc3Rfd2l0aF9jb250ZXh0GAIgASgLMioudGVuc29yZmxvdy5zZXJ2aW5nLkV4YW1wbGVMaXN0V2l0aENvbnRleHRIAEIGCgRraW5kIiUKBUNsYXNzEg0KBWxhYmVsGAEgASgJEg0KBXNjb3JlGAIgASgCIj0KD0NsYXNzaWZpY2F0aW9ucxIqCgdjbGFzc2VzGAEgAygLMhkudGVuc29yZmxvdy5zZXJ2aW5nLkNsYXNzIlQKFENsYXNzaWZpY2F0aW9uUmVzdWx0EjwKD2NsYXNzaWZpY2F0aW9ucxgBIAMoCzIjLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmaWNhdGlvbnMidAoVQ2xhc3NpZmljYXRpb25SZXF1ZXN0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEigKBWlucHV0GAIgASgLMhkudGVuc29yZmxvdy5zZXJ2aW5nLklucHV0IoUBChZDbGFzc2lmaWNhdGlvblJlc3BvbnNlEjEKCm1vZGVsX3NwZWMYAiABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEjgKBnJlc3VsdBgBIAEoCzIoLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmaWNhdGlvblJlc3VsdCIbCgpSZWdyZXNzaW9uEg0KBXZhbHVlGAEgASgCIkcKEFJlZ3Jlc3Npb25SZXN1bHQSMwoLcmVncmVzc2lvbnMYASADKAsyHi50ZW5zb3JmbG93LnNlcnZpbmcuUmVncmVzc2lvbiJwChFSZWdyZXNzaW9uUmVxdWVzdBIxCgptb2RlbF9zcGVjGAEgASgLMh0udGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU3BlYxIoCgVpbnB1dBgCIAEoCzIZLnRlbnNvcmZsb3cuc2VydmluZy5JbnB1dCJ9ChJSZWdyZXNzaW9uUmVzcG9uc2USMQoKbW9kZWxfc3BlYxgCIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMSNAoGcmVzdWx0GAEgASgLMiQudGVuc29yZmxvdy5zZXJ2aW5nLlJlZ3Jlc3Npb25SZXN1bHQiQAoLTG9nTWV0YWRhdGESMQoKbW9kZWxfc3BlYxgBIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMihwEKC0NsYXNzaWZ5TG9nEjoKB3JlcXVlc3QYASABKAsyKS50ZW5zb3JmbG93LnNlcnZpbmcuQ2xhc3NpZmljYXRpb25SZXF1ZXN0EjwKCHJlc3BvbnNlGAIgASgLMioudGVuc29yZmxvdy5zZXJ2aW5nLkNsYXNzaWZpY2F0aW9uUmVzcG9uc2UifgoKUmVncmVzc0xvZxI2CgdyZXF1ZXN0GAEgASgLMiUudGVuc29yZmxvdy5zZXJ2aW5nLlJlZ3Jlc3Npb25SZXF1ZXN0EjgKCHJlc3BvbnNlGAIgASgLMiYudGVuc29yZmxvdy5zZXJ2aW5nLlJlZ3Jlc3Npb25SZXNwb25zZSJ4CgpQcmVkaWN0TG9nEjMKB3JlcXVlc3QYASABKAsyIi50ZW5zb3JmbG93LnNlcnZpbmcuUHJlZGljdFJlcXVlc3QSNQoIcmVzcG9uc2UYAiABKAsyIy50ZW5zb3JmbG93LnNlcnZpbmcuUHJlZGljdFJlc3BvbnNlIvkBCg1QcmVkaWN0aW9uTG9nEjUKDGxvZ19tZXRhZGF0YRgBIAEoCzIfLnRlbnNvcmZsb3cuc2VydmluZy5Mb2dNZXRhZGF0YRI3CgxjbGFzc2lmeV9sb2cYAiABKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuQ2xhc3NpZnlMb2dIABI1CgtyZWdyZXNzX2xvZxgDIAEoCzIeLnRlbnNvcmZsb3cuc2VydmluZy5SZWdyZXNzTG9nSAASNQoLcHJlZGljdF9sb2cYBiABKAsyHi50ZW5zb3JmbG93LnNlcnZpbmcuUHJlZGljdExvZ0gAQgoKCGxvZ190eXBlKkYKCU1vZGVsVHlwZRIaChZNT0RFTF9UWVBFX1VOU1BFQ0lGSUVEEAASDgoKVEVOU09SRkxPVxABEgkKBU9USEVSEAIaAhgBYgZwcm90bzM", [file_error_codes, file_google_protobuf_any, file_google_protobuf_wrappers, file_tensorflow]);
+  fileDesc("Cg1zZXJ2aW5nLnByb3RvEhJ0ZW5zb3JmbG93LnNlcnZpbmcijAEKCU1vZGVsU3BlYxIMCgRuYW1lGAEgASgJEi4KB3ZlcnNpb24YAiABKAsyGy5nb29nbGUucHJvdG9idWYuSW50NjRWYWx1ZUgAEhcKDXZlcnNpb25fbGFiZWwYBCABKAlIABIWCg5zaWduYXR1cmVfbmFtZRgDIAEoCUIQCg52ZXJzaW9uX2Nob2ljZSLiAQoOUHJlZGljdFJlcXVlc3QSMQoKbW9kZWxfc3BlYxgBIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMSPgoGaW5wdXRzGAIgAygLMi4udGVuc29yZmxvdy5zZXJ2aW5nLlByZWRpY3RSZXF1ZXN0LklucHV0c0VudHJ5EhUKDW91dHB1dF9maWx0ZXIYAyADKAkaRgoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcudGVuc29yZmxvdy5UZW5zb3JQcm90bzoCOAEi0AEKD1ByZWRpY3RSZXNwb25zZRIxCgptb2RlbF9zcGVjGAIgASgLMh0udGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU3BlYxJBCgdvdXRwdXRzGAEgAygLMjAudGVuc29yZmxvdy5zZXJ2aW5nLlByZWRpY3RSZXNwb25zZS5PdXRwdXRzRW50cnkaRwoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLnRlbnNvcmZsb3cuVGVuc29yUHJvdG86AjgBIq4BCg9TaWduYXR1cmVEZWZNYXASTAoNc2lnbmF0dXJlX2RlZhgBIAMoCzI1LnRlbnNvcmZsb3cuc2VydmluZy5TaWduYXR1cmVEZWZNYXAuU2lnbmF0dXJlRGVmRW50cnkaTQoRU2lnbmF0dXJlRGVmRW50cnkSCwoDa2V5GAEgASgJEicKBXZhbHVlGAIgASgLMhgudGVuc29yZmxvdy5TaWduYXR1cmVEZWY6AjgBImQKF0dldE1vZGVsTWV0YWRhdGFSZXF1ZXN0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEhYKDm1ldGFkYXRhX2ZpZWxkGAIgAygJIuIBChhHZXRNb2RlbE1ldGFkYXRhUmVzcG9uc2USMQoKbW9kZWxfc3BlYxgBIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMSTAoIbWV0YWRhdGEYAiADKAsyOi50ZW5zb3JmbG93LnNlcnZpbmcuR2V0TW9kZWxNZXRhZGF0YVJlc3BvbnNlLk1ldGFkYXRhRW50cnkaRQoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSIwoFdmFsdWUYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55OgI4ASJQCgtTdGF0dXNQcm90bxIqCgplcnJvcl9jb2RlGAEgASgOMhYudGVuc29yZmxvdy5lcnJvci5Db2RlEhUKDWVycm9yX21lc3NhZ2UYAiABKAkiSgoVR2V0TW9kZWxTdGF0dXNSZXF1ZXN0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjIugBChJNb2RlbFZlcnNpb25TdGF0dXMSDwoHdmVyc2lvbhgBIAEoAxI7CgVzdGF0ZRgCIAEoDjIsLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFZlcnNpb25TdGF0dXMuU3RhdGUSLwoGc3RhdHVzGAMgASgLMh8udGVuc29yZmxvdy5zZXJ2aW5nLlN0YXR1c1Byb3RvIlMKBVN0YXRlEgsKB1VOS05PV04QABIJCgVTVEFSVBAKEgsKB0xPQURJTkcQFBINCglBVkFJTEFCTEUQHhINCglVTkxPQURJTkcQKBIHCgNFTkQQMiJeChZHZXRNb2RlbFN0YXR1c1Jlc3BvbnNlEkQKFG1vZGVsX3ZlcnNpb25fc3RhdHVzGAEgAygLMiYudGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsVmVyc2lvblN0YXR1cyLDAwohRmlsZVN5c3RlbVN0b3JhZ2VQYXRoU291cmNlQ29uZmlnGp0DChVTZXJ2YWJsZVZlcnNpb25Qb2xpY3kSZAoGbGF0ZXN0GGQgASgLMlIudGVuc29yZmxvdy5zZXJ2aW5nLkZpbGVTeXN0ZW1TdG9yYWdlUGF0aFNvdXJjZUNvbmZpZy5TZXJ2YWJsZVZlcnNpb25Qb2xpY3kuTGF0ZXN0SAASXgoDYWxsGGUgASgLMk8udGVuc29yZmxvdy5zZXJ2aW5nLkZpbGVTeXN0ZW1TdG9yYWdlUGF0aFNvdXJjZUNvbmZpZy5TZXJ2YWJsZVZlcnNpb25Qb2xpY3kuQWxsSAASaAoIc3BlY2lmaWMYZiABKAsyVC50ZW5zb3JmbG93LnNlcnZpbmcuRmlsZVN5c3RlbVN0b3JhZ2VQYXRoU291cmNlQ29uZmlnLlNlcnZhYmxlVmVyc2lvblBvbGljeS5TcGVjaWZpY0gAGh4KBkxhdGVzdBIUCgxudW1fdmVyc2lvbnMYASABKA0aBQoDQWxsGhwKCFNwZWNpZmljEhAKCHZlcnNpb25zGAEgAygDQg8KDXBvbGljeV9jaG9pY2Ui5gIKC01vZGVsQ29uZmlnEgwKBG5hbWUYASABKAkSEQoJYmFzZV9wYXRoGAIgASgJEjEKCm1vZGVsX3R5cGUYAyABKA4yHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxUeXBlEhYKDm1vZGVsX3BsYXRmb3JtGAQgASgJEmkKFG1vZGVsX3ZlcnNpb25fcG9saWN5GAcgASgLMksudGVuc29yZmxvdy5zZXJ2aW5nLkZpbGVTeXN0ZW1TdG9yYWdlUGF0aFNvdXJjZUNvbmZpZy5TZXJ2YWJsZVZlcnNpb25Qb2xpY3kSSgoOdmVyc2lvbl9sYWJlbHMYCCADKAsyMi50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxDb25maWcuVmVyc2lvbkxhYmVsc0VudHJ5GjQKElZlcnNpb25MYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAM6AjgBIkIKD01vZGVsQ29uZmlnTGlzdBIvCgZjb25maWcYASADKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxDb25maWcilAEKEU1vZGVsU2VydmVyQ29uZmlnEkAKEW1vZGVsX2NvbmZpZ19saXN0GAEgASgLMiMudGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsQ29uZmlnTGlzdEgAEjMKE2N1c3RvbV9tb2RlbF9jb25maWcYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55SABCCAoGY29uZmlnImIKE1JlbG9hZENvbmZpZ1JlcXVlc3QSNQoGY29uZmlnGAEgASgLMiUudGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU2VydmVyQ29uZmlnEhQKDG1ldHJpY19uYW1lcxgCIAMoCSJHChRSZWxvYWRDb25maWdSZXNwb25zZRIvCgZzdGF0dXMYASABKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuU3RhdHVzUHJvdG8iNAoLRXhhbXBsZUxpc3QSJQoIZXhhbXBsZXMYASADKAsyEy50ZW5zb3JmbG93LkV4YW1wbGUiZQoWRXhhbXBsZUxpc3RXaXRoQ29udGV4dBIlCghleGFtcGxlcxgBIAMoCzITLnRlbnNvcmZsb3cuRXhhbXBsZRIkCgdjb250ZXh0GAIgASgLMhMudGVuc29yZmxvdy5FeGFtcGxlIpkBCgVJbnB1dBI3CgxleGFtcGxlX2xpc3QYASABKAsyHy50ZW5zb3JmbG93LnNlcnZpbmcuRXhhbXBsZUxpc3RIABJPChlleGFtcGxlX2xpc3Rfd2l0aF9jb250ZXh0GAIgASgLMioudGVuc29yZmxvdy5zZXJ2aW5nLkV4YW1wbGVMaXN0V2l0aENvbnRleHRIAEIGCgRraW5kIiUKBUNsYXNzEg0KBWxhYmVsGAEgASgJEg0KBXNjb3JlGAIgASgCIj0KD0NsYXNzaWZpY2F0aW9ucxIqCgdjbGFzc2VzGAEgAygLMhkudGVuc29yZmxvdy5zZXJ2aW5nLkNsYXNzIlQKFENsYXNzaWZpY2F0aW9uUmVzdWx0EjwKD2NsYXNzaWZpY2F0aW9ucxgBIAMoCzIjLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmaWNhdGlvbnMidAoVQ2xhc3NpZmljYXRpb25SZXF1ZXN0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEigKBWlucHV0GAIgASgLMhkudGVuc29yZmxvdy5zZXJ2aW5nLklucHV0IoUBChZDbGFzc2lmaWNhdGlvblJlc3BvbnNlEjEKCm1vZGVsX3NwZWMYAiABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEjgKBnJlc3VsdBgBIAEoCzIoLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmaWNhdGlvblJlc3VsdCIbCgpSZWdyZXNzaW9uEg0KBXZhbHVlGAEgASgCIkcKEFJlZ3Jlc3Npb25SZXN1bHQSMwoLcmVncmVzc2lvbnMYASADKAsyHi50ZW5zb3JmbG93LnNlcnZpbmcuUmVncmVzc2lvbiJwChFSZWdyZXNzaW9uUmVxdWVzdBIxCgptb2RlbF9zcGVjGAEgASgLMh0udGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU3BlYxIoCgVpbnB1dBgCIAEoCzIZLnRlbnNvcmZsb3cuc2VydmluZy5JbnB1dCJ9ChJSZWdyZXNzaW9uUmVzcG9uc2USMQoKbW9kZWxfc3BlYxgCIAEoCzIdLnRlbnNvcmZsb3cuc2VydmluZy5Nb2RlbFNwZWMSNAoGcmVzdWx0GAEgASgLMiQudGVuc29yZmxvdy5zZXJ2aW5nLlJlZ3Jlc3Npb25SZXN1bHQiVwoNSW5mZXJlbmNlVGFzaxIxCgptb2RlbF9zcGVjGAEgASgLMh0udGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU3BlYxITCgttZXRob2RfbmFtZRgCIAEoCSLcAQoPSW5mZXJlbmNlUmVzdWx0EjEKCm1vZGVsX3NwZWMYASABKAsyHS50ZW5zb3JmbG93LnNlcnZpbmcuTW9kZWxTcGVjEkkKFWNsYXNzaWZpY2F0aW9uX3Jlc3VsdBgCIAEoCzIoLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmaWNhdGlvblJlc3VsdEgAEkEKEXJlZ3Jlc3Npb25fcmVzdWx0GAMgASgLMiQudGVuc29yZmxvdy5zZXJ2aW5nLlJlZ3Jlc3Npb25SZXN1bHRIAEIICgZyZXN1bHQicwoVTXVsdGlJbmZlcmVuY2VSZXF1ZXN0EjAKBXRhc2tzGAEgAygLMiEudGVuc29yZmxvdy5zZXJ2aW5nLkluZmVyZW5jZVRhc2sSKAoFaW5wdXQYAiABKAsyGS50ZW5zb3JmbG93LnNlcnZpbmcuSW5wdXQiTgoWTXVsdGlJbmZlcmVuY2VSZXNwb25zZRI0CgdyZXN1bHRzGAEgAygLMiMudGVuc29yZmxvdy5zZXJ2aW5nLkluZmVyZW5jZVJlc3VsdCJACgtMb2dNZXRhZGF0YRIxCgptb2RlbF9zcGVjGAEgASgLMh0udGVuc29yZmxvdy5zZXJ2aW5nLk1vZGVsU3BlYyKHAQoLQ2xhc3NpZnlMb2cSOgoHcmVxdWVzdBgBIAEoCzIpLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmaWNhdGlvblJlcXVlc3QSPAoIcmVzcG9uc2UYAiABKAsyKi50ZW5zb3JmbG93LnNlcnZpbmcuQ2xhc3NpZmljYXRpb25SZXNwb25zZSJ+CgpSZWdyZXNzTG9nEjYKB3JlcXVlc3QYASABKAsyJS50ZW5zb3JmbG93LnNlcnZpbmcuUmVncmVzc2lvblJlcXVlc3QSOAoIcmVzcG9uc2UYAiABKAsyJi50ZW5zb3JmbG93LnNlcnZpbmcuUmVncmVzc2lvblJlc3BvbnNlIngKClByZWRpY3RMb2cSMwoHcmVxdWVzdBgBIAEoCzIiLnRlbnNvcmZsb3cuc2VydmluZy5QcmVkaWN0UmVxdWVzdBI1CghyZXNwb25zZRgCIAEoCzIjLnRlbnNvcmZsb3cuc2VydmluZy5QcmVkaWN0UmVzcG9uc2UijQEKEU11bHRpSW5mZXJlbmNlTG9nEjoKB3JlcXVlc3QYASABKAsyKS50ZW5zb3JmbG93LnNlcnZpbmcuTXVsdGlJbmZlcmVuY2VSZXF1ZXN0EjwKCHJlc3BvbnNlGAIgASgLMioudGVuc29yZmxvdy5zZXJ2aW5nLk11bHRpSW5mZXJlbmNlUmVzcG9uc2UiDwoNU2Vzc2lvblJ1bkxvZyIUChJQcmVkaWN0U3RyZWFtZWRMb2cixQMKDVByZWRpY3Rpb25Mb2cSNQoMbG9nX21ldGFkYXRhGAEgASgLMh8udGVuc29yZmxvdy5zZXJ2aW5nLkxvZ01ldGFkYXRhEjcKDGNsYXNzaWZ5X2xvZxgCIAEoCzIfLnRlbnNvcmZsb3cuc2VydmluZy5DbGFzc2lmeUxvZ0gAEjUKC3JlZ3Jlc3NfbG9nGAMgASgLMh4udGVuc29yZmxvdy5zZXJ2aW5nLlJlZ3Jlc3NMb2dIABJEChNtdWx0aV9pbmZlcmVuY2VfbG9nGAQgASgLMiUudGVuc29yZmxvdy5zZXJ2aW5nLk11bHRpSW5mZXJlbmNlTG9nSAASPAoPc2Vzc2lvbl9ydW5fbG9nGAUgASgLMiEudGVuc29yZmxvdy5zZXJ2aW5nLlNlc3Npb25SdW5Mb2dIABI1CgtwcmVkaWN0X2xvZxgGIAEoCzIeLnRlbnNvcmZsb3cuc2VydmluZy5QcmVkaWN0TG9nSAASRgoUcHJlZGljdF9zdHJlYW1lZF9sb2cYByABKAsyJi50ZW5zb3JmbG93LnNlcnZpbmcuUHJlZGljdFN0cmVhbWVkTG9nSABCCgoIbG9nX3R5cGUqRgoJTW9kZWxUeXBlEhoKFk1PREVMX1RZUEVfVU5TUEVDSUZJRUQQABIOCgpURU5TT1JGTE9XEAESCQoFT1RIRVIQAhoCGAFiBnByb3RvMw", [file_error_codes, file_google_protobuf_any, file_google_protobuf_wrappers, file_tensorflow]);
 
 /**
  * apis/model.proto
@@ -784,6 +784,103 @@ export const RegressionResponseSchema: GenMessage<RegressionResponse> = /*@__PUR
   messageDesc(file_serving, 27);
 
 /**
+ * apis/inference.proto
+ *
+ * @generated from message tensorflow.serving.InferenceTask
+ */
+export type InferenceTask = Message<"tensorflow.serving.InferenceTask"> & {
+  /**
+   * @generated from field: tensorflow.serving.ModelSpec model_spec = 1;
+   */
+  modelSpec?: ModelSpec | undefined;
+
+  /**
+   * @generated from field: string method_name = 2;
+   */
+  methodName: string;
+};
+
+/**
+ * Describes the message tensorflow.serving.InferenceTask.
+ * Use `create(InferenceTaskSchema)` to create a new message.
+ */
+export const InferenceTaskSchema: GenMessage<InferenceTask> = /*@__PURE__*/
+  messageDesc(file_serving, 28);
+
+/**
+ * @generated from message tensorflow.serving.InferenceResult
+ */
+export type InferenceResult = Message<"tensorflow.serving.InferenceResult"> & {
+  /**
+   * @generated from field: tensorflow.serving.ModelSpec model_spec = 1;
+   */
+  modelSpec?: ModelSpec | undefined;
+
+  /**
+   * @generated from oneof tensorflow.serving.InferenceResult.result
+   */
+  result: {
+    /**
+     * @generated from field: tensorflow.serving.ClassificationResult classification_result = 2;
+     */
+    value: ClassificationResult;
+    case: "classificationResult";
+  } | {
+    /**
+     * @generated from field: tensorflow.serving.RegressionResult regression_result = 3;
+     */
+    value: RegressionResult;
+    case: "regressionResult";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tensorflow.serving.InferenceResult.
+ * Use `create(InferenceResultSchema)` to create a new message.
+ */
+export const InferenceResultSchema: GenMessage<InferenceResult> = /*@__PURE__*/
+  messageDesc(file_serving, 29);
+
+/**
+ * @generated from message tensorflow.serving.MultiInferenceRequest
+ */
+export type MultiInferenceRequest = Message<"tensorflow.serving.MultiInferenceRequest"> & {
+  /**
+   * @generated from field: repeated tensorflow.serving.InferenceTask tasks = 1;
+   */
+  tasks: InferenceTask[];
+
+  /**
+   * @generated from field: tensorflow.serving.Input input = 2;
+   */
+  input?: Input | undefined;
+};
+
+/**
+ * Describes the message tensorflow.serving.MultiInferenceRequest.
+ * Use `create(MultiInferenceRequestSchema)` to create a new message.
+ */
+export const MultiInferenceRequestSchema: GenMessage<MultiInferenceRequest> = /*@__PURE__*/
+  messageDesc(file_serving, 30);
+
+/**
+ * @generated from message tensorflow.serving.MultiInferenceResponse
+ */
+export type MultiInferenceResponse = Message<"tensorflow.serving.MultiInferenceResponse"> & {
+  /**
+   * @generated from field: repeated tensorflow.serving.InferenceResult results = 1;
+   */
+  results: InferenceResult[];
+};
+
+/**
+ * Describes the message tensorflow.serving.MultiInferenceResponse.
+ * Use `create(MultiInferenceResponseSchema)` to create a new message.
+ */
+export const MultiInferenceResponseSchema: GenMessage<MultiInferenceResponse> = /*@__PURE__*/
+  messageDesc(file_serving, 31);
+
+/**
  * core/logging.proto, apis/prediction_log.proto: the records of a model's warm-up file
  * (assets.extra/tf_serving_warmup_requests).
  *
@@ -801,7 +898,7 @@ export type LogMetadata = Message<"tensorflow.serving.LogMetadata"> & {
  * Use `create(LogMetadataSchema)` to create a new message.
  */
 export const LogMetadataSchema: GenMessage<LogMetadata> = /*@__PURE__*/
-  messageDesc(file_serving, 28);
+  messageDesc(file_serving, 32);
 
 /**
  * @generated from message tensorflow.serving.ClassifyLog
@@ -823,7 +920,7 @@ export type ClassifyLog = Message<"tensorflow.serving.ClassifyLog"> & {
  * Use `create(ClassifyLogSchema)` to create a new message.
  */
 export const ClassifyLogSchema: GenMessage<ClassifyLog> = /*@__PURE__*/
-  messageDesc(file_serving, 29);
+  messageDesc(file_serving, 33);
 
 /**
  * @generated from message tensorflow.serving.RegressLog
@@ -845,7 +942,7 @@ export type RegressLog = Message<"tensorflow.serving.RegressLog"> & {
  * Use `create(RegressLogSchema)` to create a new message.
  */
 export const RegressLogSchema: GenMessage<RegressLog> = /*@__PURE__*/
-  messageDesc(file_serving, 30);
+  messageDesc(file_serving, 34);
 
 /**
  * @generated from message tensorflow.serving.PredictLog
@@ -867,7 +964,59 @@ export type PredictLog = Message<"tensorflow.serving.PredictLog"> & {
  * Use `create(PredictLogSchema)` to create a new message.
  */
 export const PredictLogSchema: GenMessage<PredictLog> = /*@__PURE__*/
-  messageDesc(file_serving, 31);
+  messageDesc(file_serving, 35);
+
+/**
+ * @generated from message tensorflow.serving.MultiInferenceLog
+ */
+export type MultiInferenceLog = Message<"tensorflow.serving.MultiInferenceLog"> & {
+  /**
+   * @generated from field: tensorflow.serving.MultiInferenceRequest request = 1;
+   */
+  request?: MultiInferenceRequest | undefined;
+
+  /**
+   * @generated from field: tensorflow.serving.MultiInferenceResponse response = 2;
+   */
+  response?: MultiInferenceResponse | undefined;
+};
+
+/**
+ * Describes the message tensorflow.serving.MultiInferenceLog.
+ * Use `create(MultiInferenceLogSchema)` to create a new message.
+ */
+export const MultiInferenceLogSchema: GenMessage<MultiInferenceLog> = /*@__PURE__*/
+  messageDesc(file_serving, 36);
+
+/**
+ * Its fields are of no use here: TensorFlow Serving runs no such record.
+ *
+ * @generated from message tensorflow.serving.SessionRunLog
+ */
+export type SessionRunLog = Message<"tensorflow.serving.SessionRunLog"> & {
+};
+
+/**
+ * Describes the message tensorflow.serving.SessionRunLog.
+ * Use `create(SessionRunLogSchema)` to create a new message.
+ */
+export const SessionRunLogSchema: GenMessage<SessionRunLog> = /*@__PURE__*/
+  messageDesc(file_serving, 37);
+
+/**
+ * The same.
+ *
+ * @generated from message tensorflow.serving.PredictStreamedLog
+ */
+export type PredictStreamedLog = Message<"tensorflow.serving.PredictStreamedLog"> & {
+};
+
+/**
+ * Describes the message tensorflow.serving.PredictStreamedLog.
+ * Use `create(PredictStreamedLogSchema)` to create a new message.
+ */
+export const PredictStreamedLogSchema: GenMessage<PredictStreamedLog> = /*@__PURE__*/
+  messageDesc(file_serving, 38);
 
 /**
  * @generated from message tensorflow.serving.PredictionLog
@@ -895,10 +1044,28 @@ export type PredictionLog = Message<"tensorflow.serving.PredictionLog"> & {
     case: "regressLog";
   } | {
     /**
+     * @generated from field: tensorflow.serving.MultiInferenceLog multi_inference_log = 4;
+     */
+    value: MultiInferenceLog;
+    case: "multiInferenceLog";
+  } | {
+    /**
+     * @generated from field: tensorflow.serving.SessionRunLog session_run_log = 5;
+     */
+    value: SessionRunLog;
+    case: "sessionRunLog";
+  } | {
+    /**
      * @generated from field: tensorflow.serving.PredictLog predict_log = 6;
      */
     value: PredictLog;
     case: "predictLog";
+  } | {
+    /**
+     * @generated from field: tensorflow.serving.PredictStreamedLog predict_streamed_log = 7;
+     */
+    value: PredictStreamedLog;
+    case: "predictStreamedLog";
   } | { case: undefined; value?: undefined };
 };
 
@@ -907,7 +1074,7 @@ export type PredictionLog = Message<"tensorflow.serving.PredictionLog"> & {
  * Use `create(PredictionLogSchema)` to create a new message.
  */
 export const PredictionLogSchema: GenMessage<PredictionLog> = /*@__PURE__*/
-  messageDesc(file_serving, 32);
+  messageDesc(file_serving, 39);
 
 /**
  * config/model_server_config.proto
