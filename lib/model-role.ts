@@ -73,13 +73,22 @@ export function allowLogging(role: IRole, logGroup: string): void {
   justifyWildcard(role, `${arn}:log-stream:*`, 'SageMaker names the streams of this one log group');
 }
 
-/** Lets SageMaker attach instances to these subnets with these security groups. */
+/**
+ * Lets SageMaker attach instances to these subnets with these security groups. Both may be another account's, which
+ * shares its VPC; the interfaces are of this account.
+ * @see https://docs.aws.amazon.com/vpc/latest/userguide/vpc-share-limitations.html
+ */
 export function allowVpc(
   role: IRole,
   subnetIds: readonly string[],
   securityGroupIds: readonly string[],
 ): void {
-  const ec2 = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}`;
+  const ec2 = (account: string) => `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${account}`;
+  const interfaces = `${ec2(Aws.ACCOUNT_ID)}:network-interface/*`;
+  const shared = [
+    ...subnetIds.map((id) => `${ec2('*')}:subnet/${id}`),
+    ...securityGroupIds.map((id) => `${ec2('*')}:security-group/${id}`),
+  ];
   role.addToPrincipalPolicy(
     new PolicyStatement({
       sid: 'DescribeNetwork',
@@ -90,16 +99,19 @@ export function allowVpc(
   role.addToPrincipalPolicy(
     new PolicyStatement({
       actions: VPC_WRITES,
-      resources: [
-        `${ec2}:network-interface/*`,
-        ...subnetIds.map((id) => `${ec2}:subnet/${id}`),
-        ...securityGroupIds.map((id) => `${ec2}:security-group/${id}`),
-      ],
+      resources: [interfaces, ...shared],
     }),
   );
   justifyWildcard(
     role,
-    `${ec2}:network-interface/*`,
+    interfaces,
     'The interfaces do not exist yet; their subnets and security groups are named',
   );
+  for (const arn of shared) {
+    justifyWildcard(
+      role,
+      arn,
+      'Named by its id, which is of one account; a shared VPC is of another',
+    );
+  }
 }

@@ -35,6 +35,7 @@ import type { RealtimeEndpointProps } from './endpoint/props.ts';
 import { type BoundVariant, bindVariant } from './endpoint/variant.ts';
 import { allowLogging } from './model-role.ts';
 import { invalidProp } from './validation.ts';
+import { justifyWildcard } from './wildcards.ts';
 
 /** Props with the one key where no other is named, and where SageMaker takes one. */
 function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpointProps {
@@ -247,7 +248,7 @@ export class RealtimeEndpoint extends EndpointBase {
       // that mends them.
       // https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html
       const newFleet = new VariantMetrics(this.endpointName, name, this.endpointConfigName);
-      return rollbackAlarms(scope, newFleet, name, deployment);
+      return rollbackAlarms(scope, newFleet, `${this.endpointConfigName}-${name}`, deployment);
     });
     return [...own, ...(deployment.rollbackAlarms ?? [])];
   }
@@ -266,31 +267,55 @@ export class RealtimeEndpoint extends EndpointBase {
       statements: [
         new PolicyStatement({
           actions: ['cloudwatch:DescribeAlarms'],
-          // By name, as the deployment names them: in the endpoint's own account and region.
-          resources: this.rollbackAlarms.map(({ alarmName }) =>
-            Stack.of(this).formatArn({
-              service: 'cloudwatch',
-              resource: 'alarm',
-              resourceName: alarmName,
-              arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-            }),
-          ),
+          resources: this.alarmArns(),
         }),
       ],
     });
+    if (!this.rollbackAlarms.every(isMetricAlarm)) {
+      justifyWildcard(policy, '*', 'CloudWatch shows composite alarms only to who may see all');
+    }
     return [policy];
+  }
+
+  /** By name, as the deployment names them: in the endpoint's own account and region. */
+  private alarmArns(): string[] {
+    if (!this.rollbackAlarms.every(isMetricAlarm)) return ['*'];
+    return this.rollbackAlarms.map(({ alarmName }) =>
+      Stack.of(this).formatArn({
+        service: 'cloudwatch',
+        resource: 'alarm',
+        resourceName: alarmName,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    );
   }
 }
 
+/**
+ * Whether `cloudwatch:DescribeAlarms` on this one alarm shows it. Composite alarms are shown only to who may see
+ * all, and an imported alarm may be one.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+ */
+function isMetricAlarm(alarm: IAlarm): boolean {
+  return alarm instanceof Alarm;
+}
+
+/**
+ * Alarms of a fleet, of which each has a name of its own: CloudWatch leaves the state of an alarm as it is when the
+ * alarm is changed, so one that sounds for the old fleet would still sound when SageMaker looks at it for the new.
+ * @param fleet names the fleet
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+ */
 function rollbackAlarms(
   scope: Construct,
   metrics: VariantMetrics,
-  variantName: string,
+  fleet: string,
   deployment: DeploymentProps,
 ): Alarm[] {
   const alarms = [
     new Alarm(scope, 'ServerErrors', {
-      alarmDescription: `Variant ${variantName} answers with 5xx: an update is rolled back`,
+      alarmName: `${fleet}-server-errors`,
+      alarmDescription: 'The fleet answers with 5xx: an update is rolled back',
       metric: metrics.metricServerErrors(),
       threshold: deployment.serverErrorsPerMinute ?? 5,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -301,7 +326,8 @@ function rollbackAlarms(
   if (deployment.modelLatencyP90) {
     alarms.push(
       new Alarm(scope, 'ModelLatency', {
-        alarmDescription: `Variant ${variantName} is slow: an update is rolled back`,
+        alarmName: `${fleet}-model-latency`,
+        alarmDescription: 'The fleet is slow: an update is rolled back',
         metric: metrics.metricModelLatency(),
         threshold: deployment.modelLatencyP90.toMilliseconds() * 1000,
         evaluationPeriods: 3,

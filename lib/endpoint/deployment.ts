@@ -46,7 +46,9 @@ export interface DeploymentProps {
    */
   readonly modelLatencyP90?: Duration;
   /**
-   * More alarms that roll the update back. SageMaker takes 10 in all.
+   * More alarms that roll the update back. SageMaker takes 10 in all. One that sounds already, or that also counts
+   * the old fleet's errors, ends the update that would mend them: let it watch what only the new release does. With
+   * a composite or imported alarm the models' roles may read all alarms, as CloudWatch asks.
    * @default - none
    */
   readonly rollbackAlarms?: readonly IAlarm[];

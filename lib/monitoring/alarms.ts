@@ -13,7 +13,8 @@ import type { QueueMetrics, VariantMetrics } from '../endpoint/metrics.ts';
 /** Thresholds of the alarms. */
 export interface AlarmThresholds {
   /**
-   * 5xx answers, percent of the requests of 5 minutes: the service is failing its callers.
+   * 5xx answers, percent of the requests of 5 minutes: the service is failing its callers. Of fewer than 10
+   * requests, at least 3 must have failed.
    * @default 1
    */
   readonly serverErrorPercent?: number;
@@ -35,7 +36,7 @@ export interface AlarmThresholds {
   readonly queueAge?: Duration;
   /**
    * P90 of the time in the container over 5 minutes.
-   * @default Duration.seconds(10), a sixth of SageMaker's own limit
+   * @default - a sixth of what SageMaker waits at most: 10 seconds, and 10 minutes of an asynchronous endpoint
    */
   readonly modelLatencyP90?: Duration;
   /**
@@ -50,8 +51,10 @@ export interface AlarmThresholds {
   readonly diskPercent?: number;
 }
 
-/** Fewer requests than this in a period make no percentage. */
+/** Fewer requests than this in a period make a percentage only with {@link MIN_ERRORS}. */
 const MIN_REQUESTS = 10;
+/** So many errors count among however few requests; one of two does not. */
+const MIN_ERRORS = 3;
 
 interface AlarmSpec {
   readonly id: string;
@@ -64,7 +67,7 @@ interface AlarmSpec {
 
 function share(errors: IMetric, requests: IMetric, period: Duration, label: string): IMetric {
   return new MathExpression({
-    expression: `IF(requests >= ${MIN_REQUESTS}, 100 * errors / requests, 0)`,
+    expression: `IF(requests >= ${MIN_REQUESTS} OR errors >= ${MIN_ERRORS}, 100 * errors / requests, 0)`,
     usingMetrics: { errors, requests },
     period,
     label,
@@ -99,7 +102,7 @@ function requestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): Al
       threshold: thresholds.clientErrorPercent ?? 25,
       periods: 1,
     },
-    latencyAlarm(metrics, thresholds),
+    latencyAlarm(metrics, thresholds, Duration.seconds(10)),
   ];
 }
 
@@ -117,12 +120,17 @@ function asyncRequestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds
       threshold: (thresholds.failedInvocations ?? 1) - 1,
       periods: 1,
     },
-    latencyAlarm(metrics, thresholds),
+    // They do publish ModelLatency, and a request may take an hour.
+    latencyAlarm(metrics, thresholds, Duration.minutes(10)),
   ];
 }
 
-function latencyAlarm(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec {
-  const latency = thresholds.modelLatencyP90 ?? Duration.seconds(10);
+function latencyAlarm(
+  metrics: VariantMetrics,
+  thresholds: AlarmThresholds,
+  longest: Duration,
+): AlarmSpec {
+  const latency = thresholds.modelLatencyP90 ?? longest;
   return {
     id: 'ModelLatency',
     description: 'is slow',

@@ -6,6 +6,7 @@ import { BatchTransform } from '../batch-transform.ts';
 import type { BatchConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import type { IServingImage } from '../serving-image.ts';
+import { consoleUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
 import { emailTopic } from './email-topic.ts';
@@ -36,7 +37,7 @@ export class BatchStack extends Stack {
     setEncryptionKeyArn(this, props.encryptionKeyArn);
     const { email, schedule, sharding, ...settings } = props.batch;
     const network = vpcFromConfig(this, props.vpcConfig);
-    const bucket = createDataBucket(this, 'Data');
+    const bucket = createDataBucket(this, 'Data', { filledOnCreate: false });
     this.batch = new BatchTransform(this, 'Batch', {
       model: modelFromConfig(this, props.model, props.image, network),
       input: { bucket, prefix: INPUT_PREFIX },
@@ -48,7 +49,7 @@ export class BatchStack extends Stack {
       ...(email && { topic: emailTopic(this, 'Notifications', email) }),
     });
     const { stateMachineArn } = this.batch.stateMachine;
-    const console = `https://${Aws.REGION}.console.aws.amazon.com`;
+    const console = consoleUrl(this);
     const outputs = {
       InputUri: bucket.s3UrlForObject(INPUT_PREFIX),
       StateMachineArn: stateMachineArn,

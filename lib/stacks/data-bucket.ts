@@ -4,8 +4,20 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { bucketEncryption } from '../encryption.ts';
 
-/** An encrypted, private bucket that outlives its stack: what is in it cannot be made again from here. */
-export function createDataBucket(scope: Construct, id: string): Bucket {
+/** Props of {@link createDataBucket}. */
+export interface DataBucketProps {
+  /** Whether something writes to it before its stack is complete, such as a smoke test or data capture. */
+  readonly filledOnCreate: boolean;
+}
+
+/**
+ * An encrypted, private bucket that outlives its stack: what is in it cannot be made again from here. One that is
+ * surely empty goes with a first deployment that fails. One that is not stays then too: CloudFormation cannot
+ * delete a bucket with objects, and would end in ROLLBACK_FAILED.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/troubleshooting.html
+ */
+export function createDataBucket(scope: Construct, id: string, props: DataBucketProps): Bucket {
   const logs = new Bucket(scope, `${id}AccessLogs`, {
     // S3 writes access logs only to buckets under its own keys.
     // https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
@@ -13,8 +25,8 @@ export function createDataBucket(scope: Construct, id: string): Bucket {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     enforceSSL: true,
     lifecycleRules: [{ expiration: Duration.days(90) }],
-    // But not of a first deployment that failed: nobody has put anything into it.
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    // S3 logs what CloudFormation itself does to the other bucket.
+    removalPolicy: RemovalPolicy.RETAIN,
   });
   return new Bucket(scope, id, {
     ...bucketEncryption(scope),
@@ -22,7 +34,8 @@ export function createDataBucket(scope: Construct, id: string): Bucket {
     enforceSSL: true,
     serverAccessLogsBucket: logs as IBucket,
     lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
-    // But not of a first deployment that failed: nobody has put anything into it.
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    removalPolicy: props.filledOnCreate
+      ? RemovalPolicy.RETAIN
+      : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
 }

@@ -11,6 +11,7 @@ import type { IServingImage } from '../serving-image.ts';
 import { type Expectation, SmokeTest } from '../smoke-test/index.ts';
 import type { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
+import { consoleUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
 import { emailTopic } from './email-topic.ts';
@@ -47,7 +48,7 @@ export class ServingStack extends Stack {
     });
     this.createSmokeTest(config, network);
     const { endpointName } = this.endpoint;
-    const console = `https://${Aws.REGION}.console.aws.amazon.com`;
+    const console = consoleUrl(this);
     const outputs = {
       EndpointName: endpointName,
       EndpointUrl: `${console}/sagemaker/home?region=${Aws.REGION}#/endpoints/${endpointName}`,
@@ -65,7 +66,9 @@ export class ServingStack extends Stack {
 
   private createEndpoint(model: TensorFlowModel, config: EndpointConfig): RealtimeEndpoint {
     const needsBucket = config.async || config.dataCapturePercent !== undefined;
-    const bucket = needsBucket ? createDataBucket(this, 'Data') : undefined;
+    const bucket = needsBucket
+      ? createDataBucket(this, 'Data', { filledOnCreate: true })
+      : undefined;
     return new RealtimeEndpoint(this, 'Endpoint', {
       variants: [variantProps(model, config)],
       ...(config.async && bucket && { asyncInference: { outputBucket: bucket } }),

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { App, Stack } from 'aws-cdk-lib/core';
 import { ModelData, type RuntimeEnvironment, ServingImage } from '../../lib/index.ts';
@@ -33,6 +33,24 @@ test('a model in a VPC joins its private subnets, and may do only that', () => {
     },
   });
   expect(model.connections.securityGroups).toHaveLength(1);
+});
+
+test('subnets and security groups may be of the account that shares its VPC', () => {
+  const stack = testStack();
+  const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['us-east-1a'],
+    privateSubnetIds: ['subnet-0123456789abcdef0'],
+  });
+  const group = SecurityGroup.fromSecurityGroupId(stack, 'Group', 'sg-0123456789abcdef0', {
+    mutable: false,
+  });
+  testModel(stack, { vpc, securityGroups: [group] });
+  const policies = JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  const own = '{"Ref":"AWS::AccountId"}';
+  expect(policies).toContain(':*:subnet/subnet-0123456789abcdef0"');
+  expect(policies).toContain(':*:security-group/sg-0123456789abcdef0"');
+  expect(policies).toContain(`${own},":network-interface/*"`);
 });
 
 test('models from S3: an archive, files under a prefix, many models', () => {

@@ -1,6 +1,6 @@
 /** Endpoints: what each feature becomes in CloudFormation. */
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, AlarmRule, CompositeAlarm, type IAlarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
@@ -159,6 +159,36 @@ test('every model role may read every rollback alarm before the endpoint is upda
   ]);
   expect(policy?.Properties.Roles).toHaveLength(2);
   template.hasResource(ENDPOINT, { DependsOn: Match.arrayWith([id]) });
+});
+
+test.each<[string, (stack: Stack) => IAlarm]>([
+  [
+    'composite',
+    (stack) => new CompositeAlarm(stack, 'Any', { alarmRule: AlarmRule.fromBoolean(false) }),
+  ],
+  ['imported', (stack) => CompositeAlarm.fromCompositeAlarmName(stack, 'Any', 'any')],
+])('with a %s alarm the role may read all alarms, as CloudWatch asks', (_, alarmIn) => {
+  const { template } = endpointWith({}, (stack) => ({
+    deployment: { rollbackAlarms: [alarmIn(stack)] },
+  }));
+  template.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: [{ Action: 'cloudwatch:DescribeAlarms', Effect: 'Allow', Resource: '*' }],
+    },
+  });
+});
+
+test('an alarm that sounds for the old fleet is not the alarm of the new one', () => {
+  const { template } = endpointWith({}, () => ({
+    deployment: { modelLatencyP90: Duration.millis(9) },
+  }));
+  const [config = ''] = Object.keys(template.findResources(CONFIG));
+  const fleet = { 'Fn::GetAtt': [config, 'EndpointConfigName'] };
+  for (const suffix of ['server-errors', 'model-latency']) {
+    // CloudFormation gives every configuration another name, and so another alarm.
+    const AlarmName = { 'Fn::Join': ['', [fleet, `-AllTraffic-${suffix}`]] };
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmName });
+  }
 });
 
 test('an endpoint fails the deployment where SageMaker went back to the old configuration', () => {

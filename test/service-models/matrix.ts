@@ -1,0 +1,112 @@
+/** Configurations of every kind, and their templates. */
+import { readFileSync } from 'node:fs';
+import { addServingStacks, parseConfig } from '../../lib/index.ts';
+import { MODEL_DIR, testApp } from '../stacks/support.ts';
+
+/** Values of the fields that decide about a template; the first of each is the default. */
+const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
+  hardware: [
+    {},
+    { instanceType: 'ml.g5.2xlarge' },
+    { instanceType: 'ml.c6i.xlarge' },
+    { instanceType: 'ml.p3.2xlarge' },
+    { serverless: { memoryGiB: 2 } },
+    { serverless: { memoryGiB: 6, maxConcurrency: 20, provisionedConcurrency: 2 } },
+  ],
+  scaling: [
+    {},
+    { instanceCount: 4 },
+    { scaling: { minInstances: 2, maxInstances: 6, target: { invocationsPerMinute: 600 } } },
+    { scaling: { minInstances: 2, maxInstances: 6, target: { concurrentRequests: 0.5 } } },
+    { async: true, scaling: { minInstances: 0, maxInstances: 3, target: { backlog: 5 } } },
+    { async: true },
+  ],
+  deployment: [
+    {},
+    { deployment: { traffic: { type: 'all-at-once' }, bakeSeconds: 0 } },
+    { deployment: { traffic: { type: 'canary', percent: 50, waitSeconds: 600 } } },
+    { deployment: { traffic: { type: 'linear', percent: 25, waitSeconds: 60 }, bakeSeconds: 60 } },
+    { deployment: { traffic: { type: 'rolling', percent: 50, waitSeconds: 60 } } },
+    { deployment: { modelLatencyP90Ms: 150, serverErrorsPerMinute: 2 } },
+  ],
+  rest: [
+    {},
+    { dataCapturePercent: 20, alarmEmail: 'a@example.com' },
+    { startupTimeoutSeconds: 120, modelDataDownloadTimeoutSeconds: 120 },
+    { metrics: { detailed: true, enhanced: true, frequencySeconds: 10 } },
+  ],
+};
+
+/** Batches, of which each fourth configuration has one. */
+const BATCHES: readonly object[] = [
+  {},
+  { sharding: { objectsPerShard: 1000 }, email: 'a@example.com' },
+  { schedule: 'rate(1 day)', instanceType: 'ml.c6i.xlarge' },
+  { fallbackInstanceTypes: ['ml.g5.2xlarge'], maxFailurePercent: 5, budgetInstanceHours: 9 },
+];
+
+/** Every pair of values of two fields, the other fields at their defaults; each configuration once. */
+export function pairs(): object[] {
+  const fields = Object.values(CHOICES);
+  const all = fields.flatMap((first, i) =>
+    fields
+      .slice(i + 1)
+      .flatMap((second) => first.flatMap((a) => second.map((b) => JSON.stringify({ ...a, ...b })))),
+  );
+  return [...new Set(all)].map((text) => JSON.parse(text) as object);
+}
+
+/** Configurations in one run: what AWS takes of the pairs, from all parts of their list. */
+export const TAKEN = 64;
+
+const EXISTING = '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:1';
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties: Readonly<Record<string, unknown>>;
+  readonly DeletionPolicy?: string;
+}
+
+/** A template's resources. */
+export type MatrixTemplate = Readonly<Record<string, Resource>>;
+
+/** A model's part of a configuration: each fourth has a batch, and of the others some are not archived. */
+function modelOf(i: number, endpoint: object): object {
+  const { serverless } = endpoint as Record<string, unknown>;
+  const model = { model: MODEL_DIR, environment: { THRESHOLD: 0.5 }, endpoint };
+  if (i % 4 === 0) return { ...model, batch: BATCHES[(i / 4) % BATCHES.length] };
+  return i % 4 === 1 && !serverless ? { ...model, compression: 'none' } : model;
+}
+
+/** Templates of every configuration that the rules take, and how many those are. */
+export function matrixTemplates(): { templates: MatrixTemplate[]; taken: number } {
+  const app = testApp();
+  let taken = 0;
+  const all = pairs();
+  for (let i = 0; i < all.length && taken < TAKEN; i++) {
+    // A stride that shares no factor with the length comes by every one.
+    const endpoint = all[(i * 7) % all.length] ?? {};
+    const { instanceType = 'ml.g4dn.xlarge', serverless } = endpoint as Record<string, unknown>;
+    const gpu = serverless === undefined && /\.[gp]\d/.test(String(instanceType));
+    const config = {
+      name: `c${i}`,
+      image: { uri: EXISTING, variant: gpu ? ('gpu' as const) : ('cpu' as const) },
+      models: { m: modelOf(taken, endpoint) },
+      tags: { team: 'vision' },
+    };
+    try {
+      addServingStacks(app, parseConfig(config, 'matrix'));
+      taken += 1;
+    } catch (error) {
+      // Refused with its reason, and not by a fault of ours.
+      if ((error as Error).name !== 'ConfigurationError') throw error;
+    }
+  }
+  const templates = app.synth().stacks.map(({ templateFullPath }) => {
+    const { Resources } = JSON.parse(readFileSync(templateFullPath, 'utf8')) as {
+      Resources: MatrixTemplate;
+    };
+    return Resources;
+  });
+  return { templates, taken };
+}
