@@ -301,8 +301,8 @@ function isMetricAlarm(alarm: IAlarm): boolean {
 }
 
 /**
- * Alarms of a fleet, of which each has a name of its own: CloudWatch leaves the state of an alarm as it is when the
- * alarm is changed, so one that sounds for the old fleet would still sound when SageMaker looks at it for the new.
+ * Alarms of a fleet. Their names are the fleet's own: CloudWatch leaves the state of an alarm as it is when the alarm
+ * is changed, so one that sounds for the old fleet would still sound when SageMaker looks at it for the new.
  * @param fleet names the fleet
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
  */

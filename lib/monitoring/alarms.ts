@@ -53,7 +53,7 @@ export interface AlarmThresholds {
 
 /** Fewer requests than this in a period make a percentage only with {@link MIN_ERRORS}. */
 const MIN_REQUESTS = 10;
-/** So many errors count among however few requests; one of two does not. */
+/** This number of errors counts among any number of requests; one of two does not. */
 const MIN_ERRORS = 3;
 
 interface AlarmSpec {
