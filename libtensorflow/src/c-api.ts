@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import { LibTensorFlowError } from './errors.ts';
 import type { LibraryLocation } from './library-location.ts';
+import { holdStderr } from './quiet-start.ts';
 
 /** The address of a native object. */
 export type Pointer = bigint;
@@ -55,7 +56,12 @@ export function loadLibrary(location?: LibraryLocation): TensorFlow {
     );
   }
   prepareProcess();
-  for (const path of [location.framework, location.cc]) dlopen()(path, DLOPEN_FLAGS);
+  const release = holdStderr();
+  try {
+    for (const path of [location.framework, location.cc]) dlopen()(path, DLOPEN_FLAGS);
+  } finally {
+    release();
+  }
   return bindLibrary(location);
 }
 
@@ -68,7 +74,12 @@ export async function preloadLibrary(location: LibraryLocation): Promise<TensorF
   if (known) return known;
   prepareProcess();
   const open = promisify<string, number, Pointer | null>(dlopen().async);
-  for (const path of [location.framework, location.cc]) await open(path, DLOPEN_FLAGS);
+  const release = holdStderr();
+  try {
+    for (const path of [location.framework, location.cc]) await open(path, DLOPEN_FLAGS);
+  } finally {
+    release();
+  }
   return bindLibrary(location);
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@sagemaker-tfs/tensors/protos';
 import { messageOf, PackagingError } from '../errors.ts';
 import { isCustomOp, KNOWN_TENSORFLOW } from '../saved-model/custom-ops.ts';
+import { readExampleFeatures } from '../saved-model/example-features.ts';
 import { readFunctions } from '../saved-model/functions.ts';
 import {
   type MetaGraphSummary,
@@ -64,6 +65,7 @@ export function inspectVersion({ version, directory }: VersionSource): VersionRe
     metaGraphs: model.metaGraphs.map((graph) => metaGraphReport(graph, directory, model.path)),
     variables,
     variableBytes: variables.reduce((sum, { bytes }) => sum + bytes, 0),
+    exampleFeatures: Object.fromEntries(readExampleFeatures(directory)),
     problems: findProblems(directory, model, checkpoint),
   };
 }

@@ -1,4 +1,5 @@
 /** What `inspect` tells of a model: plain data, as `--json` prints it. */
+import type { ExampleFeature } from '../saved-model/example-features.ts';
 import type { FunctionSummary } from '../saved-model/functions.ts';
 import type { VariableSummary } from '../saved-model/variables.ts';
 
@@ -28,6 +29,8 @@ export interface VersionReport {
   readonly variables: readonly VariableSummary[];
   /** Bytes of all variables. */
   readonly variableBytes: number;
+  /** What its graphs parse out of tf.Example messages, by name; empty where they parse none. */
+  readonly exampleFeatures: Readonly<Record<string, ExampleFeature>>;
   /** What would keep the model from being served; empty where nothing was found. */
   readonly problems: readonly string[];
 }

@@ -7,6 +7,7 @@ import type {
   TensorReport,
   VersionReport,
 } from '../inspect/report.ts';
+import { takesExamples } from '../samples/synthetic.ts';
 import { formatBytes } from './format.ts';
 import { requestExamples } from './request-examples.ts';
 import { textTable } from './text-table.ts';
@@ -34,13 +35,20 @@ function renderVersion(model: string, report: VersionReport, examples: boolean):
     `${model} version ${version}: ${formatBytes(bytes)} in ${files} files`,
     directory,
     ...problems.map((problem) => `PROBLEM: ${problem}`),
-    ...metaGraphs.flatMap((graph) => ['', renderMetaGraph(graph, examples)]),
+    ...metaGraphs.flatMap((graph) => [
+      '',
+      renderMetaGraph(graph, examples ? report.exampleFeatures : undefined),
+    ]),
     '',
     renderVariables(report),
   ].join('\n');
 }
 
-function renderMetaGraph(graph: MetaGraphReport, examples: boolean): string {
+/** @param features for request examples; without it there are none */
+function renderMetaGraph(
+  graph: MetaGraphReport,
+  features: VersionReport['exampleFeatures'] | undefined,
+): string {
   const { tags, tensorflowVersion, producer, minConsumer, nodes, ops, customOps } = graph;
   const lines = [
     `Graph [${tags.join(', ')}]: TensorFlow ${tensorflowVersion || 'unknown'}, producer ${producer}, min consumer ${minConsumer}, ${nodes} nodes`,
@@ -48,8 +56,8 @@ function renderMetaGraph(graph: MetaGraphReport, examples: boolean): string {
   for (const [key, signature] of Object.entries(graph.signatures)) {
     lines.push('', `Signature ${key} (${signature.methodName || 'no method name'})`);
     lines.push(renderTensors(signature));
-    if (examples && tags.length === 1 && tags[0] === 'serve') {
-      lines.push(renderExamples(key, signature));
+    if (features && tags.length === 1 && tags[0] === 'serve') {
+      lines.push(renderExamples(key, signature, features));
     }
   }
   for (const { name, options } of graph.functions) {
@@ -88,10 +96,18 @@ function defaultText(values: readonly (number | string | boolean)[]): string {
   return shown.join(', ') + (values.length > 4 ? `, ... (${values.length})` : '');
 }
 
-function renderExamples(key: string, signature: SignatureReport): string {
+function renderExamples(
+  key: string,
+  signature: SignatureReport,
+  features: VersionReport['exampleFeatures'],
+): string {
   if (key === '') return `\nNo request can name it: an empty name means '${DEFAULT_SIGNATURE}'.`;
-  const { curl, typescript, python } = requestExamples(key, signature);
-  return [`\n$ ${curl}`, `\n// TypeScript\n${typescript}`, `\n# Python\n${python}`].join('\n');
+  const { curl, typescript, python } = requestExamples(key, signature, features);
+  const unknown =
+    takesExamples(signature) && Object.keys(features).length === 0
+      ? ['\nThe graph does not tell what it parses out of a tf.Example: the one below has no features.']
+      : [];
+  return [...unknown, `\n$ ${curl}`, `\n// TypeScript\n${typescript}`, `\n# Python\n${python}`].join('\n');
 }
 
 function renderAssets({ assets }: MetaGraphReport): string {

@@ -1,6 +1,9 @@
 /** Ready-made requests for a signature: curl, TypeScript, Python. */
 import { DEFAULT_SIGNATURE, METHOD_NAMES } from '@sagemaker-tfs/tensors';
-import type { SignatureReport, TensorReport } from '../inspect/report.ts';
+import type { SignatureReport, TensorReport, VersionReport } from '../inspect/report.ts';
+import { takesExamples } from '../samples/synthetic.ts';
+import { exampleOf } from '../samples/synthetic-example.ts';
+import type { ExampleFeature } from '../saved-model/example-features.ts';
 
 /** One request in three languages; the endpoint's name is `my-endpoint`, the URL a runtime on this machine. */
 export interface RequestExamples {
@@ -30,9 +33,19 @@ interface Body {
   readonly python: { readonly imports: string; readonly expression: string };
 }
 
-/** A request for the signature, with zeros for numbers, that a runtime accepts. */
-export function requestExamples(key: string, signature: SignatureReport): RequestExamples {
-  const body = exampleBody(key, signature);
+/** What a graph parses out of tf.Example messages, by name. */
+type Features = VersionReport['exampleFeatures'];
+
+/**
+ * A request for the signature that a runtime accepts, with zeros for the numbers of tensors.
+ * @param features of the tf.Example messages that the signature takes. Default: none
+ */
+export function requestExamples(
+  key: string,
+  signature: SignatureReport,
+  features: Features = {},
+): RequestExamples {
+  const body = exampleBody(key, signature, features);
   const attributes = customAttributes(key, signature, body.contentType);
   return {
     contentType: body.contentType,
@@ -55,12 +68,16 @@ function customAttributes(key: string, { methodName }: SignatureReport, contentT
   return parts.join(',');
 }
 
-function exampleBody(key: string, signature: SignatureReport): Body {
+function exampleBody(key: string, signature: SignatureReport, features: Features): Body {
   const inputs = Object.entries(signature.inputs).filter(([, { default: value }]) => !value);
   const name = key === DEFAULT_SIGNATURE ? {} : { signature_name: key };
   const { methodName } = signature;
   if (methodName === METHOD_NAMES.classify || methodName === METHOD_NAMES.regress) {
-    return textBody({ ...name, examples: [{ feature: 0 }] });
+    return textBody({ ...name, examples: [featureValues(features)] });
+  }
+  if (takesExamples(signature) && inputs.length === 1) {
+    const b64 = Buffer.from(exampleOf(new Map(Object.entries(features)))).toString('base64');
+    return textBody({ ...name, inputs: { [inputs[0]?.[0] ?? '']: [{ b64 }] } });
   }
   const [only] = inputs;
   if (only && inputs.length === 1 && takesPicture(only[1], only[0])) return pictureBody();
@@ -71,6 +88,19 @@ function exampleBody(key: string, signature: SignatureReport): Body {
   };
   if (elements <= WRITTEN_OUT) return textBody({ ...name, inputs: values(zeros) });
   return codeBody({ ...name, inputs: values(zerosCall) });
+}
+
+/** The features as the JSON of classify and regress has them. */
+function featureValues(features: Features): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(features).map(([name, feature]) => [name, featureValue(feature)]),
+  );
+}
+
+/** 0.5 for floats, because TensorFlow Serving reads JSON's 0 as an int64. */
+function featureValue({ dtype, count }: ExampleFeature): unknown {
+  const value = dtype === 'string' ? 'text' : dtype === 'int64' ? 0 : 0.5;
+  return count === 1 ? value : Array.from({ length: Math.min(count, WRITTEN_OUT) }, () => value);
 }
 
 /** Encoded pictures, or pixels: [N,H,W,C] or [N,C,H,W] with 1, 3 or 4 channels. */

@@ -19,11 +19,12 @@ const MOST_VALUES = 10_000_000;
  */
 export function syntheticExample(directory: string, signature: Signature): Uint8Array {
   return takesExamples(signature)
-    ? encodeFeatures(readExampleFeatures(directory))
+    ? exampleOf(readExampleFeatures(directory))
     : new Uint8Array(0);
 }
 
-function encodeFeatures(features: ExampleFeatures): Uint8Array {
+/** The same for features that are known. */
+export function exampleOf(features: ExampleFeatures): Uint8Array {
   const feature = Object.fromEntries(
     [...features].map(([name, one]) => [name, featureOf(name, one)]),
   );

@@ -45,8 +45,14 @@ export function syntheticInputs(
   return inputs;
 }
 
+/** What {@link takesExamples} reads of a signature. */
+interface ExampleTaker {
+  readonly methodName: string;
+  readonly inputs: Readonly<Record<string, { readonly dtype?: string | undefined }>>;
+}
+
 /** True where strings are serialized tf.Example messages, whose features a signature does not tell. */
-export function takesExamples({ methodName, inputs }: Signature): boolean {
+export function takesExamples({ methodName, inputs }: ExampleTaker): boolean {
   return (
     methodName === METHOD_NAMES.classify ||
     methodName === METHOD_NAMES.regress ||

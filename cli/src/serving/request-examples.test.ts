@@ -1,0 +1,57 @@
+/** The requests that `inspect` prints are answered: each is sent as it stands, with curl. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspectModel, requestExamples } from '@sagemaker-tfs/model-packaging';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { type RunningRuntime, startRuntime } from './runtime-process.ts';
+
+jest.setTimeout(120_000);
+
+const MODELS = [
+  'half_plus_two',
+  'tf1_classifier',
+  'keras_functional',
+  'text_vocabulary',
+  'default_inputs',
+];
+
+let work: string;
+let runtime: RunningRuntime;
+beforeAll(async () => {
+  work = mkdtempSync(join(tmpdir(), 'request-examples-test-'));
+  for (const name of MODELS) {
+    cpSync(fixtureModel(name).basePath, join(work, 'served', name), { recursive: true });
+  }
+  const modelDirectory = join(work, 'served');
+  runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
+});
+afterAll(async () => {
+  await runtime?.stop();
+  rmSync(work, { recursive: true, force: true });
+});
+
+test.each(MODELS)('every request for %s is answered, over gRPC and REST', async (name) => {
+  const { models } = await inspectModel(join(work, 'served', name));
+  const newest = models[0]?.versions.at(-1);
+  const graph = newest?.metaGraphs.find(({ tags }) => tags.join() === 'serve');
+  const signatures = Object.entries(graph?.signatures ?? {}).filter(([key]) => key !== '');
+  expect(signatures.length).toBeGreaterThan(0);
+  for (const [key, signature] of signatures) {
+    const { curl } = requestExamples(key, signature, newest?.exampleFeatures);
+    for (const transport of ['grpc', 'rest']) {
+      const attributes = `tfs-model-name=${name},tfs-transport=${transport}`;
+      expect({ curl, status: statusOf(curl, attributes) }).toEqual({ curl, status: '200' });
+    }
+  }
+});
+
+function statusOf(curl: string, attributes: string): string {
+  const header = 'X-Amzn-SageMaker-Custom-Attributes: ';
+  const chosen = curl.includes(header)
+    ? curl.replace(header, `${header}${attributes},`)
+    : `${curl} -H '${header}${attributes}'`;
+  const line = `${chosen.replace(/http:\S+/, `${runtime.url}/invocations`)} -o answer.json -w '%{http_code}'`;
+  return execFileSync('bash', ['-c', line], { cwd: work, encoding: 'utf8' });
+}
