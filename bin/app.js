@@ -5,22 +5,18 @@
 require('./fresh-constructs.js');
 
 const { resolve } = require('node:path');
-const { addServingStacks, parseConfig } = require('@sagemaker-tfs/cdk');
-const { App } = require('aws-cdk-lib/core');
+const { addServingStacks, parseConfig, runApp } = require('@sagemaker-tfs/cdk');
 const tsx = require('tsx/cjs/api');
 
 // The validator that the CDK runs by default takes longer than all else together; here the tests run it, over
 // every template, with cfn-lint and cdk-nag.
-const app = new App({ builtinCloudFormationValidation: false });
-const file = app.node.tryGetContext('config') ?? 'serving.config.ts';
-try {
-  addServingStacks(app, parseConfig(loadConfig(file), file));
-} catch (error) {
-  // What the configuration says is to be mended there; a stack of calls would only hide it.
-  if (error?.name !== 'ConfigurationError') throw error;
-  console.error(error.message);
-  process.exit(1);
-}
+runApp(
+  (app) => {
+    const file = app.node.tryGetContext('config') ?? 'serving.config.ts';
+    addServingStacks(app, parseConfig(loadConfig(file), file));
+  },
+  { builtinCloudFormationValidation: false },
+);
 
 function loadConfig(path) {
   const unregister = tsx.register();

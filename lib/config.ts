@@ -444,7 +444,11 @@ const environment = z.strictObject({
 /** Schema of the configuration. Its descriptions are the tables of docs/configuration.md. */
 export const configSchema = z
   .strictObject({
-    name: name.default('tensorflow').describe("Start of the stacks' names."),
+    name: name
+      .default('tensorflow')
+      .describe(
+        "Start of the stacks' names. Projects that share an account and a region need one each.",
+      ),
     image: image.default({}).describe('The serving image, built here or in ECR already.'),
     models: z
       .record(

@@ -3,6 +3,7 @@ import { ConfigurationError, InvalidProp } from '../errors.ts';
 
 /** Props that a model of the configuration has, whatever they are for. */
 const OF_MODEL = new Set([
+  'model',
   'environment',
   'handler',
   'preprocess',

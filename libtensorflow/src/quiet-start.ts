@@ -9,7 +9,8 @@ const STDERR = 2;
  * Remarks that TensorFlow writes while the system loads it, before any setting of it can be made: that its log is not
  * initialized, and lines of the level I, such as that oneDNN is on.
  */
-const REMARK = /^(WARNING: All log messages before absl::InitializeLog\(\) is called are written to STDERR|I\d{4} .*)\n?/gm;
+const REMARK =
+  /^(WARNING: All log messages before absl::InitializeLog\(\) is called are written to STDERR|I\d{4} .*)\n?/gm;
 
 /** What is kept while at least one library loads. */
 interface Hold {

@@ -37,13 +37,10 @@ export async function checkProjects(project: Project): Promise<void> {
 async function checkOtherConfig(project: Project, directory: string): Promise<void> {
   const inside = (name: string) => join(project.directory, directory, name);
   const config = readFileSync(inside('serving.config.ts'), 'utf8');
-  writeFileSync(
-    inside('other.config.ts'),
-    config.replace('defineConfig({', "defineConfig({ name: 'other',"),
-  );
+  writeFileSync(inside('other.config.ts'), config.replace(/name: '[^']*'/, "name: 'other'"));
   const synth = ['run', '--silent', 'synth', '--prefix', directory, '--', '-c'];
   await project.run('npm', [...synth, 'config=other.config.ts']);
-  assert.ok(existsSync(inside('cdk.out/other-endpoint.template.json')));
+  assert.ok(existsSync(inside('cdk.out/other-model.template.json')));
   await project.run('npm', [...synth, 'config=missing.config.ts'], { status: 1 });
 }
 

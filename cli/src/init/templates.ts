@@ -17,9 +17,12 @@ export interface TemplateContext {
   readonly contentType: string;
 }
 
-/** Versions that this version of the package was tried with. */
+/**
+ * Versions that this version of the package was tried with. Biome 2.6 has builds for more platforms, which some
+ * registries lack: npm install then leaves them out of the lockfile, and npm ci refuses it.
+ */
 const VERSIONS = {
-  '@biomejs/biome': '2.6.8',
+  '@biomejs/biome': '2.5.15',
   '@types/node': '^20.19.0',
   'aws-cdk': '^2.1148.1',
   'aws-cdk-lib': '^2.276.0',
@@ -162,8 +165,10 @@ function configOf({ template, name, sample, contentType }: TemplateContext): str
   return `import { defineConfig } from '@sagemaker-tfs/cdk';
 
 export default defineConfig({
+  // Start of the stacks' names; no other project of the account may have it.
+  name: '${name}',
   models: {
-    '${name}': {
+    model: {
       model: 'model',
       handler: 'inference.ts',
       ${use}
@@ -175,31 +180,30 @@ export default defineConfig({
 
 function appOf(context: TemplateContext): string {
   if (hasConfig(context)) {
-    return `import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { addServingStacks, parseConfig } from '@sagemaker-tfs/cdk';
-import { App } from 'aws-cdk-lib/core';
+    return `import { addServingStacks, readConfig, runApp } from '@sagemaker-tfs/cdk';
 
-const app = new App();
-// cdk synth -c config=FILE takes another file.
-const file = String(app.node.tryGetContext('config') ?? 'serving.config.ts');
-const loaded: { default: unknown } = await import(pathToFileURL(resolve(file)).href);
-addServingStacks(app, parseConfig(loaded.default, file));
+await runApp(async (app) => {
+  // cdk synth -c config=FILE takes another file.
+  const file = String(app.node.tryGetContext('config') ?? 'serving.config.ts');
+  addServingStacks(app, await readConfig(file));
+});
 `;
   }
-  return `import { ModelData, RealtimeEndpoint, ServingImage, TensorFlowModel } from '@sagemaker-tfs/cdk';
-import { App, Stack } from 'aws-cdk-lib/core';
+  return `import { ModelData, RealtimeEndpoint, runApp, ServingImage, TensorFlowModel } from '@sagemaker-tfs/cdk';
+import { Stack } from 'aws-cdk-lib/core';
 
-const stack = new Stack(new App(), '${context.name}');
-const model = new TensorFlowModel(stack, 'Model', {
-  image: new ServingImage(stack, 'Image'),
-  modelData: ModelData.fromDirectory('model', {
-    handler: 'inference.ts',
-    samples: ['${context.sample}'],
-  }),
-});
-new RealtimeEndpoint(stack, 'Endpoint', {
-  variants: [{ model, instanceType: 'ml.c6i.xlarge' }],
+await runApp((app) => {
+  const stack = new Stack(app, '${context.name}');
+  const model = new TensorFlowModel(stack, 'Model', {
+    image: new ServingImage(stack, 'Image'),
+    modelData: ModelData.fromDirectory('model', {
+      handler: 'inference.ts',
+      samples: ['${context.sample}'],
+    }),
+  });
+  new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [{ model, instanceType: 'ml.c6i.xlarge' }],
+  });
 });
 `;
 }

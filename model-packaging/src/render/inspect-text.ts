@@ -105,9 +105,16 @@ function renderExamples(
   const { curl, typescript, python } = requestExamples(key, signature, features);
   const unknown =
     takesExamples(signature) && Object.keys(features).length === 0
-      ? ['\nThe graph does not tell what it parses out of a tf.Example: the one below has no features.']
+      ? [
+          '\nThe graph does not tell what it parses out of a tf.Example: the one below has no features.',
+        ]
       : [];
-  return [...unknown, `\n$ ${curl}`, `\n// TypeScript\n${typescript}`, `\n# Python\n${python}`].join('\n');
+  return [
+    ...unknown,
+    `\n$ ${curl}`,
+    `\n// TypeScript\n${typescript}`,
+    `\n# Python\n${python}`,
+  ].join('\n');
 }
 
 function renderAssets({ assets }: MetaGraphReport): string {

@@ -18,9 +18,7 @@ const MOST_VALUES = 10_000_000;
  * @returns an empty one where the signature takes none, or the graph does not tell
  */
 export function syntheticExample(directory: string, signature: Signature): Uint8Array {
-  return takesExamples(signature)
-    ? exampleOf(readExampleFeatures(directory))
-    : new Uint8Array(0);
+  return takesExamples(signature) ? exampleOf(readExampleFeatures(directory)) : new Uint8Array(0);
 }
 
 /** The same for features that are known. */
