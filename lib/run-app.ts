@@ -1,4 +1,4 @@
-/** An app whose errors are told as sentences. */
+/** An app that reports errors as sentences. */
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -65,14 +65,14 @@ test.each<[string, string | undefined, string]>([
 Mend the file.
 `,
   ],
-])('a configuration with %s is told without a stack', (_, config, expected) => {
+])('a configuration with %s shows no stack', (_, config, expected) => {
   if (config !== undefined) write('serving.config.ts', config);
   const { status, stderr } = run(CONFIG_APP);
   expect(stderr.replaceAll(project, 'DIR')).toBe(expected);
   expect(status).toBe(1);
 });
 
-test('a file that does not compile is told with its line', () => {
+test('a file that does not compile shows its line', () => {
   write('serving.config.ts', 'export default {\n  models: {{ };\n');
   const { status, stderr } = run(CONFIG_APP);
   expect(stderr).toMatch(/serving\.config\.ts:2:\d+: ERROR: /);
@@ -92,7 +92,7 @@ await runApp((app) => {
 });
 `;
 
-test('what a construct refuses is told with the line that makes it', () => {
+test('what a construct refuses shows the line that makes it', () => {
   const { status, stderr } = run(OWN_APP);
   expect(stderr).toMatch(
     /^Own\/Model\/Package: model: .*nowhere is not a directory\. .*\n {2}at app\.ts:6:3\n$/,
