@@ -1,6 +1,7 @@
 /** The image that serves: built from `container/` by the CDK, or one that is in ECR already. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseEcrImage } from '@sagemaker-tfs/batch';
 import type { IRepository } from 'aws-cdk-lib/aws-ecr';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -184,12 +185,9 @@ function builtByDocker(): boolean {
   return CDK_DOCKER === 'docker';
 }
 
-const ECR_URI =
-  /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([a-z0-9._/-]+?)(?::[\w.-]+|@sha256:[0-9a-f]{64})$/;
-
 function grantPullByUri(grantee: IGrantable, imageUri: string): Grant {
-  const match = ECR_URI.exec(imageUri);
-  if (!match) {
+  const image = parseEcrImage(imageUri);
+  if (!image?.tag && !image?.digest) {
     const problem = Token.isUnresolved(imageUri)
       ? 'the address is known only at deployment, so its repository cannot be named in a policy'
       : `'${imageUri}' is not an ECR address with a tag or digest`;
@@ -200,7 +198,7 @@ function grantPullByUri(grantee: IGrantable, imageUri: string): Grant {
       'Push the image to ECR, and use ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY:TAG or fromEcrRepository',
     );
   }
-  const [, account = '', region = '', repository = ''] = match;
+  const { account, region, repository } = image;
   Grant.addToPrincipal({
     grantee,
     actions: ['ecr:GetAuthorizationToken'],

@@ -1,5 +1,6 @@
-/** What the command line and the constructs both know about batch transform. */
+/** What the command line and the constructs both know of batch transform, S3 and ECR. */
 export * from './ami.ts';
+export * from './ecr-image.ts';
 export * from './errors.ts';
 export * from './existing.ts';
 export * from './inputs.ts';

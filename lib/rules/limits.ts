@@ -1,4 +1,5 @@
 /** Limits of AWS's, as functions over plain values: constructs and configurations are checked by the same. */
+import { parseEcrImage } from '@sagemaker-tfs/batch';
 import type { Problem } from './problem.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);
@@ -104,8 +105,6 @@ export function scheduleProblem(expression: string): Problem {
   return { problem: `'${expression}' has a day of month and a day of week, or neither`, fix };
 }
 
-const ECR = /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/\S+$/;
-
 /**
  * What CreateModel would refuse of an image's address.
  * @param region where the model is; undefined if synthesis does not know
@@ -113,16 +112,16 @@ const ECR = /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)
  */
 export function imageProblem(uri: string, region: string | undefined): Problem {
   if (uri.length > 255) return { problem: 'longer than 255 characters', fix: 'Use a shorter tag' };
-  const [, , of] = ECR.exec(uri) ?? [];
-  if (of === undefined) {
+  const image = parseEcrImage(uri);
+  if (!image) {
     return {
       problem: `'${uri}' is not an image of a private ECR repository`,
       fix: 'Push it to one: ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME:TAG',
     };
   }
-  if (region === undefined || of === region) return undefined;
+  if (region === undefined || image.region === region) return undefined;
   return {
-    problem: `the image is in ${of} and the model in ${region}; SageMaker pulls only from its own region`,
+    problem: `the image is in ${image.region} and the model in ${region}; SageMaker pulls only from its own region`,
     fix: `Replicate the repository to ${region} and name the image there`,
   };
 }

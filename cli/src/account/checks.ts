@@ -11,6 +11,8 @@ import {
   paginateListServiceQuotas,
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
+import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { isRegionMissing } from '../batch/aws/clients.ts';
 import { usageError } from '../errors.ts';
 import {
   type Fleet,
@@ -78,14 +80,12 @@ export async function checkAccount(
 }
 
 async function requireRegion({ config }: CloudFormationClient): Promise<void> {
-  try {
-    await config.region();
-  } catch (error) {
-    if (!(error instanceof Error) || error.message !== 'Region is missing') throw error;
+  await config.region().catch((error: unknown) => {
+    if (!isRegionMissing(error)) throw error;
     throw usageError(
       'no AWS region is set, and the app names none. Set AWS_REGION, or the region of the profile.',
     );
-  }
+  });
 }
 
 /** A service that does not answer is a finding, so that the others are still told. */
@@ -190,18 +190,16 @@ async function checkQuotas(
   });
 }
 
-const ECR_URI =
-  /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([^:@]+)(?::([\w.-]+)|@(sha256:[0-9a-f]{64}))$/;
-
 async function checkImages(
   client: ECRClient,
   images: readonly string[],
 ): Promise<AccountFinding[]> {
   return Promise.all(
     [...new Set(images)].map(async (uri): Promise<AccountFinding> => {
-      const [, registryId, , repositoryName, imageTag, imageDigest] = ECR_URI.exec(uri) ?? [];
-      if (!repositoryName) return { what: uri, ok: false, detail: 'no address of ECR' };
-      const imageIds = [imageTag ? { imageTag } : { imageDigest }];
+      const image = parseEcrImage(uri);
+      if (!image) return { what: uri, ok: false, detail: 'no address of ECR' };
+      const { account: registryId, repository: repositoryName, tag, digest } = image;
+      const imageIds = [digest ? { imageDigest: digest } : { imageTag: tag ?? 'latest' }];
       try {
         const { imageDetails = [] } = await client.send(
           new DescribeImagesCommand({ registryId, repositoryName, imageIds }),

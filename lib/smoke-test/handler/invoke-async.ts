@@ -11,6 +11,7 @@ import {
   InvokeEndpointAsyncCommand,
   type SageMakerRuntimeClient,
 } from '@aws-sdk/client-sagemaker-runtime';
+import { parseS3Uri } from '@sagemaker-tfs/batch';
 import { smokeTestFailure } from '../../errors.ts';
 import { type Ask, attributesOf, type Route } from './ask.ts';
 import type { Reply } from './reply.ts';
@@ -96,7 +97,6 @@ async function objectAt(s3: S3Client, uri: string): Promise<Reply | undefined> {
 }
 
 function placeOf(uri: string): { Bucket: string; Key: string } {
-  const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
-  if (!Bucket || !Key) throw smokeTestFailure('place of the answer', 's3://BUCKET/KEY', uri);
-  return { Bucket, Key };
+  const { bucket, key } = parseS3Uri(uri);
+  return { Bucket: bucket, Key: key };
 }

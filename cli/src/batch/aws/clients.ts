@@ -36,10 +36,15 @@ export async function withAws<T>(
   }
 }
 
+/** Whether the SDK found no region in the call, the environment or the profile. */
+export function isRegionMissing(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Region is missing';
+}
+
 /** AWS's own words, with what to do where that is known. */
 export function awsError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
-  if (error.message === 'Region is missing')
+  if (isRegionMissing(error))
     return usageError('no AWS region is set. Give --region, or set AWS_REGION.');
   if (error.name === 'CredentialsProviderError') {
     return new CommandError(

@@ -1,0 +1,20 @@
+/** An image in a private ECR repository, as its address names it. */
+export interface EcrImage {
+  /** Account of the registry. */
+  readonly account: string;
+  readonly region: string;
+  readonly repository: string;
+  readonly tag?: string;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest?: string;
+}
+
+const ADDRESS =
+  /^(?<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[a-z0-9._/-]+)(?::(?<tag>[\w.-]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
+
+/** Reads `ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY`, `:TAG` and `@DIGEST`; undefined for other addresses. */
+export function parseEcrImage(uri: string): EcrImage | undefined {
+  const { account, region, repository, tag, digest } = ADDRESS.exec(uri)?.groups ?? {};
+  if (!account || !region || !repository) return undefined;
+  return { account, region, repository, ...(tag && { tag }), ...(digest && { digest }) };
+}
