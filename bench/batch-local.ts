@@ -5,6 +5,7 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Bench, BenchContext, Findings, ResultTable, Row, Target } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { type FrontEnd, startRuntimeOn } from './lib/front-ends.ts';
 import { writeManyPictures } from './lib/many-pictures.ts';
 import { cpuSeconds, peakBytes, residentBytes } from './lib/process-stats.ts';
@@ -166,17 +167,17 @@ function tableWith(row: Row): ResultTable {
   const others = before.tables[0]?.rows.filter(({ pictures }) => pictures !== row.pictures) ?? [];
   return {
     title: `A batch job over generated JPEGs, ${UNREADABLE} of them unreadable`,
-    columns: [
-      { key: 'pictures', title: 'Pictures' },
-      { key: 'rate', title: 'Pictures/s' },
-      { key: 'seconds', title: 'Seconds' },
-      { key: 'cpu', title: 'CPU of the job, ms a picture' },
-      { key: 'peak', title: 'Peak memory of the job, MB' },
-      { key: 'runtime', title: 'Peak memory of the runtime, MB' },
-      { key: 'done', title: 'Outputs' },
-      { key: 'listed', title: 'Listed with a reason' },
-      { key: 'date', title: 'Measured' },
-    ],
+    columns: columns({
+      pictures: 'Pictures',
+      rate: 'Pictures/s',
+      seconds: 'Seconds',
+      cpu: 'CPU of the job, ms a picture',
+      peak: 'Peak memory of the job, MB',
+      runtime: 'Peak memory of the runtime, MB',
+      done: 'Outputs',
+      listed: 'Listed with a reason',
+      date: 'Measured',
+    }),
     rows: [...others, row].sort((a, b) => Number(a.pictures) - Number(b.pictures)),
   };
 }

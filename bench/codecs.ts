@@ -9,6 +9,7 @@ import '../container/src/codecs/native-checksums.ts';
 import { decodeImage } from '../container/src/images/decode-image.ts';
 import { CASES } from './canned/cases.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { detectionPicture, smallPicture } from './lib/pictures.ts';
 
 export const codecs: Bench = {
@@ -32,34 +33,34 @@ export const codecs: Bench = {
       tables: [
         {
           title: 'Writing 29 MB of float32 (baseline: JSON.stringify)',
-          columns: [
-            { key: 'name', title: 'Writer' },
-            { key: 'milliseconds', title: 'ms' },
-            { key: 'megabytes', title: 'MB written' },
-            { key: 'rate', title: 'MB/s' },
-            { key: 'input', title: 'MB/s of float32 read' },
-            { key: 'ratio', title: 'Time of the baseline over its own' },
-          ],
+          columns: columns({
+            name: 'Writer',
+            milliseconds: 'ms',
+            megabytes: 'MB written',
+            rate: 'MB/s',
+            input: 'MB/s of float32 read',
+            ratio: 'Time of the baseline over its own',
+          }),
           rows: json,
         },
         {
           title: 'CRC-32 of 29 MB, as npz needs it (baseline: `zlib.crc32` of Node)',
-          columns: [
-            { key: 'name', title: 'By' },
-            { key: 'milliseconds', title: 'ms' },
-            { key: 'rate', title: 'MB/s' },
-            { key: 'ratio', title: 'Time of the baseline over its own' },
-          ],
+          columns: columns({
+            name: 'By',
+            milliseconds: 'ms',
+            rate: 'MB/s',
+            ratio: 'Time of the baseline over its own',
+          }),
           rows: checksums,
         },
         {
           title: 'Decoding a JPEG and resizing it (baseline: sharp)',
-          columns: [
-            { key: 'picture', title: 'Picture' },
-            { key: 'name', title: 'Decoder' },
-            { key: 'cpu', title: 'CPU ms' },
-            { key: 'ratio', title: 'CPU of the baseline over its own' },
-          ],
+          columns: columns({
+            picture: 'Picture',
+            name: 'Decoder',
+            cpu: 'CPU ms',
+            ratio: 'CPU of the baseline over its own',
+          }),
           rows: pictures,
         },
       ],

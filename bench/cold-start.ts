@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, freePortRange } from 'sagemaker-tfs/development/serving';
 import type { Bench, Findings } from './lib/bench.ts';
 import { endChild, startChild } from './lib/children.ts';
+import { columns } from './lib/columns.ts';
 import { ROOT } from './lib/programs.ts';
 import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
@@ -38,13 +39,13 @@ export const coldStart: Bench = {
       tables: [
         {
           title: `Milliseconds to listening, ${runs} starts (baseline: ${BARE})`,
-          columns: [
-            { key: 'name', title: 'Program' },
-            { key: 'median', title: 'Median' },
-            { key: 'min', title: 'Least' },
-            { key: 'max', title: 'Most' },
-            { key: 'ratio', title: 'Median against the baseline' },
-          ],
+          columns: columns({
+            name: 'Program',
+            median: 'Median',
+            min: 'Least',
+            max: 'Most',
+            ratio: 'Median against the baseline',
+          }),
           rows: [row(OURS, ours), row(BARE, bare)],
         },
       ],

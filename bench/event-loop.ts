@@ -4,6 +4,7 @@ import { summarize } from 'sagemaker-tfs/development/output';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
 import { startChild } from './lib/children.ts';
+import { columns } from './lib/columns.ts';
 import { type FrontEnd, startGrpcJs, startOurs } from './lib/front-ends.ts';
 import { detectionPicture } from './lib/pictures.ts';
 import { programPath } from './lib/programs.ts';
@@ -46,15 +47,15 @@ export const eventLoop: Bench = {
       tables: [
         {
           title: `\`/ping\` while ${IN_FLIGHT} detection requests are in flight, ms`,
-          columns: [
-            { key: 'name', title: 'Front end' },
-            { key: 'load', title: 'Replies' },
-            { key: 'requestsPerSecond', title: 'Replies/s' },
-            { key: 'p50', title: 'P50' },
-            { key: 'p95', title: 'P95' },
-            { key: 'p99', title: 'P99' },
-            { key: 'max', title: 'Max' },
-          ],
+          columns: columns({
+            name: 'Front end',
+            load: 'Replies',
+            requestsPerSecond: 'Replies/s',
+            p50: 'P50',
+            p95: 'P95',
+            p99: 'P99',
+            max: 'Max',
+          }),
           rows,
         },
       ],

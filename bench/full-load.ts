@@ -5,6 +5,7 @@ import { Agent, request } from 'node:http';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bench, BenchContext, Findings, ResultTable, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { type FrontEnd, startRuntimeOn } from './lib/front-ends.ts';
 import { writeManyPictures } from './lib/many-pictures.ts';
 import { ROOT } from './lib/programs.ts';
@@ -251,18 +252,18 @@ function tableOf(measured: readonly Measured[], unlimited: Measured): ResultTabl
   );
   return {
     title: `${CLIENTS} in flight, a model of ${MODEL_MS} ms`,
-    columns: [
-      { key: 'name', title: 'Model server' },
-      { key: 'rate', title: 'Pictures/s' },
-      { key: 'ratio', title: 'Against no limit' },
-      { key: 'p50', title: 'P50 ms' },
-      { key: 'p95', title: 'P95 ms' },
-      { key: 'refused', title: 'Answers other than 200' },
-      { key: 'pings', title: '`/ping` asked' },
-      { key: 'pingsRefused', title: 'of these not 200' },
-      { key: 'slowestPing', title: 'Slowest `/ping`, ms' },
-      { key: 'changes', title: 'Loads and unloads' },
-    ],
+    columns: columns({
+      name: 'Model server',
+      rate: 'Pictures/s',
+      ratio: 'Against no limit',
+      p50: 'P50 ms',
+      p95: 'P95 ms',
+      refused: 'Answers other than 200',
+      pings: '`/ping` asked',
+      pingsRefused: 'of these not 200',
+      slowestPing: 'Slowest `/ping`, ms',
+      changes: 'Loads and unloads',
+    }),
     rows,
   };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { request } from 'undici';
 import type { Bench, BenchContext, Findings, ResultTable, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { startReal } from './lib/front-ends.ts';
 import { smallPicture } from './lib/pictures.ts';
 import {
@@ -95,16 +96,16 @@ function table(measured: readonly Measured[], firsts: ReadonlyMap<string, First>
   });
   return {
     title: 'MobileNetV2, uint8 (baseline: TensorFlow as it is by default)',
-    columns: [
-      { key: 'name', title: 'Option' },
-      { key: 'inFlight', title: 'In flight' },
-      { key: 'p50', title: 'P50 ms' },
-      { key: 'requestsPerSecond', title: 'Requests/s' },
-      { key: 'ratio', title: 'Requests/s against the default' },
-      { key: 'cpu', title: 'CPU, ms a request' },
-      { key: 'first', title: 'First answer, s' },
-      { key: 'difference', title: 'Largest difference, %' },
-    ],
+    columns: columns({
+      name: 'Option',
+      inFlight: 'In flight',
+      p50: 'P50 ms',
+      requestsPerSecond: 'Requests/s',
+      ratio: 'Requests/s against the default',
+      cpu: 'CPU, ms a request',
+      first: 'First answer, s',
+      difference: 'Largest difference, %',
+    }),
     rows,
   };
 }

@@ -1,6 +1,7 @@
 /** What a client sends: the encoded picture, as bytes or in base64, or its pixels as JSON floats. */
 import sharp from 'sharp';
 import type { Bench, Findings, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { startReal } from './lib/front-ends.ts';
 import type { BenchModel } from './lib/models.ts';
 import { jpegOf } from './lib/pictures.ts';
@@ -58,13 +59,13 @@ export const imageBytes: Bench = {
       tables: [
         {
           title: `One 224x224 picture to MobileNetV2, one in flight (baseline: ${FLOATS})`,
-          columns: [
-            { key: 'name', title: 'Form' },
-            { key: 'bytes', title: 'Request bytes' },
-            { key: 'smaller', title: 'Times smaller than the baseline' },
-            { key: 'p50', title: 'P50 ms' },
-            { key: 'cpu', title: 'Front-end CPU, ms a request' },
-          ],
+          columns: columns({
+            name: 'Form',
+            bytes: 'Request bytes',
+            smaller: 'Times smaller than the baseline',
+            p50: 'P50 ms',
+            cpu: 'Front-end CPU, ms a request',
+          }),
           rows,
         },
       ],

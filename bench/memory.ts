@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { type FrontEnd, startOurs } from './lib/front-ends.ts';
 import { type Load, runLoad, sendMany } from './lib/load.ts';
 import { detectionPicture, tenPictures } from './lib/pictures.ts';
@@ -25,30 +26,30 @@ export const memory: Bench = {
       tables: [
         {
           title: 'Peak over idle, resident MB, one request in flight',
-          columns: [
-            { key: 'name', title: 'Reply' },
-            { key: 'reply', title: 'Reply MB' },
-            { key: 'idle', title: 'Idle' },
-            { key: 'peak', title: 'Peak' },
-            { key: 'ratio', title: 'Peak over idle, in replies' },
-          ],
+          columns: columns({
+            name: 'Reply',
+            reply: 'Reply MB',
+            idle: 'Idle',
+            peak: 'Peak',
+            ratio: 'Peak over idle, in replies',
+          }),
           rows: large,
         },
         {
           title: `Over ${many.count.toLocaleString('en-US')} requests, resident MB`,
-          columns: [
-            { key: 'part', title: 'Requests' },
-            { key: 'resident', title: 'Median' },
-          ],
+          columns: columns({
+            part: 'Requests',
+            resident: 'Median',
+          }),
           rows: many.rows,
         },
         {
           title: 'While a client reads 1 MB/s of a reply, resident MB over idle',
-          columns: [
-            { key: 'name', title: 'Reply' },
-            { key: 'reply', title: 'Reply MB' },
-            { key: 'over', title: 'Over idle' },
-          ],
+          columns: columns({
+            name: 'Reply',
+            reply: 'Reply MB',
+            over: 'Over idle',
+          }),
           rows: slow,
         },
       ],

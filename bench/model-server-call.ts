@@ -5,6 +5,7 @@
 import { encodePredictRequest, numericTensor } from '@sagemaker-tfs/tensors';
 import type { Bench, BenchContext, Findings, ResultTable, Row } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
+import { columns } from './lib/columns.ts';
 import { startCanned } from './lib/front-ends.ts';
 import { jsonRow } from './lib/json-row.ts';
 import { grpcClients, type ModelServerClient, restClients } from './lib/model-server-clients.ts';
@@ -65,12 +66,12 @@ function predictRequest(input: string, dtype: 'float32' | 'uint8', side: number)
   );
 }
 
-const COLUMNS = [
-  { key: 'name', title: 'Client' },
-  { key: 'rate', title: 'Calls/s' },
-  { key: 'cpu', title: 'CPU of the client, ms a call' },
-  { key: 'ratio', title: 'CPU of the baseline over its own' },
-];
+const COLUMNS = columns({
+  name: 'Client',
+  rate: 'Calls/s',
+  cpu: 'CPU of the client, ms a call',
+  ratio: 'CPU of the baseline over its own',
+});
 
 export const modelServerCall: Bench = {
   name: 'model-server-call',

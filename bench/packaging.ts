@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { ensureModel } from './lib/models.ts';
 import { programPath } from './lib/programs.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
@@ -58,14 +59,14 @@ async function compare(work: string, context: BenchContext): Promise<Findings> {
     tables: [
       {
         title: `A model of ${modelMegabytes} MB (baseline: ${TAR})`,
-        columns: [
-          { key: 'name', title: 'Program' },
-          { key: 'seconds', title: 'Seconds' },
-          { key: 'rate', title: 'MB/s' },
-          { key: 'archive', title: 'Archive MB' },
-          { key: 'resident', title: 'Peak resident MB' },
-          { key: 'ratio', title: 'Times as fast as the baseline' },
-        ],
+        columns: columns({
+          name: 'Program',
+          seconds: 'Seconds',
+          rate: 'MB/s',
+          archive: 'Archive MB',
+          resident: 'Peak resident MB',
+          ratio: 'Times as fast as the baseline',
+        }),
         rows: rows.map((row) => ({ ...row, ratio: base / Number(row.seconds) })),
       },
     ],

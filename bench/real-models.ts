@@ -5,6 +5,7 @@ import { ensureLibrary, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
 import { numericTensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Bench, BenchContext, Findings, Row, Target } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
+import { columns } from './lib/columns.ts';
 import { startReal } from './lib/front-ends.ts';
 import { type BenchModel, ensureModel } from './lib/models.ts';
 import { detectionPicture, smallPicture, tenPictures } from './lib/pictures.ts';
@@ -94,14 +95,14 @@ export const realModels: Bench = {
       tables: [
         {
           title: 'One request in flight (baseline: the model alone)',
-          columns: [
-            { key: 'name', title: 'Model and answer' },
-            { key: 'through', title: 'Through' },
-            { key: 'p50', title: 'P50 ms' },
-            { key: 'p95', title: 'P95 ms' },
-            { key: 'ratio', title: 'P50 against the model alone' },
-            { key: 'megabytes', title: 'Resident MB, model included' },
-          ],
+          columns: columns({
+            name: 'Model and answer',
+            through: 'Through',
+            p50: 'P50 ms',
+            p95: 'P95 ms',
+            ratio: 'P50 against the model alone',
+            megabytes: 'Resident MB, model included',
+          }),
           rows,
         },
       ],

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import type { Bench, Findings } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { ROOT } from './lib/programs.ts';
 import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
@@ -64,12 +65,12 @@ export const synth: Bench = {
         tables: [
           {
             title: `\`cdk synth\`, ${runs} runs (baseline: ${EMPTY})`,
-            columns: [
-              { key: 'name', title: 'App' },
-              { key: 'seconds', title: 'Median seconds' },
-              { key: 'more', title: 'Seconds more than the baseline' },
-              { key: 'ratio', title: 'Against the baseline' },
-            ],
+            columns: columns({
+              name: 'App',
+              seconds: 'Median seconds',
+              more: 'Seconds more than the baseline',
+              ratio: 'Against the baseline',
+            }),
             rows: rows.map((row) => ({
               ...row,
               more: row.seconds - base,

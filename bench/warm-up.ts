@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { layOut } from '@sagemaker-tfs/model-packaging';
 import type { Bench, Findings, Row } from './lib/bench.ts';
+import { columns } from './lib/columns.ts';
 import { startRuntimeOn } from './lib/front-ends.ts';
 import { ensureModel } from './lib/models.ts';
 import { smallPicture } from './lib/pictures.ts';
@@ -42,13 +43,13 @@ export const warmUp: Bench = {
       tables: [
         {
           title: 'MobileNetV2, ms',
-          columns: [
-            { key: 'backend', title: 'Backend' },
-            { key: 'warmup', title: 'Warm-up requests' },
-            { key: 'first', title: 'First request after the start' },
-            { key: 'later', title: 'Median of the next 20' },
-            { key: 'ratio', title: 'First against the next' },
-          ],
+          columns: columns({
+            backend: 'Backend',
+            warmup: 'Warm-up requests',
+            first: 'First request after the start',
+            later: 'Median of the next 20',
+            ratio: 'First against the next',
+          }),
           rows,
         },
       ],

@@ -1,6 +1,7 @@
 /** Front ends under load, and the table that compares them. */
-import type { BenchContext, Chart, Column, ResultTable, Row } from './bench.ts';
+import type { BenchContext, Chart, ResultTable, Row } from './bench.ts';
 import { calmRounds } from './calm-rounds.ts';
+import { columns } from './columns.ts';
 import type { FrontEnd } from './front-ends.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
 import { median } from './sockets.ts';
@@ -198,16 +199,16 @@ export function logMeasured(context: BenchContext, measured: Measured): void {
   );
 }
 
-const COLUMNS: readonly Column[] = [
-  { key: 'name', title: 'Front end' },
-  { key: 'inFlight', title: 'In flight' },
-  { key: 'requestsPerSecond', title: 'Requests/s' },
-  { key: 'p50', title: 'P50 ms' },
-  { key: 'p95', title: 'P95 ms' },
-  { key: 'cpu', title: 'Front-end CPU, ms a request' },
-  { key: 'megabytes', title: 'Response MB' },
-  { key: 'ratio', title: 'Requests/s against the baseline' },
-];
+const COLUMNS = columns({
+  name: 'Front end',
+  inFlight: 'In flight',
+  requestsPerSecond: 'Requests/s',
+  p50: 'P50 ms',
+  p95: 'P95 ms',
+  cpu: 'Front-end CPU, ms a request',
+  megabytes: 'Response MB',
+  ratio: 'Requests/s against the baseline',
+});
 
 /** A row for each front end of a comparison. */
 export function servingTable(title: string, measured: readonly Measured[]): ResultTable {
