@@ -1,10 +1,10 @@
 export { loadLibrary, type TensorFlow } from './c-api.ts';
 export { ensureLibrary } from './ensure-library.ts';
 export * from './errors.ts';
+export { type ProgressBar, progressBar } from './fetch/fetch-bar.ts';
 export type { FetchOptions, FetchProgress } from './fetch/fetch-library.ts';
 export { findLibrary } from './find-library.ts';
 export type { LibraryLocation } from './library-location.ts';
-export { type ProgressBar, progressBar } from './progress-bar.ts';
 export type { RunResult } from './run-graph.ts';
 export { type LoadOptions, type RunOptions, SavedModelSession } from './saved-model-session.ts';
 export type { MixedPrecision, SessionConfig } from './session-config.ts';

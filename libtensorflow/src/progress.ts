@@ -1,0 +1,71 @@
+/** Progress on stderr: a live bar on a terminal, a line now and then elsewhere. */
+import cliProgress from 'cli-progress';
+
+/** A counter towards a total. */
+export interface Progress {
+  /** Sets what is done so far; `note` is shown behind the figures. */
+  update(done: number, note?: string): void;
+  /** Changes the total once it is known. */
+  total(total: number): void;
+  /** Leaves the terminal as it was; to be called in any case. */
+  stop(): void;
+}
+
+/** Milliseconds between lines where the stream is no terminal. */
+const LINE_EVERY = 5_000;
+
+/** Shows `label` with a bar until `stop`. */
+export function showProgress(
+  label: string,
+  total: number,
+  stream: NodeJS.WriteStream = process.stderr,
+): Progress {
+  return stream.isTTY ? liveBar(label, total, stream) : plainLines(label, total, stream);
+}
+
+function liveBar(label: string, total: number, stream: NodeJS.WriteStream): Progress {
+  const bar = new cliProgress.SingleBar({
+    format: '  {label} {bar} {percentage}% {value}/{total} {note}',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    hideCursor: true,
+    stream,
+    // It would take SIGINT from the program, which then could not be interrupted.
+    gracefulExit: false,
+  });
+  bar.start(total, 0, { label, note: '' });
+  const stop = () => {
+    bar.stop();
+    process.removeListener('exit', stop);
+  };
+  // Whatever ends the process: the cursor is shown again, and lines wrap.
+  process.once('exit', stop);
+  return {
+    update: (done, note = '') => bar.update(done, { note }),
+    total: (next) => bar.setTotal(next),
+    stop,
+  };
+}
+
+function plainLines(label: string, total: number, stream: NodeJS.WritableStream): Progress {
+  let known = total;
+  let last = { at: Date.now(), done: 0, note: '' };
+  // Where nothing was begun, there is nothing to tell.
+  let printed = 0;
+  const print = () => {
+    if (printed === last.done) return;
+    printed = last.done;
+    stream.write(`  ${label} ${last.done}/${known} ${last.note}`.trimEnd().concat('\n'));
+  };
+  return {
+    update(done, note = '') {
+      const due = Date.now() - last.at >= LINE_EVERY;
+      last = { at: due ? Date.now() : last.at, done, note };
+      if (due) print();
+    },
+    total(next) {
+      known = next;
+    },
+    stop: print,
+  };
+}
