@@ -6,12 +6,11 @@ import {
   decodeNpy,
   decodeNpz,
   mediaTypeOf,
+  parseJson,
   type Signature,
   type SignatureMap,
-  type Tensor,
   TensorError,
   type TensorMap,
-  tensorFromNested,
 } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
 import { messageOf, PackagingError } from '../errors.ts';
@@ -46,12 +45,6 @@ export interface SampleTarget {
 const MAX_SAMPLE_BYTES = 2 ** 32;
 /** Width times height of a picture: more than any camera's. */
 const MAX_PIXELS = 2 ** 28;
-
-/** TensorFlow Serving's REST body, row or columnar. */
-const bodySchema = z.union([
-  z.strictObject({ signature_name: z.string().optional(), instances: z.array(z.unknown()).min(1) }),
-  z.strictObject({ signature_name: z.string().optional(), inputs: z.unknown() }),
-]);
 
 /**
  * Reads a sample: TensorFlow Serving's JSON, `.npy`, `.npz` (one array an input), or a picture, which is
@@ -135,60 +128,23 @@ function doesNotFit(error: unknown): boolean {
   return isRefusal || error instanceof TensorError || error instanceof SyntaxError;
 }
 
-function decodeJson(body: Buffer, signatures: SignatureMap): Decoded {
-  const parsed = bodySchema.safeParse(JSON.parse(body.toString('utf8')));
-  if (!parsed.success) {
-    // A body of another form may be what a handler reads.
-    return { signature: pick(signatures, undefined).key, inputs: undefined };
-  }
-  const signature = pick(signatures, parsed.data.signature_name);
-  const columns =
-    'instances' in parsed.data
-      ? columnsOf(parsed.data.instances, signature)
-      : namedColumns(parsed.data.inputs, signature);
-  const inputs = Object.entries(columns).map(([name, value]): [string, Tensor] => {
-    const dtype = signature.inputs[name]?.dtype;
-    if (!dtype) {
-      const names = Object.keys(signature.inputs).join(', ');
-      throw new SyntaxError(`signature '${signature.key}' has no input '${name}', only ${names}`);
-    }
-    return [name, tensorFromNested(dtype, withBytes(value), name)];
+/** As the runtime reads it. */
+async function decodeJson(body: Buffer, signatures: SignatureMap): Promise<Decoded> {
+  const { jsonRequest } = await import('@sagemaker-tfs/container/json-request');
+  const { DEFAULT_DECODE_LIMITS } = await import('@sagemaker-tfs/container/images');
+  const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: MAX_SAMPLE_BYTES };
+  const signature = pick(signatures, signatureNameOf(parseJson(body.toString('utf8'))));
+  const { inputs } = await jsonRequest.decode(body, {
+    signature,
+    contentType: 'application/json',
+    limits,
   });
-  return { signature: signature.key, inputs: Object.fromEntries(inputs) };
+  return { signature: signature.key, inputs };
 }
 
-/** Rows to columns: a row is the only input's value, or an object of values by input. */
-function columnsOf(instances: readonly unknown[], signature: Signature): Record<string, unknown> {
-  const names = Object.keys(signature.inputs);
-  const rows = instances.map((row) =>
-    isRecord(row) && !isBase64(row) ? row : { [onlyInput(signature)]: row },
-  );
-  const used = names.filter((name) => rows.some((row) => name in row));
-  const unknown = rows.flatMap((row) => Object.keys(row)).find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw new SyntaxError(
-      `signature '${signature.key}' has no input '${unknown}', only ${names.join(', ')}`,
-    );
-  }
-  return Object.fromEntries(used.map((name) => [name, rows.map((row) => row[name])]));
-}
-
-function namedColumns(inputs: unknown, signature: Signature): Record<string, unknown> {
-  return isRecord(inputs) && !isBase64(inputs) ? inputs : { [onlyInput(signature)]: inputs };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** TensorFlow Serving's form of bytes: `{"b64": "..."}`. */
-function isBase64(value: unknown): value is { b64: string } {
-  return isRecord(value) && typeof value.b64 === 'string' && Object.keys(value).length === 1;
-}
-
-function withBytes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withBytes);
-  return isBase64(value) ? Buffer.from(value.b64, 'base64') : value;
+function signatureNameOf(document: unknown): string | undefined {
+  const parsed = z.object({ signature_name: z.string() }).safeParse(document);
+  return parsed.data?.signature_name;
 }
 
 function pick(signatures: SignatureMap, named: string | undefined): Signature {
