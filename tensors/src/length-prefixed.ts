@@ -1,29 +1,16 @@
 /** Records behind their length as 4 bytes, big-endian: many images in one `application/octet-stream`. */
-import {
-  type Part,
-  type RecordFormat,
-  readRecords,
-  type StreamRecordsOptions,
-  streamRecords,
-} from './record-format.ts';
+import { type Part, recordReaders } from './record-format.ts';
 import { dataViewOf } from './text.ts';
 
 const LENGTH_BYTES = 4;
 
-const FORMAT: RecordFormat = { name: 'length-prefixed', partAt };
+const readers = recordReaders({ name: 'length-prefixed', partAt });
 
 /** The records of a body, as views. @throws TensorError MALFORMED */
-export function readLengthPrefixed(bytes: Uint8Array): Generator<Uint8Array, void> {
-  return readRecords(FORMAT, bytes);
-}
+export const readLengthPrefixed = readers.read;
 
 /** The records of a stream. @throws TensorError MALFORMED, TOO_LARGE */
-export function streamLengthPrefixed(
-  chunks: AsyncIterable<Uint8Array>,
-  options: StreamRecordsOptions,
-): AsyncGenerator<Uint8Array, void> {
-  return streamRecords(FORMAT, chunks, options);
-}
+export const streamLengthPrefixed = readers.stream;
 
 /** One record in chunks, the record itself uncopied; a body is any number of them. */
 export function encodeLengthPrefixed(record: Uint8Array): Uint8Array[] {

@@ -44,11 +44,30 @@ export interface StreamRecordsOptions extends ReadRecordsOptions {
 /** As many only where the data is made of what separates parts. */
 const MAX_PARTS = 65_536;
 
+/** The two ways to read a format. */
+export interface RecordReaders {
+  /** The records of `bytes`. @throws TensorError MALFORMED, TOO_LARGE */
+  read(bytes: Uint8Array, options?: ReadRecordsOptions): Generator<Uint8Array, void>;
+  /** The records of a stream. @throws TensorError MALFORMED, TOO_LARGE */
+  stream(
+    chunks: AsyncIterable<Uint8Array>,
+    options: StreamRecordsOptions,
+  ): AsyncGenerator<Uint8Array, void>;
+}
+
+/** Readers of a format. */
+export function recordReaders(format: RecordFormat): RecordReaders {
+  return {
+    read: (bytes, options) => readRecords(format, bytes, options),
+    stream: (chunks, options) => streamRecords(format, chunks, options),
+  };
+}
+
 /**
  * The records of `bytes`, as views where they are of one part.
  * @throws TensorError MALFORMED, TOO_LARGE, naming the record and the byte where it starts
  */
-export function* readRecords(
+function* readRecords(
   format: RecordFormat,
   bytes: Uint8Array,
   options: ReadRecordsOptions = {},
@@ -68,7 +87,7 @@ export function* readRecords(
  * that ends it; every part is looked at once.
  * @throws TensorError MALFORMED, TOO_LARGE, naming the record and the byte where it starts
  */
-export async function* streamRecords(
+async function* streamRecords(
   format: RecordFormat,
   chunks: AsyncIterable<Uint8Array>,
   options: StreamRecordsOptions,

@@ -4,15 +4,7 @@
  * written in parts without it; flags 1, 2 and 3 mark the first, middle and last part.
  */
 import { TensorError } from './errors.ts';
-import {
-  BadFrame,
-  type Part,
-  type ReadRecordsOptions,
-  type RecordFormat,
-  readRecords,
-  type StreamRecordsOptions,
-  streamRecords,
-} from './record-format.ts';
+import { BadFrame, type Part, recordReaders } from './record-format.ts';
 import { dataViewOf } from './text.ts';
 
 const MAGIC = 0xced7230a;
@@ -21,23 +13,13 @@ const MAX_LENGTH = 2 ** 29 - 1;
 const FLAG = { whole: 0, first: 1, middle: 2, last: 3 } as const;
 const magicBytes = Uint8Array.of(0x0a, 0x23, 0xd7, 0xce);
 
-const FORMAT: RecordFormat = { name: 'RecordIO', joint: magicBytes, partAt };
+const readers = recordReaders({ name: 'RecordIO', joint: magicBytes, partAt });
 
 /** The records of a file; those of one part are views. @throws TensorError MALFORMED, TOO_LARGE */
-export function readRecordIo(
-  bytes: Uint8Array,
-  options?: ReadRecordsOptions,
-): Generator<Uint8Array, void> {
-  return readRecords(FORMAT, bytes, options);
-}
+export const readRecordIo = readers.read;
 
 /** The records of a stream. @throws TensorError MALFORMED, TOO_LARGE */
-export function streamRecordIo(
-  chunks: AsyncIterable<Uint8Array>,
-  options: StreamRecordsOptions,
-): AsyncGenerator<Uint8Array, void> {
-  return streamRecords(FORMAT, chunks, options);
-}
+export const streamRecordIo = readers.stream;
 
 /**
  * One record in chunks, the record itself uncopied; a file is any number of them.

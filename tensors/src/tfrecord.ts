@@ -1,33 +1,19 @@
 /** TensorFlow's TFRecord files: https://www.tensorflow.org/tutorials/load_data/tfrecord#tfrecords_format_details */
 import { maskedCrc32c } from './crc32c.ts';
-import {
-  BadFrame,
-  type Part,
-  type RecordFormat,
-  readRecords,
-  type StreamRecordsOptions,
-  streamRecords,
-} from './record-format.ts';
+import { BadFrame, type Part, recordReaders } from './record-format.ts';
 import { dataViewOf } from './text.ts';
 
 const LENGTH_BYTES = 8;
 const CRC_BYTES = 4;
 const HEADER_BYTES = LENGTH_BYTES + CRC_BYTES;
 
-const FORMAT: RecordFormat = { name: 'TFRecord', partAt };
+const readers = recordReaders({ name: 'TFRecord', partAt });
 
 /** The records of a file, as views; both checksums of each are checked. @throws TensorError MALFORMED */
-export function readTfRecords(bytes: Uint8Array): Generator<Uint8Array, void> {
-  return readRecords(FORMAT, bytes);
-}
+export const readTfRecords = readers.read;
 
 /** The records of a stream. @throws TensorError MALFORMED, TOO_LARGE */
-export function streamTfRecords(
-  chunks: AsyncIterable<Uint8Array>,
-  options: StreamRecordsOptions,
-): AsyncGenerator<Uint8Array, void> {
-  return streamRecords(FORMAT, chunks, options);
-}
+export const streamTfRecords = readers.stream;
 
 /** One record in chunks, the record itself uncopied; a file is any number of them. */
 export function encodeTfRecord(record: Uint8Array): Uint8Array[] {
