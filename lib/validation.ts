@@ -43,17 +43,10 @@ export function checkRange(
 }
 
 /** Refuses a number that is not whole, or outside `min`-`max`. */
-export function checkInteger(
-  where: Where,
-  prop: string,
-  value: number | undefined,
-  min: number,
-  max: number,
-  unit = '',
-): void {
-  if (value === undefined || Token.isUnresolved(value)) return;
-  if (!Number.isInteger(value)) {
+export function checkInteger(...range: Parameters<typeof checkRange>): void {
+  const [where, prop, value, min, max] = range;
+  if (value !== undefined && !Token.isUnresolved(value) && !Number.isInteger(value)) {
     invalidProp(where, prop, `${value} is not a whole number`, `Give one from ${min} to ${max}`);
   }
-  checkRange(where, prop, value, min, max, unit);
+  checkRange(...range);
 }

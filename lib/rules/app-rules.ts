@@ -1,6 +1,6 @@
 /** Rules of what is no endpoint: images, environments, tags, networks, batch, names. */
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
-import type { BatchConfig, ServingConfig } from '../config.ts';
+import type { ServingConfig } from '../config.ts';
 import {
   environmentProblem,
   imageProblem,
@@ -8,21 +8,7 @@ import {
   scheduleProblem,
   tagsProblem,
 } from './limits.ts';
-import type { Problem } from './problem.ts';
-import { at, type Finding, type Rule } from './rule.ts';
-
-const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';
-const API = 'https://docs.aws.amazon.com/sagemaker/latest/APIReference';
-
-function eachBatch(
-  check: (batch: BatchConfig) => readonly [field: string, problem: Problem] | undefined,
-): Rule['check'] {
-  return ({ models }: ServingConfig): Finding[] =>
-    Object.entries(models).flatMap(([name, { batch }]) => {
-      const [field = '', problem] = (batch && check(batch)) ?? [];
-      return at(`models.${name}.batch.${field}`, problem);
-    });
-}
+import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
 /** Every VPC with its path. */
 function vpcs({ vpc, environments = [] }: ServingConfig) {
@@ -140,7 +126,7 @@ export const APP_RULES: readonly Rule[] = [
     says: 'A rate of 1 has its unit in the singular, all others in the plural; a cron expression has six fields and one of its days is a question mark.',
     source:
       'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html',
-    check: eachBatch(({ schedule }) =>
+    check: each('batch', ({ schedule }) =>
       schedule === undefined ? undefined : ['schedule', scheduleProblem(schedule)],
     ),
   },
@@ -148,7 +134,7 @@ export const APP_RULES: readonly Rule[] = [
     id: 'payload-in-flight',
     says: 'Requests at once to an instance times the largest request are at most 100 MB.',
     source: `${API}/API_CreateTransformJob.html`,
-    check: eachBatch(({ maxConcurrentTransforms, maxPayloadInMB }) => {
+    check: each('batch', ({ maxConcurrentTransforms, maxPayloadInMB }) => {
       const at = maxConcurrentTransforms ?? DEFAULT_SETTINGS.maxConcurrentTransforms;
       const each = maxPayloadInMB ?? DEFAULT_SETTINGS.maxPayloadInMB;
       if (at * each <= MAX_MB_IN_FLIGHT) return undefined;

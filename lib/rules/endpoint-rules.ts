@@ -1,22 +1,7 @@
 /** Rules of endpoints. */
-import type { EndpointConfig, ServingConfig } from '../config.ts';
+import type { EndpointConfig } from '../config.ts';
 import { deploymentTimeProblem } from './limits.ts';
-import type { Problem } from './problem.ts';
-import { at, type Finding, type Rule } from './rule.ts';
-
-const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';
-const API = 'https://docs.aws.amazon.com/sagemaker/latest/APIReference';
-
-/** A check of every endpoint; returns the problem and the field below the endpoint. */
-function eachEndpoint(
-  check: (endpoint: EndpointConfig) => readonly [field: string, problem: Problem] | undefined,
-): Rule['check'] {
-  return ({ models }: ServingConfig): Finding[] =>
-    Object.entries(models).flatMap(([name, { endpoint }]) => {
-      const [field = '', problem] = (endpoint && check(endpoint)) ?? [];
-      return at(`models.${name}.endpoint${field && `.${field}`}`, problem);
-    });
-}
+import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
 /** Instances when autoscaling has taken away what it may. */
 function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number {
@@ -29,7 +14,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'part-of-a-fleet',
     says: 'Canary, linear and rolling deployments move at most half of a fleet, so every fleet keeps two instances, also when autoscaling has removed what it may.',
     source: `${API}/API_TrafficRoutingConfig.html`,
-    check: eachEndpoint((endpoint) => {
+    check: each('endpoint', (endpoint) => {
       const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
       if (type === 'all-at-once' || fewestInstances(endpoint) >= 2) return undefined;
       const field = endpoint.scaling ? 'scaling.minInstances' : 'instanceCount';
@@ -46,7 +31,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'step-of-a-shift',
     says: 'A step of a deployment is at most 50% of the fleet; of a linear one at least 10%, of a rolling one at least 5%.',
     source: `${API}/API_RollingUpdatePolicy.html`,
-    check: eachEndpoint(({ deployment }) => {
+    check: each('endpoint', ({ deployment }) => {
       const traffic = deployment?.traffic;
       if (!traffic || traffic.type === 'all-at-once') return undefined;
       const least = { canary: 1, linear: 10, rolling: 5 }[traffic.type];
@@ -59,7 +44,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'time-of-a-deployment',
     says: 'The waits of a deployment are shorter than the deployment may take, 8 hours at most.',
     source: `${API}/API_BlueGreenUpdatePolicy.html`,
-    check: eachEndpoint(({ deployment }) => {
+    check: each('endpoint', ({ deployment }) => {
       if (!deployment) return undefined;
       const { traffic = { type: 'all-at-once' as const }, bakeSeconds = 300 } = deployment;
       return ['deployment.traffic', deploymentTimeProblem(traffic, bakeSeconds)];
@@ -69,7 +54,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'rolling-without-bake',
     says: 'A rolling deployment replaces in place: there is no old fleet that could wait.',
     source: `${API}/API_DeploymentConfig.html`,
-    check: eachEndpoint(({ deployment }) => {
+    check: each('endpoint', ({ deployment }) => {
       if (deployment?.traffic?.type !== 'rolling' || deployment.bakeSeconds === undefined) return;
       const problem = `given with 'rolling'`;
       return ['deployment.bakeSeconds', { problem, fix: 'Leave it out' }];
@@ -79,7 +64,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'burstable-types-do-not-scale',
     says: 'Automatic scaling does not support burstable instances such as T2.',
     source: `${GUIDE}/endpoint-auto-scaling.html`,
-    check: eachEndpoint(({ scaling, instanceType = '' }) => {
+    check: each('endpoint', ({ scaling, instanceType = '' }) => {
       if (!scaling || !/^ml\.t\d/.test(instanceType)) return undefined;
       const problem = `${instanceType} does not scale`;
       return ['scaling', { problem, fix: 'Choose another type, such as ml.c6i.xlarge' }];
@@ -89,7 +74,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'instances-to-start-with',
     says: 'The number of instances at the start lies within what autoscaling keeps.',
     source: `${GUIDE}/endpoint-auto-scaling-prerequisites.html`,
-    check: eachEndpoint(({ scaling, instanceCount }) => {
+    check: each('endpoint', ({ scaling, instanceCount }) => {
       if (!scaling || instanceCount === undefined) return undefined;
       const { minInstances = 1, maxInstances } = scaling;
       if (instanceCount >= minInstances && instanceCount <= maxInstances) return undefined;
@@ -101,7 +86,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'sleep-needs-a-queue',
     says: 'Only an asynchronous endpoint scales to 0: a real-time request has no queue to wait in.',
     source: `${GUIDE}/async-inference-autoscale.html`,
-    check: eachEndpoint(({ scaling, async }) => {
+    check: each('endpoint', ({ scaling, async }) => {
       if (scaling?.minInstances !== 0 || async) return undefined;
       const problem = '0 is for asynchronous endpoints';
       return ['scaling.minInstances', { problem, fix: `Give 1 or more, or 'async: true'` }];
@@ -111,7 +96,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'backlog-is-of-a-queue',
     says: 'An asynchronous endpoint scales on its backlog; a real-time one has none.',
     source: `${GUIDE}/async-inference-autoscale.html`,
-    check: eachEndpoint(({ scaling, async }) => {
+    check: each('endpoint', ({ scaling, async }) => {
       if (!scaling || 'backlog' in scaling.target === async) return undefined;
       return [
         'scaling.target',
@@ -128,7 +113,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'serverless-has-no-instances',
     says: 'Serverless endpoints have no instances, GPUs, autoscaling of instances, data capture, queue or traffic shifting.',
     source: `${GUIDE}/serverless-endpoints.html`,
-    check: eachEndpoint(({ serverless, async, ...rest }) => {
+    check: each('endpoint', ({ serverless, async, ...rest }) => {
       if (!serverless) return undefined;
       const fields = [
         'instanceType',
@@ -148,7 +133,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'serverless-concurrency',
     says: 'A serverless endpoint serves at most 200 requests at once, and keeps no more warm than it serves.',
     source: `${API}/API_ProductionVariantServerlessConfig.html`,
-    check: eachEndpoint(({ serverless }) => {
+    check: each('endpoint', ({ serverless }) => {
       if (!serverless) return undefined;
       const { maxConcurrency = 5, provisionedConcurrency = 1 } = serverless;
       if (maxConcurrency > 200) {
@@ -164,7 +149,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'serverless-starts-in-three-minutes',
     says: 'A serverless container downloads its model and answers /ping within 3 minutes.',
     source: `${GUIDE}/serverless-endpoints.html`,
-    check: eachEndpoint((endpoint) => {
+    check: each('endpoint', (endpoint) => {
       if (!endpoint.serverless) return undefined;
       const fields = ['startupTimeoutSeconds', 'modelDataDownloadTimeoutSeconds'] as const;
       const long = fields.find((field) => (endpoint[field] ?? 0) > 180);
@@ -177,7 +162,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'capture-is-for-real-time',
     says: 'Data capture is of real-time endpoints; requests and answers of asynchronous ones are in S3 anyway.',
     source: `${GUIDE}/model-monitor-data-capture-endpoint.html`,
-    check: eachEndpoint(({ async, dataCapturePercent }) => {
+    check: each('endpoint', ({ async, dataCapturePercent }) => {
       if (!async || dataCapturePercent === undefined) return undefined;
       return ['dataCapturePercent', { problem: `given with 'async'`, fix: 'Leave it out' }];
     }),

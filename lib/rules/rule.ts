@@ -1,6 +1,10 @@
 /** A rule of AWS's: what it says, where AWS says it, and where a configuration breaks it. */
-import type { ServingConfig } from '../config.ts';
+import type { ModelConfig, ServingConfig } from '../config.ts';
 import type { Problem } from './problem.ts';
+
+/** SageMaker's developer guide and API reference, for {@link Rule.source}. */
+export const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';
+export const API = 'https://docs.aws.amazon.com/sagemaker/latest/APIReference';
 
 /** A field of a configuration that AWS would refuse. */
 export interface Finding {
@@ -26,4 +30,19 @@ export interface Rule {
 /** A finding at a path, or none. */
 export function at(path: string, problem: Problem): Finding[] {
   return problem ? [{ path, ...problem }] : [];
+}
+
+/** A check of this part of every model; `check` returns the field below the part, and the problem. */
+export function each<K extends 'batch' | 'endpoint'>(
+  part: K,
+  check: (
+    value: NonNullable<ModelConfig[K]>,
+  ) => readonly [field: string, problem: Problem] | undefined,
+): Rule['check'] {
+  return ({ models }) =>
+    Object.entries(models).flatMap(([name, model]) => {
+      const value = model[part];
+      const [field = '', problem] = (value && check(value)) ?? [];
+      return at(`models.${name}.${part}${field && `.${field}`}`, problem);
+    });
 }

@@ -12,31 +12,15 @@ interface Flag<T extends number | boolean | string> {
   readonly help: string;
 }
 
-const int32 = (value: number, help: string): Flag<number> => ({
-  type: 'int32',
-  default: value,
-  help,
-});
-const int64 = (value: number, help: string): Flag<number> => ({
-  type: 'int64',
-  default: value,
-  help,
-});
-const float = (value: number, help: string): Flag<number> => ({
-  type: 'float',
-  default: value,
-  help,
-});
-const bool = (value: boolean, help: string): Flag<boolean> => ({
-  type: 'bool',
-  default: value,
-  help,
-});
-const string = (value: string, help: string): Flag<string> => ({
-  type: 'string',
-  default: value,
-  help,
-});
+function flagOf<T extends number | boolean | string>(type: FlagType) {
+  return (value: T, help: string): Flag<T> => ({ type, default: value, help });
+}
+
+const int32 = flagOf<number>('int32');
+const int64 = flagOf<number>('int64');
+const float = flagOf<number>('float');
+const bool = flagOf<boolean>('bool');
+const string = flagOf<string>('string');
 
 /** Accepted so that a command line made for TensorFlow Serving works here too. */
 const IGNORED = 'Accepted for compatibility; has no effect here.';

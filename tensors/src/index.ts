@@ -26,6 +26,7 @@ export * from './signature.ts';
 export * from './signature-def.ts';
 export * from './tensor.ts';
 export { decodeTensorProto, encodeTensorProto, TENSOR_VALUE_FIELD } from './tensor-proto.ts';
+export { concatBytes } from './text.ts';
 export { encodeTfRecord, readTfRecords, streamTfRecords } from './tfrecord.ts';
 export * from './typed-array.ts';
 export { type ElementValue, tensorFromValues } from './values.ts';

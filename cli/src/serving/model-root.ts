@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isRunning } from '@sagemaker-tfs/libtensorflow/is-running';
 import { fetchFromS3, isS3Uri, layOut } from '@sagemaker-tfs/model-packaging';
 
 /** A laid-out model. */
@@ -64,17 +65,8 @@ export async function removeAbandoned(directory: string = tmpdir()): Promise<voi
   const names = await readdir(directory).catch(() => []);
   for (const name of names) {
     const pid = Number(pattern.exec(name)?.[1]);
-    if (!pid || isAlive(pid)) continue;
+    if (!pid || isRunning(pid)) continue;
     // Somebody else's cannot be removed, and need not.
     await rm(join(directory, name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

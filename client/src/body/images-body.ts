@@ -1,6 +1,10 @@
 /** Many encoded images in one request, which become one batch. */
-import { encodeLengthPrefixed, encodeRecordIo, encodeTfRecord } from '@sagemaker-tfs/tensors';
-import { concatBytes } from '../concat-bytes.ts';
+import {
+  concatBytes,
+  encodeLengthPrefixed,
+  encodeRecordIo,
+  encodeTfRecord,
+} from '@sagemaker-tfs/tensors';
 import { badBody } from './bad-body.ts';
 import type { RequestBody } from './request-body.ts';
 

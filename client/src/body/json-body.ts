@@ -1,6 +1,5 @@
 /** JSON as TensorFlow Serving reads it, without losing digits. */
-import { writeTensorJson } from '@sagemaker-tfs/tensors';
-import { concatBytes } from '../concat-bytes.ts';
+import { concatBytes, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { PredictionError } from '../errors/prediction-error.ts';
 import { toTensor } from '../typed-tensor.ts';
 import { badBody } from './bad-body.ts';

@@ -1,6 +1,5 @@
 /** Tensors as NumPy files. */
-import { encodeNpy, encodeNpz, type TensorMap } from '@sagemaker-tfs/tensors';
-import { concatBytes } from '../concat-bytes.ts';
+import { concatBytes, encodeNpy, encodeNpz, type TensorMap } from '@sagemaker-tfs/tensors';
 import { type TensorValue, toTensor } from '../typed-tensor.ts';
 import { badBody } from './bad-body.ts';
 import type { RequestBody } from './request-body.ts';

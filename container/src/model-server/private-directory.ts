@@ -7,6 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isRunning } from '@sagemaker-tfs/libtensorflow/is-running';
 
 /** Process id, when it started, first port: ids are used again, and one process may run several. */
 const NAME = /^sagemaker-tfs-(\d+)-(\d+)-\d+$/;
@@ -33,19 +34,15 @@ export async function createPrivateDirectory(path: string): Promise<() => Promis
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, pid, started] = NAME.exec(name) ?? [];
-    if (pid === undefined || isRunning(Number(pid), Number(started))) continue;
+    if (pid === undefined || isSameProcess(Number(pid), Number(started))) continue;
     await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-function isRunning(pid: number, started: number): boolean {
+/** The same process still, where the system tells when it started. */
+function isSameProcess(pid: number, started: number): boolean {
   if (startTime(process.pid) !== undefined) return startTime(pid) === started;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return isRunning(pid);
 }
 
 /** When a process started, in clock ticks since boot (proc_pid_stat(5), field 22); undefined if none tells. */

@@ -5,6 +5,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isRunning } from '../is-running.ts';
 
 /** `.partial-<host>-<process id>-<random>`; hosts because a home directory can be shared. */
 const PARTIAL_NAME = /^\.partial-(.+)-(\d+)-\w{6}$/;
@@ -25,16 +26,6 @@ export async function removeStalePartials(root: string): Promise<void> {
     const path = join(root, name);
     const stale = match[1] === hostname() ? !isRunning(Number(match[2])) : await isOld(path);
     if (stale) await rm(path, { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs, as another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -10,6 +10,7 @@ import {
   parseS3Uri,
 } from '@sagemaker-tfs/batch';
 import { openJsonArray } from '../json-array-file.ts';
+import { isJson } from './is-json.ts';
 import type { S3Object } from './listing.ts';
 import {
   type JobInput,
@@ -167,25 +168,16 @@ async function look(
   return { key, bytes: size, start: text.slice(0, START), ...(problem && { problem }) };
 }
 
-function problemOf(text: string, isJson: boolean): string | undefined {
+function problemOf(text: string, mustBeJson: boolean): string | undefined {
   if (text === '') return 'it is empty';
-  if (!isJson) return undefined;
+  if (!mustBeJson) return undefined;
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
     // Answers to the records of one object stand behind one another.
     const lines = text.split('\n').filter((line) => line !== '');
-    if (lines.length > 1 && lines.every(parses)) return undefined;
+    if (lines.length > 1 && lines.every(isJson)) return undefined;
     return `it is no JSON: ${(error as Error).message}`;
-  }
-}
-
-function parses(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -2,6 +2,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OUTPUT_SUFFIX, outputKey } from '@sagemaker-tfs/batch';
+import { isRunning } from '@sagemaker-tfs/libtensorflow/is-running';
 import { CommandError } from '../../errors.ts';
 
 /** Folder below the outputs for incomplete files. */
@@ -96,18 +97,9 @@ async function removeLeftovers(partials: string, own?: number): Promise<void> {
   const names = await readdir(partials);
   const left = names.filter((name) => {
     const pid = Number(name.split('-')[0]);
-    return pid === own || (pid !== process.pid && !isAlive(pid));
+    return pid === own || (pid !== process.pid && !isRunning(pid));
   });
   for (const name of left) await rm(join(partials, name), { force: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
 }
 
 async function guard<T>(path: string, work: () => Promise<T>): Promise<T> {

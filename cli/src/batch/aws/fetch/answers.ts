@@ -1,5 +1,6 @@
 /** What an output holds: one answer, or one for each record of its input. */
 import { isUtf8 } from 'node:buffer';
+import { isJson } from '../is-json.ts';
 
 /** One answer. */
 export interface Answer {
@@ -26,15 +27,6 @@ export function answersOf(key: string, bytes: Uint8Array): Answer[] {
     return lines.map((line, record) => ({ key, record, json: line.trim() }));
   }
   return [{ key, json: JSON.stringify(text) }];
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Line breaks in JSON stand between tokens only: in strings they are written `\n`. */
