@@ -1,7 +1,7 @@
 /** Rules of endpoints. */
 import type { EndpointConfig } from '../config.ts';
 import { deploymentTimeProblem } from './limits.ts';
-import { API, at, each, GUIDE, type Rule } from './rule.ts';
+import { API, each, GUIDE, type Rule } from './rule.ts';
 
 /** Instances when autoscaling has taken away what it may. */
 function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number {
