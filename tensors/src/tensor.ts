@@ -71,14 +71,10 @@ export function numericTensor(
   shape: readonly number[],
   bytes: ArrayBufferView,
 ): NumericTensor {
-  const expected = elementCount(shape) * DTYPES[dtype].size;
-  if (bytes.byteLength !== expected) {
-    throw new TensorError(
-      'SHAPE_MISMATCH',
-      `${dtype} ${shapeText(shape)} needs ${expected} bytes, got ${bytes.byteLength}`,
-    );
-  }
-  return { dtype, shape, bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+  const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const tensor = { dtype, shape, bytes: view };
+  checkFilled(tensor);
+  return tensor;
 }
 
 /**
@@ -89,17 +85,24 @@ export function stringTensor(
   shape: readonly number[],
   values: readonly (string | Uint8Array)[],
 ): StringTensor {
-  if (values.length !== elementCount(shape)) {
-    throw new TensorError(
-      'SHAPE_MISMATCH',
-      `string ${shapeText(shape)} needs ${elementCount(shape)} values, got ${values.length}`,
-    );
-  }
-  return {
+  const tensor: StringTensor = {
     dtype: 'string',
     shape,
     values: values.map((value) => (typeof value === 'string' ? utf8Encode(value) : value)),
   };
+  checkFilled(tensor);
+  return tensor;
+}
+
+/** A tensor made by hand can claim a shape that its elements do not fill. @throws TensorError SHAPE_MISMATCH */
+export function checkFilled(tensor: Tensor): void {
+  const count = elementCount(tensor.shape);
+  const [expected, got, unit] = isNumeric(tensor)
+    ? [count * DTYPES[tensor.dtype].size, tensor.bytes.byteLength, 'bytes']
+    : [count, tensor.values.length, 'values'];
+  if (expected === got) return;
+  const message = `${describe(tensor)} needs ${expected} ${unit}, got ${got}`;
+  throw new TensorError('SHAPE_MISMATCH', message);
 }
 
 /** The same elements under another shape of equal size, without copying. @throws TensorError SHAPE_MISMATCH */

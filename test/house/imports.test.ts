@@ -92,7 +92,7 @@ test('rooms import only the rooms that they may', () => {
  * itself and what stands above it.
  */
 const CONTAINER_ORDER = [
-  ['errors.ts', 'environment.ts', 'environment-variables.ts', 'decode-limits.ts'],
+  ['errors.ts', 'thrown.ts', 'environment.ts', 'environment-variables.ts', 'decode-limits.ts'],
   ['memory'],
   ['waiting'],
   ['threads'],

@@ -8,6 +8,7 @@ import { decodeBody } from '../inference/decode-body.ts';
 import { decodeExamples, encodeOutputs, takingExamples } from '../inference/default-handler.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
+import { plainError } from '../thrown.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import type {
   Context,
@@ -16,9 +17,10 @@ import type {
   HandlerResult,
   PredictOptions,
 } from './api.ts';
+import { forClient } from './for-client.ts';
 import { handlerJson } from './handler-json.ts';
+import { handlerTensors, isTensorMap } from './handler-tensors.ts';
 import type { LoadedHandler } from './loader.ts';
-import { isForClient, readThrown } from './thrown.ts';
 
 /** An answer as a handler gave it. */
 export interface HandlerAnswer extends EncodedResponse {
@@ -136,7 +138,8 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
     contentLength: inference.contentLength,
     signature,
     log: inference.log.child({ requestId }),
-    predict: (inputs: TensorMap, options?: PredictOptions) => inference.predict(inputs, options),
+    predict: async (inputs: TensorMap, options?: PredictOptions) =>
+      inference.predict(handlerTensors('input', inputs), options),
   });
 }
 
@@ -145,7 +148,7 @@ function withSignature(context: Context, signature: Signature, inference: Infere
   if (signature.key === context.signature.key && !inference.noSignature) return context;
   const predict: Context['predict'] = (inputs, options = {}) => {
     const isOwn = options.model === undefined || options.model === context.modelName;
-    return inference.predict(inputs, isOwn ? { signature: signature.key, ...options } : options);
+    return context.predict(inputs, isOwn ? { signature: signature.key, ...options } : options);
   };
   return Object.assign(new LazySignal(inference.signal), context, { signature, predict });
 }
@@ -172,8 +175,9 @@ async function answerOf(
   context: Context,
 ): Promise<HandlerAnswer> {
   if (isHandlerResponse(result)) {
-    const { body, contentType, status = 200, customAttributes } = result;
-    checkResponse(result, status);
+    const { body, contentType, status = 200, customAttributes: attributes } = result;
+    const customAttributes = attributes && { ...attributes };
+    checkResponse({ status, contentType, customAttributes });
     const pieces = bodyOf(body, inference) ?? [Buffer.from(handlerJson(body))];
     const type = responseType(contentType, body);
     return {
@@ -185,7 +189,11 @@ async function answerOf(
   }
   if (isTensorMap(result)) {
     const { signature } = context;
-    return { status: 200, ...(await encodeOutputs(result, inference, { form: 'row', signature })) };
+    const outputs = handlerTensors('output', result);
+    return {
+      status: 200,
+      ...(await encodeOutputs(outputs, inference, { form: 'row', signature })),
+    };
   }
   const asked = concreteType(context.acceptHeader);
   const body = bodyOf(result, inference);
@@ -200,7 +208,15 @@ async function answerOf(
 }
 
 /** @throws Error where the response cannot be sent */
-function checkResponse({ contentType, customAttributes = {} }: HandlerResponse, status: number) {
+function checkResponse({
+  status,
+  contentType,
+  customAttributes = {},
+}: {
+  readonly status: number;
+  readonly contentType: string;
+  readonly customAttributes: HandlerResponse['customAttributes'];
+}): void {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Error(`its response has the status ${status}; it must be from 200 to 599`);
   }
@@ -237,10 +253,20 @@ async function* bytesOf(
   told: Told,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of stream) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
+    for await (const piece of stream) {
+      const bytes = bytesOfPiece(piece);
+      if (bytes.byteLength > 0) yield bytes;
+    }
   } catch (error) {
     throw handlerError(error, told);
   }
+}
+
+/** A copy: while the last piece is still on its way, a handler that has one buffer for all fills it with the next. */
+function bytesOfPiece(piece: unknown): Uint8Array {
+  if (typeof piece === 'string' || piece instanceof Uint8Array) return Buffer.from(piece);
+  const kind = piece === null ? 'null' : typeof piece;
+  throw new Error(`a piece of its stream is of type ${kind}; pieces are text or Uint8Arrays`);
 }
 
 /** What an Accept header may hold and a Content-Type not: a wildcard, a weight, a comma outside quotes. */
@@ -268,18 +294,6 @@ function isHandlerResponse(value: unknown): value is HandlerResponse {
   return body !== undefined && typeof contentType === 'string';
 }
 
-function isTensorMap(value: unknown): value is TensorMap {
-  if (typeof value !== 'object' || value === null) return false;
-  const tensors = Object.values(value);
-  return tensors.length > 0 && tensors.every(isTensor);
-}
-
-function isTensor(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { dtype, shape, bytes, values } = value as Record<string, unknown>;
-  return typeof dtype === 'string' && Array.isArray(shape) && (bytes ?? values) !== undefined;
-}
-
 async function withHandlerErrors<T>(told: Told, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -290,8 +304,9 @@ async function withHandlerErrors<T>(told: Told, work: () => Promise<T>): Promise
 
 /** A handler's own statuses and the model's errors pass; anything else is the handler's failure. */
 function handlerError(thrown: unknown, { tellsHandlerErrors }: Told): unknown {
-  if (isForClient(thrown)) return thrown;
-  const cause = readThrown(thrown);
+  const own = forClient(thrown);
+  if (own) return own;
+  const cause = plainError(thrown);
   if (!tellsHandlerErrors) {
     const hidden = 'the handler failed; the log of the container says why';
     return new ServingError('HANDLER_FAILED', hidden, { cause });

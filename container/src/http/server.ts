@@ -222,14 +222,36 @@ async function serve(
   });
   const isOneTooMany = state.connections.isOver(socket);
   if (state.closing || isOneTooMany) response.setHeader('Connection', 'close');
-  const outcome = await answer(state, exchange, response);
-  clearTimeout(timer);
-  finish(outcome);
-  if (outcome.error && !(outcome.error instanceof ServingError) && !isHttpError(outcome.error)) {
-    log.error({ requestId: exchange.id, err: outcome.error }, 'request failed');
+  try {
+    const outcome = await answer(state, exchange, response);
+    clearTimeout(timer);
+    finish(outcome);
+    if (outcome.error && !isExpected(outcome.error)) {
+      log.error({ requestId: exchange.id, err: outcome.error }, 'request failed');
+    }
+    if (!request.complete && exchange.bodyAccepted) await drain(request, state.pace.patienceMs);
+  } catch (error) {
+    log.error({ requestId: exchange.id, err: error }, 'request could not be finished');
+    if (!response.writableEnded) abandon(response);
+  } finally {
+    clearTimeout(timer);
+    response.end();
   }
-  if (!request.complete && exchange.bodyAccepted) await drain(request, state.pace.patienceMs);
-  response.end();
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof ServingError || isHttpError(error);
+}
+
+/** An answer that says nothing of why; where another has begun, its client must see that it is not whole. */
+function abandon(response: ServerResponse): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, headers, body } = errorReply(undefined);
+  response.writeHead(status, { ...headers, Connection: 'close' });
+  response.write(Buffer.concat(body as readonly Uint8Array[]));
 }
 
 /** A request as its client's pace is watched. */
@@ -470,8 +492,15 @@ function createExchange(
   return {
     exchange,
     ticket: () => ticket,
+    // Each is somebody's place or memory: one that fails must not keep the others from theirs.
     finish: (outcome) => {
-      for (const callback of callbacks) callback(outcome);
+      for (const callback of callbacks) {
+        try {
+          callback(outcome);
+        } catch (err) {
+          state.options.log.error({ requestId: exchange.id, err }, 'a request was not recorded');
+        }
+      }
     },
   };
 }

@@ -4,11 +4,9 @@
  * `Check failed`, for everybody. So nothing goes to it that is not what the signature says.
  */
 import {
-  DTYPES,
+  checkFilled,
   describe,
-  elementCount,
   enumName,
-  isNumeric,
   MAX_RANK,
   type Signature,
   type Tensor,
@@ -125,7 +123,7 @@ function checkTensor(
   const { dtype, shape } = tensor;
   const isEmpty = shape[0] === 0 && spec.shape?.[0] !== 0;
   if (dtype === spec.dtype && !isEmpty && fits(shape, spec.shape)) {
-    checkFilled(name, tensor);
+    checkElements(name, tensor);
     return;
   }
   const what = isEmpty ? ', which has no rows: send at least one instance' : '';
@@ -145,18 +143,10 @@ function fits(shape: readonly number[], accepted: readonly number[] | undefined)
   return true;
 }
 
-/** A tensor made by hand can claim a shape that its elements do not fill. */
-function checkFilled(name: string, tensor: Tensor): void {
+/** @throws ServingError BAD_INPUT where its elements do not fill its shape */
+function checkElements(name: string, tensor: Tensor): void {
   try {
-    const count = elementCount(tensor.shape);
-    const [expected, got, unit] = isNumeric(tensor)
-      ? [count * DTYPES[tensor.dtype].size, tensor.bytes.byteLength, 'bytes']
-      : [count, tensor.values.length, 'values'];
-    if (expected === got) return;
-    throw new ServingError(
-      'BAD_INPUT',
-      `input '${name}': ${describe(tensor)} needs ${expected} ${unit}, got ${got}`,
-    );
+    checkFilled(tensor);
   } catch (cause) {
     if (!(cause instanceof TensorError)) throw cause;
     throw new ServingError('BAD_INPUT', `input '${name}': ${cause.message}`, { cause });

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import pino, { type Logger } from 'pino';
 import type { Environment } from '../environment.ts';
+import { readThrown } from '../thrown.ts';
 
 /** Bytes that are collected before they are written; a line for every request must not cost a write each. */
 const BUFFERED_BYTES = 8192;
@@ -34,6 +35,8 @@ export function createLog(level: Environment['logLevel'], shared = false): Logge
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      // pino's own reads all properties and all causes, and throws where one of them does.
+      serializers: { err: readThrown },
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,

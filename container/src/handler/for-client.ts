@@ -1,0 +1,45 @@
+/** Errors of a handler that choose what their client sees. */
+import { ERROR_STATUS, ServingError } from '../errors.ts';
+import { type PlainError, readThrown } from '../thrown.ts';
+import { HttpError, isHttpError } from './http-error.ts';
+
+/**
+ * A copy of an error with a status of its own: an HttpError, or one of the catalogue that `predict` threw.
+ * @returns undefined for anything else
+ */
+export function forClient(thrown: unknown): ServingError | HttpError | undefined {
+  const kind = kindOf(thrown);
+  if (!kind) return undefined;
+  const read = readThrown(thrown);
+  const copy = kind === 'serving' ? servingError(read) : httpError(read);
+  if (copy) copy.stack = read.stack;
+  return copy;
+}
+
+function kindOf(thrown: unknown): 'serving' | 'http' | undefined {
+  try {
+    if (thrown instanceof ServingError) return 'serving';
+    return isHttpError(thrown) ? 'http' : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function servingError({ code, status, message }: PlainError): ServingError | undefined {
+  if (!isCode(code) || !isErrorStatus(status)) return undefined;
+  return new ServingError(code, message, { status });
+}
+
+function httpError({ code, status, message }: PlainError): HttpError | undefined {
+  if (!isErrorStatus(status)) return undefined;
+  return new HttpError(status, message, code === undefined ? {} : { code });
+}
+
+function isCode(code: string | undefined): code is keyof typeof ERROR_STATUS {
+  return code !== undefined && Object.hasOwn(ERROR_STATUS, code);
+}
+
+/** Read twice, a getter may say two things. */
+function isErrorStatus(status: number | undefined): status is number {
+  return status !== undefined && status >= 400 && status <= 599;
+}
