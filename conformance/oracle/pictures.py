@@ -46,11 +46,33 @@ def jpegs(picture):
     yield "JPEG with restarts", saved(picture, "JPEG", restart_marker_blocks=3), 0
     yield "JPEG progressive with restarts", saved(picture, "JPEG", progressive=True, restart_marker_rows=1), 0
     yield "JPEG CMYK", saved(picture.convert("CMYK"), "JPEG"), 4
+    for subsampling, ratio in ((0, "4:4:4"), (2, "4:2:0")):
+        for progressive in (False, True):
+            options = {"subsampling": subsampling, "progressive": progressive, "quality": 90}
+            kind = f"{ratio} {'progressive' if progressive else 'baseline'}"
+            yield f"JPEG YCCK {kind}", ycck(picture, **options), 6
+            yield f"JPEG CMYK {kind}", saved(picture.convert("CMYK"), "JPEG", **options), 4
+    yield "JPEG CMYK without Adobe's marker", without_adobe(saved(picture.convert("CMYK"), "JPEG")), 4
+    yield "JPEG RGB", saved(picture, "JPEG", keep_rgb=True), 0
     yield "JPEG with an ICC profile", saved(picture, "JPEG", icc_profile=ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()), 0
     for orientation in range(1, 9):
         exif = Image.Exif()
         exif[0x0112] = orientation
         yield f"JPEG EXIF {orientation}", saved(picture, "JPEG", exif=exif), 0
+
+
+def ycck(picture, **options):
+    """Luma, chroma and black as the four colors of a CMYK JPEG, whose Adobe marker then says what they are."""
+    black = picture.convert("L").point(lambda level: level // 3)
+    data = saved(Image.merge("CMYK", (*picture.convert("YCbCr").split(), black)), "JPEG", **options)
+    transform = data.index(b"Adobe") + 11
+    assert data[transform] == 0
+    return data[:transform] + b"\x02" + data[transform + 1 :]
+
+
+def without_adobe(data):
+    at = data.index(b"Adobe") - 4
+    return data[:at] + data[at + 2 + int.from_bytes(data[at + 2 : at + 4], "big") :]
 
 
 def turned_factors(data):

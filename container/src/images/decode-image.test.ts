@@ -99,6 +99,26 @@ describe("TensorFlow's own decoder", () => {
     const decoded = await decodeImage(jpeg);
     expect(largestDifference(decoded.data, Uint8Array.from(rgb))).toBeLessThanOrEqual(1);
   });
+
+  test("takes the inks of CMYK without Adobe's marker as they are stored", async () => {
+    const jpeg = Buffer.from(cmyk[0]?.base64 ?? '', 'base64');
+    const name = jpeg.indexOf('Adobe');
+    const plainer = Buffer.concat([jpeg.subarray(0, name - 4), jpeg.subarray(name + 12)]);
+    expect(jpeg.readUInt16BE(name - 4)).toBe(0xffee);
+    const inks = await sharp(jpeg)
+      .pipelineColourspace('cmyk')
+      .toColourspace('cmyk')
+      .raw({ depth: 'uchar' })
+      .toBuffer();
+    // Stored is 255 - ink, which is then the ink: the light that it leaves is the first ink.
+    const expected = Array.from({ length: inks.length / 4 }, (_, at) =>
+      inks.subarray(at * 4, at * 4 + 4),
+    )
+      .flatMap(([c = 0, m = 0, y = 0, k = 0]) => [c * k, m * k, y * k])
+      .map((light) => Math.floor(light / 255));
+    expect(Array.from((await decodeImage(plainer)).data)).toEqual(expected);
+    expect(Array.from((await decodeImage(jpeg)).data)).not.toEqual(expected);
+  });
 });
 
 describe('channels', () => {

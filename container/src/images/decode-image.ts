@@ -311,7 +311,10 @@ async function decodeWithSharp(
       throw new Error(`it has ${channels} channels that are no colors`);
     }
     const decoded = { data, width, height, channels };
-    return orderChannels(isCmyk ? cmykToRgb(decoded) : decoded, options.channels ?? 'rgb');
+    return orderChannels(
+      isCmyk ? cmykToRgb(decoded, !header.isAdobe) : decoded,
+      options.channels ?? 'rgb',
+    );
   } catch (error) {
     throw await sharpError(error, bytes, limits);
   }

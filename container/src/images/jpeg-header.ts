@@ -16,11 +16,14 @@ export interface JpegHeader {
   readonly severalScans: boolean;
   /** EXIF orientation, 1 to 8; 1 where there is none. */
   readonly orientation: number;
+  /** Has Adobe's marker (APP14): the inks of four components are stored inverted. */
+  readonly isAdobe: boolean;
 }
 
 const SOI = 0xd8;
 const SOS = 0xda;
 const APP1 = 0xe1;
+const APP14 = 0xee;
 /** Start-of-frame markers; C4, C8 and CC are tables. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
@@ -43,6 +46,7 @@ const isSkipped = (marker: number): boolean =>
 export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
   let orientation = 1;
+  let isAdobe = false;
   let found: Frame | undefined;
   let at = 2;
   while (at + 4 <= bytes.length) {
@@ -56,19 +60,26 @@ export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
     const end = at + 2 + uint16(bytes, at + 2);
     if (end < at + 4 || end > bytes.length) return undefined;
     const segment = bytes.subarray(at + 4, end);
-    if (marker === SOS) return found && headerOf(found, segment, orientation);
+    if (marker === SOS) return found && headerOf(found, segment, { orientation, isAdobe });
     if (isFrame(marker)) {
       if (found) return undefined;
       found = frameOf(segment, marker);
       if (!found) return undefined;
     } else if (!isSkipped(marker)) return undefined;
+    if (marker === APP14 && isAdobeSegment(segment)) isAdobe = true;
     if (marker === APP1) orientation = exifOrientation(segment) ?? orientation;
     at = end;
   }
   return undefined;
 }
 
-type Frame = Omit<JpegHeader, 'severalScans' | 'orientation'> & { readonly progressive: boolean };
+/** As libjpeg knows it: the name, and the version, flags and transform behind it. */
+function isAdobeSegment(segment: Uint8Array): boolean {
+  return segment.length >= 12 && Buffer.from(segment.subarray(0, 5)).toString('latin1') === 'Adobe';
+}
+
+type Told = Pick<JpegHeader, 'orientation' | 'isAdobe'>;
+type Frame = Omit<JpegHeader, 'severalScans' | keyof Told> & { readonly progressive: boolean };
 
 function frameOf(segment: Uint8Array, marker: number): Frame | undefined {
   if (segment.length < 6) return undefined;
@@ -80,13 +91,9 @@ function frameOf(segment: Uint8Array, marker: number): Frame | undefined {
   return { width, height, components, precision: segment[0] as number, progressive };
 }
 
-function headerOf(
-  { progressive, ...frame }: Frame,
-  scan: Uint8Array,
-  orientation: number,
-): JpegHeader {
+function headerOf({ progressive, ...frame }: Frame, scan: Uint8Array, told: Told): JpegHeader {
   const severalScans = progressive || (scan[0] ?? 0) < frame.components;
-  return { ...frame, severalScans, orientation };
+  return { ...frame, severalScans, ...told };
 }
 
 function uint16(bytes: Uint8Array, at: number): number {
