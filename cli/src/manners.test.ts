@@ -157,7 +157,7 @@ test.each(verbs)('%s in a terminal has no colors with NO_COLOR', async (verb) =>
   expect(terminal.text()).not.toContain(temporary);
 });
 
-test('serve in a pipe shows no colors, and paths as the container has them', async () => {
+test('serve in a pipe writes JSON lines alone, with paths as the container has them', async () => {
   const port = await freePort();
   const args = ['serve', 'model', '--handler', 'inference.ts', '--port', String(port)];
   const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: work, env: environment() });
@@ -170,6 +170,18 @@ test('serve in a pipe shows no colors, and paths as the container has them', asy
   while (!text.includes('it answers') && child.exitCode === null) await sleep(100);
   child.kill('SIGINT');
   await once(child, 'close');
+  const lines = text.trimEnd().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const url = `http://127.0.0.1:${port}`;
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      level: 'info',
+      source: 'sagemaker-tfs',
+      url,
+      playground: `${url}/`,
+      msg: expect.stringContaining(`Serving on ${url} with local-model-server`),
+    }),
+  );
   expect(text).not.toContain('\x1b');
   expect(text).not.toContain(`${temporary}/sagemaker-tfs-model`);
   expect(text).toContain('"handler":"/opt/ml/model/code/inference.mjs"');

@@ -30,6 +30,8 @@ interface Step {
 }
 
 const PORT = 8080;
+/** Runs a command in a pseudo-terminal. */
+const TERMINAL = join(ROOT, 'cli/src/terminal/testing/run_in_terminal.py');
 
 const STEPS: readonly Step[] = [
   {
@@ -53,7 +55,7 @@ const STEPS: readonly Step[] = [
     command: 'npm run --silent serve',
     folder: 'halves',
     readyAt: `http://127.0.0.1:${PORT}/ping`,
-    prints: /Serving on http:\/\/127\.0\.0\.1:8080/,
+    prints: /Playground +http:\/\/127\.0\.0\.1:8080\/\n[^]*\n\n$/,
   },
   {
     text: 'In another terminal: the sample that `init` made.',
@@ -138,21 +140,21 @@ interface Serving {
   stop(): Promise<void>;
 }
 
+/** As in a terminal: a pipe gets log lines. */
 async function serve(
   project: Project,
   step: Step,
   readyAt: string,
   folder: string,
 ): Promise<Serving> {
-  const child = spawn('bash', ['-c', step.command], {
+  const child = spawn('python3', [TERMINAL, 'bash', '-c', step.command], {
     cwd: folder,
-    env: project.environment(),
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: true,
+    env: { ...project.environment(), TERM: 'xterm', NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
-  let output = '';
+  let raw = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
+    raw += text;
   });
   const closed = once(child, 'close');
   const isReady = () =>
@@ -160,18 +162,29 @@ async function serve(
       ({ ok }) => ok,
       () => false,
     );
-  while (!step.prints.test(output) || !(await isReady())) {
-    if (child.exitCode !== null) throw new Error(`${step.command} ended:\n${output}`);
+  while (!step.prints.test(screen(raw)) || !(await isReady())) {
+    if (child.exitCode !== null) throw new Error(`${step.command} ended:\n${screen(raw)}`);
     await sleep(100);
   }
+  const output = screen(raw);
   return {
     output: () => output,
     async stop() {
-      // As Ctrl-C: npm and what it started.
-      process.kill(-(child.pid as number), 'SIGINT');
+      child.stdin.write('q');
       await closed;
     },
   };
+}
+
+/** Without cursor movements, and of lines that were written over only the last state. */
+function screen(raw: string): string {
+  return (
+    raw
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what cursor movements are made of
+      .replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
+      .replace(/\r\n/g, '\n')
+      .replace(/^.*\r/gm, '')
+  );
 }
 
 /** Lines of a long output that are shown at its start and its end. */

@@ -17,8 +17,6 @@ export interface SessionOptions {
   readonly playground: boolean;
   readonly log: RuntimeOptions['log'];
   readonly signal: AbortSignal;
-  /** Called once the model is laid out, before TensorFlow starts. */
-  readonly onLaidOut?: (directory: string) => Promise<void>;
   readonly onExchange?: (exchange: Exchange) => void;
 }
 
@@ -115,7 +113,6 @@ async function startServing(options: SessionOptions): Promise<Serving> {
   const { source, handler, signal, playground } = options;
   const root = await prepareModelRoot(source, handler, signal);
   try {
-    await options.onLaidOut?.(root.directory);
     const runtime = await startRuntime({
       modelDirectory: root.directory,
       environment: {

@@ -8,9 +8,17 @@ import {
 /** Larger inputs take longer to make up than people wait. */
 const MOST_ELEMENTS = 1_000_000;
 const TIMEOUT_MS = 60_000;
+const ANSWERS = 'it answers';
+
+/** What became of a signature. */
+export interface SignatureTry {
+  /** In words. */
+  readonly what: string;
+  readonly answers: boolean;
+}
 
 /**
- * What a runtime answers for each signature of the newest version of each model, a line each.
+ * What a runtime answers for each signature of the newest version of each model.
  * @param directory where the models are laid out
  * @param url of the runtime
  */
@@ -18,18 +26,20 @@ export async function trySignatures(
   directory: string,
   url: string,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<SignatureTry[]> {
   const { models } = await inspectModel(directory);
-  const lines: string[] = [];
+  const tries: SignatureTry[] = [];
   for (const { name, versions } of models) {
     const [graph] = versions.at(-1)?.metaGraphs ?? [];
     for (const [key, signature] of Object.entries(graph?.signatures ?? {})) {
       const what = `Tried signature ${key} of ${name} with a made-up input`;
       const found = await tryOne(url, name, key, signature, signal);
-      if (found !== undefined) lines.push(`${what}: ${found}`);
+      if (found !== undefined) {
+        tries.push({ what: `${what}: ${found}`, answers: found === ANSWERS });
+      }
     }
   }
-  return lines;
+  return tries;
 }
 
 /** @returns undefined if no input can be made up */
@@ -53,7 +63,7 @@ async function tryOne(
     body: JSON.stringify({ signature_name: key, inputs: Object.fromEntries(values) }),
   });
   const text = await response.text();
-  if (response.ok) return 'it answers';
+  if (response.ok) return ANSWERS;
   return `HTTP ${response.status}, ${errorOf(text)}`;
 }
 

@@ -10,8 +10,7 @@ import { fitted, styleOf } from './style.ts';
 import { watchSources } from './watch-sources.ts';
 
 /** What to serve, and whether to load the handler again when its sources change. */
-export interface TerminalOptions
-  extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange' | 'onLaidOut'> {
+export interface TerminalOptions extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange'> {
   readonly watch: boolean;
 }
 

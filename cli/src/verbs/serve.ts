@@ -2,6 +2,7 @@ import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
 import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
+import { writeLogLine } from '../output/log-line.ts';
 import type { ServeSession } from '../serving/serve-session.ts';
 import { keyValue, port } from './options.ts';
 
@@ -54,7 +55,6 @@ export function addServe(program: Command): void {
 
 async function serve(source: string, options: ServeOptions): Promise<void> {
   const { startSession } = await import('../serving/serve-session.ts');
-  const { describeModels } = await import('../serving/describe-models.ts');
   const { requireFreePort } = await import('../serving/free-port.ts');
   await requireFreePort(options.port);
   const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };
@@ -73,22 +73,13 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   }
   const signal = interruptSignal();
   try {
-    const session = await startSession({
-      ...common,
-      log: 'inherit',
-      signal,
-      onLaidOut: async (directory) => {
-        process.stdout.write(`${await describeModels(directory, options.port)}\n`);
-      },
-    });
-    const { kind, program } = session.runtime().modelServer;
-    const playground = options.playground ? `, playground at ${session.url}/` : '';
-    process.stdout.write(
-      `Serving on ${session.url} with ${kind} (${program})${playground}; end with Ctrl-C.\n`,
-    );
+    const session = await startSession({ ...common, log: 'inherit', signal });
+    reportServing(session, options.playground);
     const { trySignatures } = await import('../serving/try-signatures.ts');
     trySignatures(session.directory(), session.runtime().url, signal).then(
-      (lines) => process.stdout.write(lines.map((line) => `${line}\n`).join('')),
+      (tries) => {
+        for (const { what, answers } of tries) writeLogLine(answers ? 'info' : 'warn', what);
+      },
       // It was only a try: what ends it, an interrupt above all, is no failure of serving.
       () => undefined,
     );
@@ -97,6 +88,19 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
     // An interrupt during the start is how people end it: not a failure.
     if (!signal.aborted) throw error;
   }
+}
+
+function reportServing(session: ServeSession, hasPlayground: boolean): void {
+  const { url } = session;
+  const { modelServer } = session.runtime();
+  const playground = hasPlayground ? { playground: `${url}/` } : {};
+  const page = hasPlayground ? `, playground at ${url}/` : '';
+  const { kind, program } = modelServer;
+  writeLogLine('info', `Serving on ${url} with ${kind} (${program})${page}; end with Ctrl-C.`, {
+    url,
+    modelServer,
+    ...playground,
+  });
 }
 
 async function untilStopped(session: ServeSession, signal: AbortSignal): Promise<void> {
