@@ -55,7 +55,7 @@ const STEPS: readonly Step[] = [
     command: 'npm run --silent serve',
     folder: 'halves',
     readyAt: `http://127.0.0.1:${PORT}/ping`,
-    prints: /Playground +http:\/\/127\.0\.0\.1:8080\/\n[^]*\n\n$/,
+    prints: /Playground +http:\/\/127\.0\.0\.1:8080\/[\s\S]*q quit/,
   },
   {
     text: 'In another terminal: the sample that `init` made.',
