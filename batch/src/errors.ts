@@ -1,7 +1,19 @@
-/** The room's catalogue: what can be wrong with a text that names or lists objects. */
+/** The room's catalogue: what can be wrong with a text that names or lists objects, and what ends a batch worker. */
 export const BATCH_ERRORS = {
   S3_URI_INVALID: { exitStatus: 2, meaning: 'The text is not `s3://BUCKET/KEY`.' },
   MANIFEST_INVALID: { exitStatus: 1, meaning: 'The file is not a manifest of SageMaker.' },
+  WORKER_FILE_INVALID: { exitStatus: 1, meaning: 'A file of `batch worker` cannot be read.' },
+  WORKER_USAGE: { exitStatus: 2, meaning: 'Options of `batch worker` are wrong or missing.' },
+  OTHER_RUN: {
+    exitStatus: 1,
+    meaning: 'The output prefix has answers of another model, or of other settings.',
+  },
+  OTHER_WORKER: { exitStatus: 1, meaning: 'Two workers wrote the same range of keys.' },
+  NOTHING_FOUND: { exitStatus: 1, meaning: 'The input prefix holds no inputs.' },
+  WORKER_FAILURES: {
+    exitStatus: 1,
+    meaning: 'More inputs of a worker failed than `--max-failure-percent` allows.',
+  },
 } as const;
 
 /** A code of the catalogue. */

@@ -41,6 +41,7 @@ export const COMMAND_ERRORS = {
     '`GET /execution-parameters` did not answer what SageMaker can use.',
   ),
   TOO_MANY_FAILURES: failed('More inputs failed than `--max-failure-percent` allows.'),
+  WORKER_ENDED: failed('A batch worker ended before it was done.'),
   BATCH_INCOMPLETE: failed('Some inputs have no output, or a wrong one.'),
   TUNE_FAILED: failed('No request of a measurement succeeded.'),
   NO_KNEE: failed('No setting met `--max-latency` without errors.'),

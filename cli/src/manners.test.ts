@@ -75,6 +75,10 @@ const LINES: Readonly<Record<string, () => readonly string[]>> = {
   'batch verify': () => ['batch', 'verify', 'job'],
   'batch fetch': () => ['batch', 'fetch', 'job', '--out', 'answers.jsonl', '--format', 'ndjson'],
   'batch stop': () => ['batch', 'stop', 'job'],
+  'batch worker': () => [
+    ...['batch', 'worker', '--input', 's3://bucket/in/', '--output', 's3://bucket/out/'],
+    ...['--model', 'half', '--content-type', 'application/json'],
+  ],
   estimate: () => ['estimate', '--images', '1000', '--seconds-per-image', '0.1'],
   tune: () => [
     ...['tune', SAMPLE, '--url', runtime.url, '--seconds', '1', '--max-concurrency', '1'],

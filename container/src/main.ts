@@ -16,6 +16,11 @@ async function main(): Promise<void> {
   const reading = readEnvironmentOrExit();
   if (!reading) return;
   const { environment, warnings } = reading;
+  if (process.argv[2] === 'batch-worker') {
+    const { main: batchWorker } = await import('./batch-worker/main.ts');
+    await batchWorker(process.argv.slice(3), environment, warnings);
+    process.exit();
+  }
   const role = workerRole();
   const isPrimary = !role && hasPrimary(environment);
   const log = createLog(environment.logLevel, isPrimary || role !== undefined);

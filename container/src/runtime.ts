@@ -30,6 +30,8 @@ export interface Runtime {
   readonly ready: Promise<void>;
   /** What this process counts. */
   readonly metrics: Metrics;
+  /** What answers are made with, for a program that asks without HTTP. */
+  readonly services: Services;
   /** Finishes what is in flight, for at most `graceMs` (default: as configured), and ends the model server. */
   close(graceMs?: number): Promise<void>;
 }
@@ -42,6 +44,8 @@ export interface RuntimeOptions {
   readonly log: Logger;
   /** Set where this process is one of several. */
   readonly worker?: WorkerRole;
+  /** False for a program that asks without HTTP. Default: true. */
+  readonly listens?: boolean;
 }
 
 /**
@@ -64,6 +68,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     await host.stop();
   };
   const open = async () => {
+    if (options.listens === false) return;
     for (const listener of listeners(prepared, options)) {
       servers.push(await listen(options, listener));
     }
@@ -78,7 +83,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     throw error;
   }
   void Promise.all([loadInvocations(), host.backends.choose(undefined)]);
-  return { port: servers[0]?.port ?? 0, ready, failed, close, metrics: services.metrics };
+  return { port: servers[0]?.port ?? 0, ready, failed, close, metrics: services.metrics, services };
 }
 
 /** Nothing but a handler can keep the event loop for ever. Resolves when this is watched for. */

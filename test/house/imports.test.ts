@@ -9,7 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   batch: [],
   libtensorflow: ['tensors'],
   'local-model-server': ['tensors', 'libtensorflow'],
-  container: ['tensors', 'manifest', 'libtensorflow'],
+  container: ['tensors', 'manifest', 'batch', 'libtensorflow'],
   client: ['tensors'],
   'model-packaging': ['tensors', 'manifest', 'libtensorflow', 'container'],
   playground: ['tensors', 'client'],
@@ -112,6 +112,7 @@ const CONTAINER_ORDER = [
   ['http'],
   ['processes'],
   ['runtime.ts', 'text-worker.ts'],
+  ['batch-worker'],
   ['main.ts', 'index.ts'],
 ];
 

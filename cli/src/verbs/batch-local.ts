@@ -184,7 +184,7 @@ async function withRuntime<T>(
   if (options.url) return work(options.url.replace(/\/$/, ''), '');
   const { prepareModelRoot } = await import('../serving/model-root.ts');
   const { startRuntime } = await import('../serving/runtime-process.ts');
-  const { modelDigest } = await import('../batch/local/existing.ts');
+  const { modelDigest } = await import('@sagemaker-tfs/batch');
   const root = await prepareModelRoot(options.model as string, options.handler);
   try {
     const model = await modelDigest(root.directory);

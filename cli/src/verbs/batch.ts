@@ -3,6 +3,7 @@ import { addBatchAws } from './batch-aws.ts';
 import { addBatchLocal } from './batch-local.ts';
 import { addBatchShards } from './batch-shards.ts';
 import { addBatchStart } from './batch-start.ts';
+import { addBatchWorker } from './batch-worker.ts';
 
 /** `batch`: batch inference, on this machine or as SageMaker transform jobs. */
 export function addBatch(program: Command): void {
@@ -14,4 +15,5 @@ export function addBatch(program: Command): void {
   addBatchShards(batch);
   addBatchStart(batch);
   addBatchAws(batch);
+  addBatchWorker(batch);
 }

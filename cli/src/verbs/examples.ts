@@ -39,6 +39,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'batch fetch': ['batch fetch my-job --out answers.jsonl'],
   'batch stop': ['batch stop my-job'],
+  'batch worker': [
+    'batch worker --input s3://bucket/in/ --output s3://bucket/out/ --model model.tar.gz --content-type application/x-image',
+  ],
   estimate: ['estimate --images 1000000 --seconds-per-image 0.02 --instance-type ml.g4dn.xlarge'],
   tune: [
     'tune samples/ --model my_model/ --handler inference.ts',

@@ -1,5 +1,5 @@
 /** One request as the steps between body and body see it. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Manifest, Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
@@ -39,9 +39,14 @@ export interface InferenceServices {
   readonly backends: Backends;
 }
 
+/** What is asked for besides the body. */
+export interface RequestHead {
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** A request with its model resolved. */
 export interface Inference {
-  readonly request: IncomingMessage;
+  readonly request: RequestHead;
   readonly model: ModelSelector;
   readonly method: Method;
   readonly backend: Backend;
@@ -86,7 +91,7 @@ export interface Inference {
 
 /** What an inference is made of. */
 export interface InferenceOptions {
-  readonly request: IncomingMessage;
+  readonly request: RequestHead;
   /** Bytes of the body as announced; undefined if it comes in chunks. */
   readonly contentLength: number | undefined;
   readonly archive: InferenceArchive;

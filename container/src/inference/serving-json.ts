@@ -14,10 +14,10 @@ const BETWEEN_DOCUMENTS: ReadonlySet<number> = new Set(
 
 /** Whether the body can go to the model server, and its answer to the client, without being read here. */
 export function isServingJson(body: Uint8Array, inference: Inference): boolean {
-  const { contentType, accept, postprocess, askedOutputs, request } = inference;
+  const { contentType, accept, postprocess, askedOutputs } = inference;
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json' || postprocess || askedOutputs) return false;
-  if (inference.signatureAsked || request.method !== 'POST') return false;
+  if (inference.signatureAsked) return false;
   if (!prefersJson(accept)) return false;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!FIRST_KEY.test(bytes.toString('latin1', 0, HEAD_BYTES))) return false;

@@ -4,14 +4,13 @@
  * the endpoint.
  */
 import cluster from 'node:cluster';
-import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { RunningServer } from '../http/server.ts';
 import type { ModelServer } from '../model-server/start.ts';
-import { tensorFlowVariables } from '../model-server/tensorflow-variables.ts';
 import type { MetricsPage } from '../observability/metrics-page.ts';
 import { FrontDoor } from './front-door.ts';
+import { inProcessVariables } from './in-process-variables.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import { HANDED_PORT } from './messages.ts';
 import { WorkerSupervisor } from './worker-supervisor.ts';
@@ -42,7 +41,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
   const modelServer = await sharedModelServer(options);
   const workers = new WorkerSupervisor({
     count: environment.processes,
-    variables: { ...workerVariables(options), [HANDED_PORT]: String(port) },
+    variables: { ...inProcessVariables(options), [HANDED_PORT]: String(port) },
     log,
     door,
   });
@@ -70,18 +69,6 @@ async function sharedModelServer(options: PrimaryOptions): Promise<ModelServer |
   const { startModelServer } = await import('../model-server/start.ts');
   const { models } = await chooseModels(options.environment);
   return startModelServer({ ...options, models });
-}
-
-/** TensorFlow runs in threads of libuv, whose number is fixed before Node starts, and reads its own variables early. */
-function workerVariables({ environment, variables }: PrimaryOptions): Record<string, string> {
-  if (environment.backend !== 'in-process') return {};
-  const { batching } = environment.modelServer;
-  // One run more than processors, so that none idles between two; and one thread for files and DNS.
-  const runs = Math.max(availableParallelism(), batching?.threads ?? 0) + 1;
-  return {
-    UV_THREADPOOL_SIZE: variables.UV_THREADPOOL_SIZE ?? String(runs + 1),
-    ...tensorFlowVariables(environment, variables),
-  };
 }
 
 /** The metrics of all workers; what makes them is loaded when they are first asked for. */

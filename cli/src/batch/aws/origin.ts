@@ -23,8 +23,8 @@ import {
   type S3Location,
   streamManifest,
 } from '@sagemaker-tfs/batch';
+import { listPage } from '@sagemaker-tfs/batch/s3';
 import type { TransformJob } from './described-job.ts';
-import { listPage } from './listing.ts';
 import type { TransformPlaces } from './transform-places.ts';
 
 /** The outputs as a job's own. */

@@ -11,10 +11,10 @@ import {
 } from '@aws-sdk/client-sagemaker';
 import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
+import { listPage } from '@sagemaker-tfs/batch/s3';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
-import { listPage } from './listing.ts';
 import { claimOutputs } from './origin.ts';
 import type { TransformPlaces } from './transform-places.ts';
 import { verifyOutputs } from './verify.ts';

@@ -11,8 +11,14 @@ import {
   parseS3Uri,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
-import { listObjects, listPage, type S3Object } from './listing.ts';
+import {
+  type KeyRange,
+  keyRanges,
+  LAST,
+  listObjects,
+  listPage,
+  type S3Object,
+} from '@sagemaker-tfs/batch/s3';
 
 /** What a job reads and writes. */
 export interface TransformPlaces {

@@ -5,13 +5,13 @@ import {
   asDirectory,
   compareKeys,
   inOutputOrder,
+  isJson,
   matchOutputs,
   outputKey,
   parseS3Uri,
 } from '@sagemaker-tfs/batch';
+import type { S3Object } from '@sagemaker-tfs/batch/s3';
 import { openJsonArray } from '../json-array-file.ts';
-import { isJson } from './is-json.ts';
-import type { S3Object } from './listing.ts';
 import {
   type JobInput,
   type KeyPart,

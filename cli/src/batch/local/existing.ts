@@ -1,9 +1,6 @@
 /** Which outputs of earlier jobs count as done, by what made them and when. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DecisiveSettings,
@@ -21,7 +18,7 @@ export type IsDone = (input: BatchInput) => Promise<boolean>;
 /** What makes the outputs of a job, and which others are kept. */
 export interface OriginOptions {
   readonly existing: Existing;
-  /** Changes with the model, see {@link modelDigest}. */
+  /** Changes with the model, see `modelDigest`. */
   readonly model: string;
   /** Prefix of the inputs. */
   readonly root: string;
@@ -58,20 +55,4 @@ export async function openOrigin(directory: string, options: OriginOptions): Pro
     const source = await stat(input).catch(() => undefined);
     return source === undefined || output.mtimeMs >= source.mtimeMs;
   };
-}
-
-/** SHA-256 (hex) of the names and bytes of all files of a model as it is served. */
-export async function modelDigest(directory: string): Promise<string> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length));
-  const hash = createHash('sha256');
-  for (const path of paths.sort()) {
-    hash.update(`${path}\0`);
-    await pipeline(createReadStream(directory + path), async (chunks) => {
-      for await (const chunk of chunks) hash.update(chunk as Buffer);
-    });
-  }
-  return hash.digest('hex');
 }

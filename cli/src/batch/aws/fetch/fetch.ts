@@ -1,7 +1,7 @@
 /** Streams the outputs of a job into one file. */
 import { Readable } from 'node:stream';
+import { type Answer, answersOf } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../../errors.ts';
-import { type Answer, answersOf } from './answers.ts';
 import type { OutputObject } from './source.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
 

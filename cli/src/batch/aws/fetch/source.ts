@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { asDirectory, inputOfOutput, parseS3Uri } from '@sagemaker-tfs/batch';
+import { listObjects } from '@sagemaker-tfs/batch/s3';
 import { folderSource } from '../../local/inputs.ts';
-import { listObjects } from '../listing.ts';
 
 /** One output. */
 export interface OutputObject {

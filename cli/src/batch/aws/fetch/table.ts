@@ -1,5 +1,5 @@
 /** Answers as rows of a table: for CSV and Parquet, which need their columns before the first row. */
-import type { Answer } from './answers.ts';
+import type { Answer } from '@sagemaker-tfs/batch';
 
 /** A cell. */
 export type Cell = string | number | boolean | null;

@@ -4,9 +4,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type Answer, answerLine } from '@sagemaker-tfs/batch';
 import { stringify } from 'csv-stringify';
 import { fileWriter, parquetWriteRows } from 'hyparquet-writer';
-import type { Answer } from './answers.ts';
 import { tableOf } from './table.ts';
 
 /** Formats of the file. */
@@ -60,8 +60,5 @@ const WRITERS: Record<FileFormat, (answers: AsyncIterable<Answer>, path: string)
   };
 
 async function* ndjson(answers: AsyncIterable<Answer>): AsyncGenerator<string> {
-  for await (const { key, record, json } of answers) {
-    const number = record === undefined ? '' : `"record":${record},`;
-    yield `{"key":${JSON.stringify(key)},${number}"output":${json}}\n`;
-  }
+  for await (const answer of answers) yield answerLine(answer);
 }

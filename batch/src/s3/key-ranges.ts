@@ -1,6 +1,6 @@
 /** Cuts the keys below a prefix into ranges that are listed at the same time. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { S3Location } from '@sagemaker-tfs/batch';
+import type { S3Location } from '../s3-uri.ts';
 import { listPage, type S3Object } from './listing.ts';
 
 /** Keys that belong together with their outputs. */

@@ -1,6 +1,6 @@
 /** Listings of S3 as streams of objects, page by page. */
 import { ListObjectsV2Command, type ListObjectsV2Output, type S3Client } from '@aws-sdk/client-s3';
-import type { S3Location } from '@sagemaker-tfs/batch';
+import type { S3Location } from '../s3-uri.ts';
 
 /** One object of a listing. */
 export interface S3Object {

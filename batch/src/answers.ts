@@ -1,6 +1,6 @@
 /** What an output holds: one answer, or one for each record of its input. */
 import { isUtf8 } from 'node:buffer';
-import { isJson } from '../is-json.ts';
+import { isJson } from './is-json.ts';
 
 /** One answer. */
 export interface Answer {
@@ -32,4 +32,10 @@ export function answersOf(key: string, bytes: Uint8Array): Answer[] {
 /** Line breaks in JSON stand between tokens only: in strings they are written `\n`. */
 function onOneLine(json: string): string {
   return json.replace(/[\r\n]+/g, ' ').trim();
+}
+
+/** A line of NDJSON, with its line break: `{"key", "record"?, "output"}`. */
+export function answerLine({ key, record, json }: Answer): string {
+  const number = record === undefined ? '' : `"record":${record},`;
+  return `{"key":${JSON.stringify(key)},${number}"output":${json}}\n`;
 }

@@ -1,0 +1,3 @@
+/** Listings of S3, for programs that have the AWS SDK. */
+export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
+export { listObjects, listPage, type S3Object } from './listing.ts';

@@ -1,0 +1,134 @@
+/** The image's batch worker as a process of this machine. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { BATCH_ERRORS, BatchError, type BatchErrorCode } from '@sagemaker-tfs/batch';
+import * as z from 'zod';
+import { CommandError } from '../../errors.ts';
+import { roomDirectory } from '../../files.ts';
+import { freePortRange } from '../../serving/free-port.ts';
+import { chooseInProcess, chooseModelServer } from '../../serving/model-server.ts';
+
+const number = z.number();
+const reportSchema = z.object({
+  answers: number,
+  failures: number,
+  gone: number,
+  ranges: number,
+  done: number,
+  now: number,
+  seconds: number,
+});
+
+/** What a worker did, and what it found done. */
+export type WorkerReport = z.output<typeof reportSchema>;
+
+const lineSchema = z.union([
+  reportSchema.extend({ batchWorker: z.enum(['progress', 'report']) }),
+  z.object({ batchWorker: z.literal('error'), code: z.string(), message: z.string() }),
+]);
+
+/** What to start. */
+export interface WorkerProcess {
+  /** Laid out as SageMaker lays out `/opt/ml/model`. */
+  readonly modelDirectory: string;
+  /** How it reaches the model. */
+  readonly backend: string;
+  /** Default: the one of the environment. */
+  readonly region: string | undefined;
+  /** Arguments behind `batch-worker`. */
+  readonly args: readonly string[];
+  readonly signal: AbortSignal;
+  readonly onProgress: (report: WorkerReport) => void;
+}
+
+/** Two for each instance of the model server, and room for four of them. */
+const PORTS = 8;
+
+/**
+ * Runs a worker to its end. When the signal aborts, it writes what it has and ends.
+ * @returns its report, also of a worker that ended early
+ * @throws BatchError, CommandError WORKER_ENDED, the signal's reason
+ */
+export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
+  const { modelDirectory, backend, region, args, signal } = options;
+  const inProcess = backend === 'in-process';
+  const model = await (inProcess ? chooseInProcess(signal) : chooseModelServer(undefined, signal));
+  const first = await freePortRange(PORTS);
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--enable-source-maps', join(roomDirectory('container'), 'dist', 'main.js')],
+      ...['batch-worker', ...args],
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        SAGEMAKER_SAFE_PORT_RANGE: `${first}-${first + PORTS - 1}`,
+        SAGEMAKER_TFS_LOG_LEVEL: 'warn',
+        ...process.env,
+        ...model.environment,
+        ...(region !== undefined && { AWS_REGION: region }),
+        SAGEMAKER_TFS_BACKEND: backend,
+        PATH: model.path,
+        SAGEMAKER_BATCH: 'true',
+        SAGEMAKER_TFS_MODEL_DIR: modelDirectory,
+      },
+    },
+  );
+  const end = () => child.kill('SIGTERM');
+  signal.addEventListener('abort', end, { once: true });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  try {
+    return await reportOf(child, options);
+  } finally {
+    signal.removeEventListener('abort', end);
+    process.removeListener('exit', kill);
+  }
+}
+
+async function reportOf(
+  child: ChildProcess,
+  { signal, onProgress }: WorkerProcess,
+): Promise<WorkerReport> {
+  let report: WorkerReport | undefined;
+  let error: { code: string; message: string } | undefined;
+  const said: string[] = [];
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
+    const line = parseLine(text);
+    if (!line) process.stderr.write(`${text}\n`);
+    else if (line.batchWorker === 'error') error = line;
+    else {
+      const { batchWorker, ...rest } = line;
+      if (batchWorker === 'report') report = rest;
+      onProgress(rest);
+    }
+  });
+  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (text) => {
+    if (text.startsWith('sagemaker-tfs: ')) said.push(text.slice('sagemaker-tfs: '.length));
+    else process.stderr.write(`${text}\n`);
+  });
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (report) return report;
+  signal.throwIfAborted();
+  if (error && isBatchError(error.code)) throw new BatchError(error.code, error.message);
+  throw new CommandError(
+    'WORKER_ENDED',
+    error?.message ?? said.at(-1) ?? `the worker ended with status ${status}. Run it again.`,
+  );
+}
+
+function parseLine(text: string): z.output<typeof lineSchema> | undefined {
+  if (!text.startsWith('{"batchWorker"')) return undefined;
+  try {
+    return lineSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function isBatchError(code: string): code is BatchErrorCode {
+  return Object.hasOwn(BATCH_ERRORS, code);
+}

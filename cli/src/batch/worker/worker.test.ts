@@ -1,0 +1,227 @@
+/** `batch worker` as a process, against an S3 with generated objects. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
+import { uniform } from '../../../../bench/simulation/random.ts';
+import { fixtureModel } from '../../../../test/fixtures/index.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
+import { ROOT, sagemakerTfs } from '../test-support.ts';
+
+const COUNT = 600;
+const BAD = new Set([17, 300]);
+const keyOf = (index: number) =>
+  `in/${index < 300 ? 'a b+%' : 'ü'}/${String(index).padStart(4, '0')}.json`;
+const bodyOf = (index: number) =>
+  Buffer.from(BAD.has(index) ? '{"instances": ["no number"]}' : `{"instances": [${index}]}`);
+const MODEL = fixtureModel('half_plus_two').basePath;
+const PROGRAM = join(ROOT, 'cli/bin/sagemaker-tfs.js');
+
+jest.setTimeout(300_000);
+
+let work: string;
+let s3: GeneratedS3;
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'batch-worker-'));
+  s3 = await startGeneratedS3({ tiles: { count: COUNT, keyOf, bodyOf } }, 100);
+});
+afterEach(() => {
+  s3.fail = undefined;
+});
+afterAll(async () => {
+  await s3?.close();
+  await rm(work, { recursive: true, force: true });
+});
+
+const lineOf = (output: string, ...more: string[]) => [
+  ...['batch', 'worker', '--input', 's3://tiles/in/', '--output', `s3://out/${output}/`],
+  ...['--model', MODEL, '--content-type', 'application/json', '--json', '--part-keys', '20'],
+  ...more,
+];
+const run = (output: string, ...more: string[]) =>
+  sagemakerTfs(lineOf(output, ...more), s3.environment);
+
+/** A command that can be killed, with everything that it has started. */
+function start(output: string, ...more: string[]): ChildProcess {
+  return spawn(process.execPath, [PROGRAM, ...lineOf(output, ...more)], {
+    env: { ...process.env, ...s3.environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+}
+
+function kill(child: ChildProcess): void {
+  process.kill(-(child.pid as number), 'SIGKILL');
+}
+
+/** Bodies of the objects below an output prefix, by their keys there. */
+function written(output: string): Map<string, string> {
+  const objects = [...(s3.stored.get('out') ?? [])].filter(([key]) => key.startsWith(`${output}/`));
+  return new Map(
+    objects.map(([key, { body }]) => [key.slice(output.length + 1), Buffer.from(body).toString()]),
+  );
+}
+
+/** The lines of all parts, sorted. */
+function lines(output: string): string[] {
+  return [...written(output)]
+    .filter(([key]) => key.startsWith(PARTS_FOLDER))
+    .flatMap(([, body]) => body.split('\n').filter(Boolean))
+    .sort();
+}
+
+interface Line {
+  readonly key: string;
+  readonly output?: unknown;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+const parsed = (output: string) => lines(output).map((line) => JSON.parse(line) as Line);
+const parts = (output: string) =>
+  [...written(output).keys()].filter((key) => key.startsWith(PARTS_FOLDER)).length;
+const until = async (condition: () => boolean, child: ChildProcess) => {
+  while (!condition() && child.exitCode === null && child.signalCode === null) await sleep(2);
+};
+
+test('answers are those of a plain job, byte for byte; errors have their reason', async () => {
+  const { exitCode, stdout } = await run('plain');
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - BAD.size, failures: BAD.size });
+  const folder = join(work, 'in');
+  for (let index = 0; index < COUNT; index++) {
+    const path = join(work, keyOf(index));
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(path, bodyOf(index));
+  }
+  const [out, file] = [join(work, 'out'), join(work, 'answers.ndjson')];
+  await sagemakerTfs([
+    ...['batch', 'local', folder, '--out', out, '--model', MODEL],
+    ...['--content-type', 'application/json'],
+  ]);
+  await sagemakerTfs(['batch', 'fetch', out, '--out', file]);
+  const plain = (await readFile(file, 'utf8')).split('\n').filter(Boolean).sort();
+  expect(plain).toHaveLength(COUNT - BAD.size);
+  expect(lines('plain').filter((line) => !line.includes('"error"'))).toEqual(plain);
+  const failed = parsed('plain').filter(({ error }) => error !== undefined);
+  expect(failed.map(({ key, error }) => [key, error?.code])).toEqual(
+    [...BAD].map((index) => [keyOf(index).slice('in/'.length), 'BAD_INPUT']),
+  );
+});
+
+test('kill -9 again and again: the same parts as without, and nothing twice', async () => {
+  const random = uniform(7);
+  expect((await run('whole')).exitCode).toBe(0);
+  let killed = 0;
+  for (let round = 1; round <= 8; round++) {
+    const child = start('cut');
+    const moment = parts('cut') + Math.floor(random() * 6);
+    await until(() => parts('cut') > moment, child);
+    await sleep(random() * 20);
+    if (child.exitCode === null) {
+      kill(child);
+      killed++;
+      await once(child, 'close');
+    }
+  }
+  expect(killed).toBeGreaterThan(3);
+  const { exitCode, stdout } = await run('cut');
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - BAD.size, failures: BAD.size });
+  const answers = (output: string) =>
+    [...written(output)].filter(([key]) => key.startsWith(PARTS_FOLDER)).sort();
+  expect(answers('cut')).toEqual(answers('whole'));
+});
+
+test('SIGTERM: what is done is written, and the next run goes on', async () => {
+  s3.fail = undefined;
+  const child = start('term', '--reads', '4');
+  await until(() => parts('term') > 2, child);
+  child.kill('SIGTERM');
+  const [, [exitCode]] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    once(child, 'close'),
+  ]);
+  expect(exitCode).toBe(1);
+  const before = lines('term').length;
+  expect(before).toBeLessThan(COUNT);
+  const { stdout } = await run('term');
+  const report = JSON.parse(stdout) as { answers: number; failures: number; now: number };
+  expect(report.answers + report.failures).toBe(COUNT);
+  expect(report.now).toBe(COUNT - before);
+  expect(lines('term')).toEqual(lines('plain'));
+});
+
+test('two workers share the ranges', async () => {
+  const both = await Promise.all([
+    run('shared', '--share', '1/2'),
+    run('shared', '--share', '2/2'),
+  ]);
+  expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+  const [one, two] = both.map(({ stdout }) => JSON.parse(stdout) as { now: number });
+  expect((one?.now ?? 0) * (two?.now ?? 0)).toBeGreaterThan(0);
+  expect(lines('shared')).toEqual(lines('plain'));
+});
+
+test('another worker at the same range: one of them says so, and nothing is lost or twice', async () => {
+  const both = await Promise.all([run('same', '--ranges', '1'), run('same', '--ranges', '1')]);
+  const codes = both.map(({ stdout }) => (JSON.parse(stdout) as { code?: string }).code);
+  expect(codes).toContain(undefined);
+  for (const code of codes) expect([undefined, 'OTHER_WORKER']).toContain(code);
+  expect((await run('same')).exitCode).toBe(0);
+  expect(lines('same')).toEqual(lines('plain'));
+});
+
+test('S3 under load, objects that are deleted or forbidden', async () => {
+  const random = uniform(11);
+  const [deleted, forbidden] = [keyOf(40), keyOf(41)];
+  s3.fail = (_method, _bucket, key) => {
+    if (key === deleted) return 404;
+    if (key === forbidden) return 403;
+    return random() < 0.05 ? 503 : undefined;
+  };
+  const { exitCode, stdout } = await run('trouble');
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ gone: 1, failures: BAD.size + 1 });
+  const name = (key: string) => key.slice('in/'.length);
+  expect(parsed('trouble').find(({ key }) => key === name(forbidden))?.error?.code).toBe(
+    'FORBIDDEN',
+  );
+  const others = (line: string) => !line.includes('/0040.') && !line.includes('/0041.');
+  expect(lines('trouble').filter(others)).toEqual(lines('plain').filter(others));
+});
+
+test('an object that ends the process is found, and the others have answers', async () => {
+  const handler = join(work, 'poison.ts');
+  await writeFile(
+    handler,
+    `export function handler(data: Uint8Array) {
+      const text = Buffer.from(data).toString();
+      if (text.includes('[123]')) process.kill(process.pid, 'SIGKILL');
+      return { text };
+    }\n`,
+  );
+  const { exitCode, stdout } = await run('poison', '--handler', handler);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - 1, failures: 1 });
+  const failed = parsed('poison').filter(({ error }) => error !== undefined);
+  expect(failed).toMatchObject([
+    { key: keyOf(123).slice('in/'.length), error: { code: 'PROCESS_GONE' } },
+  ]);
+});
+
+test('other settings, a wrong prefix and many failures are told', async () => {
+  const codeOf = async (...args: Parameters<typeof run>) => {
+    const { exitCode, stdout } = await run(...args);
+    return [exitCode, (JSON.parse(stdout) as { code: string }).code];
+  };
+  expect(await codeOf('plain', '--accept', 'text/csv')).toEqual([1, 'OTHER_RUN']);
+  expect(await codeOf('none', '--key-suffix', '.JSON')).toEqual([1, 'NOTHING_FOUND']);
+  expect(await codeOf('type', '--content-type', 'application/x-image')).toEqual([
+    1,
+    'WORKER_FAILURES',
+  ]);
+  expect(await codeOf('usage', '--share', '3/2')).toEqual([2, 'WORKER_USAGE']);
+});

@@ -1,0 +1,112 @@
+import { type Command, Option } from 'commander';
+import { CommandError } from '../errors.ts';
+import { interrupted, onInterrupt } from '../interrupt.ts';
+import { printResult } from '../output/print.ts';
+import { progress } from '../output/progress.ts';
+
+/** Options that go to the worker as they are. */
+const PASSED = [
+  ['key-suffix <text>', 'end of the keys that are taken, such as .jpg (default: all)'],
+  ['accept <type>', 'media type of the answers'],
+  ['custom-attributes <text>', 'custom attributes of every question'],
+  [
+    'range <numbers>',
+    "ranges of the plan that this worker takes, such as 0..15 (default: its share's)",
+  ],
+  ['share <part>', 'ranges of one of several workers, such as 1/4 (default: all)'],
+  ['ranges <number>', 'ranges that the first worker cuts the keys into (default: 64)'],
+  ['reads <number>', 'objects that are read at once (default: 256)'],
+  ['in-flight <number>', "questions to the model at once (default: the container's choice)"],
+  ['part-keys <number>', 'keys of a part (default: 10000)'],
+  ['part-mb <number>', 'MB of answers that end a part (default: 64)'],
+  [
+    'max-failure-percent <number>',
+    'failed inputs, in percent of those tried, that end it (default: 50)',
+  ],
+] as const;
+
+interface WorkerVerbOptions extends Readonly<Record<string, unknown>> {
+  readonly input: string;
+  readonly output: string;
+  readonly model: string;
+  readonly handler?: string;
+  readonly contentType: string;
+  readonly backend: string;
+  readonly region?: string;
+  readonly json?: true;
+}
+
+/** `batch worker`: the image's worker on this machine. */
+export function addBatchWorker(batch: Command): void {
+  const worker = batch
+    .command('worker')
+    .description(
+      'read inputs from S3 and write packed answers there, without HTTP or SageMaker between; run again, it goes on',
+    )
+    .requiredOption('--input <s3 uri>', 'prefix of the inputs')
+    .requiredOption('--output <s3 uri>', 'prefix of the answers; nothing else may write there')
+    .requiredOption('--model <source>', 'model directory or model.tar.gz')
+    .option('--handler <file>', 'handler for a model directory')
+    .requiredOption('--content-type <type>', 'media type of the inputs')
+    .addOption(
+      new Option('--backend <name>', 'how the model runs')
+        .choices(['in-process', 'grpc', 'rest'])
+        .default('in-process'),
+    );
+  for (const [flags, description] of PASSED) worker.option(`--${flags}`, description);
+  worker
+    .option('--region <region>', 'default: the one of the environment')
+    .option('--json', 'print the result as JSON')
+    .action(batchWorker)
+    .exitOverride();
+}
+
+async function batchWorker(options: WorkerVerbOptions): Promise<void> {
+  const { prepareModelRoot } = await import('../serving/model-root.ts');
+  const { runWorker } = await import('../batch/worker/run-worker.ts');
+  const { rateMeter } = await import('../batch/rate.ts');
+  const abort = new AbortController();
+  onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
+  const root = await prepareModelRoot(options.model, options.handler, abort.signal);
+  const bar = progress('inputs', 0);
+  const rate = rateMeter();
+  try {
+    const report = await runWorker({
+      modelDirectory: root.directory,
+      backend: options.backend,
+      region: options.region,
+      args: argumentsOf(options),
+      signal: abort.signal,
+      onProgress({ answers, failures, gone, now }) {
+        const all = answers + failures + gone;
+        bar.total(all);
+        bar.update(all, rate(now, 0));
+      },
+    }).finally(bar.stop);
+    if (report.done < report.ranges) {
+      abort.signal.throwIfAborted();
+      throw new CommandError(
+        'BATCH_INCOMPLETE',
+        `${report.done} of ${report.ranges} ranges are at their end. Run it again to do the rest.`,
+        { details: report },
+      );
+    }
+    printResult(options.json, report, () => {
+      const { answers, failures, gone, ranges, now, seconds } = report;
+      const deleted = gone > 0 ? `, ${gone} deleted meanwhile` : '';
+      return `${answers} answers, ${failures} errors${deleted} in ${ranges} ranges; ${now} of them now, in ${seconds.toFixed(1)} s (${(now / seconds).toFixed(0)}/s)`;
+    });
+  } finally {
+    await root.cleanUp();
+  }
+}
+
+function argumentsOf(options: WorkerVerbOptions): string[] {
+  const { input, output, contentType } = options;
+  const given = PASSED.flatMap(([flags]) => {
+    const flag = flags.split(' ', 1)[0] as string;
+    const value = options[flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    return value === undefined ? [] : [`--${flag}=${String(value)}`];
+  });
+  return [`--input=${input}`, `--output=${output}`, `--content-type=${contentType}`, ...given];
+}

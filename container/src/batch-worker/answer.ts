@@ -1,0 +1,117 @@
+/** From an object to its row: read, asked about, tried again where that may help. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { answerLine, answersOf } from '@sagemaker-tfs/batch';
+import type { S3Object } from '@sagemaker-tfs/batch/s3';
+import pLimit from 'p-limit';
+import { type ErrorCode, ServingError } from '../errors.ts';
+import { isHttpError } from '../handler/http-error.ts';
+import type { Row } from './part-writer.ts';
+import { readObject, statusOf } from './store.ts';
+
+/** What a row is made with. */
+export interface AnswerOptions {
+  readonly s3: S3Client;
+  readonly bucket: string;
+  /** What names leave out of the keys. */
+  readonly root: string;
+  /** @throws ServingError, HttpError */
+  ask(body: Uint8Array, key: string): Promise<Uint8Array>;
+  /** Questions at once. */
+  readonly inFlight: number;
+  /** Largest object that is read. */
+  readonly maxBytes: number;
+  /** Keys that ended the process before: they are not tried again. */
+  readonly poison: ReadonlySet<string>;
+  /** True where one object at a time is asked about, so that a model that goes is this object's doing. */
+  readonly isCautious: () => boolean;
+  /** Counts bytes that are held until the row is taken. */
+  readonly hold: (bytes: number) => void;
+}
+
+/** Thrown where the model went, though it was given time to come back: no object can be blamed for it. */
+export class ModelGone extends Error {}
+
+/** The model is away, and may be back at the next try. */
+const GONE: ReadonlySet<ErrorCode> = new Set([
+  'MODEL_SERVER_GONE',
+  'MODEL_NOT_READY',
+  'PROCESS_GONE',
+  'SHUTTING_DOWN',
+]);
+/** Tries after the first, and milliseconds before the second; doubled before each further one. */
+const RETRIES = 3;
+const GONE_RETRIES = 6;
+const FIRST_WAIT = 100;
+
+/**
+ * Makes rows.
+ * @returns a function that throws ModelGone, and what S3 answers beyond "not there" and "forbidden"
+ */
+export function rowMaker(options: AnswerOptions): (object: S3Object) => Promise<Row> {
+  const { s3, bucket, root, maxBytes, poison, hold } = options;
+  const limit = pLimit(options.inFlight);
+  return async ({ key, size }) => {
+    const name = key.slice(root.length);
+    const failed = (code: string, message: string) => failedRow(key, name, code, message);
+    if (poison.has(key))
+      return failed('PROCESS_GONE', 'the process ended while it was at this object');
+    if (size > maxBytes) {
+      return failed('REQUEST_TOO_LARGE', `${size} bytes are over SAGEMAKER_TFS_MAX_REQUEST_BYTES`);
+    }
+    hold(size);
+    try {
+      const body = await readObject(s3, { bucket, key });
+      if (!body) return { key, name: undefined, lines: '' };
+      const answer = await limit(() => askAgain(options, body, key));
+      const lines = answersOf(name, answer).map(answerLine).join('');
+      hold(lines.length);
+      return { key, name, lines };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (!failure) throw error;
+      return failed(failure.code, failure.message);
+    } finally {
+      hold(-size);
+    }
+  };
+}
+
+function failedRow(key: string, name: string, code: string, told: string): Row {
+  const message = told.slice(0, 1_000);
+  const error = JSON.stringify({ code, message });
+  const lines = `{"key":${JSON.stringify(name)},"error":${error}}\n`;
+  return { key, name, lines, failure: { code, message } };
+}
+
+/** What is the object's own fault; undefined for what ends the worker. */
+function failureOf(error: unknown): { code: string; message: string } | undefined {
+  if (error instanceof ServingError) return error;
+  if (isHttpError(error)) return { code: error.code, message: error.message };
+  // Encrypted with a key that this role may not use, or with an access rule of its own.
+  if (statusOf(error) === 403) return { code: 'FORBIDDEN', message: (error as Error).message };
+  return undefined;
+}
+
+async function askAgain(options: AnswerOptions, body: Uint8Array, key: string) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await options.ask(body, key);
+    } catch (error) {
+      const isGone = error instanceof ServingError && GONE.has(error.code);
+      if (!isGone && !mayHelpToRetry(error)) throw error;
+      if (tries < (isGone ? GONE_RETRIES : RETRIES)) {
+        await sleep(FIRST_WAIT * 2 ** tries);
+      } else if (isGone && !options.isCautious()) {
+        throw new ModelGone((error as Error).message, { cause: error });
+      } else {
+        throw error;
+      }
+    }
+  }
+}
+
+function mayHelpToRetry(error: unknown): boolean {
+  if (!(error instanceof ServingError) && !isHttpError(error)) return false;
+  return error.status === 429 || (error.status >= 500 && error.status !== 501);
+}

@@ -1,0 +1,101 @@
+/** One inference without HTTP: a body in, the body of the answer out. */
+import { ServingError } from '../errors.ts';
+import { runHandler } from '../handler/run.ts';
+import type { Services } from '../http/services.ts';
+import {
+  CUSTOM_ATTRIBUTES_HEADER,
+  parseRequestAttributes,
+} from '../inference/custom-attributes.ts';
+import { defaultHandler } from '../inference/default-handler.ts';
+import { HeldResults } from '../inference/held-results.ts';
+import { createInference } from '../inference/inference.ts';
+import { Stopwatch } from '../observability/timings.ts';
+import { RequestSignal } from '../waiting/request-signal.ts';
+
+/** What every body of a run is asked with: the headers of a request. */
+export interface Question {
+  readonly contentType: string;
+  readonly accept: string | undefined;
+  readonly customAttributes: string;
+}
+
+/** Nothing but the worker's own limits counts what it holds. */
+const TICKET = { hold: () => undefined };
+
+/**
+ * What `POST /invocations` answers with 200.
+ * @throws ServingError, HttpError for what it would answer otherwise
+ */
+export async function ask(
+  services: Services,
+  body: Uint8Array,
+  question: Question,
+  requestId: string,
+): Promise<Uint8Array> {
+  const signal = new RequestSignal();
+  const { requestTimeoutMs } = services.environment.limits;
+  const timer = setTimeout(() => signal.abort(timedOut(requestTimeoutMs)), requestTimeoutMs);
+  const results = new HeldResults();
+  const workDone = results.use();
+  try {
+    return await answer(services, body, question, { requestId, signal, results });
+  } finally {
+    clearTimeout(timer);
+    workDone();
+  }
+}
+
+async function answer(
+  services: Services,
+  body: Uint8Array,
+  { contentType, accept, customAttributes }: Question,
+  rest: { requestId: string; signal: RequestSignal; results: HeldResults },
+): Promise<Uint8Array> {
+  const attributes = parseRequestAttributes(customAttributes);
+  const modelName = attributes.modelName ?? services.defaultModel;
+  if (modelName === undefined) {
+    throw new ServingError('BAD_REQUEST', 'no model is named. Set tfs-model-name.');
+  }
+  await services.readiness.whenReady(rest.signal);
+  const archive = services.archiveOf(modelName);
+  if (archive.handler) await services.watched;
+  const headers = {
+    'content-type': contentType,
+    ...(accept !== undefined && { accept }),
+    ...(customAttributes !== '' && { [CUSTOM_ATTRIBUTES_HEADER.toLowerCase()]: customAttributes }),
+  };
+  const inference = await createInference(services, {
+    request: { headers },
+    contentLength: body.byteLength,
+    archive,
+    modelName,
+    attributes,
+    log: services.log,
+    stopwatch: new Stopwatch(),
+    ticket: TICKET,
+    ...rest,
+  });
+  if (!archive.handler) return whole((await defaultHandler(body, inference)).body);
+  const answered = await runHandler(archive.handler, body, inference, services.endpoint);
+  const bytes = await whole(answered.body);
+  if (answered.status === 200) return bytes;
+  throw new ServingError('HANDLER_FAILED', Buffer.from(bytes).toString('utf8').slice(0, 1_000), {
+    status: answered.status,
+  });
+}
+
+/** A copy: the pieces may be the model's memory, which is used again. */
+async function whole(
+  pieces: readonly Uint8Array[] | AsyncIterable<Uint8Array>,
+): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(Buffer.from(piece));
+  return all.length === 1 ? (all[0] as Uint8Array) : Buffer.concat(all);
+}
+
+function timedOut(timeoutMs: number): ServingError {
+  return new ServingError(
+    'REQUEST_TIMEOUT',
+    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS)`,
+  );
+}

@@ -1,0 +1,160 @@
+/** What a batch worker is told: the arguments behind `batch-worker`. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
+
+/** A worker's settings, checked. */
+export interface WorkerOptions {
+  /** S3 prefix of the inputs. */
+  readonly inputUri: string;
+  /** S3 prefix of what is written. */
+  readonly outputUri: string;
+  /** End of the keys that are taken; empty for all. */
+  readonly keySuffix: string;
+  readonly contentType: string;
+  readonly accept: string | undefined;
+  readonly customAttributes: string;
+  /** Numbers of the plan's ranges, both included; undefined for those of the share. */
+  readonly range: { readonly from: number; readonly to: number } | undefined;
+  /** This worker takes every `of`th range, beginning with `index` (from 0). */
+  readonly share: { readonly index: number; readonly of: number };
+  /** Ranges of keys that the first worker makes at least, where the keys allow it. */
+  readonly ranges: number;
+  /** Objects that are read, asked about or wait for those before them at once. */
+  readonly reads: number;
+  /** Questions to the model at once. */
+  readonly inFlight: number;
+  /** Keys of a part at most. */
+  readonly partKeys: number;
+  /** Bytes of a part's answers after which it ends. */
+  readonly partBytes: number;
+  /** Failed inputs, in percent of those tried, that end the worker. */
+  readonly maxFailurePercent: number;
+}
+
+/** Defaults, as the command line shows them. */
+export const WORKER_DEFAULTS = {
+  ranges: 64,
+  reads: 256,
+  partKeys: 10_000,
+  partMb: 64,
+  maxFailurePercent: 50,
+} as const;
+
+const TEXT = { type: 'string' } as const;
+const OPTIONS = {
+  input: TEXT,
+  output: TEXT,
+  'key-suffix': TEXT,
+  'content-type': TEXT,
+  accept: TEXT,
+  'custom-attributes': TEXT,
+  range: TEXT,
+  share: TEXT,
+  ranges: TEXT,
+  reads: TEXT,
+  'in-flight': TEXT,
+  'part-keys': TEXT,
+  'part-mb': TEXT,
+  'max-failure-percent': TEXT,
+} as const;
+
+/**
+ * Reads the arguments.
+ * @param inFlight questions at once where the arguments leave it open
+ * @throws BatchError WORKER_USAGE, S3_URI_INVALID
+ */
+export function readOptions(
+  args: readonly string[],
+  inFlight: number,
+  variables: NodeJS.ProcessEnv = process.env,
+): WorkerOptions {
+  const { values } = parsed(args);
+  const { input, output } = values;
+  if (!input || !output)
+    throw usage('Give --input s3://BUCKET/PREFIX and --output s3://BUCKET/PREFIX.');
+  for (const uri of [input, output]) parseS3Uri(uri);
+  const contentType = values['content-type'];
+  if (!contentType) throw usage('Give --content-type, for example application/x-image.');
+  return {
+    inputUri: input,
+    outputUri: output,
+    keySuffix: values['key-suffix'] ?? '',
+    contentType,
+    accept: values.accept,
+    customAttributes: values['custom-attributes'] ?? '',
+    range: rangeOf(values.range),
+    share: values.share === undefined ? shareOfMachine(variables) : shareOf(values.share),
+    ranges: whole('ranges', values.ranges, WORKER_DEFAULTS.ranges, 1, 10_000),
+    reads: whole('reads', values.reads, WORKER_DEFAULTS.reads, 1, 4_096),
+    inFlight: whole('in-flight', values['in-flight'], inFlight, 1, 4_096),
+    partKeys: whole('part-keys', values['part-keys'], WORKER_DEFAULTS.partKeys, 1, 1_000_000),
+    partBytes: whole('part-mb', values['part-mb'], WORKER_DEFAULTS.partMb, 1, 1_024) * 1024 ** 2,
+    maxFailurePercent: whole(
+      'max-failure-percent',
+      values['max-failure-percent'],
+      WORKER_DEFAULTS.maxFailurePercent,
+      0,
+      100,
+    ),
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, strict: true });
+  } catch (cause) {
+    throw usage(`${(cause as Error).message}.`, cause);
+  }
+}
+
+function usage(message: string, cause?: unknown): BatchError {
+  return new BatchError('WORKER_USAGE', `batch worker: ${message}`, { cause });
+}
+
+function whole(
+  name: string,
+  text: string | undefined,
+  otherwise: number,
+  least: number,
+  most: number,
+): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw usage(`--${name} is '${text}'. Give a whole number from ${least} to ${most}.`);
+}
+
+function rangeOf(text: string | undefined): WorkerOptions['range'] {
+  if (text === undefined) return undefined;
+  const [, from, to = from] = /^(\d+)(?:\.\.(\d+))?$/.exec(text) ?? [];
+  if (from !== undefined && Number(from) <= Number(to)) {
+    return { from: Number(from), to: Number(to) };
+  }
+  throw usage(`--range is '${text}'. Give numbers of the plan's ranges, such as 0..15.`);
+}
+
+function shareOf(text: string): WorkerOptions['share'] {
+  const [, number, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  const share = { index: Number(number) - 1, of: Number(of) };
+  if (share.index >= 0 && share.index < share.of) return share;
+  throw usage(`--share is '${text}'. Give 1/4 for the first of four workers.`);
+}
+
+/** Where a Processing job of SageMaker says which of its instances this is. */
+const PROCESSING_CONFIG = '/opt/ml/config/resourceconfig.json';
+
+/** The share of a child of an array job of AWS Batch, or of an instance of a Processing job; else all. */
+function shareOfMachine(variables: NodeJS.ProcessEnv): WorkerOptions['share'] {
+  const { AWS_BATCH_JOB_ARRAY_INDEX: index, AWS_BATCH_JOB_ARRAY_SIZE: size } = variables;
+  if (index !== undefined && size !== undefined) return shareOf(`${Number(index) + 1}/${size}`);
+  try {
+    const config: unknown = JSON.parse(readFileSync(PROCESSING_CONFIG, 'utf8'));
+    const { current_host: current, hosts } = config as { current_host?: unknown; hosts?: unknown };
+    if (Array.isArray(hosts))
+      return shareOf(`${hosts.sort().indexOf(current) + 1}/${hosts.length}`);
+  } catch (error) {
+    if (error instanceof BatchError) throw error;
+  }
+  return { index: 0, of: 1 };
+}

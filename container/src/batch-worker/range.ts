@@ -1,0 +1,83 @@
+/** One range of keys: where it stands, and its inputs from there on. */
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  compareKeys,
+  doneKey,
+  type Inputs,
+  parseCounts,
+  parseKeysHeader,
+  partFiles,
+  partNumber,
+  partsOfRange,
+  type WorkerCounts,
+  type WorkerRange,
+} from '@sagemaker-tfs/batch';
+import { listObjects, type S3Object } from '@sagemaker-tfs/batch/s3';
+import type { Store } from './store.ts';
+
+const decompress = promisify(gunzip);
+
+/** How far a range is. */
+export type Position =
+  | { readonly isDone: true; readonly counts: WorkerCounts }
+  | {
+      readonly isDone: false;
+      readonly counts: WorkerCounts;
+      /** Number of the next part. */
+      readonly next: number;
+      /** The inputs go on after this key; undefined for the first. */
+      readonly after: string | undefined;
+    };
+
+/** Reads how far a range is from what is written. @throws BatchError WORKER_FILE_INVALID */
+export async function positionOf(store: Store, { number, after }: WorkerRange): Promise<Position> {
+  const done = await store.read(doneKey(number));
+  if (done) return { isDone: true, counts: parseCounts(done.toString('utf8'), doneKey(number)) };
+  const parts = (await store.list(partsOfRange(number))).map(partNumber);
+  let counts: WorkerCounts = { answers: 0, failures: 0, gone: 0 };
+  let last = after;
+  for (const part of parts) {
+    if (part === undefined) continue;
+    const header = await headerOf(store, number, part);
+    counts = sum(counts, header);
+    last = header.last;
+  }
+  return { isDone: false, counts, next: (parts.at(-1) ?? -1) + 1, after: last };
+}
+
+async function headerOf(store: Store, range: number, part: number) {
+  const { keys } = partFiles(range, part);
+  const bytes = await store.read(keys);
+  const text = bytes ? String(await decompress(bytes)) : '';
+  return parseKeysHeader(text.slice(0, text.indexOf('\n')), keys);
+}
+
+/** Both together. */
+export function sum(a: WorkerCounts, b: WorkerCounts): WorkerCounts {
+  return {
+    answers: a.answers + b.answers,
+    failures: a.failures + b.failures,
+    gone: a.gone + b.gone,
+  };
+}
+
+/** Writes down that a range is at its end. */
+export async function markDone(store: Store, range: number, counts: WorkerCounts): Promise<void> {
+  await store.write(doneKey(range), Buffer.from(JSON.stringify(counts)), 'application/json');
+}
+
+/** The inputs of a range that come after a key, sorted; ends early where `stopped` says so. */
+export async function* inputsAfter(
+  s3: S3Client,
+  inputs: Inputs,
+  after: string | undefined,
+  upTo: string | undefined,
+  stopped: () => boolean,
+): AsyncGenerator<S3Object> {
+  for await (const object of listObjects(s3, inputs, after)) {
+    if (stopped() || (upTo !== undefined && compareKeys(object.key, upTo) > 0)) return;
+    if (inputs.isInput(object.key)) yield object;
+  }
+}

@@ -1,0 +1,110 @@
+/** What a worker reads from S3 and writes there. */
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { listPage } from '@sagemaker-tfs/batch/s3';
+
+/** Below one prefix; keys are relative to it. */
+export interface Store {
+  /** @returns undefined if it is not there */
+  read(key: string): Promise<Buffer | undefined>;
+  write(key: string, body: Uint8Array, contentType: string): Promise<void>;
+  /**
+   * Writes what must not be there yet.
+   * @returns false if somebody else has written it; the SDK's second try after a lost answer is no one else
+   */
+  create(key: string, body: Uint8Array, contentType: string): Promise<boolean>;
+  /** Keys that start so, sorted. */
+  list(start: string): Promise<string[]>;
+}
+
+/** Tries of a call, the first included: S3 answers 503 while it splits a prefix that is asked for more. */
+const ATTEMPTS = 10;
+/** Milliseconds. */
+const CONNECT_WITHIN = 5_000;
+const SILENT_FOR = 60_000;
+/** Connections beside those that read inputs. */
+const OTHERS = 8;
+
+/** A client that reads many objects at once. Region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
+export function s3Client(reads: number): S3Client {
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
+  const agent = { maxSockets: reads + OTHERS, keepAlive: true };
+  return new S3Client({
+    // A bucket is no host name of a stand-in.
+    forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL),
+    maxAttempts: ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: CONNECT_WITHIN,
+      requestTimeout: SILENT_FOR,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+}
+
+/** @returns undefined if the object is not there */
+export async function readObject(
+  s3: S3Client,
+  { bucket, key }: S3Location,
+): Promise<Buffer | undefined> {
+  try {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+/** @param writer names this process, so that it knows its own objects again */
+export function storeBelow(s3: S3Client, uri: string, writer: string): Store {
+  const place = asDirectory(parseS3Uri(uri));
+  const at = (key: string) => ({ Bucket: place.bucket, Key: place.key + key });
+  const put = (key: string, body: Uint8Array, contentType: string) => ({
+    ...at(key),
+    Body: body,
+    ContentLength: body.byteLength,
+    ContentType: contentType,
+    Metadata: { writer },
+  });
+  return {
+    read: (key) => readObject(s3, { bucket: place.bucket, key: place.key + key }),
+    async write(key, body, contentType) {
+      await s3.send(new PutObjectCommand(put(key, body, contentType)));
+    },
+    async create(key, body, contentType) {
+      try {
+        const request = { ...put(key, body, contentType), IfNoneMatch: '*' };
+        await s3.send(new PutObjectCommand(request));
+        return true;
+      } catch (error) {
+        // 409: another request writes it at this moment.
+        if (statusOf(error) !== 412 && statusOf(error) !== 409) throw error;
+        const there = await s3.send(new HeadObjectCommand(at(key)));
+        return there.Metadata?.writer === writer;
+      }
+    },
+    async list(start) {
+      const keys: string[] = [];
+      let token: string | undefined;
+      do {
+        const below = { bucket: place.bucket, key: place.key + start };
+        const page = await listPage(s3, below, token === undefined ? {} : { token });
+        keys.push(...page.objects.map(({ key }) => key.slice(place.key.length)));
+        token = page.token;
+      } while (token !== undefined);
+      return keys;
+    },
+  };
+}
+
+/** HTTP status of an error of the SDK. */
+export function statusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+}

@@ -1,0 +1,186 @@
+/** The worker's way through its ranges. */
+import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  BatchError,
+  type Inputs,
+  inputsOf,
+  rangesOf,
+  type WorkerCounts,
+  type WorkerPlan,
+  type WorkerRange,
+} from '@sagemaker-tfs/batch';
+import { inOrder } from './in-order.ts';
+import type { WorkerOptions } from './options.ts';
+import { partWriter, type Row } from './part-writer.ts';
+import { openPlan } from './plan.ts';
+import { inputsAfter, markDone, positionOf, sum } from './range.ts';
+import type { Store } from './store.ts';
+
+/** What a worker did, and what it found done. */
+export interface WorkerReport extends WorkerCounts {
+  /** Ranges of this worker, and those of them that are at their end. */
+  readonly ranges: number;
+  readonly done: number;
+  /** Of the inputs, those that this process has dealt with; the others were done before. */
+  readonly now: number;
+  readonly seconds: number;
+}
+
+/** Everything a worker works with. */
+export interface WorkerContext {
+  readonly options: WorkerOptions;
+  readonly s3: S3Client;
+  readonly store: Store;
+  /** Changes with the model. */
+  readonly model: string;
+  readonly maxHeldBytes: number;
+  /** Makes the row of an object. @param hold counts bytes until the row is taken */
+  readonly rowMaker: (
+    inputs: Inputs,
+    hold: (bytes: number) => void,
+  ) => (object: { key: string; size: number; modified: number }) => Promise<Row>;
+  /** Objects under way at once. */
+  readonly reads: () => number;
+  /** True once the worker should write what it has and end. */
+  readonly stopped: () => boolean;
+  readonly onProgress: (report: WorkerReport) => void;
+}
+
+/** Inputs that are tried before failures end the worker. */
+const TRIED_FIRST = 200;
+
+/**
+ * Works through the ranges of this worker.
+ * @throws BatchError OTHER_RUN, OTHER_WORKER, NOTHING_FOUND, WORKER_FAILURES; ModelGone; what S3 refuses
+ */
+export async function work(context: WorkerContext): Promise<WorkerReport> {
+  const { options, s3, store, model } = context;
+  const started = performance.now();
+  const plan = await openPlan(s3, store, options, model);
+  const own = rangesOf(plan).filter(({ number }) => isOwn(number, options));
+  const total = new Total(own.length, started);
+  for (const range of own) {
+    if (context.stopped()) break;
+    await workRange(context, plan, range, total);
+  }
+  const report = total.report();
+  const all = report.answers + report.failures + report.gone;
+  if (all === 0 && own.length === plan.cuts.length + 1 && !context.stopped()) {
+    throw new BatchError(
+      'NOTHING_FOUND',
+      `there is no input at ${options.inputUri}${options.keySuffix && ` that ends in ${options.keySuffix}`}. Check the prefix.`,
+    );
+  }
+  return report;
+}
+
+function isOwn(number: number, { range, share }: WorkerOptions): boolean {
+  if (range) return number >= range.from && number <= range.to;
+  return number % share.of === share.index;
+}
+
+/** Counts over all ranges. */
+class Total {
+  readonly #ranges: number;
+  readonly #started: number;
+  #counts: WorkerCounts = { answers: 0, failures: 0, gone: 0 };
+  #now: WorkerCounts = { answers: 0, failures: 0, gone: 0 };
+  #done = 0;
+
+  constructor(ranges: number, started: number) {
+    this.#ranges = ranges;
+    this.#started = started;
+  }
+
+  before(counts: WorkerCounts): void {
+    this.#counts = sum(this.#counts, counts);
+  }
+
+  written(counts: WorkerCounts): void {
+    this.before(counts);
+    this.#now = sum(this.#now, counts);
+  }
+
+  rangeDone(): void {
+    this.#done++;
+  }
+
+  report(): WorkerReport {
+    const { answers, failures, gone } = this.#now;
+    return {
+      ...this.#counts,
+      ranges: this.#ranges,
+      done: this.#done,
+      now: answers + failures + gone,
+      seconds: (performance.now() - this.#started) / 1_000,
+    };
+  }
+}
+
+async function workRange(
+  context: WorkerContext,
+  plan: WorkerPlan,
+  range: WorkerRange,
+  total: Total,
+): Promise<void> {
+  const { options, s3, store, stopped } = context;
+  const position = await positionOf(store, range);
+  total.before(position.counts);
+  if (position.isDone) return total.rangeDone();
+  let counts = position.counts;
+  const writer = partWriter(store, {
+    range: range.number,
+    first: position.next,
+    partKeys: options.partKeys,
+    partBytes: options.partBytes,
+    onWritten(written) {
+      counts = sum(counts, written);
+      total.written(written);
+      context.onProgress(total.report());
+    },
+  });
+  const inputs = inputsOf({ ...plan, outputUri: options.outputUri });
+  const objects = inputsAfter(s3, inputs, position.after, range.upTo, stopped);
+  try {
+    for await (const row of rows(context, inputs, objects)) await writer.add(row);
+  } finally {
+    // Also where something ends the worker: what is done need not be done again.
+    await writer.finish();
+  }
+  if (stopped()) return;
+  await markDone(store, range.number, counts);
+  total.rangeDone();
+}
+
+/** Rows in the order of their keys; memory holds what is under way. */
+async function* rows(
+  { options, maxHeldBytes, rowMaker, reads }: WorkerContext,
+  inputs: Inputs,
+  objects: ReturnType<typeof inputsAfter>,
+): AsyncGenerator<Row> {
+  let held = 0;
+  const make = rowMaker(inputs, (bytes) => {
+    held += bytes;
+  });
+  let [tried, failed] = [0, 0];
+  const limits = { items: reads, mayBegin: () => held < maxHeldBytes };
+  for await (const row of inOrder(objects, make, limits)) {
+    if (!row.failure) held -= row.lines.length;
+    yield row;
+    tried++;
+    if (row.failure) checkFailures(++failed, tried, row.failure.message, options);
+  }
+}
+
+function checkFailures(
+  failed: number,
+  tried: number,
+  message: string,
+  { maxFailurePercent: most }: WorkerOptions,
+): void {
+  if (tried < TRIED_FIRST || (100 * failed) / tried <= most) return;
+  throw new BatchError(
+    'WORKER_FAILURES',
+    `${failed} of ${tried} inputs failed, and --max-failure-percent is ${most}. The last reason: ${message.replace(/[.]?$/, '.')} What is written stays. Fix the cause, and give another output prefix.`,
+  );
+}

@@ -1,0 +1,207 @@
+/**
+ * An S3 over HTTP whose buckets may hold millions of objects that are computed when they are asked for, beside those
+ * that are put. Listings find their place by halving, so a page costs the same wherever it begins.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** Objects that are computed. */
+export interface Generated {
+  readonly count: number;
+  /** Keys must rise with their number, by the bytes of UTF-8. */
+  keyOf(index: number): string;
+  bodyOf(index: number): Uint8Array;
+}
+
+/** An object that was put. */
+interface Stored {
+  readonly body: Uint8Array;
+  readonly modified: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** A running S3. */
+export interface GeneratedS3 {
+  readonly url: string;
+  /** Objects that were put, by bucket and key. */
+  readonly stored: ReadonlyMap<string, Map<string, Stored>>;
+  /** Requests so far: `GET`, `PUT`, `HEAD`, `DELETE` and `LIST`. */
+  readonly calls: Record<string, number>;
+  /** Requests that are answered at this moment, and the most of them so far. */
+  readonly load: { now: number; most: number };
+  /** Answers a request with this status instead, where it is given. */
+  fail?: ((method: string, bucket: string, key: string) => number | undefined) | undefined;
+  /** Variables that point the AWS SDK at it. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** When computed objects were written. */
+const WRITTEN = Date.UTC(2026, 0, 1);
+
+/** @param buckets the generated objects of each */
+export async function startGeneratedS3(
+  buckets: Readonly<Record<string, Generated>>,
+  pageSize = 1_000,
+): Promise<GeneratedS3> {
+  const stored = new Map<string, Map<string, Stored>>();
+  const server = createServer(async (request, response) => {
+    s3.load.most = Math.max(s3.load.most, ++s3.load.now);
+    response.once('close', () => s3.load.now--);
+    const url = new URL(request.url ?? '', 'http://s3');
+    const [bucket = '', ...rest] = url.pathname.slice(1).split('/');
+    const key = decodeURIComponent(rest.join('/'));
+    const isList = url.searchParams.has('list-type');
+    const method = isList ? 'LIST' : (request.method ?? '');
+    s3.calls[method] = (s3.calls[method] ?? 0) + 1;
+    const status = s3.fail?.(method, bucket, isList ? (url.searchParams.get('prefix') ?? '') : key);
+    if (status !== undefined) return refuse(response, status);
+    const own = stored.get(bucket) ?? new Map<string, Stored>();
+    if (isList) {
+      response.end(page(buckets[bucket], own, url.searchParams, pageSize));
+    } else if (method === 'PUT') {
+      await put(own, key, request, response);
+      stored.set(bucket, own);
+    } else if (method === 'DELETE') {
+      own.delete(key);
+      response.writeHead(204).end();
+    } else {
+      get(own.get(key) ?? generated(buckets[bucket], key), request, response);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const s3: GeneratedS3 = {
+    url,
+    stored,
+    calls: {},
+    load: { now: 0, most: 0 },
+    environment: {
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return s3;
+}
+
+const CODES: Readonly<Record<number, string>> = {
+  403: 'AccessDenied',
+  404: 'NoSuchKey',
+  412: 'PreconditionFailed',
+  503: 'SlowDown',
+};
+
+function refuse(response: ServerResponse, status: number): void {
+  const code = CODES[status] ?? 'InternalError';
+  response.writeHead(status).end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+}
+
+async function put(
+  own: Map<string, Stored>,
+  key: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await buffer(request);
+  if (request.headers['if-none-match'] === '*' && own.has(key)) return refuse(response, 412);
+  const metadata = Object.entries(request.headers).filter(([name]) =>
+    name.startsWith('x-amz-meta-'),
+  );
+  own.set(key, { body, modified: Date.now(), metadata: Object.fromEntries(metadata) as never });
+  response.setHeader('etag', etag(body));
+  response.end();
+}
+
+function etag(body: Uint8Array): string {
+  return `"${createHash('md5').update(body).digest('hex')}"`;
+}
+
+function generated(from: Generated | undefined, key: string): Stored | undefined {
+  if (!from) return undefined;
+  const index = firstFrom(from, key);
+  if (index >= from.count || from.keyOf(index) !== key) return undefined;
+  return { body: from.bodyOf(index), modified: WRITTEN, metadata: {} };
+}
+
+function get(object: Stored | undefined, request: IncomingMessage, response: ServerResponse): void {
+  if (!object) {
+    refuse(response, 404);
+    return;
+  }
+  for (const [name, value] of Object.entries(object.metadata)) response.setHeader(name, value);
+  response.setHeader('etag', etag(object.body));
+  response.setHeader('last-modified', new Date(object.modified).toUTCString());
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+  if (start === undefined) {
+    response.setHeader('content-length', object.body.byteLength);
+    response.end(object.body);
+    return;
+  }
+  const part = object.body.subarray(Number(start), Number(end) + 1);
+  const last = Number(start) + part.byteLength - 1;
+  response.setHeader('content-range', `bytes ${start}-${last}/${object.body.byteLength}`);
+  response.writeHead(206).end(part);
+}
+
+const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** Number of the first computed key that is not before this one. */
+function firstFrom({ count, keyOf }: Generated, key: string): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(keyOf(middle), key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function page(
+  from: Generated | undefined,
+  own: ReadonlyMap<string, Stored>,
+  query: URLSearchParams,
+  pageSize: number,
+): string {
+  const prefix = query.get('prefix') ?? '';
+  const after = query.get('continuation-token') ?? query.get('start-after') ?? '';
+  const size = Math.min(pageSize, Number(query.get('max-keys') ?? pageSize));
+  const isIn = (key: string) => key.startsWith(prefix) && (after === '' || compare(key, after) > 0);
+  const keys: { key: string; size: number; modified: number }[] = [];
+  if (from) {
+    const start = compare(prefix, after) > 0 ? prefix : after;
+    for (let at = firstFrom(from, start); at < from.count && keys.length <= size; at++) {
+      const key = from.keyOf(at);
+      if (!key.startsWith(prefix)) break;
+      if (isIn(key)) keys.push({ key, size: from.bodyOf(at).byteLength, modified: WRITTEN });
+    }
+  }
+  for (const [key, { body, modified }] of own) {
+    if (isIn(key)) keys.push({ key, size: body.byteLength, modified });
+  }
+  keys.sort((a, b) => compare(a.key, b.key));
+  const shown = keys.slice(0, size);
+  const contents = shown.map(
+    ({ key, size: bytes, modified }) =>
+      `<Contents><Key>${encodeURIComponent(key).replaceAll('%2F', '/')}</Key><Size>${bytes}</Size><LastModified>${new Date(modified).toISOString()}</LastModified></Contents>`,
+  );
+  const more = keys.length > shown.length;
+  const token = more
+    ? `<NextContinuationToken>${escaped(shown.at(-1)?.key ?? '')}</NextContinuationToken>`
+    : '';
+  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${token}${contents.join('')}</ListBucketResult>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
