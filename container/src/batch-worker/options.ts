@@ -1,4 +1,4 @@
-/** What a batch worker is told: the arguments behind `batch-worker`. */
+/** The settings of a batch worker: the arguments behind `batch-worker`. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
