@@ -1,0 +1,122 @@
+/** The commands of the guides: those that the docs show exist, and run in a project of the reader's own or say where. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { filesOf, TEMPLATES } from '../cli/src/init/templates.ts';
+import { program } from '../cli/src/main.ts';
+
+const ROOT = join(__dirname, '..');
+const PAGES = [
+  ...readdirSync(__dirname)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  ...['README.md', 'client/README.md', 'cli/README.md'],
+  ...['packages/cdk/README.md', 'packages/sagemaker-tfs/README.md'],
+];
+/** Pages for people who work in a clone of the repository, as their first paragraph says. */
+const IN_A_CLONE = /\b(this repository|a clone)\b/i;
+
+/** A command of a page. */
+interface Shown {
+  readonly line: string;
+  /** What the page says above it: its first paragraph, and from the heading before it. */
+  readonly above: string;
+}
+
+function commandsOf(page: string): Shown[] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const intro = text.split(/^## /m, 1)[0]?.split('```', 1)[0] ?? '';
+  return [...text.matchAll(/^```(?:sh|bash|console)\n(.*?)^```/gms)].flatMap((block) => {
+    const before = text.slice(0, block.index);
+    const section = before.slice(Math.max(0, before.lastIndexOf('\n#')));
+    const body = (block[1] ?? '').replaceAll('\\\n', ' ');
+    return body
+      .split('\n')
+      .flatMap((line) => commandsIn(line))
+      .map((line) => ({ line, above: `${intro}\n${section}\n${body}` }));
+  });
+}
+
+/** The commands of a line of shell, without prompt and comment. */
+function commandsIn(line: string): string[] {
+  const bare = line.replace(/^\$ /, '').replace(/(^|\s)#.*$/, '');
+  return bare.split(/ && | \| /).map((part) => part.trim());
+}
+
+/** Words as a shell has them; redirections are left out. */
+function wordsOf(line: string): string[] {
+  const bare = line.replace(/\s>>?\s*\S+/g, '');
+  const words = bare.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
+  return words.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2')).map(filledIn);
+}
+
+/** Names of an account stand in capitals, and some have a form that is checked. */
+function filledIn(word: string): string {
+  if (word === 'REGION') return 'us-east-1';
+  if (word === 'ARN') return 'arn:aws:iam::123456789012:role/name';
+  return word.replace('s3://BUCKET/', 's3://bucket/');
+}
+
+/** The command line, each verb of which does nothing. */
+function idleProgram(): Command {
+  const idle = (command: Command): Command => {
+    command.exitOverride().configureOutput({ writeErr: () => undefined });
+    for (const inner of command.commands) idle(inner);
+    if (command.commands.length === 0) command.action(() => undefined);
+    return command;
+  };
+  return idle(program());
+}
+
+/** Scripts that a project of `sagemaker-tfs init` has. */
+const PROJECT_SCRIPTS = new Set(
+  TEMPLATES.flatMap((template) => {
+    const made = filesOf({ template, name: 'm', sample: 's.npz', contentType: 'a/b' });
+    const { scripts } = JSON.parse(made['package.json'] ?? '') as { scripts: object };
+    return Object.keys(scripts);
+  }),
+);
+const { scripts: ROOT_SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Readonly<Record<string, string>>;
+};
+
+test('there are commands to look at', () => {
+  const lines = PAGES.flatMap(commandsOf).map(({ line }) => line);
+  expect(lines.filter((line) => line.startsWith('npx sagemaker-tfs ')).length).toBeGreaterThan(50);
+});
+
+describe.each(PAGES)('%s', (page) => {
+  test('its sagemaker-tfs commands parse', () => {
+    for (const { line } of commandsOf(page)) {
+      const words = wordsOf(line.replace(/^npx /, ''));
+      if (words[0] !== 'sagemaker-tfs' || words[1] === 'help') continue;
+      let problem: unknown;
+      try {
+        idleProgram().parse(words.slice(1), { from: 'user' });
+      } catch (error) {
+        problem = error;
+      }
+      expect({ line, problem }).toEqual({ line, problem: undefined });
+    }
+  });
+
+  test('its scripts exist, and those of this repository say so', () => {
+    for (const { line, above } of commandsOf(page)) {
+      const script = /^npm (?:run (?:--silent )?([\w:-]+)|(test))/.exec(line);
+      const name = script?.[1] ?? script?.[2];
+      if (name === undefined || PROJECT_SCRIPTS.has(name)) continue;
+      expect({ line, exists: name in ROOT_SCRIPTS }).toEqual({ line, exists: true });
+      expect({ page, line, says: IN_A_CLONE.test(above) }).toEqual({ page, line, says: true });
+    }
+  });
+
+  test('its paths of this repository exist, and the page says so', () => {
+    for (const { line, above } of commandsOf(page)) {
+      const paths = line.matchAll(/(?:^|[\s=@(])((?:bench|docs|examples|test)\/[^\s)"']*)/g);
+      for (const [, path = ''] of paths) {
+        expect({ line, exists: existsSync(join(ROOT, path)) }).toEqual({ line, exists: true });
+        expect({ page, line, says: IN_A_CLONE.test(above) }).toEqual({ page, line, says: true });
+      }
+    }
+  });
+});
