@@ -153,9 +153,9 @@ async function relayedBody({
 }: RelayRequest): Promise<Uint8Array[] | undefined> {
   if (Object.keys(specs).some((name) => !Object.hasOwn(inputs, name))) return undefined;
   if (form === 'columnar') return predictRequestBody(key, inputs);
-  const [rows] = Object.values(inputs);
-  if (!rows || rows.shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
-  return rowsRequestBody(key, rows);
+  const [only] = Object.entries(inputs);
+  if (!only || only[1].shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
+  return rowsRequestBody(key, only);
 }
 
 /** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */

@@ -93,8 +93,6 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
       test(`${transport} gives the golden outputs`, async () => {
         for (const { signature, tolerance, cases } of loadGoldens(model)) {
           for (const { name, inputs, outputs, error } of cases) {
-            // In JSON nothing is left of the sizes behind a size of 0, where the signature leaves the rank open.
-            if (transport === 'rest' && name === 'no elements') continue;
             const isUnread = ({ dtype }: Tensor) => UNREAD_OVER_REST.has(dtype);
             if (transport === 'rest' && Object.values(inputs).some(isUnread)) continue;
             const wanted = outputs ? { outputs: Object.keys(outputs) } : {};
@@ -105,7 +103,10 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
               ...wanted,
             });
             const where = `${signature}, ${name}`;
-            if (error) {
+            if (transport === 'rest' && name === 'no elements' && model.name === 'shapes') {
+              // Lists say nothing of the sizes behind a size of 0.
+              await expect(call).rejects.toMatchObject({ status: 400, code: 'BAD_INPUT' });
+            } else if (error) {
               await expect(call).rejects.toThrow(error.message.slice(0, 30));
             } else {
               const reply = await call;

@@ -3,6 +3,7 @@ import {
   parsePackedJson,
   reshape,
   type Signature,
+  shapeText,
   type Tensor,
   type TensorMap,
   type TensorSpec,
@@ -25,6 +26,7 @@ export async function predictRequestBody(
     Buffer.from(`{"signature_name":${JSON.stringify(signature)},"inputs":{`),
   ];
   for (const [index, [name, tensor]] of Object.entries(inputs).entries()) {
+    checkListed(name, tensor);
     pieces.push(Buffer.from(`${index > 0 ? ',' : ''}${JSON.stringify(name)}:`));
     await addJson(pieces, tensor);
   }
@@ -33,13 +35,30 @@ export async function predictRequestBody(
 }
 
 /** `{"signature_name", "instances": [...]}` for the only input, likewise. */
-export async function rowsRequestBody(signature: string, rows: Tensor): Promise<Uint8Array[]> {
+export async function rowsRequestBody(
+  signature: string,
+  [name, rows]: readonly [string, Tensor],
+): Promise<Uint8Array[]> {
+  checkListed(name, rows);
   const pieces: Uint8Array[] = [
     Buffer.from(`{"signature_name":${JSON.stringify(signature)},"instances":`),
   ];
   await addJson(pieces, rows);
   pieces.push(Buffer.from('}'));
   return pieces;
+}
+
+/**
+ * Lists end at the first empty one: `[1, 0, 3]` is `[[]]`, which TensorFlow Serving takes for [1, 0].
+ * @throws ServingError BAD_INPUT for a tensor of which the lists would not tell the shape
+ */
+function checkListed(name: string, { shape }: Tensor): void {
+  const zero = shape.indexOf(0);
+  if (zero < 0 || zero === shape.length - 1) return;
+  throw new ServingError(
+    'BAD_INPUT',
+    `input '${name}' of shape ${shapeText(shape)} is empty, and TensorFlow Serving's REST API has no form for the sizes behind the 0. Send it with tfs-transport=grpc.`,
+  );
 }
 
 async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
@@ -93,8 +112,9 @@ function readColumn(name: string, value: unknown, signature: Signature): Tensor 
   const spec = Object.hasOwn(signature.outputs, name) ? signature.outputs[name] : undefined;
   if (!spec) throw unknownOutput(name, signature);
   try {
-    if (spec.dtype) return withFullRank(tensorFromJson(spec.dtype, value, name), spec);
+    if (spec.dtype) return withFullRank(tensorFromJson(spec.dtype, value, name), name, spec);
   } catch (cause) {
+    if (cause instanceof ServingError) throw cause;
     throw new ServingError('MODEL_FAILED', `the model's answer cannot be read: ${cause}`, {
       cause,
     });
@@ -102,9 +122,18 @@ function readColumn(name: string, value: unknown, signature: Signature): Tensor 
   throw new ServingError('MODEL_FAILED', `output "${name}" has a dtype that is not supported`);
 }
 
-/** Nested arrays end at the first empty one, the signature knows the sizes behind it. */
-function withFullRank(tensor: Tensor, { shape }: TensorSpec): Tensor {
-  if (!shape || shape.length <= tensor.shape.length || !tensor.shape.includes(0)) return tensor;
-  const rest = shape.slice(tensor.shape.length).map((size) => Math.max(size, 0));
-  return reshape(tensor, [...tensor.shape, ...rest]);
+/**
+ * Nested arrays end at the first empty one; the signature may know the sizes behind it.
+ * @throws ServingError MODEL_FAILED, with 501, where it does not
+ */
+function withFullRank(tensor: Tensor, name: string, { shape }: TensorSpec): Tensor {
+  if (!tensor.shape.includes(0)) return tensor;
+  const rest = shape?.slice(tensor.shape.length);
+  if (rest?.every((size) => size >= 0)) return reshape(tensor, [...tensor.shape, ...rest]);
+  const declared = shape ? `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]` : 'any';
+  throw new ServingError(
+    'MODEL_FAILED',
+    `output "${name}" is empty, and TensorFlow Serving's REST API tells only ${shapeText(tensor.shape)} of its shape, which is declared as ${declared}. Ask with tfs-transport=grpc.`,
+    { status: 501 },
+  );
 }

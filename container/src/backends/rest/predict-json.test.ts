@@ -1,0 +1,56 @@
+/** Empty tensors over TensorFlow Serving's REST API, whose lists end at the first empty one. */
+import { numericTensor, type Tensor } from '@sagemaker-tfs/tensors';
+import { signatureOf } from '../../codecs/test-signatures.ts';
+import { predictRequestBody, readPredictReply, rowsRequestBody } from './predict-json.ts';
+
+const empty = (...shape: number[]) => numericTensor('float32', shape, new Uint8Array(0));
+
+function read(shape: readonly number[] | undefined, lists: string): Tensor | undefined {
+  const spec = { tensorName: 'y:0', dtype: 'float32' as const, dtypeEnum: 1, shape };
+  const signature = { ...signatureOf({}), outputs: { y: spec } };
+  return readPredictReply(Buffer.from(`{"outputs": ${lists}}`), signature, undefined).y;
+}
+
+test.each([
+  [[-1, 5], '[]', [0, 5]],
+  [[-1, -1, 5], '[[], []]', [2, 0, 5]],
+  [[-1, 2, 3], '[]', [0, 2, 3]],
+  [[-1, 0, 3], '[[]]', [1, 0, 3]],
+  [[-1], '[]', [0]],
+  [[-1, -1], '[[], [], []]', [3, 0]],
+])('an output %j of which REST says %s has the shape %j', (shape, lists, expected) => {
+  expect(read(shape, lists)).toEqual(empty(...expected));
+});
+
+test.each<[number[] | undefined, string]>([
+  [[-1, -1], '[]'],
+  [[-1, 5, -1], '[]'],
+  [[-1, -1, -1], '[[]]'],
+  [undefined, '[]'],
+  [undefined, '[[]]'],
+])('an output %j of which REST says %s may have many shapes, and is refused', (shape, lists) => {
+  expect(() => read(shape, lists)).toThrow(
+    expect.objectContaining({
+      code: 'MODEL_FAILED',
+      status: 501,
+      message: expect.stringContaining('Ask with tfs-transport=grpc'),
+    }),
+  );
+});
+
+test.each([[[0, 5]], [[1, 0, 3]], [[0, 0]]])(
+  'an input of shape %j has no form, and is refused',
+  async (shape) => {
+    const refusal = { code: 'BAD_INPUT', message: expect.stringContaining('Send it with tfs-tr') };
+    const x = empty(...shape);
+    await expect(predictRequestBody('serving_default', { x })).rejects.toMatchObject(refusal);
+    await expect(rowsRequestBody('serving_default', ['x', x])).rejects.toMatchObject(refusal);
+  },
+);
+
+test('an input whose last size is the empty one keeps its shape', async () => {
+  const body = await predictRequestBody('serving_default', { x: empty(2, 0), y: empty(0) });
+  expect(Buffer.concat(body).toString()).toBe(
+    '{"signature_name":"serving_default","inputs":{"x":[[],[]],"y":[]}}',
+  );
+});
