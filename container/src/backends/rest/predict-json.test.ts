@@ -18,7 +18,7 @@ test.each([
   [[-1, 0, 3], '[[]]', [1, 0, 3]],
   [[-1], '[]', [0]],
   [[-1, -1], '[[], [], []]', [3, 0]],
-])('an output %j of which REST says %s has the shape %j', (shape, lists, expected) => {
+])('an output %j that REST writes as %s has the shape %j', (shape, lists, expected) => {
   expect(read(shape, lists)).toEqual(empty(...expected));
 });
 
@@ -28,7 +28,7 @@ test.each<[number[] | undefined, string]>([
   [[-1, -1, -1], '[[]]'],
   [undefined, '[]'],
   [undefined, '[[]]'],
-])('an output %j of which REST says %s may have many shapes, and is refused', (shape, lists) => {
+])('an output %j that REST writes as %s may have many shapes, and is refused', (shape, lists) => {
   expect(() => read(shape, lists)).toThrow(
     expect.objectContaining({
       code: 'MODEL_FAILED',

@@ -50,7 +50,7 @@ export async function rowsRequestBody(
 
 /**
  * Lists end at the first empty one: `[1, 0, 3]` is `[[]]`, which TensorFlow Serving takes for [1, 0].
- * @throws ServingError BAD_INPUT for a tensor of which the lists would not tell the shape
+ * @throws ServingError BAD_INPUT for a tensor whose shape the lists would not tell
  */
 function checkListed(name: string, { shape }: Tensor): void {
   const zero = shape.indexOf(0);
