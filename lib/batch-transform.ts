@@ -19,6 +19,7 @@ import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
 import type { BatchTransformProps } from './batch/props.ts';
 import { createShardFunction } from './batch/shard-function.ts';
 import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
+import { tellOfSilentEnds } from './batch/tell-of-ends.ts';
 import { createLogGroup, encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
@@ -86,7 +87,10 @@ export class BatchTransform extends Resource {
       logs: { destination: logGroup, level: LogLevel.ALL },
       tracingEnabled: true,
     });
-    props.topic?.grantPublish(this.stateMachine);
+    if (props.topic) {
+      props.topic.grantPublish(this.stateMachine);
+      tellOfSilentEnds(this, this.stateMachine, props.topic);
+    }
     grantJobs(this.stateMachine, jobNamePrefix, shardFunction, props);
     grantShards(this, this.stateMachine, props.output);
     stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix);

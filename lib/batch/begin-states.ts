@@ -42,7 +42,19 @@ export function beginStates(
       Type: 'Task',
       Resource: statesArn('aws-sdk:sfn:describeExecution'),
       Arguments: { ExecutionArn: jsonata('$states.input.begun.holder') },
-      Retry: [{ ErrorEquals: ['States.TaskFailed'], IntervalSeconds: 2, MaxAttempts: 3 }],
+      Retry: [
+        {
+          ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
+          MaxAttempts: 0,
+        },
+        {
+          ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
+          IntervalSeconds: 2,
+          BackoffRate: 2,
+          MaxAttempts: 6,
+          JitterStrategy: 'FULL',
+        },
+      ],
       Catch: [
         {
           ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],

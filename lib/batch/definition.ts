@@ -23,7 +23,7 @@ export function definition(props: DefinitionProps) {
     QueryLanguage: 'JSONata',
     StartAt: 'Validate',
     States: {
-      ...validateStates(props.defaults, 'Begin'),
+      ...validateStates(props.defaults, 'Begin', ends.failure),
       ...beginStates(props, ends, 'Sharded?'),
       'Sharded?': {
         Type: 'Choice',
@@ -67,6 +67,15 @@ function notifyStates(topicArn: string) {
         '$string({ "execution": $states.context.Execution.Id, "detail": $states.input })',
       ),
     },
+    Retry: [
+      {
+        ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
+        IntervalSeconds: 5,
+        BackoffRate: 2,
+        MaxAttempts: 5,
+        JitterStrategy: 'FULL',
+      },
+    ],
     // A message that cannot be sent changes nothing about the work.
     Catch: [{ ErrorEquals: ['States.ALL'], Output: jsonata('$states.input'), Next }],
     Output: jsonata('$states.input'),

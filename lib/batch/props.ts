@@ -180,7 +180,7 @@ export interface BatchTransformProps {
    */
   readonly inventory?: S3Place;
   /**
-   * Topic told when an execution ends.
+   * Topic told when an execution ends, however it does.
    * @default - no notification
    */
   readonly topic?: ITopic;

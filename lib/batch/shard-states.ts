@@ -107,6 +107,16 @@ function shardMap(
     // A shard fails only to stop the run; what it could not do is counted at the end.
     ToleratedFailureCount: 0,
     Output: withoutPosition('{}'),
+    Retry: [
+      {
+        // The list of the manifests. Shards that were done by then are found done.
+        ErrorEquals: ['States.ItemReaderFailed'],
+        IntervalSeconds: 15,
+        BackoffRate: 2,
+        MaxAttempts: 4,
+        JitterStrategy: 'FULL',
+      },
+    ],
     Catch: [
       {
         ErrorEquals: ['States.ALL'],

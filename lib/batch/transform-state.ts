@@ -8,7 +8,7 @@
 
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { jsonata, literal } from './jsonata.ts';
-import { nextTry } from './refused.ts';
+import { NO_ANSWER, nextTry } from './refused.ts';
 import { statesArn } from './states-arn.ts';
 
 /** Fixed for every job of a construct, and so not a setting. */
@@ -24,12 +24,26 @@ export interface FixedJobProps {
 const CREATE = statesArn('aws-sdk:sagemaker:createTransformJob');
 const DESCRIBE = statesArn('aws-sdk:sagemaker:describeTransformJob');
 
-/** Longest start of a job's name: a run's mark of 8 and 23 of a UUID, with hyphens, stay below 63. */
+/** Longest start of a job's name: a run's mark of 8 and a job's of 23, with hyphens, stay below 63. */
 export const MAX_JOB_PREFIX = 26;
 
+/**
+ * JSONata of the job's name, which is the same when a call is made again: its answer may have been lost after the job
+ * was made, and SageMaker then says that the name is taken instead of making a second one.
+ */
+function jobName(state: string, { jobNamePrefix }: FixedJobProps, settings: string): string {
+  const prefix = jobNamePrefix.slice(0, MAX_JOB_PREFIX);
+  return `(
+    $execution := $states.context.Execution;
+    $job := $states.input.job;
+    $try := $exists($job) ? [$job.made, $job.round, $job.type] : [0, 0, 0];
+    $call := $join([$execution.Id, $string($execution.RedriveCount), $states.input.shard, ${literal(state)}, $string($states.input.waits), $string($try)], " ");
+    ${literal(`${prefix}-`)} & $substring($hash((${settings}).runId, "SHA-256"), 0, 8) & "-" & $substring($hash($call, "SHA-256"), 0, 23)
+  )`;
+}
+
 /** Arguments of CreateTransformJob; `$s` are the settings, `$input` the S3 data source. */
-function jobArguments(fixed: FixedJobProps, settings: string, source: string): string {
-  const prefix = fixed.jobNamePrefix.slice(0, MAX_JOB_PREFIX);
+function jobArguments(fixed: FixedJobProps, settings: string, source: string, name: string) {
   const tags = Object.entries(fixed.tags).map(([Key, Value]) => ({ Key, Value }));
   const outputKey = fixed.outputKeyArn ? `, "KmsKeyId": ${literal(fixed.outputKeyArn)}` : '';
   // SageMaker takes no key for disks that come with the instance.
@@ -42,7 +56,7 @@ function jobArguments(fixed: FixedJobProps, settings: string, source: string): s
     $at := $exists($states.input.job) ? $states.input.job.type : 0;
     $type := $at = 0 ? $s : $s.fallbacks[$at - 1];
     {
-      "TransformJobName": ${JSON.stringify(`${prefix}-`)} & $substring($hash($s.runId, "SHA-256"), 0, 8) & "-" & $substring($uuid(), 0, 23),
+      "TransformJobName": ${name},
       "ModelName": ${JSON.stringify(fixed.modelName)},
       "BatchStrategy": $s.batchStrategy,
       "MaxConcurrentTransforms": $s.maxConcurrentTransforms,
@@ -81,7 +95,7 @@ function jobArguments(fixed: FixedJobProps, settings: string, source: string): s
 /** JSONata of the input with `fields` merged into what is known of the job. */
 function withJob(fields: string): string {
   return jsonata(`(
-    $fresh := { "type": 0, "round": 0, "pauses": 0, "full": false, "looks": 0, "reasons": [] };
+    $fresh := { "type": 0, "round": 0, "pauses": 0, "full": false, "looks": 0, "made": 0, "reasons": [] };
     $job := $exists($states.input.job) ? $states.input.job : $fresh;
     $merge([$states.input, { "job": $merge([$job, ${fields}]) }])
   )`);
@@ -100,7 +114,7 @@ export const FAILURE_REASON = '$join($states.input.job.reasons, "; ")';
 /**
  * JSONata of what kind of failure it was, for `transitions`:
  * - `capacity`: no instance is to be had now
- * - `internal`: SageMaker's own fault
+ * - `internal`: SageMaker's own fault, or the network's
  * - `lasting`: every other job would fail as well, such as when the container never answers `/ping`
  * - `data`: some input was refused
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTransformJob.html
@@ -110,7 +124,7 @@ export const FAILURE_CLASS = `(
   $matches := function($pattern) { $contains($job.error & " " & $job.reason, $pattern) };
   $matches(/(is|utilization of) 0 instances/i) ? "lasting"
   : $matches(/capacity ?error|unable to provision|insufficient.*capacity|ResourceLimitExceeded|throttl|rate exceeded/i) ? "capacity"
-  : $matches(/internal ?(server ?)?(failure|error)|service ?unavailable/i) ? "internal"
+  : $matches(/internal ?(server ?)?(failure|error)|service ?unavailable/i) or $matches(${NO_ANSWER}) ? "internal"
   : $job.error != "TransformJobFailed" ? "lasting"
   : $matches(/ping health|respond to ping|CannotStartContainer|model data|container image|could not find model|AssumeRole/i) ? "lasting"
   : "data"
@@ -142,6 +156,7 @@ export function transformStates(
   source: string,
   transitions: TransformTransitions,
 ) {
+  const job = jobName(name, fixed, settings);
   const look = `${name}: look`;
   const wait = `${name}: wait`;
   const ended = `${name}: ended?`;
@@ -162,7 +177,7 @@ export function transformStates(
     [name]: {
       Type: 'Task',
       Resource: CREATE,
-      Arguments: jsonata(jobArguments(fixed, settings, source)),
+      Arguments: jsonata(jobArguments(fixed, settings, source, job)),
       Catch: caught,
       Output: withJob(
         '{ "name": $substringAfter($states.result.TransformJobArn, "transform-job/"), "looks": 0 }',
@@ -206,12 +221,13 @@ export function transformStates(
       ],
       Default: refused,
     },
-    [refused]: { Type: 'Pass', Output: withJob(nextTry(settings)), Next: again },
+    [refused]: { Type: 'Pass', Output: withJob(nextTry(settings, job)), Next: again },
     [again]: {
       Type: 'Choice',
       Choices: [
         { Condition: jsonata('$states.input.job.next = "now"'), Next: name },
         { Condition: jsonata('$states.input.job.next = "later"'), Next: pause },
+        { Condition: jsonata('$states.input.job.next = "look"'), Next: wait },
         { Condition: jsonata('true'), ...transitions.onError },
       ],
     },

@@ -74,8 +74,11 @@ export function validation(defaults: string): string {
   )`;
 }
 
-/** `Validate`, `Valid?` and `Invalid input`. */
-export function validateStates(defaults: string, next: string) {
+/**
+ * `Validate`, `Valid?` and `Invalid input`.
+ * @param failure state that takes `{error, reason}`
+ */
+export function validateStates(defaults: string, next: string, failure: string) {
   return {
     Validate: { Type: 'Pass', Output: jsonata(validation(defaults)), Next: 'Valid?' },
     'Valid?': {
@@ -90,9 +93,9 @@ export function validateStates(defaults: string, next: string) {
       Default: 'Invalid input',
     },
     'Invalid input': {
-      Type: 'Fail',
-      Error: 'InvalidInput',
-      Cause: jsonata('$join($states.input.errors, "; ")'),
+      Type: 'Pass',
+      Output: jsonata('{ "error": "InvalidInput", "reason": $join($states.input.errors, "; ") }'),
+      Next: failure,
     },
   };
 }

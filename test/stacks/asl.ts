@@ -4,7 +4,7 @@
  * What AWS would do is answered by the test.
  * @see https://states-language.net/spec.html
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import jsonata from 'jsonata';
 
 /** Thrown by a {@link Service} for a task that fails, and by {@link execute} for an execution that fails. */
@@ -227,7 +227,6 @@ function compile(expression: string): jsonata.Expression {
   const before = compiledBefore.get(expression);
   if (before) return before;
   const compiled = jsonata(expression);
-  compiled.registerFunction('uuid', () => randomUUID());
   compiled.registerFunction('hash', (text: string) =>
     createHash('sha256').update(text).digest('hex'),
   );

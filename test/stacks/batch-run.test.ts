@@ -5,6 +5,7 @@ import type { PendingResult } from '../../lib/batch/handler/pending.ts';
 import { execute, type Service, StateError } from './asl.ts';
 import {
   batchTemplate,
+  DESCRIBE,
   failed,
   functionOn,
   type Job,
@@ -324,6 +325,111 @@ describe('one run at a time', () => {
   });
 });
 
+describe('calls without an answer', () => {
+  beforeEach(() => {
+    for (const name of NAMES) put(name);
+  });
+
+  const lost = () =>
+    refused('Unable to execute HTTP request: Connection reset by peer', 'SdkClientException');
+
+  test('a job that was not made is made later', async () => {
+    let calls = 0;
+    const { jobs, output } = await later(machine, {}, (job) => {
+      calls += 1;
+      if (calls % 2 === 1) throw lost();
+      return writeOutputs(s3)(job);
+    });
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    expect(new Set(jobs.map(({ TransformJobName }) => TransformJobName)).size).toBe(2);
+  });
+
+  test.each(['sharded', 'single'])('a job that was made is not made twice: %s', async (kind) => {
+    const made = new Set<string>();
+    const settings = kind === 'single' ? { objectsPerShard: 0 } : {};
+    const { output } = await later(machine, settings, (job) => {
+      const { TransformJobName } = job;
+      if (made.has(TransformJobName)) {
+        throw refused('Job name must be unique within an AWS account and region', 'ResourceInUse');
+      }
+      made.add(TransformJobName);
+      if (kind === 'sharded') writeOutputs(s3)(job);
+      throw lost();
+    });
+    expect(output).not.toBeInstanceOf(StateError);
+    expect(made.size).toBe(kind === 'sharded' ? 2 : 1);
+  });
+
+  test('a network that never answers leaves the shards to another run', async () => {
+    const { output } = await later(machine, {}, () => {
+      throw lost();
+    });
+    expect(output).toMatchObject({ error: 'Incomplete' });
+  });
+
+  test('a look at a job is made again, and the job is not', async () => {
+    let looks = 0;
+    const blind: Service = (resource, args) => {
+      if (resource !== DESCRIBE || ++looks > 25) return aws(resource, args);
+      throw new StateError('SageMaker.SdkClientException', 'Read timed out');
+    };
+    const made: string[] = [];
+    const { output } = await later(
+      machine,
+      { maxConcurrentJobs: 1 },
+      (job) => {
+        if (made.includes(job.TransformJobName)) throw refused('taken', 'ResourceInUse');
+        made.push(job.TransformJobName);
+        return writeOutputs(s3)(job);
+      },
+      blind,
+    );
+    // More than the state's own attempts.
+    expect(looks).toBeGreaterThan(25);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    expect(made).toHaveLength(2);
+  });
+
+  test('the list of the shards is read again', async () => {
+    let failures = 2;
+    const flaky: Service = (resource, args) => {
+      if (!resource.endsWith('listObjectsV2') || failures === 0) return aws(resource, args);
+      failures -= 1;
+      throw new StateError('States.ItemReaderFailed', 'Unable to execute HTTP request');
+    };
+    const { output } = await later(machine, {}, writeOutputs(s3), flaky);
+    expect(failures).toBe(0);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+  });
+});
+
+/** Of CreateTransformJob and of jobs. */
+const PASSING_ERRORS = [
+  refused('Rate exceeded', 'SageMakerException'),
+  refused(
+    'The account-level service limit is 2 Instances, with current utilization of 2 Instances',
+    'ResourceLimitExceeded',
+  ),
+  refused('Connect timed out', 'SdkClientException'),
+  failed('CapacityError: Unable to provision requested ML compute capacity.'),
+  failed('InternalServerError: We encountered an internal error. Please try again.'),
+  new StateError('States.Timeout', ''),
+];
+
+/** A service whose function fails at each seventh call. */
+function unluckyFunction(service: Service): Service {
+  let calls = 0;
+  return (resource, args) => {
+    if (!resource.endsWith('lambda:invoke') || ++calls % 7 !== 0) return service(resource, args);
+    throw new StateError(
+      ['Lambda.SdkClientException', 'Lambda.TooManyRequestsException', 'Lambda.Unknown'][
+        calls % 3
+      ] ?? '',
+      'Rate exceeded',
+    );
+  };
+}
+
 /** Shards that get a job. */
 const JOBS = 240;
 
@@ -367,6 +473,20 @@ test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (sh
   const { jobs, output } = await run(machine, settings, undefined, answers);
   expect(output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
   expect(jobs).toHaveLength(JOBS);
+  // The same with every kind of failure that passes, one after the other.
+  looks.clear();
+  let calls = 0;
+  const unlucky = await run(
+    machine,
+    settings,
+    () => {
+      calls += 1;
+      if (calls % 3 === 0) throw PASSING_ERRORS[(calls / 3) % PASSING_ERRORS.length];
+    },
+    unluckyFunction(answers),
+  );
+  expect(calls).toBeGreaterThan(1.3 * JOBS);
+  expect(unlucky.output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
 });
 
 test('settings that no run can have fail in the first state', async () => {
