@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { packageModel } from '@sagemaker-tfs/model-packaging';
 import { freePort, startSession } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
-import { findChromium, launch } from '../playground/test/browser.ts';
+import { launch } from '../playground/test/browser.ts';
+import { findChromium } from '../test/support/chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TILES = join(ROOT, 'examples', 'tiles');

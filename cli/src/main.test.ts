@@ -18,6 +18,7 @@ import type { Command } from 'commander';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { program as commandLine } from './main.ts';
 import { freePort } from './serving/free-port.ts';
+import { untilServing } from './testing/until-serving.ts';
 import { EXAMPLES } from './verbs/examples.ts';
 
 const root = join(__dirname, '..', '..');
@@ -64,12 +65,7 @@ async function serving(
   const port = await freePort();
   const { child, outcome } = start(['serve', ...args, '--port', String(port)]);
   const url = `http://127.0.0.1:${port}`;
-  const healthy = () =>
-    fetch(`${url}/ping`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  while (child.exitCode === null && !(await healthy())) await sleep(100);
+  await untilServing(url, child);
   try {
     if (child.exitCode === null) await use(url);
   } finally {

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import { freePort } from '../../cli/src/serving/free-port.ts';
 import { type RunningRuntime, startRuntime } from '../../cli/src/serving/runtime-process.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { findChromium } from '../../test/support/chromium.ts';
 import { serve, type TestServer } from '../test/servers.ts';
 
 const SAMPLE = join(__dirname, '../../examples/digits/samples/00000-7.jpg');
@@ -186,19 +187,4 @@ async function bundle(): Promise<string> {
   });
   // A page's own script must not end within itself.
   return (outputFiles[0]?.text ?? '').replaceAll('</script', '<\\/script');
-}
-
-function findChromium(): string | undefined {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const candidates = (process.env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((directory) => names.map((name) => join(directory, name)));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }

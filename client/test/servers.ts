@@ -1,14 +1,12 @@
 /** Servers for tests: real sockets on free ports of this machine. */
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
   type RequestListener,
-  type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listening } from '../../test/support/listening.ts';
 
 /** A server that answers. */
 export interface TestServer {
@@ -28,17 +26,6 @@ export async function serve(
     const body = await buffer(request).catch(() => undefined);
     if (body) await listener(request, response, body);
   };
-  const server = createServer(onRequest);
-  const listening = once(server, 'listening');
-  server.listen(0, '127.0.0.1');
-  await listening;
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests, stop: () => stopped(server) };
-}
-
-async function stopped(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
+  const { url, close } = await listening(createServer(onRequest));
+  return { url, requests, stop: close };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fault, writeFaultyModel } from '../../test/fixtures/faulty-models.ts';
 import { fixtureModel, loadGoldens } from '../../test/fixtures/index.ts';
+import { loadAndRun } from '../../test/fixtures/load-and-run.ts';
 import { LibTensorFlowError, SavedModelSession } from './index.ts';
 
 let scratch: string;
@@ -19,19 +20,6 @@ async function failure(promise: Promise<unknown>): Promise<{ code: string; messa
   );
   if (error instanceof LibTensorFlowError) return { code: error.code, message: error.message };
   throw new Error('no LibTensorFlowError', { cause: error });
-}
-
-/** Loads a faulty model and runs the signature that needs its variables. */
-async function loadAndRun(directory: string): Promise<unknown> {
-  const golden = loadGoldens(fixtureModel('multi_signature')).find(
-    ({ signature }) => signature === 'linear',
-  );
-  const session = await SavedModelSession.load(directory);
-  try {
-    return await session.run('linear', golden?.cases[0]?.inputs ?? {});
-  } finally {
-    await session.close();
-  }
 }
 
 describe('a directory that is not a SavedModel', () => {

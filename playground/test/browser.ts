@@ -1,24 +1,5 @@
 /** Chromium for tests, where this machine has it. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-
-/** The first of its usual names on PATH. */
-export function findChromium(): string | undefined {
-  const candidates = (process.env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((directory) => NAMES.map((name) => join(directory, name)));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 /** Starts it. */
 export function launch(executablePath: string): Promise<Browser> {

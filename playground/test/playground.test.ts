@@ -17,8 +17,9 @@ import {
 } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { findChromium } from '../../test/support/chromium.ts';
 import { accessibilityProblems } from './accessibility.ts';
-import { findChromium, launch, type Observed, openContext, type View } from './browser.ts';
+import { launch, type Observed, openContext, type View } from './browser.ts';
 
 const chromium = findChromium();
 const suite = chromium ? describe : describe.skip;

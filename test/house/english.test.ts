@@ -1,9 +1,7 @@
 /** Phrases that have to be read twice stand neither in code nor in docs; CONTRIBUTING.md has better ones. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-const ROOT = join(__dirname, '..', '..');
+import { ROOT, trackedFiles } from './tracked-files.ts';
 
 /** Each phrase, with what to write instead. */
 const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
@@ -16,12 +14,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bwhat is not\b/i, 'name it: "incomplete files", "infinities and NaN"'],
 ];
 
-const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs', '*.md'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
-  .trim()
-  .split('\n')
+const files = trackedFiles('*.ts', '*.tsx', '*.mjs', '*.md')
   // CONTRIBUTING.md quotes the phrases, where-it-differs.md names of tests; the changelog is history.
   .filter(
     (file) =>

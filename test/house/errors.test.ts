@@ -1,10 +1,8 @@
 /** Errors come from a room's catalogue: a code, and a message in one form. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from '@swc/core';
-
-const ROOT = join(__dirname, '..', '..');
+import { ROOT, trackedFiles } from './tracked-files.ts';
 
 /** Rooms with a catalogue; `manifest` names the field of a declaration instead of a code. */
 const ROOMS = [
@@ -28,16 +26,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
     'the reason for an abort; the process ends by its signal',
 };
 
-const files = execFileSync('git', ['ls-files', ...ROOMS.map((room) => `${room}/**.ts`)], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
-  .trim()
-  .split('\n')
-  .filter(
-    (file) =>
-      !/\.test\.ts$|\/gen\/|\/testing|\/test\/|test-support|stand-in|memory-check/.test(file),
-  );
+const files = trackedFiles(...ROOMS.map((room) => `${room}/**.ts`)).filter(
+  (file) => !/\.test\.ts$|\/gen\/|\/testing|\/test\/|test-support|stand-in|memory-check/.test(file),
+);
 
 const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 

@@ -1,7 +1,8 @@
 /** The journeys of docs/architecture.md: every file is there, and is imported by the one that it stands under. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { imports, ROOT } from './source-imports.ts';
+import { imports } from './source-imports.ts';
+import { ROOT } from './tracked-files.ts';
 
 const MOST_FILES = 20;
 

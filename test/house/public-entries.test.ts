@@ -1,9 +1,8 @@
 /** What lies outside of the rooms takes their public entries, as a user would. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { ROOT, trackedFiles } from './tracked-files.ts';
 
-const ROOT = join(__dirname, '..', '..');
 const OUTSIDE = ['bench', 'conformance', 'demo', 'docs', 'examples', 'playground/test', 'test'];
 /** Files of a room's inside; `lib` has no `src`, its entries are `index.ts` and `config.ts`. */
 const INSIDE = /^([a-z-]+\/src|lib)\/(?!index\.ts$|config\.ts$)/;
@@ -37,10 +36,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'test/stacks/model.test.ts': 'compares the hash of sources with the asset',
 };
 
-const files = execFileSync('git', ['ls-files', ...OUTSIDE], { cwd: ROOT, encoding: 'utf8' })
-  .trim()
-  .split('\n')
-  .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/fixtures/'));
+const files = trackedFiles(...OUTSIDE).filter(
+  (file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/fixtures/'),
+);
 
 function reachesInside(file: string): boolean {
   const text = readFileSync(join(ROOT, file), 'utf8');

@@ -1,22 +1,12 @@
 /** The imports of this repository's sources, read as text. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-export const ROOT = join(__dirname, '..', '..');
+import { ROOT, trackedFiles } from './tracked-files.ts';
 
 /** Every source file but tests, fixtures and generated code, from the root on. */
-export const sources: readonly string[] = execFileSync(
-  'git',
-  ['ls-files', '*.ts', '*.tsx', '*.mjs', 'bin/*.js'],
-  {
-    cwd: ROOT,
-    encoding: 'utf8',
-  },
-)
-  .trim()
-  .split('\n')
-  .filter((file) => !/\.test\.tsx?$|\/gen\/|\/fixtures\//.test(file));
+export const sources: readonly string[] = trackedFiles('*.ts', '*.tsx', '*.mjs', 'bin/*.js').filter(
+  (file) => !/\.test\.tsx?$|\/gen\/|\/fixtures\//.test(file),
+);
 
 /** One import: the file that has it, and its text. */
 export interface Import {

@@ -5,19 +5,14 @@ import { join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { ENDPOINT, standIn } from '../../client/test/sagemaker-stand-in.ts';
-import { type Moto, startMoto } from '../rehearse/moto.ts';
+import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
 import { copyExample, SAMPLE } from './command.ts';
 import type { Project } from './project.ts';
 import { serving } from './served.ts';
 
 const BUCKET = 'models';
 const ROLE = 'arn:aws:iam::123456789012:role/serving';
-const CREDENTIALS = {
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_REGION: 'us-east-1',
-  AWS_EC2_METADATA_DISABLED: 'true',
-};
+const CREDENTIALS = { ...TEST_CREDENTIALS, AWS_EC2_METADATA_DISABLED: 'true' };
 
 /** @throws Error where a verb does not do its work */
 export async function checkAws(project: Project): Promise<void> {

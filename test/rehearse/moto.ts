@@ -74,3 +74,10 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
   }
   throw new Error(`moto was not ready within ${START_MS / 1000} s`);
 }
+
+/** Credentials that moto takes, as the environment has them. */
+export const TEST_CREDENTIALS = {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: 'us-east-1',
+} as const;

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
+import { listening } from '../../../test/support/listening.ts';
 
 export const ROOT = join(__dirname, '../../..');
 
@@ -40,17 +40,7 @@ export async function startStub(
       if (answer !== undefined) response.end(answer);
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    bodies,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listening(server)), bodies };
 }
 
 /** What a command did. */

@@ -5,11 +5,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { packageModel } from '@sagemaker-tfs/model-packaging';
 import { type S3StandIn, startS3 } from '../../../test/stacks/s3-stand-in.ts';
 import { ROOT, sagemakerTfs } from '../batch/test-support.ts';
 import { freePort } from '../serving/free-port.ts';
+import { untilServing } from '../testing/until-serving.ts';
 
 const DIGITS = join(ROOT, 'examples/digits');
 const FILES = [
@@ -77,12 +77,7 @@ test('serve s3://', async () => {
   const said = text(child.stderr);
   try {
     const url = `http://127.0.0.1:${port}`;
-    const healthy = () =>
-      fetch(`${url}/ping`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    while (child.exitCode === null && !(await healthy())) await sleep(100);
+    await untilServing(url, child);
     if (child.exitCode !== null) throw new Error(await said);
     const answer = await fetch(`${url}/invocations`, {
       method: 'POST',

@@ -6,10 +6,10 @@ import {
   tensorFromValues,
   toNested,
 } from '@sagemaker-tfs/tensors';
-import { ServingError } from '../errors.ts';
+import { failureOf } from '../testing/serving-failure.ts';
 import { csvRequest } from './csv.ts';
 import { csvResponse } from './csv-response.ts';
-import { bodyOf, decodeContext, encodeContext, signatureOf } from './test-signatures.ts';
+import { bodyOf, decodeContext, encodeContext, nestedOf, signatureOf } from './test-signatures.ts';
 
 const vector = signatureOf({ x: ['float32', [-1, 3]] });
 const scalar = signatureOf({ x: ['float32', [-1]] });
@@ -22,16 +22,10 @@ async function decode(
 ): Promise<Record<string, Nested>> {
   const context = decodeContext(signature, contentType);
   const { inputs } = await csvRequest.decode(Buffer.from(body), context);
-  return Object.fromEntries(
-    Object.entries(inputs).map(([name, tensor]) => [name, toNested(tensor)]),
-  );
+  return nestedOf(inputs);
 }
 
-async function failure(...parameters: Parameters<typeof decode>): Promise<ServingError> {
-  const error = await decode(...parameters).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(ServingError);
-  return error as ServingError;
-}
+const failure = failureOf(decode);
 
 describe('requests', () => {
   test.each([

@@ -1,8 +1,8 @@
-import { type Nested, type Signature, toNested } from '@sagemaker-tfs/tensors';
+import { type Signature, toNested } from '@sagemaker-tfs/tensors';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
-import { ServingError } from '../errors.ts';
+import { failureOf } from '../testing/serving-failure.ts';
 import { jsonRequest } from './json-request.ts';
-import { decodeContext, signatureOf } from './test-signatures.ts';
+import { decodeContext, nestedOf, signatureOf } from './test-signatures.ts';
 import { decodeExample } from './tf-example.ts';
 
 const vector = signatureOf({ x: ['float32', [-1, 2]] });
@@ -13,15 +13,10 @@ const two = signatureOf({ a: ['int64', [-1]], b: ['string', [-1, -1]] });
 async function decode(body: string, signature: Signature) {
   const context = decodeContext(signature, 'application/json');
   const decoded = await jsonRequest.decode(Buffer.from(body), context);
-  const entries = Object.entries(decoded.inputs).map(([name, tensor]) => [name, toNested(tensor)]);
-  return { ...decoded, inputs: Object.fromEntries(entries) as Record<string, Nested> };
+  return { ...decoded, inputs: nestedOf(decoded.inputs) };
 }
 
-async function failure(body: string, signature: Signature): Promise<ServingError> {
-  const error = await decode(body, signature).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(ServingError);
-  return error as ServingError;
-}
+const failure = failureOf(decode);
 
 describe("TensorFlow Serving's forms", () => {
   test('row: instances of the only input', async () => {

@@ -14,12 +14,12 @@ import {
   toNested,
 } from '@sagemaker-tfs/tensors';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
-import { ServingError } from '../errors.ts';
 import { plain } from '../images/test-pictures.ts';
+import { failureOf } from '../testing/serving-failure.ts';
 import type { RequestCodec } from './codec.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
-import { bodyOf, decodeContext, encodeContext, signatureOf } from './test-signatures.ts';
+import { bodyOf, decodeContext, encodeContext, nestedOf, signatureOf } from './test-signatures.ts';
 import { decodeExample } from './tf-example.ts';
 import { encodeExample } from './tf-example-writer.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
@@ -50,16 +50,10 @@ async function decode(
   signature: Signature,
 ): Promise<Record<string, Nested>> {
   const { inputs } = await codec.decode(body, decodeContext(signature, ''));
-  return Object.fromEntries(
-    Object.entries(inputs).map(([name, tensor]) => [name, toNested(tensor)]),
-  );
+  return nestedOf(inputs);
 }
 
-async function failure(...parameters: Parameters<typeof decode>): Promise<ServingError> {
-  const error = await decode(...parameters).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(ServingError);
-  return error as ServingError;
-}
+const failure = failureOf(decode);
 
 describe.each(FORMATS)('%s', (_, codec, framing) => {
   test('images become one batch in their order', async () => {

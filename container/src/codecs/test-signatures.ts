@@ -1,6 +1,14 @@
 /** Signatures and contexts for the tests of codecs. */
 import type { Preprocess } from '@sagemaker-tfs/manifest';
-import { DTYPES, type DType, type Signature, type TensorSpec } from '@sagemaker-tfs/tensors';
+import {
+  DTYPES,
+  type DType,
+  type Nested,
+  type Signature,
+  type TensorMap,
+  type TensorSpec,
+  toNested,
+} from '@sagemaker-tfs/tensors';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { DecodeContext, EncodeContext, EncodedResponse } from './codec.ts';
 
@@ -52,4 +60,11 @@ export async function bodyOf({ body }: EncodedResponse): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+/** Tensors as nested lists. */
+export function nestedOf(tensors: TensorMap): Record<string, Nested> {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => [name, toNested(tensor)]),
+  );
 }

@@ -1,31 +1,13 @@
 import { pathToFileURL } from 'node:url';
-import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { sourceEntry } from '../threads/thread-entry.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
 import { decodeInThread, type ImagePool } from './image-pool.ts';
 import { runImageTask } from './image-task.ts';
-import { gradient } from './test-pictures.ts';
+import { gradient, pixelsOf } from './test-pictures.ts';
 
 const entry = sourceEntry(pathToFileURL(`${__dirname}/image-worker.ts`));
-const input: PixelsInput = {
-  bytes: false,
-  input: 'image',
-  dtype: 'float32',
-  height: 32,
-  width: 48,
-  channels: 'rgb',
-  layout: 'NHWC',
-  channelDimension: true,
-  batchDimension: true,
-  resize: 'stretch',
-  padding: 0,
-  interpolation: 'bilinear',
-  antialias: false,
-  shrink: false,
-  scale: [1, 1, 1],
-  offset: [0, 0, 0],
-};
+const input = pixelsOf({ height: 32, width: 48 });
 const never = new AbortController().signal;
 
 describe('the pool for pictures', () => {

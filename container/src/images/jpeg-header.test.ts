@@ -1,8 +1,7 @@
-import jpegTurbo from '@julusian/jpeg-turbo';
 import { ServingError } from '../errors.ts';
 import { decodeImage } from './decode-image.ts';
 import { countScans, readJpegHeader } from './jpeg-header.ts';
-import { gradient } from './test-pictures.ts';
+import { gradient, sizeByLibjpeg } from './test-pictures.ts';
 
 const SOI = Buffer.from([0xff, 0xd8]);
 
@@ -60,16 +59,6 @@ function twoFaced(
   const rest = jpeg.subarray(at + 2 + jpeg.readUInt16BE(at + 2));
   const tables = jpeg.subarray(2, at);
   return Buffer.concat([start, segment(0xfe, comment), tables, rest]);
-}
-
-/** What libjpeg-turbo makes of the file: its size, or undefined where it refuses. */
-function sizeByLibjpeg(bytes: Buffer): string | undefined {
-  try {
-    const { width, height } = jpegTurbo.decompressSync(bytes, { format: jpegTurbo.FORMAT_GRAY });
-    return `${width} x ${height}`;
-  } catch {
-    return undefined;
-  }
 }
 
 function sizeByHeader(bytes: Buffer): string | undefined {

@@ -1,6 +1,7 @@
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { DTYPES, tensorFromValues } from '@sagemaker-tfs/tensors';
 import { pixelEncoder } from './pixel-encoder.ts';
+import { pixelsOf } from './test-pictures.ts';
 
 const DTYPE_NAMES = [
   'float32',
@@ -12,28 +13,6 @@ const DTYPE_NAMES = [
   'int32',
   'int64',
 ] as const;
-
-function inputOf(changes: Partial<PixelsInput>): PixelsInput {
-  return {
-    bytes: false,
-    input: 'image',
-    dtype: 'float32',
-    height: 1,
-    width: 1,
-    channels: 'rgb',
-    layout: 'NHWC',
-    channelDimension: true,
-    batchDimension: true,
-    resize: 'stretch',
-    padding: 0,
-    interpolation: 'bilinear',
-    antialias: false,
-    shrink: false,
-    scale: [1, 1, 1],
-    offset: [0, 0, 0],
-    ...changes,
-  };
-}
 
 /** A block of the kernel and a part of one. */
 const data = Uint8Array.from({ length: 4_500 * 3 }, (_, at) => (at * 31 + (at >> 8)) % 256);
@@ -56,25 +35,25 @@ describe.each(DTYPE_NAMES)('%s', (dtype) => {
   }
 
   test('interleaved channels, each with its own scale and offset', () => {
-    expect(firstDifference(inputOf({ dtype, scale, offset }), data, expected)).toBe(-1);
+    expect(firstDifference(pixelsOf({ dtype, scale, offset }), data, expected)).toBe(-1);
   });
 
   test('planar channels', () => {
     const planes = [0, 1, 2].flatMap((channel) => expected.filter((_, at) => at % 3 === channel));
-    const input = inputOf({ dtype, scale, offset, layout: 'NCHW' });
+    const input = pixelsOf({ dtype, scale, offset, layout: 'NCHW' });
     expect(firstDifference(input, data, planes)).toBe(-1);
   });
 
   test('gray, of a length that three does not divide', () => {
     const gray = data.subarray(0, 4097);
     const values = Array.from(gray, (pixel) => (isFloat ? pixel * 0.5 + 1 : Math.round(pixel / 2)));
-    const input = inputOf({ dtype, channels: 'gray', scale: [0.5], offset: [isFloat ? 1 : 0] });
+    const input = pixelsOf({ dtype, channels: 'gray', scale: [0.5], offset: [isFloat ? 1 : 0] });
     expect(firstDifference(input, gray, values)).toBe(-1);
   });
 });
 
 test('pixels that are the elements already need no writing', () => {
-  expect(pixelEncoder(inputOf({ dtype: 'uint8' })).isIdentity).toBe(true);
-  expect(pixelEncoder(inputOf({ dtype: 'uint8', layout: 'NCHW' })).isIdentity).toBe(false);
-  expect(pixelEncoder(inputOf({ dtype: 'float32' })).isIdentity).toBe(false);
+  expect(pixelEncoder(pixelsOf({ dtype: 'uint8' })).isIdentity).toBe(true);
+  expect(pixelEncoder(pixelsOf({ dtype: 'uint8', layout: 'NCHW' })).isIdentity).toBe(false);
+  expect(pixelEncoder(pixelsOf({ dtype: 'float32' })).isIdentity).toBe(false);
 });

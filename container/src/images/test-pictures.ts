@@ -1,4 +1,6 @@
 /** Pictures for tests, made by sharp. */
+import jpegTurbo from '@julusian/jpeg-turbo';
+import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import sharp, { type Sharp } from 'sharp';
 
 /** A picture whose every pixel tells where it lies, smooth enough to survive JPEG. */
@@ -38,4 +40,37 @@ export function largestDifference(a: Uint8Array, b: Uint8Array): number {
     largest = Math.max(largest, Math.abs((a[at] as number) - (b[at] as number)));
   }
   return largest;
+}
+
+/** Pictures as float32 of this size, with the other defaults of an undeclared input. */
+export function pixelsOf(changes: Partial<PixelsInput>): PixelsInput {
+  return {
+    bytes: false,
+    input: 'image',
+    dtype: 'float32',
+    height: 1,
+    width: 1,
+    channels: 'rgb',
+    layout: 'NHWC',
+    channelDimension: true,
+    batchDimension: true,
+    resize: 'stretch',
+    padding: 0,
+    interpolation: 'bilinear',
+    antialias: false,
+    shrink: false,
+    scale: [1, 1, 1],
+    offset: [0, 0, 0],
+    ...changes,
+  };
+}
+
+/** What libjpeg-turbo makes of the file: its size, or undefined if it refuses. */
+export function sizeByLibjpeg(bytes: Buffer): string | undefined {
+  try {
+    const { width, height } = jpegTurbo.decompressSync(bytes, { format: jpegTurbo.FORMAT_GRAY });
+    return `${width} x ${height}`;
+  } catch {
+    return undefined;
+  }
 }

@@ -9,3 +9,8 @@ export async function failure(work: Promise<unknown>): Promise<ServingError> {
   expect(error).toBeInstanceOf(ServingError);
   return error as ServingError;
 }
+
+/** As `work`, for the ServingError that it ends with. */
+export function failureOf<A extends unknown[]>(work: (...args: A) => Promise<unknown>) {
+  return (...args: A): Promise<ServingError> => failure(work(...args));
+}

@@ -16,8 +16,9 @@ import {
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { firstDifference } from '../../../test/fixtures/compare.ts';
-import { fixtureModel, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
+import { fixtureModel, loadGoldens } from '../../../test/fixtures/index.ts';
 import { modelConfigText } from '../../test/model-config-text.ts';
+import { servableModels as models } from '../../test/servable-models.ts';
 import {
   GrpcClient,
   grpcError,
@@ -25,10 +26,6 @@ import {
   startServerProcess,
 } from '../../test/server-process.ts';
 import { temporaryFile } from '../../test/temporary.ts';
-
-/** Without those that cannot be loaded, run, or whose default answer has an output that is not carried. */
-const UNSERVABLE = ['custom_op', 'broken_variables', 'sparse_input', 'complex_output'];
-const models = fixtureModels().filter(({ name }) => !UNSERVABLE.includes(name));
 
 let server: ServerProcess;
 let client: GrpcClient;

@@ -8,19 +8,11 @@ import {
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import { firstDifference } from '../../../test/fixtures/compare.ts';
-import {
-  type FixtureModel,
-  fixtureModels,
-  type GoldenCase,
-  loadGoldens,
-} from '../../../test/fixtures/index.ts';
+import { type FixtureModel, type GoldenCase, loadGoldens } from '../../../test/fixtures/index.ts';
 import { modelConfigText } from '../../test/model-config-text.ts';
+import { servableModels as models } from '../../test/servable-models.ts';
 import { type ServerProcess, startServerProcess } from '../../test/server-process.ts';
 import { temporaryFile } from '../../test/temporary.ts';
-
-/** Without those that cannot be loaded, run, or whose default answer has an output that is not carried. */
-const UNSERVABLE = ['custom_op', 'broken_variables', 'sparse_input', 'complex_output'];
-const models = fixtureModels().filter(({ name }) => !UNSERVABLE.includes(name));
 
 let server: ServerProcess;
 

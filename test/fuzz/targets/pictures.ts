@@ -1,9 +1,7 @@
-/** Pictures: what is said of a JPEG without decoding it, and each format decoded. */
-import jpegTurbo from '@julusian/jpeg-turbo';
 import sharp from 'sharp';
 import { decodeImage } from '../../../container/src/images/decode-image.ts';
 import { readJpegHeader } from '../../../container/src/images/jpeg-header.ts';
-import { gradient } from '../../../container/src/images/test-pictures.ts';
+import { gradient, sizeByLibjpeg } from '../../../container/src/images/test-pictures.ts';
 import {
   type Change,
   changedGif,
@@ -94,15 +92,6 @@ function readHeader(bytes: Buffer): string {
   if (found === undefined) throw new Refused();
   if (said !== found) throw new Error(`said ${said}, libjpeg found ${found}`);
   return said;
-}
-
-function sizeByLibjpeg(bytes: Buffer): string | undefined {
-  try {
-    const { width, height } = jpegTurbo.decompressSync(bytes, { format: jpegTurbo.FORMAT_GRAY });
-    return `${width} x ${height}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The targets. */

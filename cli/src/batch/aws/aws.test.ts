@@ -7,7 +7,7 @@ import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { keyRanges, listObjects } from '@sagemaker-tfs/batch/s3';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { type Moto, startMoto } from '../../../../test/rehearse/moto.ts';
+import { type Moto, startMoto, TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { sagemakerTfs } from '../test-support.ts';
 import { startSageMaker, startService } from './sagemaker-stand-in.ts';
 import { verifyOutputs } from './verify.ts';
@@ -16,11 +16,6 @@ import { watchJob } from './watch.ts';
 const BUCKET = 'tiles';
 /** Small pages, so that a few hundred keys take many. */
 const PAGE = '7';
-const ENVIRONMENT = {
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_REGION: 'us-east-1',
-};
 
 let work: string;
 let moto: Moto;
@@ -29,9 +24,9 @@ let environment: Record<string, string>;
 
 beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'batch-aws-'));
-  Object.assign(process.env, ENVIRONMENT, { MOTO_S3_DEFAULT_MAX_KEYS: PAGE });
+  Object.assign(process.env, TEST_CREDENTIALS, { MOTO_S3_DEFAULT_MAX_KEYS: PAGE });
   moto = await startMoto();
-  environment = { ...ENVIRONMENT, AWS_ENDPOINT_URL: moto.url };
+  environment = { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: moto.url };
   s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
   await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
 });

@@ -9,17 +9,12 @@ import {
   DescribeExecutionCommand,
   SFNClient,
 } from '@aws-sdk/client-sfn';
-import { type Moto, startMoto } from '../../../../test/rehearse/moto.ts';
+import { type Moto, startMoto, TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { sagemakerTfs } from '../test-support.ts';
 import { type SageMakerStandIn, startService } from './sagemaker-stand-in.ts';
 
 const BUCKET = 'tiles';
 const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run-1';
-const ENVIRONMENT = {
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_REGION: 'us-east-1',
-};
 
 let work: string;
 let moto: Moto;
@@ -28,7 +23,7 @@ let sfn: SFNClient;
 
 beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'batch-execution-'));
-  Object.assign(process.env, ENVIRONMENT);
+  Object.assign(process.env, TEST_CREDENTIALS);
   moto = await startMoto();
   s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
   sfn = new SFNClient({ endpoint: moto.url });
@@ -50,7 +45,7 @@ async function put(Key: string, body: unknown): Promise<void> {
 describe('start', () => {
   let arn: string;
   const start = (...args: string[]) =>
-    sagemakerTfs(['batch', 'start', ...args], { ...ENVIRONMENT, AWS_ENDPOINT_URL: moto.url });
+    sagemakerTfs(['batch', 'start', ...args], { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: moto.url });
   const inputOf = async (stdout: string): Promise<unknown> => {
     const executionArn = (JSON.parse(stdout) as { execution: string }).execution;
     const { input = '' } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
@@ -227,7 +222,7 @@ describe('an execution is followed', () => {
 
   const run = (...args: string[]) =>
     sagemakerTfs(['batch', ...args], {
-      ...ENVIRONMENT,
+      ...TEST_CREDENTIALS,
       AWS_ENDPOINT_URL: moto.url,
       AWS_ENDPOINT_URL_SFN: standIn.url,
       AWS_ENDPOINT_URL_SAGEMAKER: standIn.url,

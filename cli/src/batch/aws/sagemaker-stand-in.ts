@@ -1,8 +1,7 @@
 /** A SageMaker whose jobs take as long as a test wants; moto's end at once and cannot be stopped. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { listening } from '../../../../test/support/listening.ts';
 
 /** A running stand-in. */
 export interface SageMakerStandIn {
@@ -31,15 +30,5 @@ export async function startService(
     response.statusCode = '__type' in told ? 400 : 200;
     response.end(JSON.stringify(told));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    calls,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listening(server)), calls };
 }
