@@ -226,6 +226,13 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: 24
+          cache: npm
+      # TensorFlow's library: fetched once, for tests, package and synth.
+      - uses: actions/cache@v4
+        with:
+          path: ~/.cache/sagemaker-tfs
+          key: sagemaker-tfs-\${{ runner.arch }}-\${{ hashFiles('package-lock.json') }}
+          restore-keys: sagemaker-tfs-\${{ runner.arch }}-
       - run: npm ci
       - run: npm run lint
       - run: npm run typecheck
