@@ -32,7 +32,7 @@ export interface GeneratedS3 {
   readonly calls: Record<string, number>;
   /** Requests that are answered at this moment, and the most of them so far. */
   readonly load: { now: number; most: number };
-  /** Answers a request with this status instead, where it is given. */
+  /** Answers a request with this status instead, where it is given; with 0 the connection breaks within the body. */
   fail?: ((method: string, bucket: string, key: string) => number | undefined) | undefined;
   /** Variables that point the AWS SDK at it. */
   readonly environment: Readonly<Record<string, string>>;
@@ -58,6 +58,7 @@ export async function startGeneratedS3(
     const method = isList ? 'LIST' : (request.method ?? '');
     s3.calls[method] = (s3.calls[method] ?? 0) + 1;
     const status = s3.fail?.(method, bucket, isList ? (url.searchParams.get('prefix') ?? '') : key);
+    if (status === 0) return breakOff(response);
     if (status !== undefined) return refuse(response, status);
     const own = stored.get(bucket) ?? new Map<string, Stored>();
     if (isList) {
@@ -105,6 +106,12 @@ const CODES: Readonly<Record<number, string>> = {
 function refuse(response: ServerResponse, status: number): void {
   const code = CODES[status] ?? 'InternalError';
   response.writeHead(status).end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+}
+
+function breakOff(response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': 100 });
+  response.write('{');
+  setImmediate(() => response.destroy());
 }
 
 async function put(

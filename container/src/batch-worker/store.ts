@@ -1,4 +1,5 @@
 /** What a worker reads from S3 and writes there. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   GetObjectCommand,
   HeadObjectCommand,
@@ -47,11 +48,24 @@ export function s3Client(reads: number): S3Client {
   });
 }
 
-/** @returns undefined if the object is not there */
-export async function readObject(
-  s3: S3Client,
-  { bucket, key }: S3Location,
-): Promise<Buffer | undefined> {
+/** Connections that break while a body comes, which the SDK has handed over by then. */
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE']);
+const FIRST_WAIT = 50;
+
+/** Reads an object, again where its connection breaks. @returns undefined if it is not there */
+export async function readObject(s3: S3Client, place: S3Location): Promise<Buffer | undefined> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await readOnce(s3, place);
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      if (!BROKEN.has(code) || tries >= ATTEMPTS) throw error;
+      await sleep(FIRST_WAIT * 2 ** tries);
+    }
+  }
+}
+
+async function readOnce(s3: S3Client, { bucket, key }: S3Location): Promise<Buffer | undefined> {
   try {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
     const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
