@@ -10,6 +10,8 @@ export interface Answer {
   readonly record?: number;
   /** JSON on one line, as it was written: numbers keep their digits. */
   readonly json: string;
+  /** True where it is an error in the place of an answer: `{"code", "message"}`. */
+  readonly isError?: boolean;
 }
 
 /**
@@ -34,8 +36,28 @@ function onOneLine(json: string): string {
   return json.replace(/[\r\n]+/g, ' ').trim();
 }
 
-/** A line of NDJSON, with its line break: `{"key", "record"?, "output"}`. */
-export function answerLine({ key, record, json }: Answer): string {
+/** A line of NDJSON, with its line break: `{"key", "record"?, "output"}`, or `"error"` instead of `"output"`. */
+export function answerLine(answer: Answer): string {
+  return `${head(answer)}${answer.json}}\n`;
+}
+
+function head({ key, record, isError }: Pick<Answer, 'key' | 'record' | 'isError'>): string {
   const number = record === undefined ? '' : `"record":${record},`;
-  return `{"key":${JSON.stringify(key)},${number}"output":${json}}\n`;
+  return `{"key":${JSON.stringify(key)},${number}"${isError ? 'error' : 'output'}":`;
+}
+
+/** Reads what {@link answerLine} writes, without its line break; undefined for any other text. */
+export function parseAnswerLine(line: string): Answer | undefined {
+  if (!isJson(line)) return undefined;
+  const { key, record, error } = JSON.parse(line) as Record<string, unknown>;
+  if (typeof key !== 'string' || (record !== undefined && typeof record !== 'number')) {
+    return undefined;
+  }
+  const own = {
+    key,
+    ...(record !== undefined && { record }),
+    ...(error !== undefined && { isError: true }),
+  };
+  const start = head(own);
+  return line.startsWith(start) ? { ...own, json: line.slice(start.length, -1) } : undefined;
 }

@@ -170,6 +170,9 @@ function placesOf(inputUri?: string, outputUri?: string): TransformPlaces {
 function describeVerify(report: VerifyReport): string {
   const { inputs, done, missing, stale, empty, samples, firstMissing } = report;
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
+  for (const [code, count] of Object.entries(report.failures ?? {})) {
+    lines.push(`${count} inputs have the error ${code} in the place of their answer`);
+  }
   if (stale > 0) lines.push(`${stale} outputs were made by another model or other settings`);
   lines.push(...firstMissing.map((key) => `  no output: ${key}`));
   if (missing > firstMissing.length) lines.push(`  and ${missing - firstMissing.length} more`);
@@ -208,14 +211,13 @@ async function fetchInto(
     ? fetchOutputs(folderOutputs(from), options.out, format, show)
     : withAws(options.region, async ({ s3, ...clients }) => {
         const uri = from.startsWith('s3://') ? from : (await describe(clients, from)).outputUri;
-        return fetchOutputs(s3Outputs(s3, uri), options.out, format, show);
+        return fetchOutputs(await s3Outputs(s3, uri), options.out, format, show);
       })
   ).finally(bar.stop);
-  printResult(
-    options.json,
-    report,
-    () => `${report.answers} answers of ${report.outputs} outputs in ${report.file}`,
-  );
+  printResult(options.json, report, () => {
+    const errors = report.errors > 0 ? ` and ${report.errors} errors` : '';
+    return `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.file}`;
+  });
 }
 
 function formatOf(file: string): FileFormat {

@@ -79,8 +79,8 @@ export function rowMaker(options: AnswerOptions): (object: S3Object) => Promise<
 
 function failedRow(key: string, name: string, code: string, told: string): Row {
   const message = told.slice(0, 1_000);
-  const error = JSON.stringify({ code, message });
-  const lines = `{"key":${JSON.stringify(name)},"error":${error}}\n`;
+  const json = JSON.stringify({ code, message });
+  const lines = answerLine({ key: name, json, isError: true });
   return { key, name, lines, failure: { code, message } };
 }
 

@@ -19,6 +19,7 @@ import {
   openKeys,
   type TransformPlaces,
 } from './transform-places.ts';
+import { readWorkerPlan, workerKeys } from './worker-keys.ts';
 
 /** One output that was looked into. */
 export interface Sample {
@@ -37,6 +38,8 @@ export interface VerifyReport {
   readonly missing: number;
   /** Of the missing, inputs whose output is of another model or other settings, or older than its input where that counts. */
   readonly stale: number;
+  /** Of the missing, inputs for which a worker has written an error, by its code. */
+  readonly failures?: Readonly<Record<string, number>>;
   /** Outputs of 0 bytes; they are counted as done, too. */
   readonly empty: number;
   /** Manifest of the missing inputs; absent where there is none. */
@@ -78,7 +81,12 @@ export async function verifyOutputs(
   places: TransformPlaces,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { root, parts, outside } = await openKeys(s3, places);
+  const plan = await readWorkerPlan(s3, places.outputUri);
+  const { root, parts, outside, failures } = plan
+    ? workerKeys(s3, plan, places)
+    : await openKeys(s3, places);
+  // A worker's answers are many to an object.
+  const wanted = plan ? 0 : options.samples;
   const manifest = await openJsonArray(options.redriveManifest);
   await manifest.add({ prefix: root });
   const found = { inputs: 0, done: 0, missing: 0, stale: 0, empty: 0 };
@@ -106,7 +114,7 @@ export async function verifyOutputs(
         await manifest.add(match.key);
       } else {
         if (match.output.size === 0) found.empty++;
-        choose(chosen, match.output, found.done, options.samples);
+        choose(chosen, match.output, found.done, wanted);
       }
     }
   };
@@ -128,6 +136,7 @@ export async function verifyOutputs(
     ...found,
     ...(found.missing > 0 && { redriveManifest: options.redriveManifest }),
     firstMissing,
+    ...(failures && { failures: Object.fromEntries(failures) }),
     ...(outside && { orphans: orphans.count, firstOrphans: orphans.first.sort(compareKeys) }),
     samples: await Promise.all(chosen.map((output) => look(s3, places, output, options.accept))),
   };

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { uniform } from '../../../../bench/simulation/random.ts';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
@@ -110,6 +111,68 @@ test('answers are those of a plain job, byte for byte; errors have their reason'
   const failed = parsed('plain').filter(({ error }) => error !== undefined);
   expect(failed.map(({ key, error }) => [key, error?.code])).toEqual(
     [...BAD].map((index) => [keyOf(index).slice('in/'.length), 'BAD_INPUT']),
+  );
+});
+
+test('verify compares the keys of the parts with the inputs', async () => {
+  const redrive = join(work, 'redrive.manifest');
+  const verify = async (input: string) => {
+    const { exitCode, stdout } = await sagemakerTfs(
+      [
+        ...['batch', 'verify', '--input-uri', input, '--output-uri', 's3://out/plain/'],
+        ...['--redrive', redrive, '--json'],
+      ],
+      s3.environment,
+    );
+    return { exitCode, ...(JSON.parse(stdout) as object) };
+  };
+  expect(await verify('s3://tiles/in/')).toMatchObject({
+    exitCode: 1,
+    inputs: COUNT,
+    done: COUNT - BAD.size,
+    missing: BAD.size,
+    failures: { BAD_INPUT: BAD.size },
+  });
+  const [head, ...keys] = JSON.parse(await readFile(redrive, 'utf8')) as unknown[];
+  expect(head).toEqual({ prefix: 's3://tiles/in/' });
+  expect(keys.sort()).toEqual([...BAD].map((index) => keyOf(index).slice('in/'.length)));
+  // A part that is lost is seen, too.
+  const objects = s3.stored.get('out');
+  const [key, part] = [...(objects ?? [])].find(([name]) => name.startsWith('plain/parts/')) ?? [];
+  objects?.delete(key as string);
+  const lost =
+    Buffer.from(part?.body ?? '')
+      .toString()
+      .split('\n').length - 1;
+  expect(lost).toBeGreaterThan(0);
+  expect(await verify('s3://tiles/in/')).toMatchObject({
+    missing: BAD.size + lost - (Buffer.from(part?.body ?? '').includes('"error"') ? 1 : 0),
+  });
+  objects?.set(key as string, part as never);
+  expect(await verify('s3://tiles/')).toMatchObject({ exitCode: 1, code: 'OTHER_RUN' });
+});
+
+test('fetch joins the parts, errors included', async () => {
+  const fetch = async (file: string) => {
+    const args = ['batch', 'fetch', 's3://out/plain/', '--out', join(work, file), '--json'];
+    const { stdout } = await sagemakerTfs(args, s3.environment);
+    return JSON.parse(stdout) as object;
+  };
+  expect(await fetch('parts.ndjson')).toMatchObject({
+    outputs: COUNT,
+    answers: COUNT - BAD.size,
+    errors: BAD.size,
+  });
+  const text = await readFile(join(work, 'parts.ndjson'), 'utf8');
+  expect(text.split('\n').filter(Boolean).sort()).toEqual(lines('plain'));
+  await fetch('parts.parquet');
+  const rows = await parquetReadObjects({
+    file: await asyncBufferFromFile(join(work, 'parts.parquet')),
+  });
+  expect(rows).toHaveLength(COUNT);
+  const failed = rows.filter(({ error }) => error !== null && error !== undefined);
+  expect(failed.map(({ error }) => (JSON.parse(String(error)) as { code: string }).code)).toEqual(
+    [...BAD].map(() => 'BAD_INPUT'),
   );
 });
 

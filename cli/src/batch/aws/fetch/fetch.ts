@@ -1,17 +1,17 @@
 /** Streams the outputs of a job into one file. */
 import { Readable } from 'node:stream';
-import { type Answer, answersOf } from '@sagemaker-tfs/batch';
+import type { Answer } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../../errors.ts';
-import type { OutputObject } from './source.ts';
+import type { OutputObject, OutputSource } from './source.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
-
-/** Objects that are read at once. */
-const READS = 16;
 
 /** What was fetched. */
 export interface FetchReport {
+  /** Inputs that have an answer, or an error in its place. */
   readonly outputs: number;
   readonly answers: number;
+  /** Errors in the place of answers. */
+  readonly errors: number;
   readonly file: string;
 }
 
@@ -20,18 +20,22 @@ export interface FetchReport {
  * @throws CommandError OUTPUT_EMPTY where there is none
  */
 export async function fetchOutputs(
-  outputs: AsyncIterable<OutputObject>,
+  { objects, reads }: OutputSource,
   file: string,
   format: FileFormat,
   onProgress: (outputs: number) => void = () => undefined,
 ): Promise<FetchReport> {
-  const counts = { outputs: 0, answers: 0 };
-  const read = async ({ key, read: bytes }: OutputObject) => answersOf(key, await bytes());
+  const counts = { outputs: 0, answers: 0, errors: 0 };
+  const read = (object: OutputObject) => object.read();
   async function* answers(): AsyncGenerator<Answer> {
-    for await (const some of Readable.from(outputs).map(read, { concurrency: READS })) {
-      counts.outputs++;
-      counts.answers += some.length;
-      yield* some as Answer[];
+    let last: string | undefined;
+    for await (const some of Readable.from(objects).map(read, { concurrency: reads })) {
+      for (const answer of some as Answer[]) {
+        counts[answer.isError ? 'errors' : 'answers']++;
+        if (answer.key !== last) counts.outputs++;
+        last = answer.key;
+        yield answer;
+      }
       onProgress(counts.outputs);
     }
     if (counts.outputs === 0) {

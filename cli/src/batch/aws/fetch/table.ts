@@ -59,8 +59,8 @@ interface Fields {
 }
 
 async function* recordsOf(answers: AsyncIterable<Answer>): AsyncGenerator<Fields, undefined> {
-  for await (const { key, record, json } of answers) {
-    const value: unknown = JSON.parse(json);
+  for await (const { key, record, json, isError } of answers) {
+    const value: unknown = isError ? { error: JSON.parse(json) } : JSON.parse(json);
     const list = (value as { predictions?: unknown } | null)?.predictions;
     const several = Array.isArray(list) ? list : [value];
     const start = record ?? 0;

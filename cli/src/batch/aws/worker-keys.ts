@@ -1,0 +1,110 @@
+/** Keys of what `batch worker` has written, as `verify` compares them with the inputs. */
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  asDirectory,
+  BatchError,
+  compareKeys,
+  inOutputOrder,
+  inputsOf,
+  PLAN_KEY,
+  parseKeyLine,
+  parseKeysHeader,
+  parsePlan,
+  parseS3Uri,
+  partFiles,
+  partNumber,
+  partsOfRange,
+  rangesOf,
+  type S3Location,
+  type WorkerPlan,
+  type WorkerRange,
+} from '@sagemaker-tfs/batch';
+import { listObjects, listPage, type S3Object } from '@sagemaker-tfs/batch/s3';
+import type { JobInput, KeyPart, TransformKeys } from './transform-places.ts';
+
+/**
+ * The plan of the worker that wrote below a prefix.
+ * @returns undefined if none did
+ * @throws BatchError WORKER_FILE_INVALID
+ */
+export async function readWorkerPlan(
+  s3: S3Client,
+  outputUri: string,
+): Promise<WorkerPlan | undefined> {
+  const { bucket, key } = asDirectory(parseS3Uri(outputUri));
+  const place = { bucket, key: key + PLAN_KEY };
+  const { objects } = await listPage(s3, place, { maxKeys: 1 });
+  if (objects[0]?.key !== place.key) return undefined;
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: place.key }));
+  return parsePlan((await Body?.transformToString()) ?? '', `${outputUri}: ${PLAN_KEY}`);
+}
+
+/**
+ * Opens a worker's keys; inputs with an error in the place of their answer count as missing.
+ * @throws BatchError OTHER_RUN for another input prefix
+ */
+export function workerKeys(
+  s3: S3Client,
+  plan: WorkerPlan,
+  places: { readonly inputUri: string; readonly outputUri: string },
+): TransformKeys {
+  if (places.inputUri !== plan.inputUri) {
+    throw new BatchError(
+      'OTHER_RUN',
+      `the answers at ${places.outputUri} are of ${plan.inputUri}, not of ${places.inputUri}. Name the prefix that the worker was given.`,
+    );
+  }
+  const inputs = inputsOf({ ...plan, outputUri: places.outputUri });
+  const output = asDirectory(parseS3Uri(places.outputUri));
+  const failures = new Map<string, number>();
+  const part = (range: WorkerRange): KeyPart => ({
+    inputs: () => inputsOfRange(s3, inputs, range),
+    outputs: () => inOutputOrder(answered(s3, output, range, failures)),
+  });
+  return { root: inputs.prefix, parts: rangesOf(plan).map(part), failures };
+}
+
+async function* inputsOfRange(
+  s3: S3Client,
+  inputs: ReturnType<typeof inputsOf>,
+  { after, upTo }: WorkerRange,
+): AsyncGenerator<JobInput> {
+  for await (const { key, modified } of listObjects(s3, inputs, after)) {
+    if (upTo !== undefined && compareKeys(key, upTo) > 0) return;
+    if (inputs.isInput(key)) yield { key: key.slice(inputs.root.length), modified };
+  }
+}
+
+/** Keys of a range that have an answer, sorted; those with an error are counted by its code. */
+async function* answered(
+  s3: S3Client,
+  output: S3Location,
+  { number }: WorkerRange,
+  failures: Map<string, number>,
+): AsyncGenerator<S3Object> {
+  const parts = listObjects(s3, { ...output, key: output.key + partsOfRange(number) });
+  for await (const { key, modified } of parts) {
+    const part = partNumber(key);
+    if (part === undefined) continue;
+    const place = { ...output, key: output.key + partFiles(number, part).keys };
+    for await (const line of keyLines(s3, place)) {
+      // Its own size is not known without its answers.
+      if (typeof line === 'string') yield { key: line, size: 1, modified };
+      else failures.set(line[1], (failures.get(line[1]) ?? 0) + 1);
+    }
+  }
+}
+
+async function* keyLines(s3: S3Client, { bucket, key }: S3Location) {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  const input = (Body as Readable).pipe(createGunzip());
+  let isFirst = true;
+  for await (const line of createInterface({ input })) {
+    if (!isFirst) yield parseKeyLine(line, key);
+    else parseKeysHeader(line, key);
+    isFirst = false;
+  }
+}
