@@ -10,6 +10,7 @@ import {
 } from '@sagemaker-tfs/batch/settings';
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
+import { RETENTION_DAYS } from './endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
 
 const positive = z.number().positive();
@@ -220,6 +221,10 @@ const endpoint = z.strictObject({
     .max(3600)
     .optional()
     .describe("For the container to become healthy. Default: SageMaker's."),
+  logRetentionDays: z
+    .literal([...RETENTION_DAYS])
+    .optional()
+    .describe("Days that the endpoint's logs are kept. Default: 90."),
   alarmEmail: z.email().optional().describe('Told of alarms. Default: nobody.'),
   smokeTest: z
     .strictObject({

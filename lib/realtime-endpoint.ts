@@ -29,6 +29,7 @@ import {
   INVOKE_ASYNC,
   type IRealtimeEndpoint,
 } from './endpoint/endpoint-base.ts';
+import { DEFAULT_LOG_RETENTION, endpointLogGroup, keepLogs } from './endpoint/log-group.ts';
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
@@ -122,7 +123,8 @@ export class RealtimeEndpoint extends EndpointBase {
     this.config = this.createConfig(props);
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
     this.resource = this.createEndpoint(props);
-    this.resource.node.addDependency(...this.allowRollback());
+    const logs = keepLogs(this, this.endpointName, props.logRetention ?? DEFAULT_LOG_RETENTION);
+    this.resource.node.addDependency(...this.allowRollback(), logs);
     for (const { name, props } of this.variants) {
       if (props.scaling) this.autoScaleInstanceCount(props.scaling, name);
     }
@@ -201,7 +203,7 @@ export class RealtimeEndpoint extends EndpointBase {
   private createConfig(props: RealtimeEndpointProps): CfnEndpointConfig {
     const models = [...new Set(this.allVariants().map((variant) => variant.props.model))];
     for (const model of models) {
-      if (model.role) allowLogging(model.role, `/aws/sagemaker/Endpoints/${this.endpointName}`);
+      if (model.role) allowLogging(model.role, endpointLogGroup(this.endpointName));
       props.volumeKey?.grantEncryptDecrypt(model);
     }
     const { asyncInference, dataCapture, metricsConfig, volumeKey } = props;

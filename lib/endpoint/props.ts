@@ -1,5 +1,6 @@
 /** Props of an endpoint. */
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { AsyncInferenceProps } from './async-inference.ts';
 import type { DataCaptureProps } from './data-capture.ts';
 import type { DeploymentProps } from './deployment.ts';
@@ -47,6 +48,11 @@ export interface RealtimeEndpointProps {
    * @default - `encryptionKey`, or SageMaker's own key
    */
   readonly volumeKey?: IKey;
+  /**
+   * How long the endpoint's logs are kept, in the group that SageMaker writes them to.
+   * @default RetentionDays.THREE_MONTHS
+   */
+  readonly logRetention?: RetentionDays;
   /**
    * Name of the endpoint, unique in account and region. It is not left to CloudFormation because the
    * alarms that guard an update and the role's log permission need it before the endpoint exists. An

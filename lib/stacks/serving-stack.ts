@@ -74,6 +74,7 @@ export class ServingStack extends Stack {
       ...(config.async && bucket && { asyncInference: { outputBucket: bucket } }),
       ...(config.dataCapturePercent !== undefined &&
         bucket && { dataCapture: { bucket, samplingPercentage: config.dataCapturePercent } }),
+      ...definedOnly({ logRetention: config.logRetentionDays }),
       ...(config.metrics && { metricsConfig: definedOnly(config.metrics) }),
       ...(config.deployment && { deployment: deploymentProps(config.deployment) }),
     });

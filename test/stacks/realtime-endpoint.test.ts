@@ -3,6 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Alarm, AlarmRule, CompositeAlarm, type IAlarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration, Size, type Stack } from 'aws-cdk-lib/core';
@@ -189,6 +190,43 @@ test('an alarm that sounds for the old fleet is not the alarm of the new one', (
     const AlarmName = { 'Fn::Join': ['', [fleet, `-AllTraffic-${suffix}`]] };
     template.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmName });
   }
+});
+
+test.each<[string, Partial<RealtimeEndpointProps>, string]>([
+  ['three months', {}, 'putRetentionPolicy.*"retentionInDays":90'],
+  ['a week', { logRetention: RetentionDays.ONE_WEEK }, 'putRetentionPolicy.*"retentionInDays":7'],
+  ['ever', { logRetention: RetentionDays.INFINITE }, 'deleteRetentionPolicy'],
+])('logs are kept for %s before the endpoint writes one', (_, props, call) => {
+  const { template } = endpointWith({}, () => ({ endpointName: 'mine', ...props }));
+  const [id = '', found] =
+    Object.entries(template.findResources('Custom::SageMakerLogRetention'))[0] ?? [];
+  const Update = String(found?.Properties.Update);
+  expect(Update).toMatch(new RegExp(call));
+  expect(Update).toContain('"logGroupName":"/aws/sagemaker/Endpoints/mine"');
+  // The group empties itself after the stack is gone.
+  expect(found?.Properties.Delete).toBeUndefined();
+  template.hasResource(ENDPOINT, { DependsOn: Match.arrayWith([id]) });
+});
+
+test("two endpoints' logs are under the key of the construct, by one function", () => {
+  const stack = testStack();
+  for (const id of ['A', 'B']) {
+    const encryptionKey = Key.fromKeyArn(
+      stack,
+      `Key${id}`,
+      'arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef',
+    );
+    new RealtimeEndpoint(stack, id, {
+      variants: [{ model: testModel(stack, {}, `M${id}`) }],
+      encryptionKey,
+    });
+  }
+  const template = Template.fromStack(stack);
+  const keys = Object.values(template.findResources('Custom::SageMakerLogKey'));
+  expect(keys).toHaveLength(2);
+  expect(JSON.stringify(keys)).toContain('key/01234567');
+  const functions = Object.keys(template.findResources('AWS::Lambda::Function'));
+  expect(functions.filter((id) => id.startsWith('AWS679f'))).toHaveLength(1);
 });
 
 test('an endpoint fails the deployment where SageMaker went back to the old configuration', () => {

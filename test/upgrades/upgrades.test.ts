@@ -82,6 +82,7 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
   'mail from alarms': [endpoint(), endpoint({ alarmEmail: 'a@example.com' })],
   'a sample of the smoke test': [endpoint(), endpoint({ smokeTest: { samples: [SAMPLE] } })],
   tags: [endpoint(), endpoint({}, { tags: { team: 'vision' } })],
+  'logs kept for a year': [endpoint(), endpoint({ logRetentionDays: 365 })],
   'batch: another model while jobs run': [batch(), batch({}, { model: OTHER_MODEL })],
   'batch: another instance type': [batch(), batch(OTHER_TYPE)],
   'batch: shards': [batch(), batch({ sharding: { objectsPerShard: 1000 } })],
@@ -138,6 +139,22 @@ test('models that running jobs name are kept', () => {
   const story = stories.find(([name]) => name.includes('while jobs run'))?.[1];
   const models = story?.cleanup.filter(({ type }) => type === 'AWS::SageMaker::Model');
   expect(models).toEqual([expect.objectContaining({ does: 'keeps' })]);
+});
+
+test('a stack from before the expiry of logs gets it, also where SageMaker made the group already', () => {
+  const now = resourcesOf(endpoint());
+  const upkeep = /^LogGroupUpkeep|^EndpointLogs|^AWS679f/;
+  const earlier = Object.fromEntries(Object.entries(now).filter(([id]) => !upkeep.test(id)));
+  const { steps, cleanup } = tell(earlier, now);
+  expect(cleanup).toEqual([]);
+  expect(steps.map(({ does }) => does)).not.toContain('replaces');
+  // No log group under SageMaker's name, which CloudFormation could not make where there is one.
+  const groups = Object.values(now).filter(({ Type }) => Type === 'AWS::Logs::LogGroup');
+  expect(JSON.stringify(groups)).not.toContain('/aws/sagemaker/');
+  const made = JSON.stringify(
+    Object.values(now).find(({ Type }) => Type.endsWith('LogGroup') && Type.startsWith('Custom')),
+  );
+  expect(made).toContain('ResourceAlreadyExistsException');
 });
 
 test('an endpoint that keeps its name cannot become another kind', () => {
