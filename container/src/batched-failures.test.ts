@@ -1,5 +1,6 @@
-/** In-process, a request that fails in a batch fails alone, and its bytes reach nobody else. */
-import { encodeTfRecord, tensorFromValues } from '@sagemaker-tfs/tensors';
+/** A request that fails in a batch fails alone, and its bytes reach nobody else, whichever way the model is called. */
+
+import { tensorFromValues } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { encodeExample } from './codecs/tf-example-writer.ts';
 import { createModelDir } from './testing/model-dir.ts';
@@ -10,53 +11,108 @@ const SECRET = 'SECRET-of-another-caller';
 let runtime: RuntimeProcess;
 let remove: () => Promise<void>;
 
-beforeAll(async () => {
+async function start(variables: Record<string, string>): Promise<void> {
   const created = await createModelDir({
     copies: { half_plus_two: fixtureModel('half_plus_two').basePath },
   });
   remove = created.remove;
   runtime = await startRuntimeProcess({
     SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_BACKEND: 'in-process',
     SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
     SAGEMAKER_TFS_MAX_BATCH_SIZE: '6',
-    SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '300000',
+    SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '200000',
     SAGEMAKER_TFS_NUM_BATCH_THREADS: '1',
+    ...variables,
   });
   await runtime.ready();
-});
+}
 
-afterAll(async () => {
+async function stop(): Promise<void> {
   await runtime.end('SIGKILL');
   await remove();
-});
+}
 
 /** `{x: value}` as a serialized tf.Example. */
 const example = (value: number) => encodeExample({ x: tensorFromValues('float32', [1], [value]) });
 
 async function ask(serialized: Uint8Array): Promise<{ status: number; text: string }> {
+  const b64 = Buffer.from(serialized).toString('base64');
   const response = await fetch(`${runtime.url}/invocations`, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/x-tfrecord',
-      'X-Amzn-SageMaker-Custom-Attributes': 'tfs-method=classify,tfs-signature=classify_x_to_y',
-    },
-    body: Buffer.concat([...encodeTfRecord(serialized)]),
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ signature_name: 'classify_x_to_y', instances: [{ b64 }] }),
   });
   return { status: response.status, text: await response.text() };
 }
 
-test('honest requests of a batch are answered, garbage gets its own error', async () => {
-  const values = [1, 2, 4, 8];
+const values = [1, 2, 4, 8];
+
+/** Garbage of two callers and honest requests at once, which make one batch. */
+async function askTogether() {
   const [bad, other, ...honest] = await Promise.all([
     ask(Buffer.from(SECRET)),
     ask(Buffer.from('garbage of a second caller')),
     ...values.map((value) => ask(example(value))),
   ]);
-  expect(honest.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(
-    values.map((value) => [200, { results: [[['', value / 2 + 2 + 1]]] }]),
-  );
-  expect(bad).toMatchObject({ status: 400, text: expect.stringContaining(SECRET) });
-  expect(other).toMatchObject({ status: 400, text: expect.stringContaining('second caller') });
-  for (const { text } of [other, ...honest]) expect(text).not.toContain(SECRET);
+  return { bad, other, honest };
+}
+
+const right = values.map((value) => [200, { predictions: [[value / 2 + 2 + 1]] }]);
+
+describe.each(['grpc', 'rest', 'in-process'])('over %s', (backend) => {
+  beforeAll(() => start({ SAGEMAKER_TFS_BACKEND: backend }));
+  afterAll(stop);
+
+  test('honest requests of a batch are answered, garbage gets its own error', async () => {
+    const { bad, other, honest } = await askTogether();
+    expect(honest.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(right);
+    expect(bad).toMatchObject({ status: 400, text: expect.stringContaining(SECRET) });
+    expect(other).toMatchObject({ status: 400, text: expect.stringContaining('second caller') });
+    for (const { text } of [other, ...honest]) expect(text).not.toContain(SECRET);
+  });
+});
+
+describe('over gRPC, under attack', () => {
+  beforeAll(() => start({ SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '20000' }));
+  afterAll(stop);
+
+  test('honest requests are right or refused with an error of ours, whatever else comes', async () => {
+    let isOver = false;
+    const attackers = Array.from({ length: 4 }, async () => {
+      while (!isOver) await ask(Buffer.from(SECRET));
+    });
+    const answers: { value: number; status: number; text: string }[] = [];
+    const honest = values.map(async (value) => {
+      for (let times = 0; times < 40; times++) {
+        answers.push({ value, ...(await ask(example(value))) });
+      }
+    });
+    await Promise.all(honest);
+    isOver = true;
+    await Promise.all(attackers);
+    for (const { value, status, text } of answers) {
+      expect(text).not.toContain(SECRET);
+      const answer = JSON.parse(text) as { code?: string };
+      if (status === 200) expect(answer).toEqual({ predictions: [[value / 2 + 2 + 1]] });
+      else expect([status, answer.code]).toEqual([503, 'BATCH_FAILED']);
+    }
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+    expect((await ask(example(2))).status).toBe(200);
+  });
+});
+
+describe('over gRPC, with several processes of the runtime', () => {
+  beforeAll(() => start({ SAGEMAKER_TFS_PROCESSES: '2' }));
+  afterAll(stop);
+
+  test('no text of TensorFlow Serving reaches anybody', async () => {
+    for (let times = 0; times < 3; times++) {
+      const { bad, other, honest } = await askTogether();
+      for (const { status, text } of [bad, other]) {
+        expect([400, 503]).toContain(status);
+        expect(text).not.toMatch(/SECRET|second caller/);
+      }
+      for (const { text } of honest) expect(text).not.toMatch(/SECRET|second caller/);
+    }
+  });
 });

@@ -273,3 +273,55 @@ describe('errors are the same over both transports', () => {
     expect(rest).toMatchObject({ status, body: { error: expect.stringMatching(message) } });
   });
 });
+
+describe('a malformed tf.Example', () => {
+  const [whole] = golden('serving_default').records as [Uint8Array];
+  const field = (number: number, content: Uint8Array | string) =>
+    Buffer.concat([Buffer.from([number * 8 + 2, content.length]), Buffer.from(content)]);
+  const inFeature = (list: Uint8Array, name: Uint8Array | string = 'size') =>
+    field(1, field(1, Buffer.concat([field(1, name), field(2, list)])));
+  const malformed: [string, Uint8Array][] = [
+    ['bytes without a meaning', Buffer.from('ffffff', 'hex')],
+    ['text', Buffer.from('no example')],
+    ['a field 0', Buffer.from('0000', 'hex')],
+    ['an open group', Buffer.from('0b', 'hex')],
+    ['a length beyond the end', Buffer.from('0a7f00', 'hex')],
+    ['a field number beyond 29 bits', Buffer.from('f8ffffff7f00', 'hex')],
+    ['a name that is not UTF-8', inFeature(field(2, ''), Buffer.from('ff', 'hex'))],
+    ['half a float', inFeature(field(2, field(1, 'abcdef')))],
+    ['half an integer', inFeature(field(3, field(1, Buffer.from('80', 'hex'))))],
+    ['an integer of 11 bytes', inFeature(field(3, field(1, Buffer.alloc(11, 0x80))))],
+    ['an example that is cut short', whole.subarray(0, -1)],
+  ];
+
+  test.each(['classify', 'regress'])('is refused by %s, the same over both', async (method) => {
+    const model = 'tfs-model-name=classifier';
+    const signature = method === 'regress' ? ',tfs-signature=regression' : '';
+    const attributes = `${model},tfs-method=${method}${signature}`;
+    for (const [what, bytes] of malformed) {
+      const b64 = Buffer.from(bytes).toString('base64');
+      const instances = `{"instances": [{"b64": "${Buffer.from(whole).toString('base64')}"}, {"b64": "${b64}"}]}`;
+      const record = Buffer.concat([...encodeTfRecord(whole), ...encodeTfRecord(bytes)]);
+      const answers = await Promise.all([
+        askBoth(attributes, instances),
+        askBoth(attributes, record, { 'Content-Type': 'application/x-tfrecord' }),
+      ]);
+      for (const { status, body } of answers) {
+        expect([what, status, body]).toEqual([
+          what,
+          400,
+          { code: 'BAD_INPUT', error: expect.stringMatching(/example 1 .*tf\.Example/) },
+        ]);
+      }
+    }
+  });
+
+  test('one without features is an example', async () => {
+    const answer = await askBoth(
+      'tfs-method=regress,tfs-signature=regress_x_to_y',
+      '{"instances": [{"b64": ""}, {"b64": "CgA="}]}',
+    );
+    expect(answer).toMatchObject({ status: 400, body: { code: 'MODEL_FAILED' } });
+    expect(answer.body.error).toMatch(/Feature: x .* is required/);
+  });
+});

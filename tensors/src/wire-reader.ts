@@ -8,6 +8,8 @@ import { utf8Decode } from './text.ts';
 /** Wire types that proto3 messages use. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
+const LAST_FIELD = 2 ** 29 - 1;
+
 /** A position in a message; functions below move `offset` on. */
 export interface WireReader {
   readonly bytes: Uint8Array;
@@ -102,8 +104,9 @@ export function forEachField(
     const tag = readVarint(reader);
     const wireType = tag & 7;
     const field = Math.floor(tag / 8);
-    if (field === 0)
-      throw new TensorError('MALFORMED', `protobuf field 0 at byte ${reader.offset}`);
+    if (field === 0 || field > LAST_FIELD) {
+      throw new TensorError('MALFORMED', `protobuf field ${field} at byte ${reader.offset}`);
+    }
     if (!onField(field, wireType, reader)) skipField(reader, wireType);
   }
 }

@@ -24,6 +24,7 @@ export interface Counts {
 const REFUSALS = new Set([
   'MODEL_NOT_READY',
   'MODEL_SERVER_GONE',
+  'BATCH_FAILED',
   'PROCESS_GONE',
   'SHUTTING_DOWN',
   'OVERLOADED',

@@ -7,6 +7,7 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
@@ -41,17 +42,7 @@ export class GrpcBackend implements Backend {
   async predict(request: BackendRequest): Promise<BackendReply> {
     const { signal } = request;
     const message = encodePredictRequest(request);
-    const bytes = await this.#use(
-      ({ channel }, onAbandoned) =>
-        channel.call({
-          path: GRPC_METHODS.predict,
-          message,
-          timeoutMs: this.#timeoutMs,
-          signal,
-          onAbandoned,
-        }),
-      signal,
-    );
+    const bytes = await this.#call(GRPC_METHODS.predict, message, signal);
     const { outputs, version } = decodeReply(bytes);
     this.#signatures.answered(request.model, version);
     return { outputs, version, release: () => giveBytes(bytes) };
@@ -61,17 +52,10 @@ export class GrpcBackend implements Backend {
     const { method, signal } = request;
     const messages = await import('./grpc/examples.ts');
     const message = [messages.encodeExamplesRequest(request)];
-    const bytes = await this.#use(
-      ({ channel }, onAbandoned) =>
-        channel.call({
-          path: method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress,
-          message,
-          timeoutMs: this.#timeoutMs,
-          signal,
-          onAbandoned,
-        }),
-      signal,
-    );
+    const path = method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress;
+    const bytes = await this.#call(path, message, signal).catch((error: unknown) => {
+      throw isUnread(error) ? unreadExamples(error) : error;
+    });
     return method === 'classify'
       ? messages.decodeClassification(bytes)
       : messages.decodeRegression(bytes);
@@ -96,13 +80,44 @@ export class GrpcBackend implements Backend {
 
   async close(): Promise<void> {}
 
-  async #use<T>(work: PoolWork<T>, signal?: AbortSignalLike): Promise<T> {
-    try {
-      return await this.#pool.use(work, signal);
-    } catch (error) {
-      throw error instanceof StatusError ? servingErrorOf(error) : error;
-    }
+  /** Calls a method that runs the model. */
+  #call(
+    path: string,
+    message: readonly Uint8Array[],
+    signal: AbortSignalLike | undefined,
+  ): Promise<Buffer> {
+    const timeoutMs = this.#timeoutMs;
+    return asServingError(
+      this.#pool.useBatched(
+        ({ channel }, onAbandoned) =>
+          channel.call({ path, message, timeoutMs, signal, onAbandoned }),
+        signal,
+      ),
+    );
   }
+
+  #use<T>(work: PoolWork<T>): Promise<T> {
+    return asServingError(this.#pool.use(work));
+  }
+}
+
+async function asServingError<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof StatusError ? servingErrorOf(error) : error;
+  }
+}
+
+/** gRPC's own answer to a message that its reader refuses has no text. */
+function isUnread(error: unknown): error is ServingError {
+  if (!(error instanceof ServingError) || !(error.cause instanceof StatusError)) return false;
+  return error.cause.code === GrpcStatus.INTERNAL && error.cause.message === '';
+}
+
+function unreadExamples(cause: ServingError): ServingError {
+  const message = 'TensorFlow Serving cannot read the tf.Examples: one of them is malformed';
+  return new ServingError('BAD_INPUT', message, { cause });
 }
 
 /** Not before it is called: the descriptors of its messages take long to load, and Predict needs none. */

@@ -128,14 +128,15 @@ export class RestBackend implements Backend {
     return this.#call({ method: 'POST', path: `${modelPath(model)}:${method}`, body, signal });
   }
 
-  async #call(call: RestCall): Promise<Buffer> {
-    const reply = await this.#pool.use(
-      ({ endpoint }: Instance) =>
-        this.#client.call({ ...call, host: endpoint.host, port: endpoint.restPort }),
-      call.signal,
-    );
-    if (reply.status === 200) return reply.body;
-    throw modelError(errorText(reply), reply.status);
+  #call(call: RestCall): Promise<Buffer> {
+    const work = async ({ endpoint: { host, restPort: port } }: Instance): Promise<Buffer> => {
+      const reply = await this.#client.call({ ...call, host, port });
+      if (reply.status === 200) return reply.body;
+      throw modelError(errorText(reply), reply.status);
+    };
+    const { signal } = call;
+    const isOfModel = call.method === 'POST';
+    return isOfModel ? this.#pool.useBatched(work, signal) : this.#pool.use(work, signal);
   }
 }
 

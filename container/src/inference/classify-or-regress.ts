@@ -3,14 +3,19 @@ import {
   type NumericTensor,
   numericTensor,
   type Signature,
+  TensorError,
   type TensorMap,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import type { ExamplesReply } from '../backends/backend.ts';
+import { checkExample } from '../codecs/check-example.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { acceptableTypes } from '../codecs/media-type.ts';
+import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { imageFormat } from '../images/image-format.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
+import type { RequestSignal } from '../waiting/request-signal.ts';
 import { checkFor, type Inference } from './inference.ts';
 
 /**
@@ -63,7 +68,7 @@ function float32Tensor(shape: readonly number[], numbers: readonly number[]): Nu
   return numericTensor('float32', shape, Float32Array.from(numbers));
 }
 
-function callWithExamples(
+async function callWithExamples(
   inputs: TensorMap,
   signature: Signature,
   { backend, model, method, signal, timed, decodeLimits }: Inference,
@@ -75,15 +80,45 @@ function callWithExamples(
     );
   }
   checkFor(backend, { model, inputs }, signature, decodeLimits);
+  const examples = examplesOf(inputs, method);
+  await checkExamples(examples, decodeLimits, signal);
   const call = backend.examples.bind(backend, {
     model,
     method,
     signature: signature.key,
-    examples: examplesOf(inputs, method),
+    examples,
     signal,
   });
   return timed(call);
 }
+
+/** Checked in turns of the event loop. @throws ServingError BAD_INPUT naming the one that is none */
+async function checkExamples(
+  examples: readonly Uint8Array[],
+  limits: DecodeLimits,
+  signal: RequestSignal,
+): Promise<void> {
+  let bytes = 0;
+  for (const [index, example] of examples.entries()) {
+    bytes += example.byteLength + FEW_BYTES;
+    if (bytes > CHECK_TURN_BYTES) {
+      bytes = 0;
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+    try {
+      checkExample(example, limits);
+    } catch (cause) {
+      if (!(cause instanceof TensorError)) throw cause;
+      const message = `example ${index} is not a tf.Example that can be read: ${cause.message}`;
+      throw new ServingError('BAD_INPUT', message, { cause });
+    }
+  }
+}
+
+/** Bytes of examples that are checked in one turn; an empty one costs as much as a few bytes. */
+const CHECK_TURN_BYTES = 2 ** 17;
+const FEW_BYTES = 32;
 
 /** The serialized tf.Examples of the signature's only input. */
 function examplesOf(inputs: TensorMap, method: string): readonly Uint8Array[] {

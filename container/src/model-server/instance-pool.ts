@@ -10,6 +10,7 @@ import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
+import { failedInCompany, mayBeOfBatch, patienceFor, RetryLane } from './failed-batches.ts';
 import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 
@@ -22,6 +23,8 @@ export interface Instance extends Place {
   hasServed: boolean;
   /** For how long it has given no answer of any kind, in ms; counted by probes. */
   silentMs: number;
+  /** Calls that it may have batched, since it started. */
+  batched: number;
 }
 
 /** What the pool is made of. */
@@ -38,6 +41,10 @@ export interface InstancePoolOptions {
   readonly waitMs: number;
   /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
   readonly stuckMs: number;
+  /**
+   * Whether the instances run calls in batches, and calls of this pool alone or also of other processes. Default: none.
+   */
+  readonly batching?: 'none' | 'own calls' | 'calls of several processes';
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
   /** Called whenever an instance becomes ready. */
@@ -66,6 +73,7 @@ export class InstancePool {
   readonly #options: InstancePoolOptions;
   readonly #gate: ReadyGate;
   readonly #queue: CallQueue<Instance>;
+  readonly #retries = new RetryLane();
   #closed = false;
 
   constructor(options: InstancePoolOptions) {
@@ -137,6 +145,53 @@ export class InstancePool {
     }
   }
 
+  /**
+   * The same for a call of the model, which TensorFlow Serving may run in a batch: whatever goes wrong there goes wrong
+   * for all calls of the batch, in words that can quote any of them. So a call that failed in company is made again
+   * alone, and has its own answer or error.
+   * @throws ServingError BATCH_FAILED where there is no time for that
+   */
+  async useBatched<T>(work: PoolWork<T>, signal?: AbortSignalLike): Promise<T> {
+    const { batching = 'none' } = this.#options;
+    if (batching === 'none') return this.use(work, signal);
+    const isShared = batching === 'calls of several processes';
+    let hadCompany = isShared;
+    const watched: PoolWork<T> = async (instance, onAbandoned) => {
+      instance.batched += 1;
+      const { batched, inFlight } = instance;
+      try {
+        return await work(instance, onAbandoned);
+      } finally {
+        hadCompany ||= inFlight > 1 || instance.batched !== batched;
+      }
+    };
+    try {
+      return await this.use(watched, signal);
+    } catch (error) {
+      if (!hadCompany || !mayBeOfBatch(error) || this.#closed) throw error;
+    }
+    return this.#retries.run(() => this.#alone(work, isShared, signal));
+  }
+
+  /** Once, on an instance that works on nothing else, as far as this process knows. */
+  async #alone<T>(work: PoolWork<T>, isShared: boolean, signal?: AbortSignalLike): Promise<T> {
+    const patience = patienceFor(signal);
+    try {
+      return await this.#attempt(
+        (...options) => {
+          patience.end();
+          return work(...options);
+        },
+        { alone: true, signal: patience.signal },
+      );
+    } catch (error) {
+      if (error instanceof ConnectionLost) throw endedAlone(error);
+      throw isShared && mayBeOfBatch(error) ? failedInCompany(error) : error;
+    } finally {
+      patience.end();
+    }
+  }
+
   /** Stops asking and closes the connections. */
   close(): void {
     this.#closed = true;
@@ -201,6 +256,7 @@ export class InstancePool {
       isAlone: false,
       hasServed: false,
       silentMs: 0,
+      batched: 0,
     };
     return instance;
   }
@@ -253,6 +309,14 @@ function asServingError(error: ConnectionLost | StatusError): Error {
   if (error instanceof StatusError) return error;
   const message = `the model server takes no request: ${error.message}`;
   return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
+}
+
+function endedAlone(cause: ConnectionLost): ServingError {
+  return new ServingError(
+    'MODEL_SERVER_GONE',
+    'the model server ended while it worked on the request alone, so it is not tried again; see its last lines in the log',
+    { cause },
+  );
 }
 
 function endedTwice(cause: ConnectionLost): ServingError {

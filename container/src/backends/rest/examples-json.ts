@@ -1,7 +1,6 @@
 /** tf.Examples to the JSON of TensorFlow Serving's Classify and Regress API, and its results back. */
 import { parseJson, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { decodeExample, type ExampleLimits } from '../../codecs/tf-example.ts';
-import { ServingError } from '../../errors.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
 
 /** `{"signature_name", "examples": [{...}]}` */
@@ -9,7 +8,7 @@ export function examplesRequestBody(
   { signature, examples }: ExamplesRequest,
   limits: ExampleLimits,
 ): Uint8Array[] {
-  const objects = examples.map((example, index) => exampleJson(example, index, limits));
+  const objects = examples.map((example) => exampleJson(example, limits));
   const head = `{"signature_name":${JSON.stringify(signature)},"examples":[`;
   return [Buffer.from(`${head}${objects.join(',')}]}`)];
 }
@@ -27,9 +26,8 @@ export function readExamplesReply(
   return { classifications };
 }
 
-function exampleJson(bytes: Uint8Array, index: number, limits: ExampleLimits): string {
-  const features = decodeExample(bytes, limits);
-  if (!features) throw new ServingError('BAD_INPUT', `example ${index} is not a tf.Example`);
+function exampleJson(bytes: Uint8Array, limits: ExampleLimits): string {
+  const features = decodeExample(bytes, limits) ?? {};
   const entries = Object.entries(features).map(([name, tensor]) => {
     const text = Buffer.concat([...writeTensorJson(tensor)]).toString('utf8');
     return `${JSON.stringify(name)}:${text}`;
