@@ -2,8 +2,8 @@
 import {
   DTYPES,
   describe,
+  dtypeText,
   elementCount,
-  enumName,
   isNumeric,
   type Signature,
   type Tensor,
@@ -79,7 +79,7 @@ function checkSupported(what: string, spec: TensorSpec): void {
   if (spec.dtype === undefined) {
     throw new LibTensorFlowError(
       'WRONG_DTYPE',
-      `${what} is of ${enumName(spec.dtypeEnum)}, which is not supported.`,
+      `${what} is of ${dtypeText(spec)}, which is not supported.`,
     );
   }
   if (spec.tensorName === '') {
@@ -125,5 +125,5 @@ function listed(specs: Readonly<Record<string, TensorSpec>>): string {
 
 function specified(spec: TensorSpec): string {
   const shape = spec.shape ? `[${spec.shape.join(', ')}]` : 'of any shape';
-  return `${spec.dtype ?? enumName(spec.dtypeEnum)} ${shape}`;
+  return `${dtypeText(spec)} ${shape}`;
 }

@@ -62,11 +62,26 @@ const UNSUPPORTED_NAMES: Readonly<Record<number, string>> = {
   18: 'DT_COMPLEX128',
   20: 'DT_RESOURCE',
   21: 'DT_VARIANT',
+  24: 'DT_FLOAT8_E5M2',
+  25: 'DT_FLOAT8_E4M3FN',
+  26: 'DT_FLOAT8_E4M3FNUZ',
+  27: 'DT_FLOAT8_E4M3B11FNUZ',
+  28: 'DT_FLOAT8_E5M2FNUZ',
+  29: 'DT_INT4',
+  30: 'DT_UINT4',
+  31: 'DT_INT2',
+  32: 'DT_UINT2',
+  33: 'DT_FLOAT4_E2M1FN',
 };
 
 const BY_ENUM_VALUE = new Map<number, DType>(
   (Object.keys(DTYPES) as DType[]).map((name) => [DTYPES[name].enumValue, name]),
 );
+
+const ENUM_BY_NAME = new Map([
+  ...Object.values(DTYPES).map(({ enumName, enumValue }) => [enumName, enumValue] as const),
+  ...Object.entries(UNSUPPORTED_NAMES).map(([value, name]) => [name, Number(value)] as const),
+]);
 
 /** From here on `DataType` has the reference types of TensorFlow 1, each 100 above the type that it refers to. */
 const REFERENCE = 100;
@@ -77,6 +92,21 @@ const REFERENCE = 100;
  */
 export function dtypeOfEnum(value: number): DType | undefined {
   return BY_ENUM_VALUE.get(value > REFERENCE ? value - REFERENCE : value);
+}
+
+/** The `DataType` enum value with this name (`DT_COMPLEX64`, `DT_FLOAT_REF`), or 0 if nothing here has it. */
+export function enumOfName(name: string): number {
+  const plain = name.replace(/_REF$/, '');
+  const value = ENUM_BY_NAME.get(plain) ?? 0;
+  return value !== 0 && plain !== name ? value + REFERENCE : value;
+}
+
+/** What messages call a dtype: `float32`, or TensorFlow's own name where it is none of {@link DTYPES}. */
+export function dtypeText(spec: {
+  readonly dtype: DType | undefined;
+  readonly dtypeEnum: number;
+}): string {
+  return spec.dtype ?? (spec.dtypeEnum === 0 ? 'an unknown dtype' : enumName(spec.dtypeEnum));
 }
 
 /** TensorFlow's name for any `DataType` enum value, supported here or not, for messages. */

@@ -1,5 +1,5 @@
 /** Maps what the formats and tensors throw for bad data to the client's error. */
-import { type DType, enumName, type Signature, TensorError } from '@sagemaker-tfs/tensors';
+import { type DType, dtypeText, type Signature, TensorError } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 
 /** The client's error for anything thrown while reading its bytes, with `where` before the message. */
@@ -30,7 +30,10 @@ export function shortened(name: string): string {
 const LONGEST_NAME = 80;
 
 /** The error for an input that the signature lacks. */
-export function unknownInput(name: string, { key, inputs }: Signature): ServingError {
+export function unknownInput(
+  name: string,
+  { key, inputs }: Pick<Signature, 'key' | 'inputs'>,
+): ServingError {
   const names = Object.keys(inputs).join(', ');
   return new ServingError(
     'UNKNOWN_INPUT',
@@ -67,12 +70,12 @@ export function onlyInput({ key, inputs }: Signature, mediaType: string): string
 }
 
 /** The dtype of an input. @throws ServingError BAD_INPUT for one that no codec carries */
-export function dtypeOf(name: string, { inputs }: Signature): DType {
+export function dtypeOf(name: string, { key, inputs }: Pick<Signature, 'key' | 'inputs'>): DType {
   const spec = inputs[name];
   if (spec?.dtype) return spec.dtype;
-  const dtype = spec ? enumName(spec.dtypeEnum) : 'unknown';
+  if (!spec) throw unknownInput(name, { key, inputs });
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' has dtype ${dtype}, which this runtime does not carry`,
+    `input '${name}' has dtype ${dtypeText(spec)}, which this runtime does not carry`,
   );
 }

@@ -3,7 +3,7 @@ import { DTYPES, decodeNpy, encodeNpy, type Tensor, type TensorMap } from '@sage
 import { ServingError } from '../errors.ts';
 import type { EncodeContext, EncodedResponse, RequestCodec, ResponseCodec } from './codec.ts';
 import { fitInput, kindOf } from './fit-input.ts';
-import { onlyInput, reading } from './input-error.ts';
+import { dtypeOf, onlyInput, reading } from './input-error.ts';
 import { unwritable } from './npy-values.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
@@ -17,7 +17,7 @@ export const npyRequest: RequestCodec = {
     const name = onlyInput(signature, NPY);
     const spec = signature.inputs[name];
     const options = { kind: kindOf(spec), maxStrings: limits.maxStrings };
-    const where = `the .npy array for input '${name}', which takes ${spec?.dtype}`;
+    const where = `the .npy array for input '${name}', which takes ${dtypeOf(name, signature)}`;
     const tensor = reading(() => decodeNpy(body, options), where);
     return { inputs: { [name]: fitInput(tensor, name, signature) }, form: 'row' };
   },

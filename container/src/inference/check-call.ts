@@ -6,7 +6,7 @@
 import {
   checkFilled,
   describe,
-  enumName,
+  dtypeText,
   MAX_RANK,
   type Signature,
   type Tensor,
@@ -66,11 +66,9 @@ export function checkCarried(
   for (const name of wanted) {
     const spec = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
     if (!spec || spec.dtype !== undefined) continue;
-    // REST has no numbers for those.
-    const dtype = spec.dtypeEnum === 0 ? 'another dtype' : enumName(spec.dtypeEnum);
     throw new ServingError(
       'BAD_INPUT',
-      `output "${name}" of signature "${key}" is of ${dtype}, which is not supported. Ask for other outputs with tfs-outputs.`,
+      `output "${name}" of signature "${key}" is of ${dtypeText(spec)}, which is not supported. Ask for other outputs with tfs-outputs.`,
     );
   }
 }
@@ -154,9 +152,10 @@ function checkElements(name: string, tensor: Tensor): void {
 }
 
 /** What a signature takes: `float32 [?, 28, 28]`. */
-function specified({ dtype, dtypeEnum, shape }: TensorSpec): string {
+function specified(spec: TensorSpec): string {
+  const { dtype, shape } = spec;
   const sizes = shape
     ? `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]`
     : 'of any shape';
-  return dtype ? `${dtype} ${sizes}` : `${enumName(dtypeEnum)} ${sizes}, which is not carried here`;
+  return `${dtypeText(spec)} ${sizes}${dtype ? '' : ', which is not carried here'}`;
 }

@@ -30,7 +30,7 @@ export function askAtOnce(client: SageMakerRuntimeClient): Ask {
       };
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
-      const got = `${error.OriginalStatusCode}: ${error.OriginalMessage ?? error.message}`;
+      const got = `${error.OriginalStatusCode ?? 'no status'}: ${error.OriginalMessage ?? error.message}`;
       throw smokeTestFailure('status', '200', got.slice(0, 500));
     }
   };

@@ -110,13 +110,15 @@ async function reportOf(
     if (text.startsWith('sagemaker-tfs: ')) said.push(text.slice('sagemaker-tfs: '.length));
     else process.stderr.write(`${text}\n`);
   });
-  const [status] = (await once(child, 'close')) as [number | null];
+  const [status, killedBy] = (await once(child, 'close')) as [number | null, string | null];
   if (report) return report;
   signal.throwIfAborted();
   if (error && isBatchError(error.code)) throw new BatchError(error.code, error.message);
   throw new CommandError(
     'WORKER_ENDED',
-    error?.message ?? said.at(-1) ?? `the worker ended with status ${status}. Run it again.`,
+    error?.message ??
+      said.at(-1) ??
+      `the worker ${killedBy ? `was killed by ${killedBy}` : `ended with status ${status}`}. Run it again.`,
   );
 }
 

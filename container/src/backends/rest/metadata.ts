@@ -1,9 +1,9 @@
 /** TensorFlow Serving's REST answers about models, parsed. */
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import {
-  DTYPES,
-  type DType,
   decodeTensorProto,
+  dtypeOfEnum,
+  enumOfName,
   type SignatureMap,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
@@ -47,10 +47,6 @@ const status = z.object({
     }),
   ),
 });
-
-const DTYPE_BY_ENUM_NAME = new Map(
-  (Object.keys(DTYPES) as DType[]).map((dtype) => [DTYPES[dtype].enumName, dtype]),
-);
 
 /** Reads `GET /v1/models/NAME/metadata`. */
 export function parseMetadata(json: unknown): VersionedSignatures {
@@ -105,14 +101,14 @@ function tensorSpecs(
     Object.entries(infos)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, info]) => {
-        const dtype = DTYPE_BY_ENUM_NAME.get(info.dtype.replace(/_REF$/, ''));
+        const dtypeEnum = enumOfName(info.dtype);
         const { dim, unknown_rank: unknownRank } = info.tensor_shape;
         return [
           name,
           {
             tensorName: info.name,
-            dtype,
-            dtypeEnum: dtype === undefined ? 0 : DTYPES[dtype].enumValue,
+            dtype: dtypeOfEnum(dtypeEnum),
+            dtypeEnum,
             shape: unknownRank ? undefined : dim.map(({ size }) => size),
             ...(Object.hasOwn(defaults, name) ? { hasDefault: true as const } : {}),
           },
