@@ -182,6 +182,7 @@ test('serve in a pipe writes JSON lines alone, with paths as the container has t
       level: 'info',
       source: 'sagemaker-tfs',
       url,
+      modelServer: 'local-model-server',
       playground: `${url}/`,
       msg: expect.stringContaining(`Serving on ${url} with local-model-server`),
     }),

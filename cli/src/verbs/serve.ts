@@ -92,13 +92,12 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
 
 function reportServing(session: ServeSession, hasPlayground: boolean): void {
   const { url } = session;
-  const { modelServer } = session.runtime();
   const playground = hasPlayground ? { playground: `${url}/` } : {};
   const page = hasPlayground ? `, playground at ${url}/` : '';
-  const { kind, program } = modelServer;
+  const { kind, program } = session.runtime().modelServer;
   writeLogLine('info', `Serving on ${url} with ${kind} (${program})${page}; end with Ctrl-C.`, {
     url,
-    modelServer,
+    modelServer: kind,
     ...playground,
   });
 }

@@ -184,9 +184,11 @@ function judge(
   const isMadeUp = request.name === 'synthetic';
   if (status >= 500 || (status >= 400 && !isMadeUp)) {
     const culprit = handler ? `the runtime with ${handler}` : 'the runtime';
+    const advice =
+      isMadeUp && handler ? ' If clients send something else, give it with --sample FILE.' : '';
     throw new PackagingError(
       'VERIFY_FAILED',
-      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${text}.`,
+      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${text}.${advice}`,
     );
   }
   const note =
