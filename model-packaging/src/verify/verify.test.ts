@@ -197,6 +197,16 @@ describe('through the runtime', () => {
     expect(text).not.toContain('--sample');
   });
 
+  test('a handler that fails at every made-up request is refused, with the flag that helps', async () => {
+    const handler = scratch.write('own.ts', 'export const handler = (data) => data;');
+    const archive = await pack(fixtureModel('strings').directory, { handler });
+    const sample = scratch.write('sample.json', '{}');
+    const runThroughRuntime = answer(500, '{"code":"HANDLER_FAILED"}');
+    await expect(verifyArchive(archive, { runThroughRuntime })).rejects.toThrow(/--sample FILE/);
+    const given = verifyArchive(archive, { runThroughRuntime, samples: [sample] });
+    await expect(given).rejects.toThrow(/^(?!.*--sample)/);
+  });
+
   test('what was not tried is said at the end, with the flag that helps', async () => {
     const text = renderVerify(
       await verifyArchive(await pack(refusing()), { runThroughRuntime: answer(400) }),
