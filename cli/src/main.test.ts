@@ -81,7 +81,11 @@ describe('wrong usage: status 2 and advice on stderr', () => {
   test.each([
     ['an unknown verb', ['bake'], "no verb 'bake'. sagemaker-tfs has: init, inspect"],
     ['an unknown verb below a verb', ['batch', 'bake'], 'sagemaker-tfs batch has: local, pack'],
-    ['an unknown option', ['inspect', 'x', '--verbose'], 'inspect takes: --no-examples, --json'],
+    [
+      'an unknown option',
+      ['inspect', 'x', '--verbose'],
+      'inspect takes: --examples, --variables, --ops',
+    ],
     ['a missing argument', ['inspect'], 'Usage: sagemaker-tfs inspect [options] <source>'],
     ['an argument too many', ['inspect', 'a', 'b'], 'Usage: sagemaker-tfs inspect [options]'],
     ['no target to package to', ['package', digits], '--out FILE'],

@@ -16,6 +16,7 @@ export type { ContentOptions, PackagingProgress } from './plan/content.ts';
 export { formatBytes, formatMs } from './render/format.ts';
 export { type InspectTextOptions, renderInspect } from './render/inspect-text.ts';
 export { type RequestExamples, requestExamples } from './render/request-examples.ts';
+export { signatureText } from './render/signature-text.ts';
 export { renderVerify } from './render/verify-text.ts';
 export type { SampleRequest } from './samples/sample-file.ts';
 export { sampleOfModel } from './samples/sample-of-model.ts';

@@ -1,11 +1,9 @@
 /** The lines that `serve` shows to people: what is served, and each request. */
-import type { InspectReport, SignatureReport } from '@sagemaker-tfs/model-packaging';
+import { type InspectReport, signatureText } from '@sagemaker-tfs/model-packaging';
 import { ms } from '../output/print.ts';
 import type { Exchange } from '../playground/exchange.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
 import { fitted, type Style, shortBytes } from './style.ts';
-
-const DEFAULT_SIGNATURE = 'serving_default';
 
 const SERVERS: Readonly<Record<RunningRuntime['modelServer']['kind'], string>> = {
   'tensorflow-serving': 'TensorFlow Serving',
@@ -33,39 +31,11 @@ export function readyLines(
     );
     return [
       `${style.good('✓')} ${fitted(facts.join(' · '), style.width - 2)}`,
-      ...signatures.flatMap(([key, signature]) =>
-        signatureLines(key, signature, signatures.length, style),
-      ),
+      ...signatures
+        .flatMap(([key, signature]) => signatureText(key, signature, signatures.length))
+        .map((line) => fitted(line, style.width)),
     ];
   });
-}
-
-/** Inputs and outputs in columns; the key where it is not the only and default one. */
-export function signatureLines(
-  key: string,
-  { inputs, outputs }: SignatureReport,
-  count: number,
-  style: Style,
-): string[] {
-  const rows = [
-    ...Object.entries(inputs).map(([name, tensor]) => ['in', name, tensor] as const),
-    ...Object.entries(outputs).map(([name, tensor]) => ['out', name, tensor] as const),
-  ];
-  const widest = Math.min(32, Math.max(0, ...rows.map(([, name]) => name.length)));
-  const lines = rows.map(([kind, name, { dtype, shape }]) =>
-    fitted(`  ${kind.padEnd(4)} ${name.padEnd(widest)}  ${dtype} ${shapeText(shape)}`, style.width),
-  );
-  const title =
-    count > 1 || key !== DEFAULT_SIGNATURE
-      ? [`  ${style.quiet(fitted(key, style.width - 2))}`]
-      : [];
-  return [...title, ...lines];
-}
-
-/** `[N,28,28,1]`: N for the first size where any is taken, ? for others. */
-export function shapeText(shape: readonly number[] | null): string {
-  if (!shape) return '[...]';
-  return `[${shape.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?')).join(',')}]`;
 }
 
 /** `14:02:11  200  image/jpeg  1 kB→0.3 kB  5.2 ms`, or an error with its code and message. */

@@ -24,11 +24,17 @@ export function styleOf(stream: NodeJS.WriteStream, environment = process.env): 
   return { good: marked('32'), bad: marked('31'), quiet: marked('2'), strong: marked('1'), width };
 }
 
-/** The text in at most `width` columns, its end replaced by … where it is longer. */
+/** The text on one line without control characters: answers and names come from others, and must not move the cursor. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}|\p{Bidi_Control}/gu, '·');
+}
+
+/** The text in at most `width` columns, {@link printable}, its end replaced by … where it is longer. */
 export function fitted(text: string, width: number): string {
-  const characters = Array.from(text);
+  const shown = printable(text);
+  const characters = Array.from(shown);
   return characters.length <= width
-    ? text
+    ? shown
     : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
 import { printResult, table } from '../output/print.ts';
+import { doctorLines } from '../terminal/doctor-lines.ts';
+import { styleOf } from '../terminal/style.ts';
 
 interface DoctorOptions {
   readonly json?: true;
@@ -87,108 +89,16 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
 }
 
 async function machineDoctor(options: DoctorOptions): Promise<void> {
-  const findings = await Promise.all([
-    node(),
-    library(),
-    modelServer(),
-    pip(),
-    containerBuilder(),
-    awsAccount(),
-  ]);
-  printResult(options.json, findings, () => findingsTable(findings));
-  const needed = findings.slice(0, 2).filter(({ ok }) => !ok);
+  const { machineFindings } = await import('../doctor/machine.ts');
+  const findings = await machineFindings();
+  printResult(options.json, findings, () =>
+    doctorLines(findings, styleOf(process.stdout)).join('\n'),
+  );
+  const needed = findings.filter(({ ok, needed }) => needed && !ok);
   if (needed.length > 0) {
     throw new CommandError(
       'REQUIREMENT_MISSING',
       `serving needs: ${needed.map(({ what }) => what).join(', ')}.`,
     );
   }
-}
-
-async function node(): Promise<Finding> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const ok = major > 20 || (major === 20 && minor >= 19);
-  return {
-    what: 'Node',
-    ok,
-    detail: ok ? process.version : `${process.version}; 20.19 or later is needed`,
-  };
-}
-
-async function library(): Promise<Finding> {
-  const { findLibrary } = await import('@sagemaker-tfs/libtensorflow');
-  const what = 'TensorFlow library';
-  try {
-    const found = await findLibrary();
-    if (found) return { what, ok: true, detail: `${found.directory} (${found.source})` };
-  } catch (error) {
-    return { what, ok: false, detail: error instanceof Error ? error.message : String(error) };
-  }
-  return (await pip()).ok
-    ? { what, ok: true, detail: 'not here yet; the first serve fetches it with pip' }
-    : {
-        what,
-        ok: false,
-        detail:
-          'not here, and no pip to fetch it; install Python 3 with pip, or set LIBTENSORFLOW_PATH',
-      };
-}
-
-async function modelServer(): Promise<Finding> {
-  const { findOnPath } = await import('../serving/model-server.ts');
-  const found = findOnPath(process.env.PATH ?? '');
-  return {
-    what: 'TensorFlow Serving',
-    ok: true,
-    detail: found ?? 'not on PATH; the local model server stands in',
-  };
-}
-
-async function pip(): Promise<Finding> {
-  return program(
-    'pip',
-    ['python3', '-m', 'pip', '--version'],
-    'not found; needed once, to fetch the TensorFlow library',
-  );
-}
-
-async function containerBuilder(): Promise<Finding> {
-  const builder = process.env.CDK_DOCKER ?? 'docker';
-  const found = await program('container builder', [builder, '--version'], '');
-  const needed = 'needed by cdk deploy, not to try models here';
-  if (!found.ok) return { ...found, detail: `no ${builder} here; ${needed}` };
-  return program(
-    'container builder',
-    [builder, 'info'],
-    `${builder} is installed, but its daemon does not answer: start it; ${needed}`,
-    found.detail,
-  );
-}
-
-/** What a deployment fails for where nobody asked before. */
-const QUOTA =
-  "Ask Service Quotas for twice an endpoint's instances ('ml... for endpoint usage'): an update runs the old and the new ones together";
-
-async function awsAccount(): Promise<Finding> {
-  const ok = Boolean(process.env.AWS_ACCESS_KEY_ID ?? process.env.AWS_PROFILE);
-  return {
-    what: 'AWS credentials',
-    ok,
-    detail: ok
-      ? `in the environment; --account looks into the account. ${QUOTA}`
-      : 'none in the environment; needed by cdk deploy only',
-  };
-}
-
-async function program(
-  what: string,
-  [name, ...args]: [string, ...string[]],
-  advice: string,
-  detail?: string,
-): Promise<Finding> {
-  const { execa } = await import('execa');
-  const result = await execa(name, args, { reject: false, timeout: 10_000 });
-  return result.exitCode === 0
-    ? { what, ok: true, detail: detail ?? result.stdout.split('\n')[0] ?? name }
-    : { what, ok: false, detail: advice };
 }

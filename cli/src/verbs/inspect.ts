@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
+import { CommandError } from '../errors.ts';
 import { printResult } from '../output/print.ts';
+import { remark } from '../output/quiet.ts';
+import { fitted, styleOf } from '../terminal/style.ts';
 
 interface InspectOptions {
-  readonly examples: boolean;
+  readonly examples?: true;
+  readonly variables?: true;
+  readonly ops?: true;
+  readonly writeSample?: string;
   readonly json?: true;
 }
 
@@ -10,9 +16,12 @@ interface InspectOptions {
 export function addInspect(program: Command): void {
   program
     .command('inspect')
-    .description('signatures, dtypes, shapes, variables, ops and ready requests of a SavedModel')
+    .description('signatures, dtypes and shapes of a SavedModel; more when asked for')
     .argument('<source>', 'a model directory, .tar.gz, .zip, .keras, .h5 or s3:// URI')
-    .option('--no-examples', 'leave out the request examples')
+    .option('--examples', 'ready requests for each signature: curl, TypeScript, Python')
+    .option('--variables', 'the variables with dtypes, shapes and sizes')
+    .option('--ops', 'operations, functions, assets and tensor names of each graph')
+    .option('--write-sample <file>', 'write a request body that the model takes, made up')
     .option('--json', 'print everything as JSON')
     .action(inspect);
 }
@@ -20,5 +29,44 @@ export function addInspect(program: Command): void {
 async function inspect(source: string, options: InspectOptions): Promise<void> {
   const { inspectModel, renderInspect } = await import('@sagemaker-tfs/model-packaging');
   const report = await inspectModel(source);
-  printResult(options.json, report, () => renderInspect(report, { examples: options.examples }));
+  const { json, examples = false, variables = false, ops = false, writeSample } = options;
+  const sections = { examples, variables, ops };
+  const written = writeSample ? await sampleTo(writeSample, source) : undefined;
+  printResult(json, report, () => {
+    const text = renderInspect(report, sections);
+    return Object.values(sections).some(Boolean) || !process.stdout.isTTY ? text : brief(text);
+  });
+  if (written) remark(written);
+}
+
+/** For people in a terminal: lines that fit, and what else there is. Requests to copy are never cut. */
+function brief(text: string): string {
+  const style = styleOf(process.stdout);
+  const fit = (line: string) => fitted(line, style.width);
+  const more = '  More: --examples, --variables, --ops, --write-sample FILE, --json';
+  return [...text.split('\n').map(fit), '', style.quiet(fit(more))].join('\n');
+}
+
+/**
+ * Writes a made-up request to `file`.
+ * @returns how to send it
+ * @throws CommandError NO_SAMPLE, OUTPUT_FAILED
+ */
+async function sampleTo(file: string, source: string): Promise<string> {
+  const { writeFile } = await import('node:fs/promises');
+  const { sampleOfModel } = await import('@sagemaker-tfs/model-packaging');
+  const { mediaTypeOf } = await import('@sagemaker-tfs/tensors');
+  const sample = await sampleOfModel(source);
+  if (!sample) {
+    throw new CommandError(
+      'NO_SAMPLE',
+      `no request can be made up for ${source}. Its signatures show what it takes: write one by hand.`,
+    );
+  }
+  await writeFile(file, sample.body).catch((cause: unknown) => {
+    throw new CommandError('OUTPUT_FAILED', `cannot write ${file}.`, { cause });
+  });
+  const isKnown = mediaTypeOf(file) === sample.contentType;
+  const type = isKnown ? '' : ` --content-type ${sample.contentType}`;
+  return `written to ${file}; sagemaker-tfs invoke ${file}${type} sends it`;
 }

@@ -59,7 +59,7 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   });
   const milliseconds = performance.now() - from;
   if (options.out) await writeWhole(options.out, answer.bytes);
-  print(answer, milliseconds, options);
+  await print(answer, milliseconds, options);
 }
 
 /** The attributes that the options name, behind those given as text. @throws CommandError USAGE if both name one */
@@ -107,7 +107,8 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-function print(answer: Answer, milliseconds: number, options: InvokeOptions): void {
+/** For people in a terminal a view of the answer; a pipe gets the body as it came. */
+async function print(answer: Answer, milliseconds: number, options: InvokeOptions): Promise<void> {
   const { status, contentType, customAttributes, bytes } = answer;
   const isText = /json|text|csv/.test(contentType);
   if (options.json) {
@@ -118,9 +119,15 @@ function print(answer: Answer, milliseconds: number, options: InvokeOptions): vo
     );
     return;
   }
+  if (process.stdout.isTTY && !options.out) {
+    const { answerLines } = await import('../terminal/answer-lines.ts');
+    const { styleOf } = await import('../terminal/style.ts');
+    const lines = answerLines(answer, milliseconds, styleOf(process.stdout));
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return;
+  }
   remark(`${status} ${contentType}, ${bytes.length} bytes in ${ms(milliseconds)} ms`);
   if (options.out) remark(`written to ${options.out}`);
   else if (isText) process.stdout.write(`${answer.text().trimEnd()}\n`);
-  else if (process.stdout.isTTY) process.stderr.write('binary answer not shown; use --out FILE\n');
   else process.stdout.write(bytes);
 }

@@ -145,6 +145,13 @@ async function archive(
     },
   }).finally(() => bar.stop());
   const result = { ...packaged, verification };
+  if (process.stdout.isTTY && !options.json) {
+    const { packageLines } = await import('../terminal/package-lines.ts');
+    const { styleOf } = await import('../terminal/style.ts');
+    const lines = packageLines(packaged, verification, styleOf(process.stdout));
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return;
+  }
   printResult(options.json, result, () =>
     [
       `${result.path}: ${formatBytes(result.bytes)}${result.unchanged ? ', unchanged' : ''}`,

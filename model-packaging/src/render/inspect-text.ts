@@ -10,55 +10,78 @@ import type {
 import { takesExamples } from '../samples/synthetic.ts';
 import { formatBytes } from './format.ts';
 import { requestExamples } from './request-examples.ts';
+import { defaultText, signatureText } from './signature-text.ts';
 import { textTable } from './text-table.ts';
 
 /** Variables shown before the rest is summed up. */
 const SHOWN_VARIABLES = 40;
 
-/** How much to print. */
+/** What to print besides names, sizes, inputs and outputs. Default of each: false. */
 export interface InspectTextOptions {
-  /** Request examples for each signature. Default: true. */
+  /** Request examples for each signature. */
   readonly examples?: boolean;
+  /** A table of the variables. */
+  readonly variables?: boolean;
+  /** Operations, functions, assets, and the tensors behind inputs and outputs. */
+  readonly ops?: boolean;
 }
 
-/** The report as tables and lines. */
+/** The report as lines: a few for each version, and the sections asked for. */
 export function renderInspect(report: InspectReport, options: InspectTextOptions = {}): string {
   const sections = report.models.flatMap(({ name, versions }) =>
-    versions.map((version) => renderVersion(name, version, options.examples ?? true)),
+    versions.map((version) => renderVersion(name, version, options)),
   );
   return sections.join('\n\n');
 }
 
-function renderVersion(model: string, report: VersionReport, examples: boolean): string {
-  const { version, directory, bytes, files, metaGraphs, problems } = report;
+function renderVersion(model: string, report: VersionReport, options: InspectTextOptions): string {
+  const { version, bytes, variables, metaGraphs, problems } = report;
+  const tensorflow = metaGraphs.find(({ tensorflowVersion }) => tensorflowVersion);
+  const facts = [
+    `${model} v${version}`,
+    formatBytes(bytes),
+    ...(tensorflow ? [`saved by TensorFlow ${tensorflow.tensorflowVersion}`] : []),
+    `${variables.length} variable${variables.length === 1 ? '' : 's'}`,
+  ];
   return [
-    `${model} version ${version}: ${formatBytes(bytes)} in ${files} files`,
-    directory,
-    ...problems.map((problem) => `PROBLEM: ${problem}`),
-    ...metaGraphs.flatMap((graph) => [
-      '',
-      renderMetaGraph(graph, examples ? report.exampleFeatures : undefined),
-    ]),
-    '',
-    renderVariables(report),
+    facts.join(' · '),
+    ...problems.map((problem) => `  PROBLEM: ${problem}`),
+    ...metaGraphs.flatMap((graph) => graphLines(graph, report, options)),
+    ...(options.variables ? ['', renderVariables(report)] : []),
   ].join('\n');
 }
 
-/** @param features for request examples; without it there are none */
-function renderMetaGraph(
+/** Signatures of one graph; its tags where there are several graphs. */
+function graphLines(
   graph: MetaGraphReport,
-  features: VersionReport['exampleFeatures'] | undefined,
-): string {
-  const { tags, tensorflowVersion, producer, minConsumer, nodes, ops, customOps } = graph;
+  { metaGraphs, exampleFeatures: features }: VersionReport,
+  options: InspectTextOptions,
+): string[] {
+  const { tags, signatures, customOps } = graph;
+  const all = Object.entries(signatures);
+  const isServed = tags.length === 1 && tags[0] === 'serve';
+  const shown = all.filter(([key, { methodName }]) => methodName || !key.startsWith('__'));
+  return [
+    ...(metaGraphs.length > 1 ? [`  graph [${tags.join(', ')}]`] : []),
+    ...shown.flatMap(([key, signature]) => signatureText(key, signature, shown.length)),
+    ...(shown.length === 0 ? ['  no signature'] : []),
+    ...(customOps.length > 0 ? [`  custom operations: ${customOps.join(', ')}`] : []),
+    ...(options.examples && isServed
+      ? all.map(([key, signature]) => renderExamples(key, signature, features))
+      : []),
+    ...(options.ops ? [renderGraph(graph)] : []),
+  ];
+}
+
+function renderGraph(graph: MetaGraphReport): string {
+  const { tags, producer, minConsumer, nodes, ops } = graph;
   const lines = [
-    `Graph [${tags.join(', ')}]: TensorFlow ${tensorflowVersion || 'unknown'}, producer ${producer}, min consumer ${minConsumer}, ${nodes} nodes`,
+    '',
+    `Graph [${tags.join(', ')}]: producer ${producer}, min consumer ${minConsumer}, ${nodes} nodes`,
   ];
   for (const [key, signature] of Object.entries(graph.signatures)) {
     lines.push('', `Signature ${key} (${signature.methodName || 'no method name'})`);
     lines.push(renderTensors(signature));
-    if (features && tags.length === 1 && tags[0] === 'serve') {
-      lines.push(renderExamples(key, signature, features));
-    }
   }
   for (const { name, options } of graph.functions) {
     const calls = options.map((option) =>
@@ -71,7 +94,6 @@ function renderMetaGraph(
     count > 1 ? `${name} x${count}` : name,
   );
   lines.push('', `Operations (${names.length}): ${names.join(', ')}`);
-  if (customOps.length > 0) lines.push(`Custom operations: ${customOps.join(', ')}`);
   return lines.join('\n');
 }
 
@@ -89,11 +111,6 @@ function renderTensors({ inputs, outputs }: SignatureReport): string {
   const hasDefaults = all.some((row) => row[5] !== '');
   const head = ['', 'name', 'dtype', 'shape', 'tensor', ...(hasDefaults ? ['default'] : [])];
   return textTable(head, hasDefaults ? all : all.map((row) => row.slice(0, 5)));
-}
-
-function defaultText(values: readonly (number | string | boolean)[]): string {
-  const shown = values.slice(0, 4).map((value) => JSON.stringify(value));
-  return shown.join(', ') + (values.length > 4 ? `, ... (${values.length})` : '');
 }
 
 function renderExamples(

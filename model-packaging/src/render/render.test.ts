@@ -57,9 +57,10 @@ test.each(signatures)(
 );
 
 test('the text tells signatures, functions, assets, operations and problems', async () => {
-  const text = renderInspect(await inspectModel(fixtureModel('text_vocabulary').basePath));
+  const report = await inspectModel(fixtureModel('text_vocabulary').basePath);
+  const text = renderInspect(report, { examples: true, ops: true, variables: true });
   for (const word of [
-    'text_vocabulary version 1',
+    'text_vocabulary v1',
     'Signature translate',
     'Function look_up',
     'vocabulary.txt',
@@ -69,12 +70,36 @@ test('the text tells signatures, functions, assets, operations and problems', as
     expect(text).toContain(word);
   }
   expect(text).not.toContain('PROBLEM');
-  const custom = renderInspect(await inspectModel(fixtureModel('custom_op').basePath), {
-    examples: false,
-  });
+  expect(renderInspect(report)).not.toMatch(/curl|Function|Operations|No variables/);
+  const custom = renderInspect(await inspectModel(fixtureModel('custom_op').basePath));
   expect(custom).toMatch(/PROBLEM: .*ExampleCustomOp/);
   expect(custom).not.toContain('curl');
 });
+
+test.each(fixtureModels().map((model) => [`${model.name}/${model.version}`, model] as const))(
+  'the brief text of %s names every input and output of every signature, and few lines more',
+  async (_, { basePath }) => {
+    const report = await inspectModel(basePath);
+    const lines = renderInspect(report).split('\n');
+    const graphs = report.models.flatMap(({ versions }) =>
+      versions.flatMap(({ metaGraphs }) => metaGraphs),
+    );
+    const signatures = graphs
+      .flatMap(({ signatures }) => Object.entries(signatures))
+      .filter(([key, { methodName }]) => methodName || !key.startsWith('__'))
+      .map(([, signature]) => signature);
+    const tensors = signatures.flatMap(({ inputs, outputs }) => [
+      ...Object.keys(inputs),
+      ...Object.keys(outputs),
+    ]);
+    for (const name of tensors) expect(lines.some((line) => line.includes(name))).toBe(true);
+    const problems = report.models.flatMap(({ versions }) => versions.flatMap((v) => v.problems));
+    const others = lines.length - tensors.length - signatures.length - problems.length;
+    expect(others).toBeLessThanOrEqual(
+      3 * report.models.flatMap((m) => m.versions).length + 2 * graphs.length,
+    );
+  },
+);
 
 test('names of signatures go into headers as ASCII', () => {
   const input = { dtype: 'float32', shape: [-1, 8, 8, 3], tensorName: 'x:0' };

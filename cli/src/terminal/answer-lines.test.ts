@@ -1,0 +1,92 @@
+/** Answers that no model of this repository gives. */
+import type { Answer } from '@sagemaker-tfs/client';
+import { readAnswer } from '../../../client/src/answer/answer.ts';
+import { answerLines } from './answer-lines.ts';
+import type { Style } from './style.ts';
+
+const plain = (text: string) => text;
+const styleOf = (width: number): Style => ({
+  good: plain,
+  bad: plain,
+  quiet: plain,
+  strong: plain,
+  width,
+});
+
+function answerOf(body: unknown, contentType = 'application/json'): Answer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const bytes = Buffer.from(text);
+  return readAnswer({ status: 200, contentType, customAttributes: '', bytes }, undefined);
+}
+
+const lines = (answer: Answer, width = 80) => answerLines(answer, 5.234, styleOf(width));
+
+const BOXES = {
+  predictions: [
+    [
+      { box: [0.1, 0.2, 0.5, 0.6], score: 0.92, class: 1, label: 'person' },
+      { box: [0, 0, 1, 1], score: 0.3, class: 7 },
+    ],
+  ],
+};
+
+test('boxes: names, scores, corners', () => {
+  expect(lines(answerOf(BOXES))).toEqual([
+    expect.stringMatching(/^✓ 200 · application\/json · .* · 5\.23 ms$/),
+    '  person    92.0 %  0.100,0.200 to 0.500,0.600',
+    '  class 7   30.0 %  0.000,0.000 to 1.000,1.000',
+    '  corners: top,left to bottom,right, as shares of the picture',
+  ]);
+  expect(lines(answerOf({ predictions: [[]] })).join()).not.toContain('NaN');
+});
+
+test('scores that are no shares have bars against the best one, and no percent sign', () => {
+  const logits = { predictions: [[-2, 8.5, 4.25]] };
+  const [, best, second, worst] = lines(answerOf(logits));
+  expect(best).toMatch(/^ {2}class 1 {2}█{40} {3}8\.5$/);
+  expect(second?.match(/█/g)).toHaveLength(20);
+  expect(worst).toMatch(/^ {2}class 0 {2} +-2$/);
+});
+
+test.each([20, 40, 80, 200])('no line is wider than %i columns', (width) => {
+  const answers = [
+    answerOf(BOXES),
+    answerOf({ predictions: [Array.from({ length: 1000 }, (_, at) => at / 1e6)] }),
+    answerOf({ outputs: { ['a'.repeat(300)]: [[1, 2]], b: ['x'.repeat(500)] } }),
+    answerOf({ anything: { else: 'y'.repeat(500) } }),
+    answerOf('a,b\n1,2\n'.repeat(50), 'text/csv'),
+    answerOf('binary', 'application/octet-stream'),
+  ];
+  for (const answer of answers) {
+    const shown = lines(answer, width);
+    expect(Math.max(...shown.map((line) => Array.from(line).length))).toBeLessThanOrEqual(width);
+    expect(shown.length).toBeLessThan(30);
+  }
+});
+
+test('nothing in an answer moves the cursor, colors the screen or turns text round', () => {
+  const evil = '\x1b[2J\x1b]0;owned\x07\r\u202egnp.exe\x9b31m';
+  const answers = [
+    answerOf({ predictions: [[{ box: [0, 0, 1, 1], score: 1, class: 1, label: evil }]] }),
+    answerOf({ outputs: { [evil]: [1], names: [evil] } }),
+    answerOf({ free: evil }),
+    answerOf(`${evil}\n`, 'text/plain'),
+  ];
+  for (const answer of answers) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not come through
+    expect(lines(answer).join('')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]/);
+  }
+});
+
+test('64-bit integers keep their digits; what is not a number is shown as such', () => {
+  const text = lines(answerOf('{"outputs": {"a": [9007199254740993], "b": [NaN, Infinity]}}')).join(
+    '\n',
+  );
+  expect(text).toContain('int64 [1]  9007199254740993');
+  expect(text).toMatch(/\[2\] {2}NaN Infinity/);
+});
+
+test('scores that are not finite make no bar and no error', () => {
+  const shown = lines(answerOf('{"predictions": [[NaN, 0.5, Infinity]]}')).join('\n');
+  expect(shown).toContain('class');
+});

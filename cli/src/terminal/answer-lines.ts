@@ -1,0 +1,133 @@
+/** What `invoke` shows to people: classes as bars, boxes as a list, tensors in a line each, else the text. */
+import type { Answer, TypedTensor } from '@sagemaker-tfs/client';
+import { type Box, boxesOfJson } from '../../../playground/src/answer/boxes.ts';
+import {
+  areShares,
+  type Classes,
+  classesOf,
+  type ScoredClass,
+} from '../../../playground/src/answer/classes.ts';
+import { figure } from '../../../playground/src/answer/statistics.ts';
+import { ms } from '../output/print.ts';
+import { fitted, type Style, shortBytes } from './style.ts';
+
+/** Classes, boxes, tensors and lines of text that are shown. */
+const SHOWN = { classes: 5, boxes: 10, tensors: 20, lines: 20 };
+/** Columns of a name before its bar. */
+const NAME = 24;
+/** Elements of a tensor at its line's end. */
+const VALUES = 8;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** The lines of an answer that took so many milliseconds, each in the style's width. */
+export function answerLines(answer: Answer, milliseconds: number, style: Style): string[] {
+  const { status, contentType, customAttributes, bytes } = answer;
+  const version = customAttributes['tfs-model-version'];
+  const facts = [
+    String(status),
+    contentType.split(';', 1)[0] ?? '',
+    shortBytes(bytes.length),
+    `${ms(milliseconds)} ms`,
+    ...(version ? [`version ${version}`] : []),
+  ];
+  const body = bodyLines(answer, style).map((line) => `  ${fitted(line, style.width - 2)}`);
+  return [`${style.good('✓')} ${fitted(facts.join(' · '), style.width - 2)}`, ...body];
+}
+
+function bodyLines(answer: Answer, style: Style): string[] {
+  const isJson = answer.contentType.includes('json');
+  const boxes = isJson ? boxesOfJson(attempt(() => answer.json())) : undefined;
+  if (boxes) return boxLines(boxes);
+  const tensors = attempt(() => answer.tensors());
+  if (!tensors) return textLines(answer);
+  const classes = classesOf(tensors, []);
+  return [...(classes ? classLines(classes, style.width - 2) : []), ...tensorLines(tensors)];
+}
+
+/** The best classes with bars: of the whole where the scores are shares, else of the best score. */
+function classLines({ classes }: Classes, width: number): string[] {
+  const shares = areShares(classes);
+  const shown = classes.slice(0, SHOWN.classes);
+  const values = shown.map(({ score }) => (shares ? percent(score) : figure(score)));
+  const name = Math.min(NAME, Math.max(...shown.map((one) => Array.from(one.name).length)));
+  const value = Math.max(...values.map((text) => text.length));
+  const room = Math.max(0, Math.min(40, width - name - value - 4));
+  const whole = shares ? 1 : Math.max(...shown.map(({ score }) => score), Number.MIN_VALUE);
+  const lines = shown.map((one: ScoredClass, at) =>
+    [
+      fitted(one.name, name).padEnd(name),
+      bar(one.score / whole, room).padEnd(room),
+      (values[at] as string).padStart(value),
+    ].join('  '),
+  );
+  const rest = classes.length - shown.length;
+  return rest > 0 ? [...lines, `… and ${rest} more`] : lines;
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+/** A bar of `share` of `room` columns, in eighths of a column. */
+function bar(share: number, room: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share || 0)) * room * 8);
+  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
+}
+
+/** Boxes, best first, with their corners as shares of the picture. */
+function boxLines(boxes: readonly Box[]): string[] {
+  if (boxes.length === 0) return ['nothing found'];
+  const name = Math.min(NAME, Math.max(...boxes.map((box) => Array.from(box.name).length)));
+  const lines = boxes.slice(0, SHOWN.boxes).map((box) => {
+    const corner = (top: number, left: number) => `${top.toFixed(3)},${left.toFixed(3)}`;
+    const corners = `${corner(box.top, box.left)} to ${corner(box.bottom, box.right)}`;
+    return `${fitted(box.name, name).padEnd(name)}  ${percent(box.score).padStart(7)}  ${corners}`;
+  });
+  const rest = boxes.length - lines.length;
+  const legend = 'corners: top,left to bottom,right, as shares of the picture';
+  return [...lines, ...(rest > 0 ? [`… and ${rest} more`] : []), legend];
+}
+
+function tensorLines(tensors: Readonly<Record<string, TypedTensor>>): string[] {
+  const all = Object.entries(tensors);
+  const shown = all.slice(0, SHOWN.tensors);
+  const name = Math.min(32, Math.max(0, ...shown.map(([key]) => Array.from(key).length)));
+  const lines = shown.map(([key, tensor]) => {
+    const { dtype, shape } = tensor;
+    return `${fitted(key, name).padEnd(name)}  ${dtype} [${shape.join(',')}]  ${firstValues(tensor)}`;
+  });
+  const rest = all.length - shown.length;
+  return rest > 0 ? [...lines, `… and ${rest} more outputs`] : lines;
+}
+
+function firstValues(tensor: TypedTensor): string {
+  const decoder = new TextDecoder();
+  const values =
+    tensor.dtype === 'string'
+      ? tensor.data.slice(0, VALUES).map((bytes) => JSON.stringify(decoder.decode(bytes)))
+      : Array.from<number | bigint, string>(tensor.data.slice(0, VALUES), (value) =>
+          typeof value === 'bigint' ? String(value) : figure(value),
+        );
+  return values.join(' ') + (tensor.data.length > VALUES ? ' …' : '');
+}
+
+/** The start of a text; of anything else, how to keep it. */
+function textLines(answer: Answer): string[] {
+  if (!/json|text|csv/.test(answer.contentType)) return ['not shown: keep it with --out FILE'];
+  const parsed = answer.contentType.includes('json') ? attempt(() => answer.json()) : undefined;
+  const text = parsed === undefined ? answer.text() : JSON.stringify(parsed, bigintText, 2);
+  const lines = text.trimEnd().split('\n');
+  const rest = lines.length - SHOWN.lines;
+  return rest > 0
+    ? [...lines.slice(0, SHOWN.lines), `… and ${rest} more lines: --out FILE keeps all`]
+    : lines;
+}
+
+const bigintText = (_key: string, value: unknown) =>
+  typeof value === 'bigint' ? String(value) : value;
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+/** `invoke`, `inspect`, `package` and `doctor` as people see them: over a pseudo-terminal, before real models. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { prepareModelRoot } from '../serving/model-root.ts';
+import { startRuntime } from '../serving/runtime-process.ts';
+import { startTerminal } from './testing/terminal.ts';
+
+const ROOT = join(__dirname, '..', '..', '..');
+const DIGITS = join(ROOT, 'examples', 'digits');
+
+jest.setTimeout(240_000);
+
+let work: string;
+beforeAll(() => {
+  // Within the repository: the handler imports `sagemaker-tfs/handler`.
+  mkdirSync(join(ROOT, '.cache'), { recursive: true });
+  work = mkdtempSync(join(ROOT, '.cache', 'views-test-'));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** Runs a verb to its end. */
+async function shown(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const terminal = startTerminal(args, environment, work);
+  const status = await terminal.ended;
+  return { status, text: terminal.text(), raw: terminal.raw() };
+}
+
+/** What differs from run to run is replaced. */
+function steady(text: string): string {
+  return text
+    .replace(/^.*\r/gm, '')
+    .replaceAll(ROOT, 'ROOT')
+    .replace(/[\d.]+ (ms|s)\b/g, 'N $1')
+    .replace(/[\d.]+ kB/g, 'N kB')
+    .replace(/\b[0-9a-f]{40,64}\b/g, 'HEX')
+    .replace(/ +$/gm, '');
+}
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+/** Answers of a served model, each with the arguments of `invoke`. */
+async function answers(
+  [model, handler]: readonly [model: string, handler?: string],
+  ask: (url: string) => Promise<void>,
+): Promise<void> {
+  const root = await prepareModelRoot(model, handler);
+  try {
+    const log = join(work, 'runtime.log');
+    const runtime = await startRuntime({ modelDirectory: root.directory, log });
+    try {
+      await ask(runtime.url);
+    } finally {
+      await runtime.stop();
+    }
+  } finally {
+    await root.cleanUp();
+  }
+}
+
+test('invoke: classes as bars, tensors in a line each; NO_COLOR; a pipe and --json as ever', async () => {
+  await answers([join(DIGITS, 'model'), join(DIGITS, 'inference.ts')], async (url) => {
+    const args = ['invoke', join(DIGITS, 'samples', '00000-7.jpg'), '--url', url];
+    const view = await shown(args);
+    expect(view.status).toBe(0);
+    expect(steady(view.text)).toMatchSnapshot();
+    expect(widest(view.text)).toBeLessThanOrEqual(80);
+    expect(view.raw).toContain('\x1b[32m✓');
+    const plain = await shown(args, { NO_COLOR: '1' });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
+    expect(plain.raw).not.toMatch(/\x1b\[\d+m/);
+    const { text } = await shown([...args, '--json']);
+    expect(JSON.parse(text)).toMatchObject({ status: 200 });
+  });
+});
+
+test('inspect: what goes in and out, and what else there is; --write-sample writes what the model takes', async () => {
+  const brief = await shown(['inspect', join(DIGITS, 'model')]);
+  expect(steady(brief.text)).toMatchSnapshot();
+  expect(
+    steady((await shown(['inspect', fixtureModel('tf1_classifier').basePath])).text),
+  ).toMatchSnapshot();
+  for (const [name, ending] of [
+    ['half_plus_two', 'npz'],
+    ['tf1_classifier', 'tfrecord'],
+  ] as const) {
+    const model = fixtureModel(name).basePath;
+    const file = join(work, `sample.${ending}`);
+    const { text } = await shown(['inspect', model, '--write-sample', file]);
+    expect(text).toContain(`sagemaker-tfs invoke ${file} sends it`);
+    await answers([model], async (url) => {
+      const answer = await shown(['invoke', file, '--url', url]);
+      expect(answer.text).toMatch(/^✓ 200 · /);
+    });
+  }
+});
+
+test('package: steps ticked, the answer, the next command', async () => {
+  const args = [join(DIGITS, 'model'), '--handler', join(DIGITS, 'inference.ts')];
+  const view = await shown(['package', ...args, '--out', 'model.tar.gz']);
+  expect(view.status).toBe(0);
+  const from = view.text.indexOf('✓');
+  expect(steady(view.text.slice(from))).toMatchSnapshot();
+  expect(widest(steady(view.text.slice(from)))).toBeLessThanOrEqual(80);
+  expect(existsSync(join(work, 'model.tar.gz'))).toBe(true);
+});
+
+test('doctor: by what it is for, with fixes', async () => {
+  const { text } = await shown(['doctor'], {
+    PATH: process.env.PATH,
+    CDK_DOCKER: join(work, 'no-docker'),
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_SHARED_CREDENTIALS_FILE: join(work, 'none'),
+    AWS_CONFIG_FILE: join(work, 'none'),
+    AWS_ACCESS_KEY_ID: undefined,
+    AWS_PROFILE: undefined,
+  });
+  const at = ['Serve', 'Package', 'Deploy'].map((group) =>
+    text.search(new RegExp(`^${group}`, 'm')),
+  );
+  expect(at).toEqual([...at].sort((a, b) => a - b));
+  expect(at[0]).toBeGreaterThanOrEqual(0);
+  expect(text).toMatch(/- container builder .*\n.*\n? *.*→ install Docker/);
+  expect(text).toContain('→ aws sso login or aws configure');
+  expect(widest(text)).toBeLessThanOrEqual(80);
+  const found = await shown(['doctor'], { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });
+  expect(found.text).toMatch(/✓ AWS credentials +found/);
+});
