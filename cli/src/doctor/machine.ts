@@ -164,25 +164,28 @@ const QUOTA =
 async function awsCredentials(): Promise<MachineFinding> {
   const { S3Client } = await import('@aws-sdk/client-s3');
   const finding = { ...deploy, what: 'AWS credentials' };
+  const missing = {
+    ...finding,
+    ok: false,
+    detail: 'none; needed by cdk deploy only',
+    fix: 'aws sso login or aws configure, and AWS_PROFILE where it is not the default',
+  };
   const client = new S3Client({ region: 'us-east-1' });
   const late = new AbortController();
   try {
-    const timeout = sleep(CHAIN_TIMEOUT, undefined, { signal: late.signal }).then(() => {
-      throw new Error('no answer');
-    });
-    await Promise.race([client.config.credentials(), timeout]);
+    const timeout = sleep(CHAIN_TIMEOUT, undefined, { signal: late.signal });
+    if (!(await Promise.race([client.config.credentials(), timeout]))) return missing;
     const detail = `found; doctor --account looks into the account. ${QUOTA}`;
     return { ...finding, ok: true, detail };
   } catch {
-    const fix = 'aws sso login or aws configure, and AWS_PROFILE where it is not the default';
-    return { ...finding, ok: false, detail: 'none; needed by cdk deploy only', fix };
+    return missing;
   } finally {
     late.abort();
     client.destroy();
   }
 }
 
-/** What a program prints first, or its name; undefined where it is not here or fails. */
+/** What a program prints first, or its name; undefined if it is missing or fails. */
 async function firstLine(name: string, args: readonly string[]): Promise<string | undefined> {
   const { execa } = await import('execa');
   const result = await execa(name, args, { reject: false, timeout: 10_000 });

@@ -19,7 +19,7 @@ const NAME = 24;
 const VALUES = 8;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** The lines of an answer that took so many milliseconds, each in the style's width. */
+/** The lines of an answer, each in the style's width. @param milliseconds that it took */
 export function answerLines(answer: Answer, milliseconds: number, style: Style): string[] {
   const { status, contentType, customAttributes, bytes } = answer;
   const version = customAttributes['tfs-model-version'];
