@@ -18,16 +18,20 @@ export function checkExample(bytes: Uint8Array, { maxFeatures, maxStrings }: Exa
   const checkLists: OnBytes = (list, kind) => {
     countList();
     if (kind === BYTES_LIST) forEachBytes(list, [VALUES], countString);
-    else if (kind === FLOAT_LIST) forEachBytes(list, [VALUES], checkFloats);
-    else forEachBytes(list, [VALUES], checkVarints);
+    else if (kind === FLOAT_LIST) forEachBytes(list, [VALUES], checkFloats, WIRE.fixed32);
+    else forEachBytes(list, [VALUES], checkVarints, WIRE.varint);
   };
   forEachBytes(bytes, [FEATURES], (features) => {
     countMessage();
     forEachBytes(features, [ENTRY], (entry) => {
       countFeature();
-      forEachBytes(entry, [KEY, FEATURE], (content, field) => {
+      forEachField(entry, (field, wireType, reader) => {
+        if (wireType !== WIRE.bytes) throw malformed(`field ${field} is of wire type ${wireType}`);
+        const content = readBytes(reader);
         if (field === FEATURE) forEachBytes(content, LISTS, checkLists);
+        else if (field !== KEY) throw malformed(`a feature has a field ${field}`);
         else if (!isUtf8(content)) throw malformed('the name of a feature is not UTF-8');
+        return true;
       });
     });
   });
@@ -44,9 +48,16 @@ const INT64_LIST = 3;
 const LISTS = [BYTES_LIST, FLOAT_LIST, INT64_LIST];
 const VALUES = 1;
 
-function forEachBytes(bytes: Uint8Array, fields: readonly number[], onBytes: OnBytes): void {
+/** @param single wire type of a value by itself, which is passed over. Readers differ about any other: it is refused. */
+function forEachBytes(
+  bytes: Uint8Array,
+  fields: readonly number[],
+  onBytes: OnBytes,
+  single?: number,
+): void {
   forEachField(bytes, (field, wireType, reader) => {
-    if (wireType !== WIRE.bytes || !fields.includes(field)) return false;
+    if (!fields.includes(field) || wireType === single) return false;
+    if (wireType !== WIRE.bytes) throw malformed(`field ${field} is of wire type ${wireType}`);
     onBytes(readBytes(reader), field);
     return true;
   });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import {
   elementCount,
@@ -271,4 +273,22 @@ describe('GET', () => {
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.text)).toEqual({ error });
   });
+});
+
+test.each([
+  [{ Host: 'evil.example' }, 403],
+  [{ Host: 'evil.example', Origin: 'http://evil.example' }, 403],
+  [{ Origin: 'http://evil.example' }, 403],
+  [{ 'Sec-Fetch-Site': 'cross-site' }, 403],
+  [{ Host: 'localhost:1' }, 200],
+  [{}, 200],
+])('on loopback %j is answered with %i', async (headers, status) => {
+  const asked = httpRequest(url('/v1/models/half_plus_two'), { headers }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) text += part;
+  expect([response.statusCode, text]).toEqual([
+    status,
+    expect.stringContaining(status === 200 ? 'AVAILABLE' : '"error"'),
+  ]);
 });

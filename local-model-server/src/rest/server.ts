@@ -9,6 +9,7 @@ import {
   StatusError,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
+import { findForeignPage, isLoopbackName } from '@sagemaker-tfs/tensors/foreign-pages';
 import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import type { ServingCore } from '../serving-core.ts';
@@ -75,6 +76,7 @@ async function serve(
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/json');
   try {
+    checkPage(options, request);
     await respond(core, options, request, response);
   } catch (error) {
     if (response.headersSent) return void response.destroy();
@@ -82,6 +84,12 @@ async function serve(
     response.statusCode = httpStatusOf(code);
     response.end(JSON.stringify({ error: message }, null, 4));
   }
+}
+
+/** On loopback a browser's pages of other sites could call it; TensorFlow Serving itself lets them. */
+function checkPage({ host }: RestOptions, { method = '', headers }: IncomingMessage): void {
+  const found = isLoopbackName(host) ? findForeignPage(method, headers, host) : undefined;
+  if (found) throw new StatusError(Code.PERMISSION_DENIED, found.message);
 }
 
 async function respond(

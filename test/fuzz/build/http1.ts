@@ -189,3 +189,9 @@ export function answerOf(random: Random, body: string): string {
   const content = isChunked ? (random(10) ? chunked(random, body) : wrongChunks(random)) : body;
   return `${interim}${version} ${status}\r\n${fields}${connection}${framing}\r\n${content}`;
 }
+
+/** Replies of a model server, one with a length and one in chunks. */
+export const REPLIES: readonly string[] = [
+  'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+];

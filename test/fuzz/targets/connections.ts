@@ -13,7 +13,7 @@ import { ConnectionLost } from '../../../container/src/transport/connection-lost
 import { UnaryChannel } from '../../../container/src/transport/grpc/unary-channel.ts';
 import { HttpConnection } from '../../../container/src/transport/http/http-connection.ts';
 import { readAnswers } from '../../faults/raw-answers.ts';
-import { answerOf, HIDDEN_PATH, requestsOf, type Sent } from '../build/http1.ts';
+import { answerOf, HIDDEN_PATH, REPLIES, requestsOf, type Sent } from '../build/http1.ts';
 import { serverBytes } from '../build/http2.ts';
 import { pick, type Random } from '../random.ts';
 import { Refused, type Target } from '../target.ts';
@@ -282,10 +282,7 @@ export const CONNECTIONS: readonly Target[] = [
   },
   {
     name: 'rest-connection',
-    seeds: async () => [
-      Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
-      Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
-    ],
+    seeds: async () => REPLIES.map((reply) => Buffer.from(reply)),
     tokens: [
       '\r\n',
       '\r\n\r\n',

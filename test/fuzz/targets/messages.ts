@@ -1,4 +1,5 @@
 /** Headers of requests, messages of TensorFlow, and replies of the model server as whole buffers. */
+import { fromBinary } from '@bufbuild/protobuf';
 import {
   decodePredictResponse,
   decodeTensorProto,
@@ -9,7 +10,9 @@ import {
   TensorError,
   toNested,
 } from '@sagemaker-tfs/tensors';
+import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
 import { readPredictReply } from '../../../container/src/backends/rest/predict-json.ts';
+import { checkExample } from '../../../container/src/codecs/check-example.ts';
 import { acceptableTypes, parseMediaType } from '../../../container/src/codecs/media-type.ts';
 import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
 import { decodeExample } from '../../../container/src/codecs/tf-example.ts';
@@ -27,7 +30,7 @@ import {
   ResponseReader,
 } from '../../../container/src/transport/http/response-reader.ts';
 import { slip } from '../build/bytes.ts';
-import { answerOf } from '../build/http1.ts';
+import { answerOf, REPLIES as HTTP_REPLIES } from '../build/http1.ts';
 import { headerBlock, serverBytes } from '../build/http2.ts';
 import { sizesOf, tensorText } from '../build/json-text.ts';
 import { changedMessage } from '../build/protobuf.ts';
@@ -43,6 +46,16 @@ import {
 } from './codecs.ts';
 
 export const isTensorError = (error: unknown): boolean => error instanceof TensorError;
+
+function isExample(bytes: Uint8Array): boolean {
+  try {
+    checkExample(bytes, DEFAULT_DECODE_LIMITS);
+    return true;
+  } catch (error) {
+    if (isTensorError(error)) return false;
+    throw error;
+  }
+}
 
 const texts =
   (...list: string[]) =>
@@ -187,7 +200,11 @@ export const MESSAGES: readonly Target[] = [
     tokens: ['\x0a', '\x12', '\x1a', '\x0d', '\x08'],
     build: changedMessage,
     isRefusal: isTensorError,
-    read: (bytes) => Object.keys(decodeExample(bytes, DEFAULT_DECODE_LIMITS) ?? {}),
+    read: (bytes) => {
+      // What passes the check must be readable for TensorFlow Serving, here for another reader of protobuf.
+      if (isExample(bytes)) fromBinary(ExampleSchema, bytes);
+      return Object.keys(decodeExample(bytes, DEFAULT_DECODE_LIMITS) ?? {});
+    },
   },
   {
     name: 'rest-reply-json',
@@ -199,10 +216,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'rest-reply-http',
-    seeds: texts(
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
-    ),
+    seeds: texts(...HTTP_REPLIES),
     tokens: [
       '\r\n',
       '\r\n\r\n',
