@@ -53,6 +53,7 @@ export const COMMAND_ERRORS = {
   JOB_NOT_COMPLETED: failed('A job on SageMaker failed or was stopped.'),
   STATE_MACHINE_NOT_FOUND: failed('There is no such state machine, and no stack that exports one.'),
   EXECUTION_NOT_READ: failed('The settings of an execution cannot be read.'),
+  MODEL_UNSUITABLE: failed('A SageMaker model has no image and archive for a batch worker.'),
   INSTANCE_TYPES_REFUSED: failed('SageMaker refuses a job on each of the instance types.'),
   BUILD_INCOMPLETE: failed('A file that the build makes is missing or incomplete.'),
 } as const satisfies Readonly<Record<string, Definition>>;

@@ -13,10 +13,13 @@ setFlagsFromString('--no-flush-bytecode');
 
 /** Starts the runtime and ends the process with 0 after SIGTERM or SIGINT, with 1 where the start fails. */
 async function main(): Promise<void> {
+  const isBatchWorker = process.argv[2] === 'batch-worker';
+  // As SageMaker sets it for a transform job.
+  if (isBatchWorker) process.env.SAGEMAKER_BATCH ??= 'true';
   const reading = readEnvironmentOrExit();
   if (!reading) return;
   const { environment, warnings } = reading;
-  if (process.argv[2] === 'batch-worker') {
+  if (isBatchWorker) {
     const { main: batchWorker } = await import('./batch-worker/main.ts');
     await batchWorker(process.argv.slice(3), environment, warnings);
     process.exit();

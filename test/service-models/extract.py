@@ -18,6 +18,7 @@ OPERATIONS = {
         "CreateEndpoint",
         "UpdateEndpoint",
         "CreateTransformJob",
+        "CreateProcessingJob",
     ],
     "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy"],
     "cloudwatch": ["PutMetricAlarm"],

@@ -1,3 +1,4 @@
 /** Listings of S3, for programs that have the AWS SDK. */
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
+export { ATTEMPTS, patientRetries } from './patient-retries.ts';

@@ -37,6 +37,7 @@ type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
   readonly region?: string;
   readonly json?: true;
   readonly stateMachine?: string;
+  readonly engine: 'transform' | 'processing';
 } & MachineOptions;
 
 /** What only the state machine knows. */
@@ -72,7 +73,15 @@ export function addBatchStart(batch: Command): void {
       '--missing-only',
       'only the inputs that have no output of this model and these settings yet',
     )
-    .option('--job-name <name>', 'default: the model and the time, or the time');
+    .option('--job-name <name>', 'default: the model and the time, or the time')
+    .addOption(
+      new Option(
+        '--engine <name>',
+        'what does the work: a transform job, or a Processing job with the batch worker of the image, which packs its answers',
+      )
+        .choices(['transform', 'processing'])
+        .default('transform'),
+    );
   addMachine(start);
   addResources(start);
   addRequests(start);
@@ -188,8 +197,45 @@ async function batchStart(options: Options, command: Command): Promise<void> {
   if (!options.fallbacks && options.fallbackInstanceType) {
     throw usageError('--no-fallbacks and --fallback-instance-type say the opposite. Give one.');
   }
-  if (options.stateMachine === undefined) await startTransformJob(options);
+  if (options.engine === 'processing') await startWorkerJob(options, command);
+  else if (options.stateMachine === undefined) await startTransformJob(options);
   else await startMachine(options.stateMachine, options, command);
+}
+
+/** Options that a worker has no use for. */
+const NOT_OF_WORKERS = {
+  stateMachine: '--state-machine',
+  missingOnly: '--missing-only',
+  existing: '--existing',
+  dataType: '--data-type',
+  splitType: '--split-type',
+  batchStrategy: '--batch-strategy',
+  assembleWith: '--assemble-with',
+  maxPayload: '--max-payload',
+  transformAmiVersion: '--transform-ami-version',
+  invocationsTimeoutInSeconds: '--invocations-timeout-in-seconds',
+  invocationsMaxRetries: '--invocations-max-retries',
+} as const;
+
+async function startWorkerJob(options: Options, command: Command): Promise<void> {
+  for (const [name, flag] of Object.entries(NOT_OF_WORKERS)) {
+    if (command.getOptionValueSource(name) !== 'cli') continue;
+    throw usageError(`${flag} cannot be given with --engine processing. Leave it out.`);
+  }
+  const { keySuffix, maxFailurePercent, ...others } = options;
+  const job = { ...jobOf(others), keySuffix, maxFailurePercent };
+  const { withAws } = await import('../batch/aws/clients.ts');
+  const { startProcessing } = await import('../batch/aws/start-processing.ts');
+  const instanceType = await withAws(options.region, ({ sagemaker }) =>
+    startProcessing(sagemaker, job),
+  );
+  const { jobName, inputUri, outputUri } = job;
+  printResult(
+    options.json,
+    { started: true, jobName, instanceType },
+    () =>
+      `Started ${jobName} on ${instanceType}. When it has ended: sagemaker-tfs batch verify --input-uri ${inputUri} --output-uri ${outputUri}`,
+  );
 }
 
 /** Settings of the state machine (`batch/src/settings.ts`) that have another name than their option. */
@@ -199,7 +245,7 @@ const SETTING_NAMES: Readonly<Record<string, string>> = {
   inventory: 'inventoryUri',
 };
 /** Options that say how to start, and are no settings. */
-const NO_SETTINGS = new Set(['stateMachine', 'jobName', 'region', 'json']);
+const NO_SETTINGS = new Set(['engine', 'stateMachine', 'jobName', 'region', 'json']);
 /** What is fixed when the state machine is deployed. */
 const FIXED = { modelName: '--model-name', tag: '--tag', kmsKeyId: '--kms-key-id' } as const;
 

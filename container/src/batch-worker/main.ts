@@ -12,6 +12,7 @@ import type { Environment } from '../environment.ts';
 import { createLog } from '../observability/log.ts';
 import { inProcessVariables } from '../processes/in-process-variables.ts';
 import { ModelGone, rowMaker } from './answer.ts';
+import { modelDirectoryAt } from './archive.ts';
 import { ask } from './ask.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { s3Client, storeBelow } from './store.ts';
@@ -35,7 +36,7 @@ export async function main(
 ): Promise<void> {
   try {
     const options = readOptions(args, environment.batchTransform.maxConcurrent);
-    if (process.env[POISON] === undefined) process.exitCode = await supervise(environment);
+    if (process.env[POISON] === undefined) process.exitCode = await supervise(environment, options);
     else process.exitCode = await workHere(options, environment, warnings);
   } catch (error) {
     const { message, name } = error as Error;
@@ -47,7 +48,9 @@ export async function main(
 }
 
 /** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
-async function supervise(environment: Environment): Promise<number> {
+async function supervise(environment: Environment, options: WorkerOptions): Promise<number> {
+  const { modelPath } = options;
+  const modelDir = modelPath === undefined ? undefined : await modelDirectoryAt(modelPath);
   const poison: string[] = [];
   let child: ChildProcess | undefined;
   let stopping = false;
@@ -64,6 +67,7 @@ async function supervise(environment: Environment): Promise<number> {
       env: {
         ...process.env,
         ...inProcessVariables({ environment, variables: process.env }),
+        ...(modelDir !== undefined && { SAGEMAKER_TFS_MODEL_DIR: modelDir }),
         [POISON]: JSON.stringify(poison),
         ...(ends > 0 && { [CAUTIOUS]: 'true' }),
       },

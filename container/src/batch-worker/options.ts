@@ -5,6 +5,8 @@ import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
 
 /** A worker's settings, checked. */
 export interface WorkerOptions {
+  /** Archive or folder of the model; undefined where SageMaker or the user has laid it out. */
+  readonly modelPath: string | undefined;
   /** S3 prefix of the inputs. */
   readonly inputUri: string;
   /** S3 prefix of what is written. */
@@ -43,6 +45,7 @@ export const WORKER_DEFAULTS = {
 
 const TEXT = { type: 'string' } as const;
 const OPTIONS = {
+  'model-path': TEXT,
   input: TEXT,
   output: TEXT,
   'key-suffix': TEXT,
@@ -77,6 +80,7 @@ export function readOptions(
   const contentType = values['content-type'];
   if (!contentType) throw usage('Give --content-type, for example application/x-image.');
   return {
+    modelPath: values['model-path'],
     inputUri: input,
     outputUri: output,
     keySuffix: values['key-suffix'] ?? '',

@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { listPage } from '@sagemaker-tfs/batch/s3';
+import { ATTEMPTS, listPage, patientRetries } from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -23,8 +23,6 @@ export interface Store {
   list(start: string): Promise<string[]>;
 }
 
-/** Tries of a call, the first included: S3 answers 503 while it splits a prefix that is asked for more. */
-const ATTEMPTS = 10;
 /** Milliseconds. */
 const CONNECT_WITHIN = 5_000;
 const SILENT_FOR = 60_000;
@@ -38,7 +36,7 @@ export function s3Client(reads: number): S3Client {
   return new S3Client({
     // A bucket is no host name of a stand-in.
     forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL),
-    maxAttempts: ATTEMPTS,
+    retryStrategy: patientRetries(),
     requestHandler: {
       connectionTimeout: CONNECT_WITHIN,
       requestTimeout: SILENT_FOR,

@@ -44,7 +44,7 @@ export async function onFirstType(
   }
   throw new CommandError(
     'INSTANCE_TYPES_REFUSED',
-    `SageMaker refuses a job on each of these instance types. ${refusals.map(sentence).join(' ')} Ask for a quota 'for transform job usage', or give another --instance-type.`,
+    `SageMaker refuses a job on each of these instance types. ${refusals.map(sentence).join(' ')} Ask for a quota of the type for such jobs, or give another --instance-type.`,
     { cause },
   );
 }

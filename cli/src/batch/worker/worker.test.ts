@@ -241,14 +241,17 @@ test('another worker at the same range: one of them says so, and nothing is lost
 test('S3 under load, connections that break, objects that are deleted or forbidden', async () => {
   const random = uniform(11);
   const [deleted, forbidden] = [keyOf(40), keyOf(41)];
+  let gets = 0;
   s3.fail = (method, _bucket, key) => {
+    // All reads at once are refused, twice: more than the SDK's own quota of retries.
+    if (method === 'GET' && key.startsWith('in/') && ++gets <= 2 * 256) return 503;
     if (key === deleted) return 404;
     if (key === forbidden) return 403;
     const chance = random();
     if (method === 'GET' && chance < 0.1) return 0;
     return chance > 0.95 ? 503 : undefined;
   };
-  const { exitCode, stdout } = await run('trouble');
+  const { exitCode, stdout } = await run('trouble', '--ranges', '1');
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ gone: 1, failures: BAD.size + 1 });
   const name = (key: string) => key.slice('in/'.length);
