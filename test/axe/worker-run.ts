@@ -55,10 +55,10 @@ async function run(): Promise<void> {
   });
   try {
     const answers = await plainAnswers(work, s3);
-    const { seconds, memory } = await killAndGoOn(s3, tiles, kills);
+    const { seconds, memory, killed } = await killAndGoOn(s3, tiles, kills);
     const found = {
       tiles,
-      kills,
+      kills: killed,
       seconds,
       perSecond: tiles / seconds,
       ...check(s3, tiles, answers),
@@ -114,6 +114,7 @@ async function killAndGoOn(s3: GeneratedS3, tiles: number, kills: number) {
   const memory: number[] = new Array(10).fill(0);
   const started = performance.now();
   const done = () => linesOf(s3);
+  let killed = 0;
   for (const moment of [...moments, undefined]) {
     const running = command(s3, ...WORKER);
     let status: number | null | undefined;
@@ -127,12 +128,13 @@ async function killAndGoOn(s3: GeneratedS3, tiles: number, kills: number) {
     }
     if (status === undefined) {
       process.kill(-(running.child.pid as number), 'SIGKILL');
+      killed++;
       process.stderr.write(`killed at ${done()} tiles\n`);
     }
     const [ended] = await running;
-    if (moment === undefined && ended !== 0) throw new Error(`the last run ended with ${ended}`);
+    if (status !== undefined && ended !== 0) throw new Error(`a run ended with ${ended} by itself`);
   }
-  return { seconds: (performance.now() - started) / 1_000, memory };
+  return { seconds: (performance.now() - started) / 1_000, memory, killed };
 }
 
 /** Lines of the parts so far; each is counted once. */

@@ -18,6 +18,7 @@ npm run faults                      # each fault five times as long, overloads f
 npm run faults -- --minutes 60      # again and again
 npm run faults -- --only worker     # some rows
 npm run axe                         # a local batch job that is killed 50 times
+npm run axe:worker                  # a batch worker over a million generated pictures that is killed 20 times
 npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 \`\`\`
 

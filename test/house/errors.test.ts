@@ -21,6 +21,8 @@ const ROOMS = [
 const ALLOWED: Readonly<Record<string, string>> = {
   'batch/src/manifest-file.ts': "zod's findings in words, as the cause of a BatchError",
   'batch/src/manifest-stream.ts': 'the cause of a BatchError',
+  'batch/src/s3/patient-retries.ts':
+    'ends the tries of the SDK, which throws the last error itself',
   'cli/src/estimate/prices.ts': "zod's findings in words, as the cause of a CommandError",
   'libtensorflow/src/fetch/interruption.ts':
     'the reason for an abort; the process ends by its signal',

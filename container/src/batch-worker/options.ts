@@ -5,7 +5,7 @@ import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
 
 /** A worker's settings, checked. */
 export interface WorkerOptions {
-  /** Archive or folder of the model; undefined where SageMaker or the user has laid it out. */
+  /** Archive or folder of the model; undefined if the model directory of the environment has it. */
   readonly modelPath: string | undefined;
   /** S3 prefix of the inputs. */
   readonly inputUri: string;
