@@ -46,6 +46,20 @@ describe('top K', () => {
     expect(outputs.scores?.dtype).toBe('float32');
   });
 
+  test.each<[string, string[]]>([
+    ['before', ['classes', 'probabilities', 'other']],
+    ['behind', ['probabilities', 'other', 'classes']],
+  ])("an output that is named as top K's result, and comes %s it, gives way", (_, order) => {
+    const own = tensorFromNested('int64', [7n, 7n]);
+    const all: TensorMap = { probabilities: scores, classes: own, other: own };
+    const sent = Object.fromEntries(order.map((name) => [name, all[name] as never]));
+    const topK = { output: 'probabilities', k: 1 };
+    const { outputs } = apply(sent, { topK }, { topK: ['a', 'b', 'c', 'd'] });
+    expect(plain(outputs).classes).toEqual([[Buffer.from('b')], [Buffer.from('c')]]);
+    const renamed = apply(sent, { topK, rename: { other: 'scores' } }).outputs;
+    expect(plain(renamed).scores).toEqual([[0.5], [Math.fround(0.4)]]);
+  });
+
   test('labels stand for classes; a class beyond the file keeps its number', () => {
     const { outputs } = apply(
       { probabilities: scores },

@@ -24,7 +24,7 @@ export interface Postprocessed {
 /**
  * Applies, in this order: softmax; boxes, which replace all outputs (JSON shows a list of
  * `{"box", "score", "class", "label"}` for each image, other types the tensors of `detectionTensors`), or top K, which
- * replaces its output by `classes` and `scores`; selection and order by `outputs`; `rename`. A step whose
+ * replaces its output, and others of these names, by `classes` and `scores`; selection and order by `outputs`; `rename`. A step whose
  * outputs the client did not ask for (`tfs-outputs`) is left out.
  * @throws ServingError MODEL_FAILED where the answer is not what the signature announced
  */
@@ -44,10 +44,13 @@ export function applyPostprocess(
   }
   const kept = (postprocess.outputs ?? [...scored.keys()]).filter((name) => scored.has(name));
   const best = postprocess.topK && (postprocess.topK.output ?? (kept.length === 1 && kept[0]));
+  const scores = best ? scored.get(best) : undefined;
+  const top = scores ? topK(scores, postprocess.topK?.k ?? 1, labels.topK) : {};
   const entries = kept.flatMap((name): [string, Tensor][] => {
-    const tensor = scored.get(name) as Tensor;
-    if (name === best) return Object.entries(topK(tensor, postprocess.topK?.k ?? 1, labels.topK));
-    return [[postprocess.rename?.[name] ?? name, tensor]];
+    if (name === best) return Object.entries(top);
+    const shown = postprocess.rename?.[name] ?? name;
+    // TensorFlow Serving sends outputs in any order: the last of two of one name would be a matter of chance.
+    return Object.hasOwn(top, shown) ? [] : [[shown, scored.get(name) as Tensor]];
   });
   return { outputs: Object.fromEntries(entries) };
 }
