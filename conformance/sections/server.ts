@@ -1,6 +1,6 @@
-/** The local model server, asked by Google's own stubs. */
+/** The local model server, or the real one that `TEST_MODEL_SERVER_BIN` names, asked by Google's own stubs. */
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { execa } from 'execa';
 import { answering, endChild, startChild } from '../../bench/lib/children.ts';
 import { freePortRange } from '../../cli/src/serving/free-port.ts';
@@ -25,7 +25,8 @@ async function askByStubs({ python, scripts, out, size }: Oracle): Promise<void>
   const [config, paths] = [join(out, 'models.config'), join(out, 'models.json')];
   await writeFile(config, modelConfigText(models));
   await writeFile(paths, JSON.stringify(basePaths));
-  const { path, environment } = await chooseModelServer();
+  const { program, path, environment } = await chooseModelServer(searchPath());
+  process.stderr.write(`Google's stubs ask ${program}\n`);
   const port = await freePortRange(2);
   const flags = [
     `--port=${port}`,
@@ -42,6 +43,11 @@ async function askByStubs({ python, scripts, out, size }: Oracle): Promise<void>
   } finally {
     await endChild(child);
   }
+}
+
+function searchPath(): string {
+  const { TEST_MODEL_SERVER_BIN: bin, PATH = '' } = process.env;
+  return bin === undefined ? PATH : `${bin}${delimiter}${PATH}`;
 }
 
 const EXPORTS = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'tf1-exports');

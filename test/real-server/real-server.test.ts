@@ -94,14 +94,21 @@ test('the report names the server, every file, and what failed', () => {
     ],
   };
   const server = { from: '/bin/tfs', sha256: 'ab', version: 'one\ntwo' };
-  const text = reportText({ server, machine: ['machine: x'], tests, benchmarks: 'fast\n' });
+  const text = reportText({
+    server,
+    machine: ['machine: x'],
+    tests,
+    stubs: undefined,
+    benchmarks: 'fast\n',
+  });
   expect(text).toContain('- `--version`: one; two\n- machine: x');
   expect(text).toContain('| a.test.ts | 1 of 1 |\n| b.test.ts | 0 of 1, **failed** |');
   expect(text).toContain("- does b.test.ts\n\n```\nexpected 1\n'''\n```");
   expect(text).toContain('## Benchmarks\n\n```\nfast\n```');
   expect(allPassed(tests)).toBe(false);
   expect(allPassed(undefined)).toBe(false);
-  expect(reportText({ server, machine: [], tests: undefined, benchmarks: undefined })).toContain(
-    'They did not run to their end.',
-  );
+  const stubs = { isRight: true, text: '600 of 600 agree' };
+  const other = reportText({ server, machine: [], tests: undefined, stubs, benchmarks: undefined });
+  expect(other).toContain('They did not run to their end.');
+  expect(other).toContain("## Google's stubs\n\n```\n600 of 600 agree\n```");
 });

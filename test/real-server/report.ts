@@ -28,6 +28,8 @@ export interface Findings {
   readonly machine: readonly string[];
   /** Undefined if jest wrote none. */
   readonly tests: TestResults | undefined;
+  /** What the comparison with Google's stubs printed; undefined if it was not run. */
+  readonly stubs: { readonly isRight: boolean; readonly text: string } | undefined;
   /** What the benchmarks printed; undefined if none was run. */
   readonly benchmarks: string | undefined;
 }
@@ -41,7 +43,7 @@ export function allPassed(tests: TestResults | undefined): boolean {
 }
 
 /** The report's text. */
-export function reportText({ server, machine, tests, benchmarks }: Findings): string {
+export function reportText({ server, machine, tests, stubs, benchmarks }: Findings): string {
   return [
     '# With a real TensorFlow Serving',
     '',
@@ -53,6 +55,7 @@ export function reportText({ server, machine, tests, benchmarks }: Findings): st
     '## Tests',
     '',
     ...(tests ? testLines(tests) : ['They did not run to their end.']),
+    ...(stubs ? ['', "## Google's stubs", '', ...fenced(stubs.text.trim())] : []),
     ...(benchmarks === undefined
       ? []
       : ['', '## Benchmarks', '', '```', plain(benchmarks).trim(), '```']),

@@ -24,6 +24,7 @@ const USAGE = `usage: npm run with-real-server -- --image IMAGE | --binary PATH 
   --image       an image that docker or podman has or gets, such as tensorflow/serving:2.20.0
   --binary      a tensorflow_model_server, or the directory that holds it
   --tests       of these paths alone, separated by commas (default: ${TESTS})
+  --no-stubs    leave out the calls by Google's Python stubs, which install TensorFlow for Python once
   --benchmarks  names as npm run bench takes them, or none (default: ${BENCHMARKS})
   --quick       short benchmarks
   --out         file of the report (default: ${OUT})
@@ -32,6 +33,7 @@ const USAGE = `usage: npm run with-real-server -- --image IMAGE | --binary PATH 
 interface Arguments {
   readonly source: ServerSource;
   readonly tests: readonly string[];
+  readonly stubs: boolean;
   readonly benchmarks: readonly string[];
   readonly quick: boolean;
   readonly out: string;
@@ -44,6 +46,7 @@ function readArguments(): Arguments | undefined {
       binary: { type: 'string' },
       tests: { type: 'string', default: TESTS },
       benchmarks: { type: 'string', default: BENCHMARKS },
+      'no-stubs': { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       out: { type: 'string', default: OUT },
       help: { type: 'boolean', default: false },
@@ -54,7 +57,8 @@ function readArguments(): Arguments | undefined {
   const known = benchmarks.every((wanted) => BENCHES.some(({ name }) => name === wanted));
   if (help || !known || (image === undefined) === (binary === undefined)) return undefined;
   const source = image === undefined ? { binary: binary as string } : { image };
-  return { source, tests: tests.split(','), benchmarks, quick, out };
+  const stubs = !values['no-stubs'];
+  return { source, tests: tests.split(','), stubs, benchmarks, quick, out };
 }
 
 async function main(): Promise<void> {
@@ -68,11 +72,13 @@ async function main(): Promise<void> {
   try {
     process.stderr.write(`${server.from}\n${server.version}\n`);
     const tests = await runTests(server, wanted.tests);
+    const stubs = wanted.stubs ? await runStubs(server) : undefined;
     const benchmarks = await runBenchmarks(server, wanted);
-    const text = reportText({ server, machine: await machineLines(), tests, benchmarks });
+    const machine = await machineLines();
+    const text = reportText({ server, machine, tests, stubs, benchmarks });
     await writeFile(wanted.out, text);
     process.stderr.write(`\nThe report is in ${wanted.out}.\n`);
-    if (!allPassed(tests)) process.exitCode = 1;
+    if (!allPassed(tests) || stubs?.isRight === false) process.exitCode = 1;
   } finally {
     await server.remove();
   }
@@ -110,6 +116,19 @@ async function runTests(
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** The calls of `conformance/oracle/grpc_calls.py`. */
+async function runStubs(server: RealServer) {
+  const conformance = ['tsx', join(ROOT, 'conformance/run.ts'), '--only', 'grpc_calls'];
+  const { exitCode, stdout } = await execa('npx', conformance, {
+    cwd: ROOT,
+    env: environmentOf(server),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    reject: false,
+  });
+  process.stderr.write(`${stdout}\n`);
+  return { isRight: exitCode === 0, text: stdout };
 }
 
 /** @returns what they print */
