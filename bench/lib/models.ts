@@ -13,6 +13,7 @@ export type BenchModel =
   | 'detection'
   | 'grids'
   | 'json-row'
+  | 'waiting-tiles'
   | 'ready-S'
   | 'ready-S8'
   | 'ready-B'
@@ -22,24 +23,27 @@ const FOLDER = join(ROOT, '.cache', 'bench-models');
 const SCRIPTS = join(ROOT, 'bench', 'real-models');
 
 /**
- * The folder of a model, laid out as SageMaker lays out `/opt/ml/model`; all are made at the first call.
+ * The folder of a model, laid out as SageMaker lays out `/opt/ml/model`; the first call makes it.
  * @throws where there is no Python 3
  */
 export async function ensureModel(name: BenchModel): Promise<string> {
-  if (!existsSync(FOLDER)) await makeModels();
-  return join(FOLDER, name);
+  const folder = join(FOLDER, name);
+  if (!existsSync(folder)) await makeModel(name, folder);
+  return folder;
 }
 
-async function makeModels(): Promise<void> {
-  process.stderr.write('Make the models with TensorFlow (once)\n');
+async function makeModel(name: BenchModel, folder: string): Promise<void> {
+  process.stderr.write(`Make the model ${name} with TensorFlow (once)\n`);
   const partial = `${FOLDER}.partial`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
+  await mkdir(FOLDER, { recursive: true });
   const python = await pythonWithTensorFlow();
-  await execa(python, [join(SCRIPTS, 'make_models.py'), partial], {
+  await execa(python, [join(SCRIPTS, 'make_models.py'), partial, name], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  await rename(partial, FOLDER);
+  await rename(join(partial, name), folder);
+  await rm(partial, { recursive: true });
 }
 
 /** `python3` where it has TensorFlow, else an environment made for the purpose. */

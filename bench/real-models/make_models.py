@@ -1,10 +1,11 @@
-"""Makes the models of the benchmarks with real TensorFlow: `python3 make_models.py FOLDER`.
+"""Makes the models of the benchmarks with real TensorFlow: `python3 make_models.py FOLDER [NAME...]`.
 
 Shapes are those of the founding papers; weights are random, from a fixed seed. Each model lands in
 FOLDER/<name>/model/1, so that FOLDER/<name> is laid out as SageMaker lays out a model.
 """
 
 import os
+import pathlib
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -12,6 +13,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.data.experimental.ops import testing
 
 SEED = 1
 
@@ -130,6 +132,29 @@ def json_row(directory):
     save_function(lambda x: {"y": x * 1.1}, [tf.TensorSpec([None, 1000], tf.float32, name="x")], directory)
 
 
+WAIT_MICROSECONDS = 50_000
+TILES = pathlib.Path(__file__).parents[2] / "examples" / "tiles" / "model"
+
+
+def waiting_tiles(directory):
+    """The model of examples/tiles after 50 ms in which a call keeps its thread and no processor, as on a busy GPU."""
+    [version] = TILES.iterdir()
+    tiles = tf.saved_model.load(str(version))
+    classify = tiles.signatures["serving_default"]
+    [spec] = classify.structured_input_signature[1].values()
+
+    def serve(pictures):
+        waits = tf.data.Dataset.from_tensors(0).apply(testing.sleep(WAIT_MICROSECONDS))
+        what = {"output_types": [tf.int32], "output_shapes": [[]]}
+        iterator = tf.raw_ops.AnonymousIteratorV3(**what)
+        with tf.control_dependencies([tf.raw_ops.MakeIterator(dataset=waits._variant_tensor, iterator=iterator)]):
+            waited = tf.raw_ops.IteratorGetNextSync(iterator=iterator, **what)
+        with tf.control_dependencies(waited):
+            return classify(**{spec.name: tf.identity(pictures)})
+
+    save_function(serve, [spec], directory, [tiles])
+
+
 DETECTION = {
     "detection_anchor_indices": [1, 100],
     "detection_boxes": [1, 100, 4],
@@ -149,6 +174,7 @@ MODELS = {
     "detection": detection,
     "grids": grids,
     "json-row": json_row,
+    "waiting-tiles": waiting_tiles,
     "ready-S": ready({"logits": [1, 1000]}, "image", [None, 224, 224, 3], tf.float32),
     "ready-S8": ready({"logits": [1, 1000]}, "image", [None, 224, 224, 3], tf.uint8),
     "ready-B": ready(DETECTION, "input_tensor", [1, 640, 640, 3], tf.uint8),
@@ -157,11 +183,11 @@ MODELS = {
 
 
 def main():
-    folder = sys.argv[1]
-    for name, build in MODELS.items():
+    folder, *names = sys.argv[1:]
+    for name in names or MODELS:
         tf.keras.utils.set_random_seed(SEED)
         print(name, file=sys.stderr)
-        build(os.path.join(folder, name, "model", "1"))
+        MODELS[name](os.path.join(folder, name, "model", "1"))
 
 
 if __name__ == "__main__":

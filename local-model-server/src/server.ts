@@ -35,7 +35,6 @@ function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
     models,
     checkMethodName: flags.enable_signature_method_name_check,
     tensorContent: flags.enable_serialization_as_tensor_content,
-    predictDelayMs: milliseconds('LOCAL_MODEL_SERVER_DELAY_MS') ?? 0,
   };
 }
 
@@ -45,7 +44,7 @@ function pollMs({ file_system_poll_wait_seconds: seconds }: Flags): number {
   return seconds > 0 && forTests !== undefined ? forTests : seconds * 1_000;
 }
 
-/** A variable for tests and benchmarks; undefined if it is no whole number from 1 on. */
+/** A variable for tests; undefined if it is no whole number from 1 on. */
 function milliseconds(variable: string): number | undefined {
   const text = process.env[variable] ?? '';
   return /^[1-9]\d*$/.test(text) ? Number(text) : undefined;

@@ -8,6 +8,4 @@ export interface ServingCore {
   readonly checkMethodName: boolean;
   /** `--enable_serialization_as_tensor_content`. */
   readonly tensorContent: boolean;
-  /** Added to each Predict over gRPC, which keeps its thread and its model meanwhile. */
-  readonly predictDelayMs: number;
 }

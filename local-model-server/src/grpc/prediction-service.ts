@@ -1,6 +1,5 @@
 /** tensorflow.serving.PredictionService. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import {
   answeredSpec,
@@ -48,7 +47,6 @@ export function predictMethod(core: ServingCore): UnaryMethod {
     const spec = { name, label, version: version === undefined ? undefined : BigInt(version) };
     return core.models.use(spec, async (servable) => {
       const { outputs, release } = await predict(servable, request, core.checkMethodName);
-      if (core.predictDelayMs > 0) await sleep(core.predictDelayMs);
       try {
         const chunks = encode({
           model: { name, version: String(servable.version) },
