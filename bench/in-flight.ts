@@ -1,4 +1,4 @@
-/** The load of batch transform: 64 requests in flight, of which the model server gets some at a time, against all of them. */
+/** The load of batch transform, 64 requests in flight: the model server gets some of them at a time, against all. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, BenchContext, Findings } from './lib/bench.ts';
