@@ -43,7 +43,8 @@ def protos():
                 kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
                 values = array("uint16", shape).view(kind) if dtype == "bfloat16" else array(dtype, shape)
                 proto = tf.make_tensor_proto(values)
-                yield {"dtype": dtype, "shape": shape, "bytes": b64(values), "proto": b64(proto.SerializeToString())}
+                # As TensorFlow reads it: in a list of values, Python's floats have made signaling NaNs quiet.
+                yield {"dtype": dtype, "shape": shape, "bytes": b64(tf.make_ndarray(proto)), "proto": b64(proto.SerializeToString())}
                 if values.size and dtype != "bfloat16" and not (np.issubdtype(values.dtype, np.floating) and np.isnan(values.astype("float64")).any()):
                     listed = tf.compat.v1.make_tensor_proto(values.reshape(-1).tolist(), dtype=dtype, shape=shape)
                     yield {"dtype": dtype, "shape": shape, "bytes": b64(tf.make_ndarray(listed)), "proto": b64(listed.SerializeToString())}
