@@ -94,7 +94,7 @@ const scaling = z.strictObject({
     .min(0)
     .optional()
     .describe('0 for asynchronous endpoints only. Default: 1.'),
-  maxInstances: count.describe('Most instances.'),
+  maxInstances: count.describe('Greatest number of instances.'),
   target: z
     .union([
       z.strictObject({
@@ -109,7 +109,7 @@ const scaling = z.strictObject({
         ),
       }),
     ])
-    .describe('What is kept level; one of these.'),
+    .describe('What autoscaling keeps constant; one of these.'),
   registered: z
     .boolean()
     .optional()
@@ -225,7 +225,7 @@ const endpoint = z.strictObject({
     .literal([...RETENTION_DAYS])
     .optional()
     .describe("Days that the endpoint's logs are kept. Default: 90."),
-  alarmEmail: z.email().optional().describe('Told of alarms. Default: nobody.'),
+  alarmEmail: z.email().optional().describe('Email for alarms. Default: none.'),
   smokeTest: z
     .strictObject({
       samples: z.array(sample).describe('Requests to send.'),
@@ -259,7 +259,7 @@ const batch = z.strictObject({
     .array(z.string())
     .optional()
     .describe(
-      'Types to go on with, in turn, where `instanceType` is refused or has no capacity. Default: for `ml.p3`, which AWS is taking away, `ml.g5.2xlarge`, then `ml.g4dn.xlarge`.',
+      'Types to try next, in turn, if `instanceType` is refused or has no capacity. Default: for `ml.p3`, which AWS is taking away, `ml.g5.2xlarge`, then `ml.g4dn.xlarge`.',
     ),
   instanceCount: count
     .max(MAX_INSTANCES)
@@ -335,7 +335,7 @@ const batch = z.strictObject({
     .min(0)
     .optional()
     .describe('Instance hours after which a sharded run starts no more jobs. Default: no limit.'),
-  email: z.email().optional().describe('Told when a run ends. Default: nobody.'),
+  email: z.email().optional().describe('Email for the end of a run. Default: none.'),
   schedule: z
     .string()
     .regex(/^(cron|rate)\(.+\)$/, 'write cron(...) or rate(...)')
@@ -376,7 +376,7 @@ const model = z
       .boolean()
       .optional()
       .describe(
-        'The container reaches nothing. Default: `true`; `false` for serverless endpoints, which do not offer it.',
+        'Cuts the container off from every network. Default: `true`; `false` for serverless endpoints, which do not offer it.',
       ),
     endpoint: endpoint.optional().describe('An endpoint that answers requests.'),
     batch: batch.optional().describe('A state machine that runs batch transforms.'),

@@ -121,7 +121,7 @@ const MODEL_SERVER = [
     minimum: 1,
     maximum: 86400,
     description:
-      'After so long without an answer to any request or probe a process of TensorFlow Serving is killed and started again. It answers probes while it computes, however long that takes.',
+      'A process of TensorFlow Serving that answers no request or probe for this long is killed and started again. It answers probes while it computes, however long that takes.',
   },
   {
     name: 'SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN',
@@ -157,7 +157,7 @@ const MODEL_SERVER = [
     choices: ['off', 'bfloat16', 'float16'],
     default: 'off',
     description:
-      'Computes what bears it in 16 bits: `bfloat16` on CPUs, through oneDNN, `float16` on GPUs. Answers lose digits. `off`: in the types of the model.',
+      'Runs the operations that support it in 16 bits: `bfloat16` on CPUs, through oneDNN, `float16` on GPUs. Results lose precision. `off`: in the types of the model.',
   },
   {
     name: 'SAGEMAKER_TFS_ONEDNN',
@@ -176,7 +176,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Joins requests that arrive together into one batch: in TensorFlow Serving, or in the runtime with `in-process`, where what cannot be joined runs alone.',
+      'Joins requests that arrive together into one batch: in TensorFlow Serving, or in the runtime with `in-process`, where requests that cannot be joined run alone.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_BATCH_SIZE',
@@ -215,7 +215,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Pads inputs that differ in a later dimension with zeros, so that they can be joined; the model must bear it. Otherwise TensorFlow Serving refuses all requests of such a batch.',
+      'Pads inputs that differ in a later dimension with zeros, so that they can be joined; the model must tolerate the zeros. Otherwise TensorFlow Serving refuses all requests of such a batch.',
   },
 ] as const satisfies readonly VariableDefinition[];
 
@@ -233,7 +233,7 @@ const LIMITS = [
     minimum: 0.001,
     maximum: 86400,
     description:
-      'How long one request may take, handler and model together, before it gets 504. A process whose event loop a handler keeps for longer is killed and started again. The default is the longest that SageMaker itself waits (asynchronous inference).',
+      'How long one request may take, handler and model together, before it gets 504. A process whose event loop a handler blocks for longer is killed and started again. The default is the longest that SageMaker itself waits (asynchronous inference).',
   },
   {
     name: 'SAGEMAKER_TFS_SHUTDOWN_TIMEOUT_SECONDS',
@@ -257,7 +257,7 @@ const LIMITS = [
     minimum: 1,
     maximum: 2147483647,
     description:
-      'Greatest answer that is taken from the model, and greatest body that a codec may make of it.',
+      'Largest answer accepted from the model, and largest body that a codec may make of it.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_DECODED_BYTES',
@@ -273,14 +273,14 @@ const LIMITS = [
     default: '1024',
     minimum: 1,
     description:
-      'Inferences at once, shared out among the processes. One more gets 503 with Retry-After before its body is read.',
+      'Inferences at once, divided among the processes. A further one gets 503 with Retry-After before its body is read.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_HELD_BYTES',
     type: 'integer',
     minimum: 1,
     description:
-      "Bytes of bodies, tensors and answers that all requests hold together, shared out among the processes; a request beyond gets 503 with Retry-After. A larger body is taken while there is little else. Unset: an eighth of the container's memory, at most 256 MiB for each CPU; a quarter in batch transform.",
+      "Bytes of bodies, tensors and answers that all requests hold together, divided among the processes; a request beyond gets 503 with Retry-After. A larger body is taken while there is little else. Unset: an eighth of the container's memory, at most 256 MiB for each CPU; a quarter in batch transform.",
   },
   {
     name: 'SAGEMAKER_TFS_MAX_CONNECTIONS',
@@ -288,7 +288,7 @@ const LIMITS = [
     default: '4096',
     minimum: 1,
     description:
-      'Connections at once, shared out among the processes, and fewer where the process may open fewer files. Requests of further ones get 503 and their connection is closed.',
+      'Connections at once, divided among the processes, and fewer where the process may open fewer files. Requests on further connections get 503, and the connection is closed.',
   },
   {
     name: 'SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND',
@@ -516,7 +516,7 @@ const OBSERVABILITY = [
     type: 'choice',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     default: 'info',
-    description: 'Least severity that is logged. Every request is one line at `info`.',
+    description: 'Lowest severity that is logged. Every request is one line at `info`.',
   },
   {
     name: 'SAGEMAKER_TFS_METRICS_PORT',

@@ -110,7 +110,8 @@ describe('the life of a container', () => {
   });
 
   test('SIGTERM lets a request in flight finish', async () => {
-    const slow = `export async function handler() {
+    const slow = `export async function handler(data, { log }) {
+      log.info('begun');
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return { done: true };
     }`;
@@ -120,8 +121,7 @@ describe('the life of a container', () => {
     });
     await runtime.ready();
     const response = invoke(runtime, '{}');
-    await until(() => runtime.log().length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => runtime.log().some(({ msg }) => msg === 'begun'));
     const exit = runtime.end('SIGTERM');
     expect(await (await response).json()).toEqual({ done: true });
     expect(await exit).toBe(0);

@@ -138,7 +138,7 @@ function checkRecords(scope: Construct, props: BatchTransformProps): void {
   }
   const type = props.instanceType ?? '';
   if (props.volumeKey && hasLocalStorage(type)) {
-    const problem = `${type} has disks of its own, and SageMaker refuses a key for them`;
+    const problem = `${type} has local disks, and SageMaker refuses a key for them`;
     invalidProp(scope, 'volumeKey', problem, 'Leave it out');
   }
 }

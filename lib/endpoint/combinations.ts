@@ -94,7 +94,7 @@ function checkAsync(scope: Construct, props: RealtimeEndpointProps): void {
   );
 }
 
-/** The first instance type with disks of its own: SageMaker takes no key for any variant then. */
+/** The first instance type with local disks: SageMaker takes no key for any variant then. */
 function typeWithDisks({ variants, shadowVariant }: RealtimeEndpointProps): string | undefined {
   return [...variants, ...(shadowVariant ? [shadowVariant] : [])]
     .filter(({ serverless }) => !serverless)
@@ -117,7 +117,7 @@ function checkVolumeKey(scope: Construct, props: RealtimeEndpointProps): void {
   invalidProp(
     scope,
     'volumeKey',
-    `${local} has disks of its own, encrypted with a key of the hardware; SageMaker refuses another`,
+    `${local} has local disks, which the hardware encrypts; SageMaker refuses a KMS key`,
     'Leave it out, or use a type without local disks, such as ml.p3.2xlarge',
   );
 }

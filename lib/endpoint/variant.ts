@@ -180,7 +180,7 @@ function volume(scope: Construct, prop: string, instanceType: string, size: Size
   if (volumeSizeInGb === undefined) return {};
   checkInteger(scope, `${prop}.volumeSize`, volumeSizeInGb, 1, 512, 'GiB');
   if (hasLocalStorage(instanceType)) {
-    const problem = `${instanceType} has disks of its own, whose size cannot be chosen`;
+    const problem = `${instanceType} has local disks, whose size cannot be chosen`;
     invalidProp(scope, `${prop}.volumeSize`, problem, 'Leave it out, or use a larger type');
   }
   return { volumeSizeInGb };

@@ -160,7 +160,7 @@ describe('a variant', () => {
       'with a volume beside local disks',
       { volumeSize: Size.gibibytes(100) },
       {},
-      /volumeSize: ml\.g4dn\.xlarge has disks of its own/,
+      /volumeSize: ml\.g4dn\.xlarge has local disks/,
     ],
     ['without instances', { instanceCount: 0 }, {}, /instanceCount: 0 is out of range/],
     [
@@ -280,7 +280,7 @@ describe('an endpoint', () => {
     [
       'with a key for disks of the hardware',
       (stack) => ({ volumeKey: new Key(stack, 'Key') }),
-      /volumeKey: ml\.g4dn\.xlarge has disks of its own/,
+      /volumeKey: ml\.g4dn\.xlarge has local disks/,
     ],
   ])('%s', (_, combination, message) => {
     const stack = testStack();

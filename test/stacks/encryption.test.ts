@@ -55,7 +55,7 @@ test('an asynchronous endpoint: buckets, logs, topic, answers, and no volumes th
   expect(DataAccessLogs).toBeUndefined();
   expect(Object.keys(keys)).toEqual(expect.arrayContaining(['Data', 'ModelModelBucket', 'Alarms']));
   expect(new Set(Object.values(keys))).toEqual(new Set([KEY]));
-  // ml.g4dn has disks of its own.
+  // ml.g4dn has local disks.
   made.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
     KmsKeyId: Match.absent(),
     AsyncInferenceConfig: { OutputConfig: { KmsKeyId: KEY } },
@@ -184,7 +184,7 @@ describe('a key of the app itself', () => {
     });
   });
 
-  test('not for volumes where a shadow has disks of its own', () => {
+  test('not for volumes where a shadow has local disks', () => {
     const stack = testStack();
     const variants = [
       { model: testModel(stack), variantName: 'live', instanceType: 'ml.p3.2xlarge' },
@@ -202,7 +202,7 @@ describe('a key of the app itself', () => {
     expect(
       () =>
         new RealtimeEndpoint(stack, 'Other', { variants, shadowVariant, volumeKey: encryptionKey }),
-    ).toThrow(/volumeKey: ml\.g5\.xlarge has disks of its own/);
+    ).toThrow(/volumeKey: ml\.g5\.xlarge has local disks/);
   });
 
   test('batch alone', () => {

@@ -30,13 +30,13 @@ export interface Point {
   readonly dollarsPerMillion?: number;
 }
 
-/** Throughput within this part of the best counts as the best: beyond the knee only the wait grows. */
+/** Throughput within this part of the best counts as the best: beyond the knee only latency grows. */
 export const NEAR_BEST = 0.95;
 
 /**
  * The point to run with: of those without errors and within the latency asked for, whose throughput is at least
  * 95% of the best, the one with the lowest P95; of equals, the fewest requests in flight.
- * @param maxLatencyMs most P95. Default: any.
+ * @param maxLatencyMs maximum P95. Default: none.
  */
 export function kneeOf(
   points: readonly Point[],

@@ -75,7 +75,7 @@ function addGrid(tune: Command): void {
       [0],
     )
     .option('--seconds <number>', 'of each measurement', wholeNumber(), 3)
-    .option('--max-latency <ms>', 'most P95 of the knee (default: any)', wholeNumber());
+    .option('--max-latency <ms>', 'maximum P95 of the knee (default: none)', wholeNumber());
 }
 
 function addRecommender(tune: Command): void {

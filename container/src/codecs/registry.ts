@@ -98,7 +98,7 @@ const requestCodec = remembered((contentType): RequestCodec => {
   if (codec) return codec;
   throw new ServingError(
     'UNSUPPORTED_MEDIA_TYPE',
-    `no codec for Content-Type '${contentType}'; known are ${requestMediaTypes().join(', ')}`,
+    `unsupported Content-Type '${contentType}'; use one of ${requestMediaTypes().join(', ')}`,
   );
 });
 
@@ -147,7 +147,7 @@ export async function encodeResponse(
     refusal ??
     new ServingError(
       'NOT_ACCEPTABLE',
-      `no codec for Accept '${accept}'; known are ${responseMediaTypes().join(', ')}`,
+      `unsupported Accept '${accept}'; use one of ${responseMediaTypes().join(', ')}`,
     )
   );
 }

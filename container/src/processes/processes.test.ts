@@ -101,7 +101,8 @@ describe.each([
 
 describe('the end', () => {
   test('SIGTERM lets what is in flight finish, in every process', async () => {
-    const slow = `export async function handler() {
+    const slow = `export async function handler(data, { log }) {
+      log.info('begun');
       await new Promise((resolve) => setTimeout(resolve, 1500));
       return { done: true };
     }`;
@@ -109,19 +110,21 @@ describe('the end', () => {
     const runtime = await start(contents, { ...IN_PROCESS, ...TWO });
     await runtime.ready();
     const responses = Promise.all(Array.from({ length: 6 }, () => invoke(runtime)));
-    await delay(300);
+    await until(() => begun(runtime) === 6);
     const exit = runtime.end('SIGTERM');
     for (const response of await responses) expect(await response.json()).toEqual({ done: true });
     expect(await exit).toBe(0);
   });
 
   test('no worker outlives a primary that is killed, not even one that hangs', async () => {
-    const hangs = 'export function handler() { for (;;); }';
+    // The log is written by the event loop, which stands still here.
+    const hangs = `import { writeSync } from 'node:fs';
+      export function handler() { writeSync(1, '{"msg":"begun"}\\n'); for (;;); }`;
     const contents = { ...halfPlusTwo, files: { 'code/inference.mjs': hangs } };
     const runtime = await start(contents, { ...IN_PROCESS, ...TWO });
     await runtime.ready();
     void invoke(runtime).catch(() => undefined);
-    await delay(300);
+    await until(() => begun(runtime) === 1);
     await runtime.end('SIGKILL');
     await until(() => !workerPids(runtime).some(isAlive));
   });
@@ -263,6 +266,11 @@ describe('pictures', () => {
     expect(workerPids(runtime)).toHaveLength(1);
   });
 });
+
+/** Requests that a handler has begun with, as it logs. */
+function begun(runtime: RuntimeProcess): number {
+  return runtime.log().filter(({ msg }) => msg === 'begun').length;
+}
 
 function ping(runtime: RuntimeProcess): Promise<{ statusCode: number | undefined }> {
   return new Promise((resolve, reject) => {
