@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly [count: number, reason: string]>
   'test/axe/axe.test.ts': [1, 'how long the stub works'],
 };
 
-/** `await delay(300)`, or a promise of a timer; the time is written out. */
+/** A wait, awaited by name or as the promise of a timer, whose time is written out. */
 const WAIT =
   /await (?:delay|sleep|setTimeout|wait)\([\d_]+\)|\(\((\w+)\) => setTimeout\(\1, [\d_]+\)\)/;
 /** A step of a loop that ends as soon as something is there. */
