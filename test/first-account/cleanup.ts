@@ -1,0 +1,91 @@
+/** Deletes whatever a run has made, by its names: also what a killed run left. */
+import { DeleteRepositoryCommand } from '@aws-sdk/client-ecr';
+import { DeleteRoleCommand, DeleteRolePolicyCommand } from '@aws-sdk/client-iam';
+import { DeleteBucketCommand, DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import {
+  DeleteEndpointCommand,
+  DeleteEndpointConfigCommand,
+  DeleteModelCommand,
+  ListEndpointConfigsCommand,
+  ListEndpointsCommand,
+  ListModelsCommand,
+  ListTransformJobsCommand,
+  StopTransformJobCommand,
+} from '@aws-sdk/client-sagemaker';
+import { type Aws, PREFIX } from './aws.ts';
+import { bucketOf } from './setup.ts';
+
+/** Errors that say that there is nothing to delete. */
+const GONE = /NotFound|NoSuch|not exist|Could not find|does not exist/i;
+
+/** @returns what could not be deleted, with the reason */
+export async function cleanUp(aws: Aws, account: string): Promise<string[]> {
+  const left: string[] = [];
+  const remove = async (what: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      const { name, message } = error as Error;
+      if (!GONE.test(`${name} ${message}`)) left.push(`${what}: ${message}`);
+    }
+  };
+  const { sagemaker, iam, ecr } = aws;
+  // What costs by the hour first.
+  for (const name of await endpoints(aws)) {
+    const command = new DeleteEndpointCommand({ EndpointName: name });
+    await remove(`endpoint ${name}`, () => sagemaker.send(command));
+  }
+  for (const name of await runningJobs(aws)) {
+    const command = new StopTransformJobCommand({ TransformJobName: name });
+    await remove(`transform job ${name}`, () => sagemaker.send(command));
+  }
+  for (const name of await endpointConfigs(aws)) {
+    const command = new DeleteEndpointConfigCommand({ EndpointConfigName: name });
+    await remove(`endpoint configuration ${name}`, () => sagemaker.send(command));
+  }
+  for (const name of await models(aws)) {
+    const command = new DeleteModelCommand({ ModelName: name });
+    await remove(`model ${name}`, () => sagemaker.send(command));
+  }
+  await remove(`bucket of ${account}`, () => removeBucket(aws, bucketOf(account, aws.region)));
+  await remove(`repository ${PREFIX}`, () =>
+    ecr.send(new DeleteRepositoryCommand({ repositoryName: PREFIX, force: true })),
+  );
+  const policy = { RoleName: PREFIX, PolicyName: PREFIX };
+  await remove(`policy ${PREFIX}`, () => iam.send(new DeleteRolePolicyCommand(policy)));
+  await remove(`role ${PREFIX}`, () => iam.send(new DeleteRoleCommand({ RoleName: PREFIX })));
+  return left;
+}
+
+/** What SageMaker still has under the names of a run; a run makes a dozen at most. */
+const MINE = { NameContains: PREFIX, MaxResults: 100 };
+const own = (names: readonly (string | undefined)[]) =>
+  names.filter((name): name is string => name?.startsWith(`${PREFIX}-`) ?? false);
+
+async function endpoints({ sagemaker }: Aws): Promise<string[]> {
+  const { Endpoints = [] } = await sagemaker.send(new ListEndpointsCommand(MINE));
+  return own(Endpoints.map(({ EndpointName }) => EndpointName));
+}
+
+async function endpointConfigs({ sagemaker }: Aws): Promise<string[]> {
+  const { EndpointConfigs = [] } = await sagemaker.send(new ListEndpointConfigsCommand(MINE));
+  return own(EndpointConfigs.map(({ EndpointConfigName }) => EndpointConfigName));
+}
+
+async function models({ sagemaker }: Aws): Promise<string[]> {
+  const { Models = [] } = await sagemaker.send(new ListModelsCommand(MINE));
+  return own(Models.map(({ ModelName }) => ModelName));
+}
+
+async function runningJobs({ sagemaker }: Aws): Promise<string[]> {
+  const { TransformJobSummaries = [] } = await sagemaker.send(
+    new ListTransformJobsCommand({ ...MINE, StatusEquals: 'InProgress' }),
+  );
+  return own(TransformJobSummaries.map(({ TransformJobName }) => TransformJobName));
+}
+
+async function removeBucket({ s3 }: Aws, Bucket: string): Promise<void> {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
+  for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+  await s3.send(new DeleteBucketCommand({ Bucket }));
+}
