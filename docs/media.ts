@@ -2,10 +2,11 @@
  * `npm run docs:media`: the pictures of the documentation, from the real playground over a real model. Chromium must be
  * on PATH.
  */
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageModel } from '@sagemaker-tfs/model-packaging';
+import type { Page } from 'playwright-core';
 import { freePort, startSession } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { launch } from '../playground/test/browser.ts';
@@ -13,10 +14,21 @@ import { findChromium } from '../test/support/chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TILES = join(ROOT, 'examples', 'tiles');
+const DETECTION = join(ROOT, 'examples', 'detection');
 const KINDS = ['water', 'forest', 'field', 'urban'];
 
-/** The playground after a sample was sent, as light and dark pages show it. */
-async function playgroundPictures(work: string, chromium: string): Promise<void> {
+/** One picture of the playground, as light and dark pages show it. */
+interface Scene {
+  /** `docs/images/NAME-light.png` and `-dark.png`. */
+  readonly name: string;
+  readonly source: string;
+  readonly height: number;
+  readonly schemes: readonly ('light' | 'dark')[];
+  /** Sends the request, and returns once its answer is shown. */
+  readonly send: (page: Page) => Promise<void>;
+}
+
+async function tiles(work: string): Promise<Scene> {
   const labels = join(work, 'labels.txt');
   await writeFile(labels, KINDS.join('\n'));
   await cp(join(TILES, 'samples'), join(work, 'samples'), { recursive: true });
@@ -25,6 +37,43 @@ async function playgroundPictures(work: string, chromium: string): Promise<void>
   const topK = { output: 'probabilities', k: KINDS.length, labels };
   const postprocess = { outputs: ['probabilities'], topK };
   await packageModel({ source: join(work, 'tiles'), out: source, postprocess });
+  return {
+    name: 'playground',
+    source,
+    height: 600,
+    schemes: ['light', 'dark'],
+    async send(page) {
+      await page.getByRole('button', { name: 'sample 00001-forest.jpg' }).click();
+      await page.getByRole('region', { name: 'Answer' }).getByText('forest').first().waitFor();
+    },
+  };
+}
+
+async function detection(work: string): Promise<Scene> {
+  await cp(join(DETECTION, 'samples'), join(work, 'samples'), { recursive: true });
+  const source = join(work, 'detection.tar.gz');
+  const declared = async (name: string) =>
+    JSON.parse(await readFile(join(DETECTION, name), 'utf8')) as object;
+  const { boxes } = (await declared('postprocess.json')) as { boxes: { labels: string } };
+  await packageModel({
+    source: join(DETECTION, 'model'),
+    out: source,
+    preprocess: await declared('preprocess.json'),
+    postprocess: { boxes: { ...boxes, labels: join(DETECTION, boxes.labels) } },
+  });
+  return {
+    name: 'detection',
+    source,
+    height: 620,
+    schemes: ['light'],
+    async send(page) {
+      await page.getByRole('button', { name: 'sample things.jpg' }).click();
+      await page.getByRole('region', { name: 'Answer' }).getByText('green').first().waitFor();
+    },
+  };
+}
+
+async function draw({ name, source, height, schemes, send }: Scene, work: string): Promise<void> {
   const session = await startSession({
     source,
     handler: undefined,
@@ -35,19 +84,20 @@ async function playgroundPictures(work: string, chromium: string): Promise<void>
     log: join(work, 'runtime.log'),
     signal: new AbortController().signal,
   });
-  const browser = await launch(chromium);
+  const browser = await launch(chromium as string);
   try {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ viewport: { width: 1180, height: 600 }, colorScheme });
+    for (const colorScheme of schemes) {
+      const page = await browser.newPage({ viewport: { width: 1180, height }, colorScheme });
       await page.goto(`${session.url}/`);
-      await page.getByRole('button', { name: 'sample 00001-forest.jpg' }).click();
-      await page.getByRole('region', { name: 'Answer' }).getByText('forest').first().waitFor();
+      await send(page);
       // The first request of all warms the model up; the second is what people see all day.
-      await page.getByRole('button', { name: 'Send again' }).click();
-      await page.getByRole('button', { name: 'Send ×100' }).waitFor();
-      const shot = await page.screenshot();
-      const file = join(ROOT, 'docs', 'images', `playground-${colorScheme}.png`);
-      await sharp(shot).png({ palette: true, effort: 10 }).toFile(file);
+      const again = page.getByRole('button', { name: 'Send again' });
+      await Promise.all([page.waitForResponse('**/invocations'), again.click()]);
+      await again.waitFor();
+      const file = join(ROOT, 'docs', 'images', `${name}-${colorScheme}.png`);
+      await sharp(await page.screenshot())
+        .png({ palette: true, effort: 10 })
+        .toFile(file);
       await page.close();
     }
   } finally {
@@ -60,7 +110,11 @@ const chromium = findChromium();
 if (!chromium) throw new Error('no chromium on PATH; apt-get install chromium');
 const work = await mkdtemp(join(tmpdir(), 'docs-media-'));
 try {
-  await playgroundPictures(work, chromium);
+  for (const scene of [tiles, detection]) {
+    const folder = join(work, scene.name);
+    await mkdir(folder);
+    await draw(await scene(folder), folder);
+  }
 } finally {
   await rm(work, { recursive: true, force: true });
 }
