@@ -6,6 +6,7 @@ import { idleSettings } from './model-server/gpu.ts';
 import { createLog } from './observability/log.ts';
 import { reportFailure, reportReady } from './processes/reports.ts';
 import { hasPrimary, type WorkerRole, workerRole } from './processes/role.ts';
+import { readThrown } from './thrown.ts';
 
 // V8 forgets what it compiled of functions that it has not seen for some collections of garbage. After a pause the
 // next requests would pay for it.
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
     if (isPrimary) await primary(options);
     else await serve(role ? { ...options, log: log.child({ worker: role.id }) } : options, role);
   } catch (error) {
-    const { message } = error as Error;
+    const { message } = readThrown(error);
     if (role) await reportFailure(message);
     else log.fatal({ err: error }, 'the start failed');
     if (role) process.exitCode = 1;

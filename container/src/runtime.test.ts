@@ -162,6 +162,30 @@ describe('a start that cannot work ends with 1 and says why', () => {
       /could not be loaded: boom/,
     ],
     [
+      'a handler that throws nothing while it loads',
+      { copies: { m: halfPlusTwo }, files: { 'code/inference.mjs': 'throw null' } },
+      {},
+      /could not be loaded: null/,
+    ],
+    [
+      'a handler whose error cannot be read',
+      {
+        copies: { m: halfPlusTwo },
+        files: { 'code/inference.mjs': 'throw { get message() { throw Symbol(); } }' },
+      },
+      {},
+      /could not be loaded: it threw something that cannot be read/,
+    ],
+    [
+      'a handler whose exports throw',
+      {
+        copies: { m: halfPlusTwo },
+        files: { 'code/inference.mjs': 'export default { get handler() { throw null; } }' },
+      },
+      {},
+      /could not be loaded: null/,
+    ],
+    [
       'a handler without the right exports',
       { copies: { m: halfPlusTwo }, files: { 'code/inference.mjs': 'export const predict = 1' } },
       {},

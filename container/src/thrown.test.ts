@@ -62,3 +62,10 @@ test('code and status stay', () => {
   const thrown = Object.assign(new RangeError('x'), { code: 'E_X', status: 507 });
   expect(readThrown(thrown)).toMatchObject({ type: 'RangeError', code: 'E_X', status: 507 });
 });
+
+test('the line of code of a syntax error stays', () => {
+  const stack =
+    'file:///inference.mjs:1\nconst = 1\n\nSyntaxError: x\n    at compile (node:vm:1:1)';
+  const thrown = Object.assign(new SyntaxError('x'), { stack });
+  expect(readThrown(thrown).stack).toBe(stack);
+});

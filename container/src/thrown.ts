@@ -57,7 +57,7 @@ function readOne(thrown: unknown): PlainError {
   return {
     type,
     message,
-    stack: `${type}: ${message}${placesOf(thrown)}`,
+    stack: stackOf(thrown, `${type}: ${message}`),
     ...(code && { code: cut(code, LONGEST_NAME) }),
     ...(Number.isInteger(status) && { status: status as number }),
   };
@@ -76,11 +76,16 @@ function messageOf(thrown: unknown): string {
   }
 }
 
-/** The lines of a stack that name places. What stands above repeats the message, of any length. */
-function placesOf(thrown: unknown): string {
+/**
+ * The lines of a stack that name places, behind `title`: what stands there may be of any length. Before it a syntax
+ * error has the line of code.
+ */
+function stackOf(thrown: unknown, title: string): string {
   const stack = textOf(thrown, 'stack') ?? '';
   const at = stack.indexOf('\n    at ');
-  return at < 0 ? '' : stack.slice(at, at + LONGEST_STACK);
+  const places = at < 0 ? '' : stack.slice(at, at + LONGEST_STACK);
+  const code = stack.slice(0, Math.max(0, stack.indexOf(title)));
+  return `${cut(code, LONGEST_MESSAGE)}${title}${places}`;
 }
 
 function causeOf(thrown: unknown): unknown {

@@ -10,6 +10,7 @@ import {
   type Tensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import { readThrown } from '../thrown.ts';
 
 /** True for an object whose every value looks like a tensor. */
 export function isTensorMap(value: unknown): value is TensorMap {
@@ -33,7 +34,7 @@ export function handlerTensors(kind: 'input' | 'output', tensors: TensorMap): Te
     try {
       return [name, handlerTensor(tensor)];
     } catch (cause) {
-      throw new Error(`its ${kind} "${name}": ${(cause as Error).message}`, { cause });
+      throw new Error(`its ${kind} "${name}": ${readThrown(cause).message}`);
     }
   });
   return Object.fromEntries(entries) as TensorMap;

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
+import { plainError } from '../thrown.ts';
 import type { Handler, HandlerModule, InputHandler, OutputHandler } from './api.ts';
 import { HANDLER_FILES, handlerFile } from './handler-file.ts';
 
@@ -59,20 +60,10 @@ export async function warnOfStrayHandlers(modelDir: string, log: Logger): Promis
 async function importHandler(path: string): Promise<LoadedHandler> {
   const { provideHandlerImport } = await import('./provide-import.ts');
   provideHandlerImport();
-  let module: HandlerModule & { default?: HandlerModule };
-  try {
-    // The time in the address: an archive that was replaced at the same path is another module.
-    module = await import(`${pathToFileURL(path).href}?${statSync(path).mtimeMs}`);
-  } catch (cause) {
-    throw new HandlerLoadError(`${path} could not be loaded: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
-  // A CommonJS handler's exports are the default export.
-  const exported = { ...module.default, ...module };
+  const exported = await exportsOf(path);
   const { handler, inputHandler, outputHandler, streaming } = exported;
   if (![handler, inputHandler, outputHandler].some((step) => typeof step === 'function')) {
-    const names = Object.keys(module).join(', ') || 'nothing';
+    const names = exported.names.join(', ') || 'nothing';
     throw new HandlerLoadError(
       `${path} exports ${names}; it must export handler(data, context), or inputHandler and outputHandler`,
     );
@@ -84,6 +75,21 @@ async function importHandler(path: string): Promise<LoadedHandler> {
     inputHandler: inputHandler as LoadedHandler['inputHandler'],
     outputHandler,
   };
+}
+
+/** What a module exports, read once: it may throw anything while it is loaded, and while it is read. */
+async function exportsOf(path: string): Promise<HandlerModule & { readonly names: string[] }> {
+  try {
+    // The time in the address: an archive that was replaced at the same path is another module.
+    const module: HandlerModule & { default?: HandlerModule } = await import(
+      `${pathToFileURL(path).href}?${statSync(path).mtimeMs}`
+    );
+    // A CommonJS handler's exports are the default export.
+    return { ...module.default, ...module, names: Object.keys(module) };
+  } catch (thrown) {
+    const cause = plainError(thrown);
+    throw new HandlerLoadError(`${path} could not be loaded: ${cause.message}`, { cause });
+  }
 }
 
 async function strayHandlers(modelDir: string): Promise<string[]> {
