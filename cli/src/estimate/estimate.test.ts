@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sagemakerTfs } from '../batch/test-support.ts';
-import { estimate, type Workload } from './estimate.ts';
+import { estimate, type Workload, workerCalls } from './estimate.ts';
 import { readPrices } from './prices.ts';
 
 const work: Workload = {
@@ -53,6 +53,27 @@ test('shards cost fewer requests; more jobs cost more starts', async () => {
   expect(estimate('batch', alone, 'ml.x', 3, prices)).toMatchObject({ hours: 5.4 });
 });
 
+test('a worker reads each image, and writes thousands of answers at once', async () => {
+  const prices = await readPrices();
+  const worker = estimate('worker', work, 'ml.x', 3, prices);
+  const batch = estimate('batch', work, 'ml.x', 3, prices);
+  expect(worker).toMatchObject({ hours: 5.1, jobs: 0, dataCost: 0 });
+  expect(worker.instanceCost).toBe(batch.instanceCost);
+  // 64 ranges of 56,250 keys are six parts each, and each part is two objects.
+  const puts = 64 * 6 * 2 + 64;
+  const { s3 } = prices;
+  const lists = (2 * 3_600 * s3.listRequests1000) / 1_000;
+  const rest = 3_600 * s3.getRequests1000 + (puts / 1_000) * s3.putRequests1000 + lists;
+  expect(worker.requestCost).toBeCloseTo(rest, 6);
+});
+
+test("a worker's calls are within 10% of those that `npm run axe:worker` counted", () => {
+  // 300,000 pictures; docs/reliability.md has the run.
+  const { gets, puts } = workerCalls(300_000);
+  expect(Math.abs(gets / 300_764 - 1)).toBeLessThan(0.1);
+  expect(Math.abs(puts / 201 - 1)).toBeLessThan(0.1);
+});
+
 describe('the command', () => {
   let directory: string;
   beforeEach(async () => {
@@ -66,6 +87,9 @@ describe('the command', () => {
     await writeFile(file, JSON.stringify({ done: 500, seconds: 5 }));
     const { stdout } = await run('--images', '100', '--measured', file);
     expect(JSON.parse(stdout).workload.secondsPerImage).toBe(0.01);
+    await writeFile(file, JSON.stringify({ ranges: 65, done: 65, now: 400, seconds: 8 }));
+    const worker = await run('--images', '100', '--measured', file);
+    expect(JSON.parse(worker.stdout).workload.secondsPerImage).toBe(0.02);
     await writeFile(file, '{}');
     expect((await run('--images', '100', '--measured', file)).exitCode).toBe(2);
   });

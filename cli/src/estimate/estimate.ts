@@ -1,9 +1,9 @@
-/** Hours and cost of a number of images: batch transform against an endpoint against asynchronous inference. */
+/** Hours and cost of a number of images: batch transform, a batch worker, an endpoint, asynchronous inference. */
 import { usageError } from '../errors.ts';
 import type { Prices } from './prices.ts';
 
 /** The ways to do it. */
-export const WAYS = ['batch', 'endpoint', 'async'] as const;
+export const WAYS = ['batch', 'worker', 'endpoint', 'async'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** What is to be done. */
@@ -36,7 +36,10 @@ export interface Estimate {
   /** Transform jobs; 0 for endpoints. */
   readonly jobs: number;
   readonly instanceCost: number;
-  /** Requests to S3: each object is read and answered with one, and listed; packing reads each image once more. */
+  /**
+   * Requests to S3: each object is read and answered with one, and listed; packing reads each image once more. A worker
+   * reads images that are not packed, and writes its answers many to an object.
+   */
   readonly requestCost: number;
   /** Data in and out of endpoints. */
   readonly dataCost: number;
@@ -49,6 +52,11 @@ const GB = 1024 ** 3;
 const KEYS_PER_LIST = 1_000;
 /** Times that a sharded run lists each key: its plan, and inputs and outputs before and behind each job. */
 const SHARDED_LISTS = 5;
+/** What a worker does by default: keys of a part, which is two objects, and ranges, whose ends are one each. */
+const WORKER_PART_KEYS = 10_000;
+const WORKER_RANGES = 64;
+/** Times that a worker's run lists each key: it, and `verify` behind it. */
+const WORKER_LISTS = 2;
 
 /**
  * Estimates one way.
@@ -73,11 +81,13 @@ export function estimate(
   const instanceCost = paidHours * instanceCount * instanceHour;
   const { s3 } = prices;
   const requestCost =
-    (objects / 1_000) * (s3.getRequests1000 + s3.putRequests1000) +
-    ((objects * (jobs > 1 ? SHARDED_LISTS : 1)) / KEYS_PER_LIST / 1_000) * s3.listRequests1000 +
-    packingCost(work, prices);
+    way === 'worker'
+      ? workerRequests(images, prices)
+      : (objects / 1_000) * (s3.getRequests1000 + s3.putRequests1000) +
+        ((objects * (jobs > 1 ? SHARDED_LISTS : 1)) / KEYS_PER_LIST / 1_000) * s3.listRequests1000 +
+        packingCost(work, prices);
   const dataCost =
-    way === 'batch'
+    way === 'batch' || way === 'worker'
       ? 0
       : ((images * (work.inputBytes + work.outputBytes)) / GB) * prices.hostingDataGB;
   const cost = instanceCost + requestCost + dataCost;
@@ -95,6 +105,23 @@ export function estimate(
   };
 }
 
+/** Calls of a worker's run to S3. */
+export function workerCalls(images: number): { gets: number; puts: number; lists: number } {
+  const parts = WORKER_RANGES * Math.ceil(images / WORKER_RANGES / WORKER_PART_KEYS);
+  return {
+    gets: images,
+    puts: 2 * parts + WORKER_RANGES,
+    lists: (WORKER_LISTS * images) / KEYS_PER_LIST,
+  };
+}
+
+function workerRequests(images: number, { s3 }: Prices): number {
+  const { gets, puts, lists } = workerCalls(images);
+  const thousands =
+    gets * s3.getRequests1000 + puts * s3.putRequests1000 + lists * s3.listRequests1000;
+  return thousands / 1_000;
+}
+
 /** Listing and reading every image, and writing the objects that hold them. */
 function packingCost({ images, imagesPerObject }: Workload, { s3 }: Prices): number {
   if (imagesPerObject === 1) return 0;
@@ -107,19 +134,23 @@ function packingCost({ images, imagesPerObject }: Workload, { s3 }: Prices): num
 }
 
 /**
- * Seconds for each image out of a measurement: the result of `batch local --json`, or of `tune --json`.
+ * Seconds for each image out of a measurement: the result of `batch local --json`, `batch worker --json` or
+ * `tune --json`.
  * @throws CommandError USAGE where it is neither
  */
 export function measuredSeconds(measurement: unknown, source: string): number {
-  const { done, seconds, knee } = measurement as {
+  const { done, now, seconds, knee } = measurement as {
     done?: unknown;
+    now?: unknown;
     seconds?: unknown;
     knee?: { imagesPerSecond?: unknown };
   };
+  // A worker counts ranges as done, and the inputs of this run as now.
+  if (typeof now === 'number' && typeof seconds === 'number' && now > 0) return seconds / now;
   if (typeof done === 'number' && typeof seconds === 'number' && done > 0) return seconds / done;
   if (typeof knee?.imagesPerSecond === 'number') return 1 / knee.imagesPerSecond;
   throw usageError(
-    `${source} is not a measurement. Give the output of batch local --json or of tune --json.`,
+    `${source} is not a measurement. Give the output of batch local --json, of batch worker --json or of tune --json.`,
   );
 }
 

@@ -6,7 +6,11 @@ import { CommandError } from '../errors.ts';
 import type { Way } from './estimate.ts';
 
 /** How the usage types of the ways begin, behind the region's own prefix. */
-const USAGE: Record<Way, string> = { batch: 'Tsform:', endpoint: 'Host:', async: 'AsyncInf:' };
+const USAGE: Record<Exclude<Way, 'worker'>, string> = {
+  batch: 'Tsform:',
+  endpoint: 'Host:',
+  async: 'AsyncInf:',
+};
 
 const product = z.object({
   product: z.object({ attributes: z.object({ usagetype: z.string() }) }),

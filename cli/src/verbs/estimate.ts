@@ -26,6 +26,7 @@ interface Options {
   readonly startMinutes: number;
   readonly concurrentJobs: number;
   readonly endpointUse: number;
+  readonly workerHour?: number;
   readonly prices?: string;
   readonly livePrices?: true;
   readonly region?: string;
@@ -36,12 +37,14 @@ interface Options {
 export function addEstimate(program: Command): void {
   const command = program
     .command('estimate')
-    .description('hours, cost and jobs for a number of images: batch, endpoint and async compared')
+    .description(
+      'hours, cost and jobs for a number of images: batch, worker, endpoint and async compared',
+    )
     .requiredOption('--images <number>', 'how many', wholeNumber())
     .option('--input-size <size>', 'one image', byteSize, byteSize('100KB'))
     .option('--output-size <size>', 'the answer to one image', byteSize, byteSize('15KB'))
     .option('--seconds-per-image <seconds>', 'of one fully loaded instance', positive)
-    .option('--measured <file>', 'result of batch local --json or tune --json, instead')
+    .option('--measured <file>', 'result of batch local, batch worker or tune with --json, instead')
     .option(
       '--instance-type <type>',
       `repeatable (default: what a batch job tries in turn: ${DEFAULT_TYPES.join(', ')})`,
@@ -59,6 +62,11 @@ export function addEstimate(program: Command): void {
     )
     .option('--start-minutes <minutes>', 'paid before the first image', positive, 8)
     .option('--endpoint-use <part>', 'part of its time in which an endpoint is busy', share, 0.7)
+    .option(
+      '--worker-hour <dollars>',
+      'an instance hour of the batch worker, such as of an EC2 spot instance (default: of the instance type)',
+      positive,
+    )
     .option('--prices <file>', 'price file (default: prices/us-east-1.json of this project)')
     .option('--live-prices', 'instance prices from the AWS Price List API')
     .option('--region <region>', "of the live prices (default: the price file's)")
@@ -95,7 +103,7 @@ async function run(options: Options): Promise<void> {
       : undefined;
     const known = live ? undefined : instanceHour(prices, type);
     for (const way of WAYS) {
-      const hour = known ?? live?.[way];
+      const hour = (way === 'worker' ? options.workerHour : undefined) ?? known ?? live?.[way];
       if (hour !== undefined) estimates.push(estimate(way, work, type, hour, prices));
     }
   }
@@ -165,7 +173,7 @@ function describe(work: Workload, prices: string, estimates: readonly Estimate[]
       ],
       rows,
     ),
-    `Prices of ${prices}. ${work.startMinutes} minutes to start each job or endpoint; an endpoint is busy ${work.endpointUse * 100}% of its time; ${work.imagesPerObject} image(s) an object.`,
+    `Prices of ${prices}. ${work.startMinutes} minutes to start each job or endpoint; an endpoint is busy ${work.endpointUse * 100}% of its time; ${work.imagesPerObject} image(s) an object, one for the worker.`,
     ...(new Set(estimates.map(({ instanceType }) => instanceType)).size > 1
       ? ['Every type is taken to be equally fast: measure each, and estimate it alone.']
       : []),
