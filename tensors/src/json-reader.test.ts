@@ -127,6 +127,9 @@ describe('tensorFromJson', () => {
     [['string', ['a', { b64: 'a*b=' }], 'inputs'], 'inputs[1]: "b64" is not base64'],
     [['string', ['a', { b64: 'YQ==YQ==' }], 'inputs'], 'inputs[1]: "b64" is not base64'],
     [['string', { b64: '*' }, 'inputs'], 'inputs: "b64" is not base64'],
+    [['string', ['a', '\ud83d'], 'inputs'], 'inputs[1]: half a surrogate pair is no text'],
+    [['string', 'x\udc00y', 'inputs'], 'inputs: half a surrogate pair is no text'],
+    [['string', [['\udc00\ud83d']], 'inputs'], 'inputs[0][0]: half a surrogate pair'],
     [['string', [{ image: 1 }], 'inputs'], 'inputs[0]: an object with image is not a string'],
     [['float32', [null], 'inputs'], 'inputs[0]: null is not a number for float32'],
     [

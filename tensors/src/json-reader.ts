@@ -101,6 +101,9 @@ function textOf(body: string | Uint8Array): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
+/** UTF-8 has no form for it; encoders write U+FFFD instead, another text. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /**
  * A tensor from parsed JSON: nested arrays (or PackedNumbers) of numbers, booleans or strings as the dtype asks; a string may
  * be `{"b64": "..."}`, the base64 of its bytes. Text is UTF-8.
@@ -123,13 +126,16 @@ export function tensorFromJson(
     maxStrings,
     convertRun: (run, indices) =>
       Array.from(run, (element, i) => {
-        if (typeof element === 'string') return element;
+        const text = typeof element === 'string' ? element : undefined;
+        if (text !== undefined && !LONE_SURROGATE.test(text)) return text;
         const base64 = base64Of(element);
-        if (base64 === undefined) return element;
-        const bytes = decodeBase64(base64);
+        if (text === undefined && base64 === undefined) return element;
+        const bytes = base64 === undefined ? undefined : decodeBase64(base64);
         if (bytes) return bytes;
         const where = Array.isArray(value) ? [...indices, i] : indices;
-        throw new TensorError('VALUE_OUT_OF_RANGE', `${placeName(where)}: "b64" is not base64`);
+        const what =
+          text === undefined ? '"b64" is not base64' : 'half a surrogate pair is no text';
+        throw new TensorError('VALUE_OUT_OF_RANGE', `${placeName(where)}: ${what}`);
       }),
   });
 }
