@@ -8,8 +8,7 @@ import { reportFailure, reportReady } from './processes/reports.ts';
 import { hasPrimary, type WorkerRole, workerRole } from './processes/role.ts';
 import { readThrown } from './thrown.ts';
 
-// V8 forgets what it compiled of functions that it has not seen for some collections of garbage. After a pause the
-// next requests would pay for it.
+// Keeps compiled functions, so that the first requests after a pause need not compile them again.
 setFlagsFromString('--no-flush-bytecode');
 
 /** Starts the runtime and ends the process with 0 after SIGTERM or SIGINT, with 1 where the start fails. */

@@ -1,7 +1,4 @@
-/**
- * What ends a request before its answer: an `AbortSignal`, or something lighter that tells the same. Node's own
- * takes some tens of microseconds of work and garbage, which a request of a millisecond notices.
- */
+/** What ends a request before its answer: an `AbortSignal`, or something lighter that behaves like one. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   /** Why; undefined until then. */

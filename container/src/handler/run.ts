@@ -153,10 +153,7 @@ function withSignature(context: Context, signature: Signature, inference: Infere
   return Object.assign(new LazySignal(inference.signal), context, { signature, predict });
 }
 
-/**
- * The signal of a context, made for the handler that asks for it. A class, because a getter in an object
- * literal makes a hidden class for every object, which slows down all code that touches it.
- */
+/** The signal of a context, made only if the handler asks for it. */
 class LazySignal {
   readonly #signal: RequestSignal;
 

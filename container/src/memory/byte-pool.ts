@@ -1,14 +1,10 @@
-/**
- * Large buffers that are used again. V8 counts them against its own heap: where every request allocates some
- * hundred kilobytes anew, it collects garbage several times a second, in all of its threads; and the kernel
- * clears every page of every new one.
- */
+/** Large buffers that are used again, so that not every request allocates its own. */
 
 /** Smaller ones are allocated anew, which costs less than to look for them. */
 const LEAST_BYTES = 65_536;
 /** Of buffers that wait to be used again, all together; the one that waits longest goes first. */
 const MOST_IDLE_BYTES = 128 * 1024 * 1024;
-/** A buffer that nobody wanted for so long is given to the garbage collector. */
+/** A buffer that nobody wanted for this long is left to the garbage collector. */
 const MOST_IDLE_MS = 10_000;
 
 /** Memory of this process, or memory that its threads share. */
