@@ -33,7 +33,8 @@ export async function predict(
   if (!signature) throw failedPrecondition(`Serving signature key "${key}" not found.`);
   if (checkMethodName) checkPredictMethod(signature);
   const inputs = { ...missingDefaults(servable, signature, call.inputs), ...call.inputs };
-  checkInputs(signature, call.inputs, inputs);
+  checkCount(servable, signature, call.inputs);
+  checkInputs(signature, call.inputs, inputs, servable.defaultInputs(key));
   return servable.session.run(key, inputs, outputsOf(signature, call.outputs ?? []), call.signal);
 }
 
@@ -60,21 +61,32 @@ function checkPredictMethod({ methodName }: Signature): void {
   );
 }
 
-function checkInputs(signature: Signature, request: TensorMap, inputs: TensorMap): void {
+/** VerifyRequestInputsSize: too few are looked at one by one where the signature has defaults. */
+function checkCount(servable: Servable, signature: Signature, request: TensorMap): void {
   const given = Object.keys(request).sort();
   const wanted = Object.keys(signature.inputs).sort();
-  if (Object.keys(inputs).length !== wanted.length) {
-    const extra = given.filter((name) => !wanted.includes(name));
-    const missing = wanted.filter((name) => !given.includes(name));
-    throw invalidArgument(
-      `input size does not match signature: ${given.length}!=${wanted.length} len({${given.join(',')}}) != len({${wanted.join(',')}}). ` +
-        `Sent extra: {${extra.join(',')}}. Missing but required: {${missing.join(',')}}.`,
-    );
-  }
+  const hasDefaults = Object.keys(servable.defaultInputs(signature.key)).length > 0;
+  if (hasDefaults ? given.length <= wanted.length : given.length === wanted.length) return;
+  const extra = given.filter((name) => !wanted.includes(name));
+  const missing = wanted.filter((name) => !given.includes(name));
+  throw invalidArgument(
+    `input size does not match signature: ${given.length}!=${wanted.length} len({${given.join(',')}}) != len({${wanted.join(',')}}). ` +
+      `Sent extra: {${extra.join(',')}}. Missing but required: {${missing.join(',')}}.`,
+  );
+}
+
+function checkInputs(
+  signature: Signature,
+  request: TensorMap,
+  inputs: TensorMap,
+  defaultInputs: TensorMap,
+): void {
+  const given = Object.keys(request).sort();
+  const wanted = Object.keys(signature.inputs).sort();
   const missing = wanted.find((name) => !Object.hasOwn(inputs, name));
   if (missing !== undefined) {
     const feed = signature.inputs[missing]?.tensorName;
-    const defaults = Object.keys(inputs).filter((name) => !given.includes(name));
+    const defaults = Object.keys(defaultInputs).sort();
     throw invalidArgument(
       `Signature input alias: ${missing}(feed name: ${feed}) not found in request and no default value provided. Inputs expected to be in the request {${given.join(',')}}, or default input alias set: ${defaults.join(',')}`,
     );

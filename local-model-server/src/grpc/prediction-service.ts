@@ -69,9 +69,9 @@ function readRequest(bytes: Buffer): PredictRequestMessage {
     return request;
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
-    const [, name, reason] = /^input "(.*?)": (.*)$/s.exec(error.message) ?? [];
+    const [, name] = /^input "(.*?)": /s.exec(error.message) ?? [];
     if (name === undefined) throw new StatusError(Code.INTERNAL, '', { cause: error });
-    throw invalidArgument(`tensor parsing error: ${name}: ${reason}`, { cause: error });
+    throw invalidArgument(`tensor parsing error: ${name}`, { cause: error });
   }
 }
 

@@ -30,8 +30,8 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** Characters of a value that an error repeats. */
-const MAX_SHOWN = 1_000;
+/** Characters of a value that an error repeats: beyond them nothing more is begun. */
+const MAX_SHOWN = 256;
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return (
@@ -64,11 +64,40 @@ export function decodeBase64({ b64 }: { readonly b64: string }): Buffer {
   throw invalidArgument('Unable to base64 decode');
 }
 
-/** The value as text, indented as TensorFlow Serving indents it. */
+/** The value as text, an object's members and no list in lines of their own, as JsonValueToDebugString writes it. */
 export function shown(value: JsonValue): string {
-  const text =
-    JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part), 4) ?? '';
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+  let text = '';
+  const write = (part: JsonValue, indent: string): void => {
+    if (text.length > MAX_SHOWN) return;
+    if (isArray(part)) {
+      text += '[';
+      for (const [index, element] of part.entries()) {
+        if (text.length > MAX_SHOWN) return;
+        if (index > 0) text += ', ';
+        write(element, indent);
+      }
+      text += ']';
+    } else if (isObject(part)) {
+      const inner = `${indent}    `;
+      text += '{';
+      for (const [index, [name, member]] of Object.entries(part).entries()) {
+        if (text.length > MAX_SHOWN) return;
+        text += `${index > 0 ? ',' : ''}\n${inner}${JSON.stringify(name)}: `;
+        write(member, inner);
+      }
+      text += Object.keys(part).length > 0 ? `\n${indent}}` : '}';
+    } else text += scalarText(part);
+  };
+  write(value, '');
+  return text;
+}
+
+function scalarText(value: JsonValue): string {
+  if (value instanceof FloatLiteral) {
+    const digits = String(value.value);
+    return /^-?\d+$/.test(digits) ? `${digits}.0` : digits;
+  }
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
 }
 
 /** The kind of value, as TensorFlow Serving names it. */

@@ -267,7 +267,7 @@ describe('GET', () => {
       400,
       'Failed to convert version: 99999999999999999999 to numeric.',
     ],
-    ['/v2', 404, 'Not found: GET /v2'],
+    ['/v1/models/x?y=1', 404, 'Could not find any versions of model x?y=1'],
   ])('%s answers %i', async (path, status, error) => {
     const answer = await get(path);
     expect(answer.status).toBe(status);

@@ -3,12 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import {
-  invalidArgument,
-  notFound,
-  StatusError,
-  toStatusError,
-} from '@sagemaker-tfs/libtensorflow/serving';
+import { StatusError, toStatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { findForeignPage, isLoopbackName } from '@sagemaker-tfs/tensors/foreign-pages';
 import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
 import { Code } from '@sagemaker-tfs/tensors/protos';
@@ -99,22 +94,30 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const method = request.method ?? '';
-  const [path = ''] = (request.url ?? '').split('?');
+  // A query is a part of the last name, as it is to TensorFlow Serving.
+  const path = request.url ?? '';
   // The body is read even where it is not used, so that the connection stays good for the next request.
   const body = await readBody(request);
-  if (!isApiPath(path)) throw notFound(`Not found: ${method} ${path}`);
+  if (!isApiPath(path)) return unknownPath(response);
   const route = routeOf(method, path);
   await withTimeout(options.timeoutMs, (signal) => answer(core, route, body, response, signal));
 }
 
+/** As libevent has it. */
+function unknownPath(response: ServerResponse): void {
+  response.writeHead(404, { 'Content-Type': 'text/html' });
+  response.end(
+    '<HTML><HEAD>\n<TITLE>404 Not Found</TITLE>\n</HEAD><BODY>\n<H1>Not Found</H1>\n</BODY></HTML>\n',
+  );
+}
+
+/** A body that is not compressed as it says is empty. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
   if (request.headers['content-encoding'] !== 'gzip') return body;
-  return promisify(gunzip)(body).catch((error) => {
-    throw invalidArgument(`Failed to uncompress the body: ${error.message}`, { cause: error });
-  });
+  return promisify(gunzip)(body).catch(() => Buffer.alloc(0));
 }
 
 /** Rejects when the time is up, and tells `work`, which then must not touch the response any more. */
