@@ -23,7 +23,8 @@ export async function runApp(
     await build(app);
     app.synth();
   } catch (error) {
-    if (process.env.CDK_DEBUG) throw error;
+    const { CDK_DEBUG } = process.env;
+    if (CDK_DEBUG) throw error;
     process.stderr.write(`${explainedError(error)}\n`);
     process.exitCode = 1;
   }
