@@ -182,9 +182,8 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     const signatures = await backend.signatures({ name: defaultModel });
     const { checkDeclarations } = await import('./archive/check-declarations.ts');
     checkDeclarations(archive, signatures);
-    if (environment.modelServer.batching && environment.backend !== 'in-process') {
-      const { unbatchable } = await import('./model-server/unbatchable.ts');
-      for (const warning of unbatchable(signatures)) log.warn(warning);
+    for (const name of new Set(models.map((model) => model.name))) {
+      await warnOfBatching(options, host, name);
     }
   });
   checked.catch(() => undefined);
@@ -209,6 +208,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
     log,
     serve: (models) => host.serve(models),
     onChange: (name) => host.backends.forget(name),
+    onLoad: (name) => warnOfBatching(options, host, name),
   });
   const services = servicesOf(options, host, {
     metrics,
@@ -220,6 +220,20 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   });
   const checked = Promise.resolve();
   return { host, services, routes: multiModelRoutes(services, table), checked };
+}
+
+/** Logs each signature that TensorFlow Serving's batching refuses. */
+async function warnOfBatching(
+  { environment, log }: PrepareOptions,
+  { backends }: ModelHost,
+  name: string,
+): Promise<void> {
+  if (!environment.modelServer.batching || environment.backend === 'in-process') return;
+  const backend = await backends.choose(undefined);
+  const { unbatchable } = await import('./model-server/unbatchable.ts');
+  for (const warning of unbatchable(await backend.signatures({ name }))) {
+    log.warn({ model: name }, warning);
+  }
 }
 
 function servicesOf(

@@ -36,6 +36,8 @@ export interface ModelTableOptions {
   readonly serve: (models: readonly ServedModel[]) => Promise<void>;
   /** Called when a model is no longer what it was. */
   readonly onChange: (name: string) => void;
+  /** Called when a model can be invoked; where it fails, this is logged. */
+  readonly onLoad?: (name: string) => Promise<void>;
 }
 
 /** Loads, lists and unloads. Changes are made one after another. */
@@ -108,7 +110,9 @@ export class ModelTable {
       await this.#serve(served);
       const model = { served, url, archive, lastUsed: Date.now() };
       this.#models.set(name, model);
-      this.#options.onChange(name);
+      const { onChange, onLoad, log } = this.#options;
+      onChange(name);
+      onLoad?.(name).catch((err: unknown) => log.debug({ err }, `after the load of ${name}`));
       return model;
     });
   }
