@@ -1,31 +1,18 @@
 /**
  * `batch-worker`: the image as a worker that reads inputs from S3 and writes packed answers there, with no HTTP between.
- * The process that is started only supervises: TensorFlow or a handler can end a process, and the next one goes on from
- * the last part. After such an end it asks about one object at a time and says which, until it is past the place; the
- * object that ends it again is not tried any more.
+ * The process that is started supervises another one, which works.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { BatchError, modelDigest } from '@sagemaker-tfs/batch';
 import type { Environment } from '../environment.ts';
 import { createLog } from '../observability/log.ts';
-import { inProcessVariables } from '../processes/in-process-variables.ts';
 import { ModelGone, rowMaker } from './answer.ts';
-import { modelDirectoryAt } from './archive.ts';
 import { ask } from './ask.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { s3Client, storeBelow } from './store.ts';
+import { CAUTIOUS, MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
 import { work } from './worker.ts';
 
-/** JSON list of the keys that are not tried any more; there in the process that works. */
-const POISON = 'BATCH_WORKER_POISON';
-/** Set where the process before this one ended by itself. */
-const CAUTIOUS = 'BATCH_WORKER_CAUTIOUS';
-/** Status of a process whose model is gone. */
-const MODEL_GONE = 70;
-/** Ends of processes that the supervisor puts up with. */
-const MOST_ENDS = 20;
 const PROGRESS_EVERY = 5_000;
 
 /** Ends the process with 0 where all is done, 1 where something is left, 2 for wrong arguments. */
@@ -47,61 +34,15 @@ export async function main(
   }
 }
 
-/** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
-async function supervise(environment: Environment, options: WorkerOptions): Promise<number> {
-  const { modelPath } = options;
-  const modelDir = modelPath === undefined ? undefined : await modelDirectoryAt(modelPath);
-  const poison: string[] = [];
-  let child: ChildProcess | undefined;
-  let stopping = false;
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(name, () => {
-      stopping = true;
-      child?.kill('SIGTERM');
-    });
-  }
-  for (let ends = 0; ; ends++) {
-    let key: string | undefined;
-    child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: {
-        ...process.env,
-        ...inProcessVariables({ environment, variables: process.env }),
-        ...(modelDir !== undefined && { SAGEMAKER_TFS_MODEL_DIR: modelDir }),
-        [POISON]: JSON.stringify(poison),
-        ...(ends > 0 && { [CAUTIOUS]: 'true' }),
-      },
-    });
-    child.on('message', (message) => {
-      key = message === '' ? undefined : String(message);
-    });
-    const [status, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    if (status !== null && status !== MODEL_GONE) return status;
-    if (stopping) return 1;
-    process.stderr.write(
-      `sagemaker-tfs: the worker's process ended (${signal ?? 'its model is gone'})${key === undefined ? '' : ` at ${JSON.stringify(key)}`}.\n`,
-    );
-    if (key !== undefined) poison.push(key);
-    if (ends >= MOST_ENDS) {
-      process.stderr.write(
-        `sagemaker-tfs: it ended ${ends + 1} times. What is written stays. Find the cause in the log.\n`,
-      );
-      return 1;
-    }
-  }
-}
-
 async function workHere(
   options: WorkerOptions,
   environment: Environment,
   warnings: readonly string[],
 ): Promise<number> {
   let stopping = false;
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(name, () => {
-      stopping = true;
-    });
-  }
+  onStopSignals(() => {
+    stopping = true;
+  });
   // The supervisor was killed: nobody would hear what is done here.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   const log = createLog(environment.logLevel);

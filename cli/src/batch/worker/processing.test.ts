@@ -1,7 +1,7 @@
 /** `batch start --engine processing`: what SageMaker is asked for, and that the image does it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
@@ -94,10 +94,13 @@ test('the request is one that SageMaker takes, and its arguments make the image 
       argument.replace(local, folder),
     );
     expect(args.join(' ')).toContain(folder);
+    const temporary = join(work, 'tmp');
+    await mkdir(temporary);
     const image = spawn(process.execPath, [join(ROOT, 'container/dist/main.js'), ...args], {
       env: {
         ...process.env,
         ...s3.environment,
+        TMPDIR: temporary,
         SAGEMAKER_TFS_BACKEND: 'in-process',
         LIBTENSORFLOW_PATH: (await libraryHere()).directory,
       },
@@ -105,6 +108,9 @@ test('the request is one that SageMaker takes, and its arguments make the image 
     });
     const [status] = (await once(image, 'close')) as [number | null];
     expect(status).toBe(0);
+    expect((await readdir(temporary)).filter((name) => name.startsWith('worker-model-'))).toEqual(
+      [],
+    );
     const parts = [...(s3.stored.get('out') ?? [])].filter(([key]) => key.includes('/parts/'));
     const lines = parts.flatMap(([, { body }]) =>
       Buffer.from(body).toString().split('\n').filter(Boolean),

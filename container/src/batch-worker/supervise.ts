@@ -1,0 +1,98 @@
+/**
+ * The process that supervises: TensorFlow or a handler can end the one that works, and the next one goes on from the
+ * last part. After such an end it asks about one object at a time and says which, until it is past the place; the
+ * object that ends it again is not tried any more.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Environment } from '../environment.ts';
+import { inProcessVariables } from '../processes/in-process-variables.ts';
+import { modelDirectoryAt } from './archive.ts';
+import type { WorkerOptions } from './options.ts';
+
+/** JSON list of the keys that are not tried any more; there in the process that works. */
+export const POISON = 'BATCH_WORKER_POISON';
+/** Set where the process before this one ended by itself. */
+export const CAUTIOUS = 'BATCH_WORKER_CAUTIOUS';
+/** Status of a process whose model is gone. */
+export const MODEL_GONE = 70;
+/** Ends of processes that the supervisor puts up with. */
+const MOST_ENDS = 20;
+
+/** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
+export async function supervise(
+  environment: Environment,
+  { modelPath }: WorkerOptions,
+): Promise<number> {
+  const supervisor = new Supervisor(environment);
+  if (modelPath === undefined) return supervisor.run({});
+  const model = await modelDirectoryAt(modelPath);
+  try {
+    return await supervisor.run({ SAGEMAKER_TFS_MODEL_DIR: model.path });
+  } finally {
+    await model.remove();
+  }
+}
+
+/** Calls on SIGTERM and on SIGINT, which then no longer end the process. */
+export function onStopSignals(stop: () => void): void {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, stop);
+}
+
+class Supervisor {
+  readonly #environment: Environment;
+  /** Keys of the objects that ended a process. */
+  readonly #poison: string[] = [];
+  #child: ChildProcess | undefined;
+  #isStopping = false;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+    onStopSignals(() => {
+      this.#isStopping = true;
+      this.#child?.kill('SIGTERM');
+    });
+  }
+
+  /** @param variables for the process that works @returns exit status */
+  async run(variables: NodeJS.ProcessEnv): Promise<number> {
+    for (let ends = 0; ends <= MOST_ENDS; ends++) {
+      if (this.#isStopping) return 1;
+      const { status, signal, key } = await this.#runOne({
+        ...variables,
+        ...(ends > 0 && { [CAUTIOUS]: 'true' }),
+      });
+      if (status !== null && status !== MODEL_GONE) return status;
+      if (this.#isStopping) return 1;
+      const at = key === undefined ? '' : ` at ${JSON.stringify(key)}`;
+      say(`the worker's process ended (${signal ?? 'its model is gone'})${at}.`);
+      if (key !== undefined) this.#poison.push(key);
+    }
+    say(`it ended ${MOST_ENDS + 1} times. What is written stays. Find the cause in the log.`);
+    return 1;
+  }
+
+  /** Runs one process to its end. @returns how it ended, and the key that it was at, if it said so */
+  async #runOne(variables: NodeJS.ProcessEnv) {
+    let key: string | undefined;
+    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: {
+        ...process.env,
+        ...inProcessVariables({ environment: this.#environment, variables: process.env }),
+        ...variables,
+        [POISON]: JSON.stringify(this.#poison),
+      },
+    });
+    this.#child = child;
+    child.on('message', (message) => {
+      key = message === '' ? undefined : String(message);
+    });
+    const [status, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    return { status, signal, key };
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`sagemaker-tfs: ${text}\n`);
+}
