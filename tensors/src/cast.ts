@@ -19,7 +19,7 @@ export function cast(tensor: NumericTensor, dtype: NumericDType): NumericTensor 
     if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) {
       return { dtype, shape, bytes: tensor.bytes };
     }
-    return numericTensor(dtype, shape, int64WordsOf(elements));
+    return numericTensor(dtype, shape, new Uint8Array(int64WordsOf(elements).buffer));
   }
   if (dtype === 'bool') return numericTensor(dtype, shape, boolsOf(elements));
   const numbers =

@@ -1,4 +1,5 @@
 export type { AbortSignalLike } from './abort-signal-like.ts';
+export { elementBytes } from './array-kinds.ts';
 export * from './batch.ts';
 export * from './cast.ts';
 export { type Checksums, provideChecksums } from './checksums.ts';

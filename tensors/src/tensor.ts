@@ -1,4 +1,5 @@
 /** Tensors as views on bytes: what arrives from the wire is described, not copied. */
+import { elementBytes } from './array-kinds.ts';
 import { DTYPES, type DType, type NumericDType } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { utf8Encode } from './text.ts';
@@ -63,16 +64,15 @@ export function elementCount(shape: readonly number[]): number {
 }
 
 /**
- * A numeric tensor over `bytes`, without copying.
- * @throws TensorError SHAPE_MISMATCH where the bytes do not fill the shape exactly
+ * A numeric tensor over `bytes`, without copying: a typed array of the dtype, or bytes.
+ * @throws TensorError SHAPE_MISMATCH where the bytes do not fill the shape exactly, or the array is of another dtype
  */
 export function numericTensor(
   dtype: NumericDType,
   shape: readonly number[],
   bytes: ArrayBufferView,
 ): NumericTensor {
-  const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const tensor = { dtype, shape, bytes: view };
+  const tensor = { dtype, shape, bytes: elementBytes(dtype, bytes) };
   checkFilled(tensor);
   return tensor;
 }

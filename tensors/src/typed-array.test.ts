@@ -31,6 +31,16 @@ test('16-bit floats are bit patterns as typed arrays, values as numbers', () => 
   expect(toNumbers(brain)).toEqual(new Float32Array([1.5, -2.25]));
 });
 
+test('an array of another dtype is refused though its bytes fill the shape', () => {
+  expect(() => numericTensor('float32', [2], Float64Array.of(1))).toThrow(
+    'float32 elements are in a Float64Array. Give a Float32Array, or their bytes in a Uint8Array.',
+  );
+  expect(() => numericTensor('int64', [1], Int32Array.of(1, 2))).toThrow('a BigInt64Array');
+  expect(() => numericTensor('bool', [1], Int8Array.of(1))).toThrow('Give a Uint8Array.');
+  const levels = Uint8ClampedArray.of(1, 2);
+  expect(numericTensor('uint8', [2], levels).bytes.buffer).toBe(levels.buffer);
+});
+
 test('nested arrays of every kind of element', () => {
   expect(toNested(tensorFromValues('int64', [2, 1], [5, 2n ** 60n]))).toEqual([[5n], [2n ** 60n]]);
   expect(toNested(tensorFromValues('bool', [2], [true, false]))).toEqual([true, false]);

@@ -1,25 +1,11 @@
 /** The elements of tensors as JavaScript arrays. Little-endian machines only, as all that Node serves on. */
+import { ARRAY_KINDS, type TypedArrays } from './array-kinds.ts';
 import { DTYPES, type NumericDType } from './dtype.ts';
 import { widenHalves } from './half.ts';
 import { isNumeric, type NumericTensor, type Tensor } from './tensor.ts';
 import { asBuffer } from './text.ts';
 
-/** The typed array that holds each dtype's elements; float16 and bfloat16 as bit patterns, bool as 0 or 1. */
-export interface TypedArrays {
-  float16: Uint16Array;
-  bfloat16: Uint16Array;
-  float32: Float32Array;
-  float64: Float64Array;
-  int8: Int8Array;
-  int16: Int16Array;
-  int32: Int32Array;
-  int64: BigInt64Array;
-  uint8: Uint8Array;
-  uint16: Uint16Array;
-  uint32: Uint32Array;
-  uint64: BigUint64Array;
-  bool: Uint8Array;
-}
+export type { TypedArrays } from './array-kinds.ts';
 
 /** Typed arrays of numbers, bigint left out. */
 export type NumberArray =
@@ -32,30 +18,9 @@ export type NumberArray =
   | Uint16Array
   | Uint32Array;
 
-interface TypedArrayConstructor<T> {
-  new (length: number): T;
-  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
-}
-
-const CONSTRUCTORS: { readonly [D in NumericDType]: TypedArrayConstructor<TypedArrays[D]> } = {
-  float16: Uint16Array,
-  bfloat16: Uint16Array,
-  float32: Float32Array,
-  float64: Float64Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  int32: Int32Array,
-  int64: BigInt64Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-  uint64: BigUint64Array,
-  bool: Uint8Array,
-};
-
 /** A zeroed typed array for `length` elements of the dtype. */
 export function newTypedArray<D extends NumericDType>(dtype: D, length: number): TypedArrays[D] {
-  return new CONSTRUCTORS[dtype](length);
+  return new ARRAY_KINDS[dtype](length);
 }
 
 /**
@@ -68,7 +33,7 @@ export function typedArray<D extends NumericDType>(
   const { size } = DTYPES[tensor.dtype];
   const aligned =
     tensor.bytes.byteOffset % size === 0 ? tensor.bytes : new Uint8Array(tensor.bytes);
-  return new CONSTRUCTORS[tensor.dtype](
+  return new ARRAY_KINDS[tensor.dtype](
     aligned.buffer,
     aligned.byteOffset,
     aligned.byteLength / size,

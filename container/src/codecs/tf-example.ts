@@ -134,7 +134,7 @@ function readInt64List(list: Uint8Array): Tensor {
   forEachRun(list, WIRE.varint, skipVarint, (run) => {
     at = decodeVarints64(run, words, at);
   });
-  return numericTensor('int64', [count], words);
+  return numericTensor('int64', [count], new BigInt64Array(words.buffer));
 }
 
 /**

@@ -3,10 +3,9 @@ import {
   checkFilled,
   DTYPES,
   type DType,
+  elementBytes,
   MAX_RANK,
   type NumericDType,
-  newTypedArray,
-  shapeText,
   type Tensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
@@ -47,7 +46,7 @@ function handlerTensor(made: Tensor): Tensor {
   const tensor: Tensor =
     dtype === 'string'
       ? { dtype, shape: sizes, values: byteStrings(values) }
-      : { dtype, shape: sizes, bytes: elementBytes(dtype, sizes, bytes) };
+      : { dtype, shape: sizes, bytes: ownBytes(dtype, bytes) };
   checkFilled(tensor);
   return tensor;
 }
@@ -67,19 +66,11 @@ function handlerShape(shape: unknown): number[] {
   });
 }
 
-function elementBytes(dtype: NumericDType, shape: readonly number[], given: unknown): Uint8Array {
+function ownBytes(dtype: NumericDType, given: unknown): Uint8Array {
   if (!ArrayBuffer.isView(given)) {
     throw new Error(`its bytes are ${shown(given)}; give a Uint8Array of its elements`);
   }
-  const own = newTypedArray(dtype, 0).constructor;
-  const isBytes =
-    given instanceof Uint8Array || given instanceof DataView || given.constructor === own;
-  if (!isBytes) {
-    throw new Error(
-      `${dtype} ${shapeText(shape)} has its elements in a ${given.constructor.name}; give a Uint8Array or a ${own.name}`,
-    );
-  }
-  const view = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+  const view = elementBytes(dtype, given);
   // Other threads may write to it while the answer is sent.
   return given.buffer instanceof SharedArrayBuffer ? view.slice() : view;
 }
