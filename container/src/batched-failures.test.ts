@@ -35,12 +35,16 @@ async function stop(): Promise<void> {
 /** `{x: value}` as a serialized tf.Example. */
 const example = (value: number) => encodeExample({ x: tensorFromValues('float32', [1], [value]) });
 
-async function ask(serialized: Uint8Array): Promise<{ status: number; text: string }> {
+async function ask(
+  serialized: Uint8Array,
+  signal: AbortSignal | null = null,
+): Promise<{ status: number; text: string }> {
   const b64 = Buffer.from(serialized).toString('base64');
   const response = await fetch(`${runtime.url}/invocations`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ signature_name: 'classify_x_to_y', instances: [{ b64 }] }),
+    signal,
   });
   return { status: response.status, text: await response.text() };
 }
@@ -72,14 +76,20 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (backend) => {
   });
 });
 
-describe('over gRPC, under attack', () => {
-  beforeAll(() => start({ SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '20000' }));
+describe.each(['grpc', 'rest'])('over %s, under attack', (backend) => {
+  beforeAll(() =>
+    start({ SAGEMAKER_TFS_BACKEND: backend, SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '20000' }),
+  );
   afterAll(stop);
 
   test('honest requests are right or refused with an error of ours, whatever else comes', async () => {
     let isOver = false;
-    const attackers = Array.from({ length: 4 }, async () => {
-      while (!isOver) await ask(Buffer.from(SECRET));
+    const attackers = Array.from({ length: 4 }, async (_, index) => {
+      for (let times = 0; !isOver; times++) {
+        // Every other one hangs up, after a while that is never the same for long.
+        const signal = index % 2 ? AbortSignal.timeout(1 + (times % 25)) : null;
+        await ask(Buffer.from(SECRET), signal).catch(() => undefined);
+      }
     });
     const answers: { value: number; status: number; text: string }[] = [];
     const honest = values.map(async (value) => {

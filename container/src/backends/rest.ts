@@ -3,7 +3,7 @@
 import { type AbortSignalLike, DEFAULT_SIGNATURE, type SignatureMap } from '@sagemaker-tfs/tensors';
 import type { ExampleLimits } from '../codecs/tf-example.ts';
 import { ServingError } from '../errors.ts';
-import type { Instance, InstancePool } from '../model-server/instance-pool.ts';
+import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { HttpClient, type HttpReply } from '../transport/http/http-client.ts';
 import type {
@@ -129,8 +129,9 @@ export class RestBackend implements Backend {
   }
 
   #call(call: RestCall): Promise<Buffer> {
-    const work = async ({ endpoint: { host, restPort: port } }: Instance): Promise<Buffer> => {
-      const reply = await this.#client.call({ ...call, host, port });
+    const work: PoolWork<Buffer> = async ({ endpoint }, onAbandoned) => {
+      const { host, restPort: port } = endpoint;
+      const reply = await this.#client.call({ ...call, host, port, onAbandoned });
       if (reply.status === 200) return reply.body;
       throw modelError(errorText(reply), reply.status);
     };

@@ -178,6 +178,59 @@ test('an abort ends the call and its connection; the next call has another', asy
   expect(sockets.length).toBe(2);
 });
 
+test('a call given up while the server works on it ends with its answer, and its connection is kept', async () => {
+  let release: (() => void) | undefined;
+  const { port } = await rawServer((socket) => {
+    socket.on('data', (data) => {
+      if (data.includes('slow')) release = () => socket.write(answered('late'));
+      else socket.write(answered('yes'));
+    });
+  });
+  const calls = client();
+  const abort = new AbortController();
+  let ended: Promise<void> | undefined;
+  let hasEnded = false;
+  const onAbandoned = (end: Promise<void>) => {
+    ended = end.then(() => {
+      hasEnded = true;
+    });
+  };
+  const call = calls.call(post(port, 'slow', { signal: abort.signal, onAbandoned }));
+  while (!release) await new Promise(setImmediate);
+  abort.abort(new Error('enough'));
+  await expect(call).rejects.toThrow('enough');
+  expect((await calls.call(post(port, 'answer'))).body.toString()).toBe('yes');
+  expect(hasEnded).toBe(false);
+  release();
+  await ended;
+  await Promise.all([calls.call(post(port, 'one')), calls.call(post(port, 'two'))]);
+  expect(sockets.length).toBe(2);
+});
+
+test.each([
+  ['is given up before it is sent whole', 'x'.repeat(50_000_000), false],
+  ['is given up and then lost', 'silence', true],
+])('a call that %s ends with its connection', async (_what, body, closes) => {
+  const { port } = await rawServer((socket) => {
+    if (body === 'silence') socket.resume();
+  });
+  const abort = new AbortController();
+  let ended: Promise<void> | undefined;
+  const onAbandoned = (end: Promise<void>) => {
+    ended = end;
+  };
+  const calls = client();
+  const call = calls.call(post(port, body, { signal: abort.signal, onAbandoned }));
+  while (sockets.length === 0 || (closes && sockets[0]?.bytesRead === 0)) {
+    await new Promise(setImmediate);
+  }
+  abort.abort(new Error('enough'));
+  await expect(call).rejects.toThrow('enough');
+  if (closes) sockets[0]?.destroy();
+  await ended;
+  expect(ended).toBeDefined();
+});
+
 test('an answer before the request was sent leaves no connection that is kept', async () => {
   const { port } = await rawServer((socket) => {
     socket.once('data', (data) => {

@@ -13,7 +13,13 @@ export interface HttpCall {
   readonly path: string;
   /** Pieces of a JSON body, sent without joining them. */
   readonly body?: readonly Uint8Array[];
+  /** Abandons the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignalLike | undefined;
+  /**
+   * Called for an abandoned call, with a promise of its end: a server that has all of the request works on. Without it,
+   * the connection ends at once.
+   */
+  readonly onAbandoned?: ((ended: Promise<void>) => void) | undefined;
 }
 
 /** An answer of any status. */
@@ -58,9 +64,17 @@ export class HttpClient {
     idle: HttpConnection[],
     call: HttpCall,
   ): Promise<HttpReply> {
-    const { signal } = call;
+    const { signal, onAbandoned } = call;
     const answer = new WholeBody(this.#maxReplyBytes);
-    const onAbort = () => connection.cancel(signal?.reason);
+    const onAbort = () => {
+      answer.drop();
+      if (!onAbandoned) return connection.cancel(signal?.reason);
+      const keep = () => {
+        if (connection.usable) idle.push(connection);
+      };
+      const ended = new Promise<void>((resolve) => connection.cancel(signal?.reason, resolve));
+      onAbandoned(ended.then(keep));
+    };
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       await connection.ask(requestOf(call), answer);
@@ -104,6 +118,7 @@ class WholeBody implements BodySink {
   #whole: Buffer | undefined;
   readonly #pieces: Buffer[] = [];
   #received = 0;
+  #isDropped = false;
   status = 0;
 
   constructor(maxBytes: number) {
@@ -114,9 +129,16 @@ class WholeBody implements BodySink {
     return this.#whole ?? Buffer.concat(this.#pieces, this.#received);
   }
 
+  /** Nobody waits for it any more: what comes from now on is read and not kept. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#pieces.length = 0;
+  }
+
   begin(status: number, length: number | undefined): void {
     this.status = status;
     this.#check(length ?? 0);
+    if (this.#isDropped) return;
     if (length !== undefined) this.#whole = Buffer.allocUnsafeSlow(length);
   }
 
@@ -131,7 +153,7 @@ class WholeBody implements BodySink {
   push(piece: Buffer): void {
     this.#check(this.#received + piece.length);
     if (this.#whole) this.#whole.set(piece, this.#received);
-    else this.#pieces.push(Buffer.from(piece));
+    else if (!this.#isDropped) this.#pieces.push(Buffer.from(piece));
     this.#received += piece.length;
   }
 

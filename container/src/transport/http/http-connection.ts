@@ -13,8 +13,8 @@ export class StaleConnection extends ConnectionLost {}
 
 interface Exchange {
   readonly reader: ResponseReader;
-  readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
+  resolve: () => void;
+  reject: (reason: unknown) => void;
 }
 
 /** For heads, and what comes with them; what is in it is copied. */
@@ -76,10 +76,21 @@ export class HttpConnection {
     });
   }
 
-  /** Abandons the answer, and the connection with it. */
-  cancel(reason: unknown): void {
-    this.#settle((exchange) => exchange.reject(reason));
+  /**
+   * Abandons the answer. With `onEnd`, a server that has all of the request is left to finish it, since it would
+   * anyway, and `onEnd` is called when its answer or the connection has ended. Else the connection ends.
+   */
+  cancel(reason: unknown, onEnd?: () => void): void {
+    const exchange = this.#exchange;
+    if (exchange && onEnd && this.#socket.writableLength === 0) {
+      exchange.reject(reason);
+      exchange.resolve = onEnd;
+      exchange.reject = onEnd;
+      return;
+    }
+    this.#settle(({ reject }) => reject(reason));
     this.#socket.destroy();
+    onEnd?.();
   }
 
   /** Ends at once; what is in flight fails. */
