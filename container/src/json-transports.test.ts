@@ -206,6 +206,11 @@ describe('what only some of the backends would take is answered by all', () => {
     expect(await askAlike('default_inputs', all)).toEqual({ status: 200, body: { outputs: [4] } });
   });
 
+  test.each(['y%2Cy', `y${'%2Cy'.repeat(200)}`])('an output asked for twice: %s', async (list) => {
+    const answer = await askAlike('half_plus_two', '{"instances": [1.0]}', `,tfs-outputs=${list}`);
+    expect(answer).toEqual({ status: 200, body: { predictions: [2.5] } });
+  });
+
   test('classify with the serialized tf.Examples as instances', async () => {
     const goldens = loadGoldens(models.find(({ name }) => name === 'tf1_classifier') as never);
     const golden = goldens.find(({ signature }) => signature === 'serving_default');

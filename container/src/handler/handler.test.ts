@@ -44,6 +44,7 @@ const cases = {
     body: '<b>hi</b>', contentType: 'text/html', status: 202, customAttributes: { note: 'a,b' },
   }),
   tensors: async (data, context) => context.predict({ x: x(1, 2) }),
+  outputTwice: (data, context) => context.predict({ x: x(1, 2) }, { outputs: ['y', 'y'] }),
   emptyRows: () => ({ y: numericTensor('float32', [1e8, 0], new Float32Array(0)) }),
   emptyInput: async (data, context) =>
     context.predict({ x: numericTensor('float32', [1e8, 0], new Float32Array(0)) }),
@@ -131,6 +132,10 @@ describe('a handler', () => {
     ['acceptedBytes', 'text/csv; header="a,b"', 'text/csv; header="a,b"'],
   ])('%s under the Accept header %s is answered as %s', async (name, Accept, type) => {
     expect((await call(name, { Accept })).headers.get('Content-Type')).toBe(type);
+  });
+
+  test('an output asked for twice is one', async () => {
+    expect(await (await call('outputTwice')).json()).toEqual({ predictions: [3.5, 4] });
   });
 
   test('tensors are encoded for the Accept header', async () => {

@@ -25,6 +25,13 @@ describe('parseRequestAttributes', () => {
     expect(parseRequestAttributes('tfs-signature=100%%2Ca').signature).toBe('100%,a');
   });
 
+  test.each(['a%2Cb%2Ca', 'a%2C a %2Cb', `a%2Cb${'%2Cb'.repeat(200)}`])(
+    'an output asked for twice is one: %s',
+    (list) => {
+      expect(parseRequestAttributes(`tfs-outputs=${list}`).outputs).toEqual(['a', 'b']);
+    },
+  );
+
   test.each([
     ['tfs-transport=http', /one of grpc, rest, in-process/],
     ['tfs-method=infer', /one of predict, classify, regress/],

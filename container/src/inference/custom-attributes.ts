@@ -46,11 +46,7 @@ export function parseRequestAttributes(header: string): RequestAttributes {
   if (modelVersion !== undefined && !isVersion(modelVersion)) {
     throw bad('tfs-model-version', modelVersion, 'it must be a whole number');
   }
-  const outputs = values
-    .get('tfs-outputs')
-    ?.split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
+  const outputs = outputNames(values.get('tfs-outputs') ?? '');
   return {
     ...optional('transport', choice(values, 'tfs-transport', TRANSPORTS)),
     ...optional('modelName', values.get('tfs-model-name') || undefined),
@@ -58,9 +54,15 @@ export function parseRequestAttributes(header: string): RequestAttributes {
     ...optional('modelLabel', values.get('tfs-model-label') || undefined),
     ...optional('method', choice(values, 'tfs-method', METHODS)),
     ...optional('signature', values.get('tfs-signature') || undefined),
-    ...optional('outputs', outputs?.length ? outputs : undefined),
+    ...optional('outputs', outputs.length > 0 ? outputs : undefined),
     timings: ['1', 'true'].includes(values.get('tfs-timings') ?? ''),
   };
+}
+
+/** Each name once: TensorFlow refuses a call that asks for an output twice. */
+function outputNames(list: string): readonly string[] {
+  const names = list.split(',').map((name) => name.trim());
+  return [...new Set(names.filter(Boolean))];
 }
 
 /** @throws ServingError BAD_CUSTOM_ATTRIBUTE for a header that SageMaker itself would not take */

@@ -281,11 +281,13 @@ function callOf(
 ): BackendRequest {
   const same = options.model === undefined || options.model === defaults.model.name;
   const model = same ? defaults.model : { name: options.model as string };
+  const outputs = options.outputs ?? (same ? defaults.wantedOutputs : undefined);
   return {
     model: options.version === undefined ? model : { name: model.name, version: options.version },
     signature: options.signature ?? (same ? defaults.signature : DEFAULT_SIGNATURE),
     inputs,
-    outputs: options.outputs ?? (same ? defaults.wantedOutputs : undefined),
+    // Asked for twice, an output is refused by TensorFlow over gRPC, and not over REST.
+    outputs: outputs && [...new Set(outputs)],
     signal,
   };
 }

@@ -2,7 +2,7 @@
 
 /** What `Context.predict` can be told. */
 export interface PredictOptions {
-  /** Outputs wanted; the others never leave the model server. Default: `tfs-outputs`, else all. */
+  /** Outputs wanted; the others never leave the model server. A name twice counts once. Default: `tfs-outputs`, else all. */
   readonly outputs?: readonly string[];
   /** Another model. Default: the request's. */
   readonly model?: string;
