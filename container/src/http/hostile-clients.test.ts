@@ -289,6 +289,50 @@ describe('what is no HTTP', () => {
     expect(answer.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
   });
 
+  test.each([
+    'gzip, chunked',
+    'Gzip,Chunked',
+    'x, chunked',
+    'identity, chunked',
+    'chunked, chunked',
+    ', chunked',
+    'deflate\r\nTransfer-Encoding: chunked',
+    'gzip',
+    'identity',
+    'x',
+    'chunked, gzip',
+    'chunked;q=1',
+    '"chunked"',
+  ])('the transfer coding %j is refused, and nothing behind it is a request', async (coding) => {
+    const { routes, begun, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const body = '3\r\nabc\r\n0\r\n\r\n';
+    const answer = await client(post(`Transfer-Encoding: ${coding}`, body) + PING).whole;
+    expect(answer).toMatch(/^HTTP\/1.1 (415 [\s\S]*UNSUPPORTED_MEDIA_TYPE|400 )/);
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
+    expect(begun()).toBe(0);
+  });
+
+  test.each(['Chunked', 'CHUNKED ', '\tchunked'])('the coding %j is chunked', async (coding) => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const taken = client(post(`Transfer-Encoding: ${coding}`, '3\r\nabc\r\n0\r\n\r\n'));
+    await taken.sees(/\r\n\r\n3$/);
+  });
+
+  test('HTTP/1.0 has no chunks', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const head = 'POST / HTTP/1.0\r\nConnection: keep-alive\r\n';
+    const chunks = 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
+    const answer = await client(head + chunks + PING).whole;
+    expect(answer).toMatch(/^HTTP\/1.\d 4\d\d /);
+    expect(answer.match(/HTTP\/1.\d \d+/g)).toHaveLength(1);
+  });
+
   test('headers without end get 431', async () => {
     const { client } = await start({});
     const answer = await client(post(`X-A: ${'a'.repeat(100_000)}`)).whole;

@@ -359,8 +359,9 @@ async function answer(
   if (Number.isFinite(size)) exchange.hold(size);
   // The kernel takes a small answer at once: there is no middle to be cut in.
   if (size > SMALL_BYTES) state.options.source?.answerBegan(exchange.request.socket);
-  // The rest of a body that nobody read cannot be told from the next request.
-  if (!exchange.request.complete) response.setHeader('Connection', 'close');
+  // The rest of a body that nobody read, or that is framed oddly, cannot be told from the next request.
+  const { request } = exchange;
+  if (!request.complete || !isPlainlyFramed(request)) response.setHeader('Connection', 'close');
   try {
     const bytes = await writing(response, reply, exchange.signal);
     // Cut while it was written.
@@ -396,18 +397,36 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
   }
 }
 
-/** @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) has refused */
-function checkHeaders({ headers, httpVersion }: IncomingMessage): void {
+/**
+ * @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) has refused, UNSUPPORTED_MEDIA_TYPE for a body in a
+ *   transfer coding besides chunked, which nothing here undoes
+ */
+function checkHeaders(request: IncomingMessage): void {
+  const { headers, httpVersion } = request;
   if (httpVersion === '0.9') {
     throw new ServingError('BAD_REQUEST', 'the request names no version of HTTP; send HTTP/1.1');
   }
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new ServingError('BAD_REQUEST', 'the request has no Host header; HTTP/1.1 needs one');
   }
+  if (!isPlainlyFramed(request)) {
+    const coding = headers['transfer-encoding'];
+    const message = `the body has the transfer coding "${coding}"; send it chunked (HTTP/1.1) or with its length, and not encoded`;
+    throw new ServingError('UNSUPPORTED_MEDIA_TYPE', message);
+  }
   const { expect } = headers;
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
   const message = 'the Expect header may be 100-continue only; leave it out';
   throw new ServingError('BAD_REQUEST', message, { status: 417 });
+}
+
+/**
+ * Whether the body has a length or is chunked and nothing else. Node's parser takes any list that ends in `chunked`, and
+ * in HTTP/1.0, which knows no transfer codings (RFC 9112, 6.1).
+ */
+function isPlainlyFramed({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1');
 }
 
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
