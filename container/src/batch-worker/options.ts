@@ -43,6 +43,8 @@ export const WORKER_DEFAULTS = {
   maxFailurePercent: 50,
 } as const;
 
+const MB = 1024 ** 2;
+
 const TEXT = { type: 'string' } as const;
 const OPTIONS = {
   'model-path': TEXT,
@@ -79,6 +81,8 @@ export function readOptions(
   for (const uri of [input, output]) parseS3Uri(uri);
   const contentType = values['content-type'];
   if (!contentType) throw usage('Give --content-type, for example application/x-image.');
+  const whole = (name: keyof typeof values, limits: WholeNumber) =>
+    wholeNumber(name, values[name], limits);
   return {
     modelPath: values['model-path'],
     inputUri: input,
@@ -89,18 +93,16 @@ export function readOptions(
     customAttributes: values['custom-attributes'] ?? '',
     range: rangeOf(values.range),
     share: values.share === undefined ? shareOfMachine(variables) : shareOf(values.share),
-    ranges: whole('ranges', values.ranges, WORKER_DEFAULTS.ranges, 1, 10_000),
-    reads: whole('reads', values.reads, WORKER_DEFAULTS.reads, 1, 4_096),
-    inFlight: whole('in-flight', values['in-flight'], inFlight, 1, 4_096),
-    partKeys: whole('part-keys', values['part-keys'], WORKER_DEFAULTS.partKeys, 1, 1_000_000),
-    partBytes: whole('part-mb', values['part-mb'], WORKER_DEFAULTS.partMb, 1, 1_024) * 1024 ** 2,
-    maxFailurePercent: whole(
-      'max-failure-percent',
-      values['max-failure-percent'],
-      WORKER_DEFAULTS.maxFailurePercent,
-      0,
-      100,
-    ),
+    ranges: whole('ranges', { from: 1, to: 10_000, otherwise: WORKER_DEFAULTS.ranges }),
+    reads: whole('reads', { from: 1, to: 4_096, otherwise: WORKER_DEFAULTS.reads }),
+    inFlight: whole('in-flight', { from: 1, to: 4_096, otherwise: inFlight }),
+    partKeys: whole('part-keys', { from: 1, to: 1_000_000, otherwise: WORKER_DEFAULTS.partKeys }),
+    partBytes: whole('part-mb', { from: 1, to: 1_024, otherwise: WORKER_DEFAULTS.partMb }) * MB,
+    maxFailurePercent: whole('max-failure-percent', {
+      from: 0,
+      to: 100,
+      otherwise: WORKER_DEFAULTS.maxFailurePercent,
+    }),
   };
 }
 
@@ -116,17 +118,23 @@ function usage(message: string, cause?: unknown): BatchError {
   return new BatchError('WORKER_USAGE', `batch worker: ${message}`, { cause });
 }
 
-function whole(
+interface WholeNumber {
+  /** Smallest and largest, both included. */
+  readonly from: number;
+  readonly to: number;
+  /** Default. */
+  readonly otherwise: number;
+}
+
+function wholeNumber(
   name: string,
   text: string | undefined,
-  otherwise: number,
-  least: number,
-  most: number,
+  { from, to, otherwise }: WholeNumber,
 ): number {
   if (text === undefined) return otherwise;
   const value = Number(text);
-  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw usage(`--${name} is '${text}'. Give a whole number from ${least} to ${most}.`);
+  if (/^\d+$/.test(text) && value >= from && value <= to) return value;
+  throw usage(`--${name} is '${text}'. Give a whole number from ${from} to ${to}.`);
 }
 
 function rangeOf(text: string | undefined): WorkerOptions['range'] {
