@@ -68,12 +68,11 @@ export async function markDone(store: Store, range: number, counts: WorkerCounts
   await store.write(doneKey(range), Buffer.from(JSON.stringify(counts)), 'application/json');
 }
 
-/** The inputs of a range that come after a key, sorted; ends early where `stopped` says so. */
-export async function* inputsAfter(
+/** The inputs after one key and up to another, that one included, sorted. Ends early once `stopped` returns true. */
+export async function* inputsBetween(
   s3: S3Client,
   inputs: Inputs,
-  after: string | undefined,
-  upTo: string | undefined,
+  { after, upTo }: Pick<WorkerRange, 'after' | 'upTo'>,
   stopped: () => boolean,
 ): AsyncGenerator<S3Object> {
   for await (const object of listObjects(s3, inputs, after)) {

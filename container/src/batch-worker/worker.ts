@@ -9,11 +9,12 @@ import {
   type WorkerPlan,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
+import type { S3Object } from '@sagemaker-tfs/batch/s3';
 import { inOrder } from './in-order.ts';
 import type { WorkerOptions } from './options.ts';
 import { partWriter, type Row } from './part-writer.ts';
 import { openPlan } from './plan.ts';
-import { inputsAfter, markDone, positionOf, sum } from './range.ts';
+import { inputsBetween, markDone, positionOf, sum } from './range.ts';
 import type { Store } from './store.ts';
 
 /** What a worker did, and what it found done. */
@@ -38,7 +39,7 @@ export interface WorkerContext {
   readonly rowMaker: (
     inputs: Inputs,
     hold: (bytes: number) => void,
-  ) => (object: { key: string; size: number; modified: number }) => Promise<Row>;
+  ) => (object: S3Object) => Promise<Row>;
   /** Objects under way at once. */
   readonly reads: () => number;
   /** True once the worker should write what it has and end. */
@@ -140,7 +141,8 @@ async function workRange(
     },
   });
   const inputs = inputsOf({ ...plan, outputUri: options.outputUri });
-  const objects = inputsAfter(s3, inputs, position.after, range.upTo, stopped);
+  const between = { after: position.after, upTo: range.upTo };
+  const objects = inputsBetween(s3, inputs, between, stopped);
   try {
     for await (const row of rows(context, inputs, objects)) await writer.add(row);
   } finally {
@@ -156,7 +158,7 @@ async function workRange(
 async function* rows(
   { options, maxHeldBytes, rowMaker, reads }: WorkerContext,
   inputs: Inputs,
-  objects: ReturnType<typeof inputsAfter>,
+  objects: AsyncIterable<S3Object>,
 ): AsyncGenerator<Row> {
   let held = 0;
   const make = rowMaker(inputs, (bytes) => {
