@@ -8,9 +8,10 @@ import type { Environment } from '../environment.ts';
 import { createLog } from '../observability/log.ts';
 import { ModelGone, rowMaker } from './answer.ts';
 import { ask } from './ask.ts';
+import { cautionOf } from './caution.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { s3Client, storeBelow } from './store.ts';
-import { CAUTIOUS, MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
+import { MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
 import { work } from './worker.ts';
 
 const PROGRESS_EVERY = 5_000;
@@ -95,25 +96,6 @@ async function workHere(
     s3.destroy();
     await runtime.close(0);
   }
-}
-
-/** While it is on, one object is under way at a time, and the supervisor knows which. */
-function cautionOf({ partKeys, reads }: WorkerOptions) {
-  // The object that ended the process before is at most so far behind the last part.
-  let left = process.env[CAUTIOUS] === 'true' ? 2 * partKeys + reads : 0;
-  const send = (key: string) =>
-    new Promise<void>((resolve) => process.send?.(key, () => resolve()) ?? resolve());
-  return {
-    isOn: () => left > 0,
-    async at(key: string): Promise<void> {
-      if (left > 0) await send(key);
-    },
-    async past(): Promise<void> {
-      if (left === 0) return;
-      left--;
-      await send('');
-    },
-  };
 }
 
 /** A line on standard output for who started the worker: `{"batchWorker": "progress" | "report" | "error", ...}`. */
