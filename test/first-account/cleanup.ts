@@ -29,24 +29,32 @@ export async function cleanUp(aws: Aws, account: string): Promise<string[]> {
       if (!GONE.test(`${name} ${message}`)) left.push(`${what}: ${message}`);
     }
   };
+  /** Removes each of what a list names; without an answer, it is not known whether something is left. */
+  const removeEach = async (
+    kind: string,
+    list: (aws: Aws) => Promise<string[]>,
+    work: (name: string) => Promise<unknown>,
+  ) => {
+    let names: string[] = [];
+    await remove(`perhaps ${kind}s`, async () => {
+      names = await list(aws);
+    });
+    for (const name of names) await remove(`${kind} ${name}`, () => work(name));
+  };
   const { sagemaker, iam, ecr } = aws;
   // What costs by the hour first.
-  for (const name of await endpoints(aws)) {
-    const command = new DeleteEndpointCommand({ EndpointName: name });
-    await remove(`endpoint ${name}`, () => sagemaker.send(command));
-  }
-  for (const name of await runningJobs(aws)) {
-    const command = new StopTransformJobCommand({ TransformJobName: name });
-    await remove(`transform job ${name}`, () => sagemaker.send(command));
-  }
-  for (const name of await endpointConfigs(aws)) {
-    const command = new DeleteEndpointConfigCommand({ EndpointConfigName: name });
-    await remove(`endpoint configuration ${name}`, () => sagemaker.send(command));
-  }
-  for (const name of await models(aws)) {
-    const command = new DeleteModelCommand({ ModelName: name });
-    await remove(`model ${name}`, () => sagemaker.send(command));
-  }
+  await removeEach('endpoint', endpoints, (EndpointName) =>
+    sagemaker.send(new DeleteEndpointCommand({ EndpointName })),
+  );
+  await removeEach('transform job', runningJobs, (TransformJobName) =>
+    sagemaker.send(new StopTransformJobCommand({ TransformJobName })),
+  );
+  await removeEach('endpoint configuration', endpointConfigs, (EndpointConfigName) =>
+    sagemaker.send(new DeleteEndpointConfigCommand({ EndpointConfigName })),
+  );
+  await removeEach('model', models, (ModelName) =>
+    sagemaker.send(new DeleteModelCommand({ ModelName })),
+  );
   await remove(`bucket of ${account}`, () => removeBucket(aws, bucketOf(account, aws.region)));
   await remove(`repository ${PREFIX}`, () =>
     ecr.send(new DeleteRepositoryCommand({ repositoryName: PREFIX, force: true })),

@@ -28,6 +28,8 @@ let standIn: Server;
 let environment: NodeJS.ProcessEnv;
 /** Endpoint that never answers. */
 let silent = '';
+/** Operation of SageMaker that is refused. */
+let refused = 'none';
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -68,7 +70,13 @@ function startStandIn(): Server {
       response.end(await answer.text());
       return;
     }
-    if (String(request.headers['x-amz-target']).endsWith('CreateTransformJob')) {
+    const target = String(request.headers['x-amz-target']);
+    if (target.endsWith(`.${refused}`)) {
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end('{"__type":"AccessDeniedException","message":"not for you"}');
+      return;
+    }
+    if (target.endsWith('CreateTransformJob')) {
       const { TransformOutput } = JSON.parse(body.toString()) as {
         TransformOutput: { S3OutputPath: string };
       };
@@ -136,6 +144,7 @@ beforeAll(async () => {
 }, 120_000);
 beforeEach(async () => {
   silent = '';
+  refused = 'none';
   await moto.reset();
 });
 afterAll(async () => {
@@ -237,6 +246,19 @@ test('--clean deletes what a killed run left, and nothing is no error', async ()
   expect((await left()).length).toBeGreaterThan(0);
   for (let i = 0; i < 2; i++) expect(await start('--clean').ended).toMatchObject({ status: 0 });
   expect(await left()).toEqual([]);
+}, 120_000);
+
+test('what cannot be listed keeps nothing else from being deleted', async () => {
+  silent = 'tfs-first-account-gpu';
+  const { kill, until, ended } = start('--yes');
+  await until(/manifests: done/);
+  kill('SIGKILL');
+  await ended;
+  refused = 'ListEndpoints';
+  const { status, text } = await start('--clean').ended;
+  expect(status).toBe(1);
+  expect(text).toContain('left: perhaps endpoints: not for you');
+  expect((await left()).filter((name) => !name.startsWith('endpoint '))).toEqual([]);
 }, 120_000);
 
 test('without a yes nothing is made', async () => {
