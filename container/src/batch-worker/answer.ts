@@ -23,13 +23,13 @@ export interface AnswerOptions {
   readonly maxBytes: number;
   /** Keys that ended the process before: they are not tried again. */
   readonly poison: ReadonlySet<string>;
-  /** True where one object at a time is asked about, so that a model that goes is this object's doing. */
+  /** True while one object at a time is asked about: a model that goes then went because of this object. */
   readonly isCautious: () => boolean;
   /** Counts bytes that are held until the row is taken. */
   readonly hold: (bytes: number) => void;
 }
 
-/** Thrown where the model went, though it was given time to come back: no object can be blamed for it. */
+/** Thrown if the model stays away through all retries while many objects are under way: any of them may be the cause. */
 export class ModelGone extends Error {}
 
 /** The model is away, and may be back at the next try. */
