@@ -3,8 +3,10 @@
  * The process that is started supervises another one, which works.
  */
 import { randomUUID } from 'node:crypto';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { BatchError, modelDigest } from '@sagemaker-tfs/batch';
 import type { Environment } from '../environment.ts';
+import type { Services } from '../http/services.ts';
 import { createLog } from '../observability/log.ts';
 import { ModelGone, rowMaker } from './answer.ts';
 import { ask } from './ask.ts';
@@ -12,7 +14,7 @@ import { cautionOf } from './caution.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { s3Client, storeBelow } from './store.ts';
 import { MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
-import { work } from './worker.ts';
+import { type WorkerContext, work } from './worker.ts';
 
 const PROGRESS_EVERY = 5_000;
 
@@ -58,36 +60,12 @@ async function workHere(
   const s3 = s3Client(options.reads);
   try {
     await Promise.race([runtime.ready, runtime.failed]);
-    const caution = cautionOf(options);
-    let tried = 0;
     const report = await Promise.race([
       runtime.failed,
       work({
-        options,
-        s3,
-        store: storeBelow(s3, options.outputUri, randomUUID()),
-        model: await modelDigest(environment.modelDir),
-        maxHeldBytes: environment.limits.maxHeldBytes,
-        reads: () => (caution.isOn() ? 1 : options.reads),
+        ...(await modelWork({ options, environment, s3, services: runtime.services })),
         stopped: () => stopping,
         onProgress: throttled((progress) => tell('progress', progress)),
-        rowMaker: (inputs, hold) =>
-          rowMaker({
-            s3,
-            bucket: inputs.bucket,
-            root: inputs.root,
-            inFlight: options.inFlight,
-            maxBytes: environment.limits.maxRequestBytes,
-            poison: new Set(JSON.parse(process.env[POISON] ?? '[]') as string[]),
-            isCautious: caution.isOn,
-            hold,
-            async ask(body, key) {
-              await caution.at(key);
-              return ask(runtime.services, body, options, `worker-${++tried}`).finally(() =>
-                caution.past(),
-              );
-            },
-          }),
       }),
     ]);
     tell('report', report);
@@ -96,6 +74,46 @@ async function workHere(
     s3.destroy();
     await runtime.close(0);
   }
+}
+
+/** What the worker does with this process's model. */
+async function modelWork({
+  options,
+  environment: { modelDir, limits },
+  s3,
+  services,
+}: {
+  readonly options: WorkerOptions;
+  readonly environment: Environment;
+  readonly s3: S3Client;
+  readonly services: Services;
+}): Promise<Omit<WorkerContext, 'stopped' | 'onProgress'>> {
+  const caution = cautionOf(options);
+  const poison = new Set(JSON.parse(process.env[POISON] ?? '[]') as string[]);
+  let tried = 0;
+  return {
+    options,
+    s3,
+    store: storeBelow(s3, options.outputUri, randomUUID()),
+    model: await modelDigest(modelDir),
+    maxHeldBytes: limits.maxHeldBytes,
+    reads: () => (caution.isOn() ? 1 : options.reads),
+    rowMaker: ({ bucket, root }, hold) =>
+      rowMaker({
+        ...{ s3, bucket, root, poison, hold },
+        inFlight: options.inFlight,
+        maxBytes: limits.maxRequestBytes,
+        isCautious: caution.isOn,
+        async ask(body, key) {
+          await caution.at(key);
+          try {
+            return await ask(services, body, options, `worker-${++tried}`);
+          } finally {
+            await caution.past();
+          }
+        },
+      }),
+  };
 }
 
 /** A line on standard output for who started the worker: `{"batchWorker": "progress" | "report" | "error", ...}`. */
