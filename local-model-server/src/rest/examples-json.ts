@@ -92,8 +92,9 @@ function kindOf(name: string, value: JsonValue): 'bytes' | 'float' | 'int64' {
   );
 }
 
+/** Beyond float32 it is infinite, as a cast in C++ makes it. */
 function floatOf(value: JsonValue): number {
-  return value instanceof FloatLiteral ? value.value : 0;
+  return value instanceof FloatLiteral ? Math.fround(value.value) : 0;
 }
 
 function bytesOf(value: JsonValue): Uint8Array {

@@ -185,6 +185,19 @@ function fitsJson({ inputs }: GoldenCase): boolean {
 }
 
 describe(':classify and :regress', () => {
+  test('floats beyond float32 are infinite, as for predict', async () => {
+    const body = (x: string) => `{"signature_name": "regress_x_to_y", "examples": [{"x": ${x}}]}`;
+    for (const [x, y] of [
+      ['1e300', 'Infinity'],
+      ['[-1e39]', '-Infinity'],
+      ['3.5e38', 'Infinity'],
+      ['1e-300', '2.0'],
+    ] as const) {
+      const { status, text } = await post('/v1/models/half_plus_two/versions/1:regress', body(x));
+      expect([x, status, text]).toEqual([x, 200, expect.stringContaining(`"results": [${y}`)]);
+    }
+  });
+
   test('classify answers pairs of label and score', async () => {
     const { text } = await post(
       '/v1/models/half_plus_two/versions/1:classify',
