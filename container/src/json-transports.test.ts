@@ -129,7 +129,7 @@ describe.each(models.map((model) => [`${model.name} ${model.version}`, model] as
   },
 );
 
-test.each<[string, string | Uint8Array]>([
+test.each<[string, string | Uint8Array, string?]>([
   ['no JSON', '{"instances": [1.0'],
   ['no such signature', '{"signature_name": "nobody", "instances": [1.0]}'],
   ['an input that is not there', '{"inputs": {"nobody": [1.0]}}'],
@@ -138,10 +138,12 @@ test.each<[string, string | Uint8Array]>([
   ['both forms', '{"instances": [1.0], "inputs": [1.0]}'],
   ['no rows', '{"instances": []}'],
   ['text that is not UTF-8', Buffer.from('{"instances": [1.0], "x": "\xff"}', 'latin1')],
+  ['base64 for URLs', '{"instances": [{"b64": "_-8="}]}', 'strings'],
+  ['base64 with too little padding', '{"instances": [{"b64": "AA="}]}', 'strings'],
   ['a number beyond float32', '{"instances": [1e39]}'],
   ['a number beyond float64', '{"instances": [1e400]}'],
-])('bad input gets the same status: %s', async (_what, body) => {
-  const model = models.find(({ name }) => name === 'half_plus_two') as FixtureModel;
+])('bad input gets the same status: %s', async (_what, body, asked = 'half_plus_two') => {
+  const model = models.find(({ name }) => name === asked) as FixtureModel;
   for (const { status, text } of await askAll(model, body)) {
     expect(JSON.parse(text)).toEqual({ error: expect.any(String), code: expect.any(String) });
     expect(status).toBe(400);
@@ -220,6 +222,40 @@ describe('what only some of the backends would take is answered by all', () => {
     const body = JSON.stringify({ instances });
     const { status } = await askAlike('tf1_classifier', body, ',tfs-method=classify');
     expect(status).toBe(200);
+  });
+
+  test.each([
+    ['{"examples": [{"size": [1.0, 2.0], "count": [], "color": []}]}'],
+    ['{"context": {"count": [], "color": []}, "examples": [{"size": [1.0, 2.0]}]}'],
+    ['{"context": {"color": "red"}, "examples": [{"size": [1.0, 2.0], "color": []}]}'],
+  ])('a feature that is an empty list has its default: %s', async (body) => {
+    const left = '{"examples": [{"size": [1.0, 2.0]}]}';
+    const without = await askAlike('tf1_classifier', left, ',tfs-method=classify');
+    expect(without.status).toBe(200);
+    expect(await askAlike('tf1_classifier', body, ',tfs-method=classify')).toEqual(without);
+    expect(await askAlike('tf1_classifier', body)).toEqual(await askAlike('tf1_classifier', left));
+  });
+
+  test('a required feature that is an empty list is a missing one', async () => {
+    const asked = (body: string) => askAlike('tf1_classifier', body, ',tfs-method=classify');
+    const { status, body } = await asked('{"examples": [{"size": []}]}');
+    expect([status, body.error]).toEqual([400, expect.stringContaining('size')]);
+    expect({ status, body }).toEqual(await asked('{"examples": [{}]}'));
+  });
+
+  test.each([
+    ['[1.0, 2]', 'size[1] is of type int64'],
+    ['[1, 2.5]', 'size[1] is of type float'],
+    ['[[1.0, 2.0]]', 'size[0]: a list is no value of a feature'],
+    ['[1.0, {"\\u0000float": 2}]', 'size[1]: an object is no value of a feature'],
+    ['["a", {"b64": "_-8="}]', 'size[1]: "b64" is not base64'],
+  ])('a feature %s is refused', async (values, message) => {
+    const examples = `{"examples": [{"size": ${values}}]}`;
+    const answer = await askAlike('tf1_classifier', examples, ',tfs-method=classify');
+    expect(answer).toEqual({
+      status: 400,
+      body: { code: 'BAD_INPUT', error: expect.stringContaining(message) },
+    });
   });
 
   test.each(['classify', 'regress'])('%s says what it takes', async (method) => {

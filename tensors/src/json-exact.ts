@@ -18,9 +18,20 @@ const LITERALS: readonly (readonly [string, unknown])[] = [
   ['-Infinity', Number.NEGATIVE_INFINITY],
 ];
 
+/** A number written with a fraction or an exponent. A class, because no JSON makes an instance of it. */
+export class FloatLiteral {
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
 interface Cursor {
   readonly text: string;
   at: number;
+  /** Whether numbers written with a fraction or an exponent become {@link FloatLiteral}. */
+  readonly literals: boolean;
 }
 
 /**
@@ -28,7 +39,7 @@ interface Cursor {
  * @throws TensorError MALFORMED, naming line and character
  */
 export function parseExactDocuments(text: string): unknown[] {
-  const cursor: Cursor = { text, at: 0 };
+  const cursor: Cursor = { text, at: 0, literals: false };
   const documents: unknown[] = [];
   skipWhitespace(cursor);
   while (cursor.at < text.length) {
@@ -38,9 +49,13 @@ export function parseExactDocuments(text: string): unknown[] {
   return documents;
 }
 
-/** The text's only document. @throws TensorError MALFORMED, naming line and character */
-export function parseExact(text: string): unknown {
-  const cursor: Cursor = { text, at: 0 };
+/**
+ * The text's only document.
+ * @param literals whether numbers written with a fraction or an exponent become {@link FloatLiteral}
+ * @throws TensorError MALFORMED, naming line and character
+ */
+export function parseExact(text: string, literals = false): unknown {
+  const cursor: Cursor = { text, at: 0, literals };
   const value = parseValue(cursor, 0);
   skipWhitespace(cursor);
   if (cursor.at < text.length) throw unexpected(cursor);
@@ -104,7 +119,7 @@ function isEscaped(text: string, quote: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function parseNumber(cursor: Cursor): number | bigint | undefined {
+function parseNumber(cursor: Cursor): number | bigint | FloatLiteral | undefined {
   const found = numberAt(cursor.text, cursor.at);
   if (!found) return undefined;
   const literal = cursor.text.slice(cursor.at, found.end);
@@ -114,6 +129,7 @@ function parseNumber(cursor: Cursor): number | bigint | undefined {
     throw invalid(cursor, `${shown} is beyond the range of float64`);
   }
   cursor.at += literal.length;
+  if (cursor.literals && !found.isInteger) return new FloatLiteral(value);
   if (!found.isInteger || Number.isSafeInteger(value) || literal.length > MAX_BIGINT_CHARS)
     return value;
   return BigInt(literal);

@@ -1,4 +1,11 @@
-import { isBase64Object, parseJson, parseJsonDocuments, tensorFromJson } from './json-reader.ts';
+import {
+  FloatLiteral,
+  isBase64Object,
+  parseJson,
+  parseJsonDocuments,
+  parseJsonLiterals,
+  tensorFromJson,
+} from './json-reader.ts';
 import { writeTensorJson } from './json-writer.ts';
 import { toNested } from './typed-array.ts';
 import { tensorFromValues } from './values.ts';
@@ -16,6 +23,24 @@ describe('parseJson', () => {
     expect(parseJson(Buffer.from(text))).toEqual(JSON.parse(text));
     // With a long integer beside it, the other parser does the same.
     expect(parseJson(`[9007199254740993, ${text}]`)).toEqual([9007199254740993n, JSON.parse(text)]);
+  });
+
+  test('literals: only numbers written with a fraction or an exponent', () => {
+    const float = (value: number) => new FloatLiteral(value);
+    expect(parseJsonLiterals('[1.0, 1, -2e3, -0.5E-1, 9007199254740993, NaN, "1.0"]')).toEqual([
+      float(1),
+      1,
+      float(-2000),
+      float(-0.05),
+      9007199254740993n,
+      Number.NaN,
+      '1.0',
+    ]);
+    expect(parseJsonLiterals(Buffer.from('{"value": 1.5}'))).toEqual({ value: float(1.5) });
+    for (const json of ['{"value": 1}', '{"\\u0000float": 1}', '{"__proto__": {"value": 1}}']) {
+      expect(parseJsonLiterals(json)).not.toBeInstanceOf(FloatLiteral);
+    }
+    expect(() => parseJsonLiterals('[1.5, 1e400]')).toThrow('1e400 is beyond the range of float64');
   });
 
   test('integers beyond 2^53 are exact', () => {
@@ -127,6 +152,12 @@ describe('tensorFromJson', () => {
     [['string', ['a', { b64: 'a*b=' }], 'inputs'], 'inputs[1]: "b64" is not base64'],
     [['string', ['a', { b64: 'YQ==YQ==' }], 'inputs'], 'inputs[1]: "b64" is not base64'],
     [['string', { b64: '*' }, 'inputs'], 'inputs: "b64" is not base64'],
+    ...['_-8=', '_/8=', '+-8', 'AA=', 'AAA==', 'AAAA=', 'AAAA====', 'AA===', '=', 'A', 'AA=A'].map(
+      (b64): [Parameters<typeof tensorFromJson>, string] => [
+        ['string', ['a', { b64 }], 'inputs'],
+        'inputs[1]: "b64" is not base64',
+      ],
+    ),
     [['string', ['a', '\ud83d'], 'inputs'], 'inputs[1]: half a surrogate pair is no text'],
     [['string', 'x\udc00y', 'inputs'], 'inputs: half a surrogate pair is no text'],
     [['string', [['\udc00\ud83d']], 'inputs'], 'inputs[0][0]: half a surrogate pair'],

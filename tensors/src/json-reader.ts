@@ -1,7 +1,7 @@
 /** JSON requests: text to values without losing digits, values to tensors. */
 import type { DType } from './dtype.ts';
 import { TensorError } from './errors.ts';
-import { parseExact, parseExactDocuments } from './json-exact.ts';
+import { FloatLiteral, parseExact, parseExactDocuments } from './json-exact.ts';
 import { parsePackedDocuments } from './json-packed.ts';
 import { indexed, type PlaceName, tensorFromTree } from './nested.ts';
 import type { Tensor } from './tensor.ts';
@@ -53,6 +53,16 @@ export function parseJson(body: string | Uint8Array): unknown {
     }
   }
   return parseExact(text);
+}
+
+export { FloatLiteral };
+
+/**
+ * As {@link parseJson}, but a number written with a fraction or an exponent is a {@link FloatLiteral}: `1.0` is not `1`.
+ * @throws TensorError MALFORMED, naming line and character
+ */
+export function parseJsonLiterals(body: string | Uint8Array): unknown {
+  return parseExact(textOf(body), true);
 }
 
 /**
@@ -150,10 +160,18 @@ function base64Of(value: unknown): string | undefined {
   return typeof value.b64 === 'string' && Object.keys(value).length === 1 ? value.b64 : undefined;
 }
 
-/** Undefined if a character is not of the alphabet: decoders pass over it, and too few bytes come out. */
+/**
+ * As TensorFlow Serving reads it: `+` and `/`, white space passed over, padding whole or left out. Undefined if a
+ * character is not of the alphabet: decoders pass over it, and too few bytes come out.
+ */
 function decodeBase64(text: string): Uint8Array | undefined {
-  const digits = withoutPadding(/\s/.test(text) ? text.replace(/\s/g, '') : text);
-  if (digits.length % 4 === 1) return undefined;
+  const whole = /\s/.test(text) ? text.replace(/\s/g, '') : text;
+  const digits = withoutPadding(whole);
+  const padding = whole.length - digits.length;
+  if (digits.length % 4 === 1 || padding > 2) return undefined;
+  if (padding > 0 && whole.length % 4 !== 0) return undefined;
+  // Decoders take these two for + and /.
+  if (digits.includes('-') || digits.includes('_')) return undefined;
   const bytes = base64Decode(digits);
   return bytes.byteLength === Math.floor((digits.length * 3) / 4) ? bytes : undefined;
 }

@@ -1,5 +1,6 @@
 /** The `examples` form: feature dictionaries, which become tf.Examples. */
 import {
+  FloatLiteral,
   isBase64Object,
   type Tensor,
   type TensorMap,
@@ -13,64 +14,10 @@ import { reading } from './input-error.ts';
 import { onlyStringInput, stringsToTensors } from './records.ts';
 import { encodeExample } from './tf-example-writer.ts';
 
-/** Stands for a number written with a fraction or an exponent: see {@link markFloats}. */
-const FLOAT = '\u0000float';
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const MINUS = 0x2d;
-
-/**
- * Rewrites JSON so that `1.0` stays a float after parsing: a feature's type follows from how its numbers
- * are written, which JSON.parse forgets.
- */
-export function markFloats(json: string): string {
-  const pieces: string[] = [];
-  let copied = 0;
-  for (let at = 0; at < json.length; ) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(json, at);
-    else if (code === MINUS || isDigit(code)) {
-      const end = numberEnd(json, at + 1);
-      const token = json.slice(at, end);
-      if (/[.eE]/.test(token)) {
-        pieces.push(json.slice(copied, at), `{"\\u0000float":${token}}`);
-        copied = end;
-      }
-      at = end;
-    } else at += 1;
-  }
-  pieces.push(json.slice(copied));
-  return pieces.join('');
-}
-
-function stringEnd(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    if (code === BACKSLASH) at += 1;
-  }
-  return json.length;
-}
-
-/** Of digits and what else a number is written with; the text is JSON. */
-function numberEnd(json: string, start: number): number {
-  let at = start;
-  for (; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    const isInNumber = isDigit(code) || code === MINUS || '+.eE'.includes(json[at] as string);
-    if (!isInNumber) break;
-  }
-  return at;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
 /**
  * Serialized tf.Examples for a signature whose only input is a DT_STRING (all that classify, regress and
  * `parse_example` graphs take); else their features as inputs.
- * @param examples the list, parsed from text that went through {@link markFloats}
+ * @param examples the list, parsed by `parseJsonLiterals`: how a number is written decides its feature's type
  * @param shared features that all examples have (`context`)
  * @throws ServingError BAD_INPUT naming the feature
  */
@@ -88,35 +35,67 @@ export async function examplesToTensors(
   });
   const text = onlyStringInput(context);
   if (text === undefined) return featuresToTensors(records, context);
-  return stringsToTensors(records.map(encodeExample), text, context);
+  const serialized = records.map((record) => encodeExample(record, { kindOfEmpty: false }));
+  return stringsToTensors(serialized, text, context);
 }
 
 function featuresOf(example: unknown, where: string, limits: DecodeLimits): TensorMap {
-  if (typeof example !== 'object' || example === null || Array.isArray(example)) {
+  if (!isObject(example)) {
     throw new ServingError('BAD_INPUT', `${where} must be an object of features`);
   }
-  const entries = Object.entries(example).map(
-    ([name, value]) => [name, vectorOf(value, `${where}.${name}`, limits)] as const,
-  );
+  const entries = Object.entries(example).map(([name, value]) => {
+    if (!HALF_PAIR.test(name)) return [name, vectorOf(value, `${where}.${name}`, limits)] as const;
+    throw new ServingError(
+      'BAD_INPUT',
+      `${where}: a name has half a surrogate pair, which is no text`,
+    );
+  });
   return Object.fromEntries(entries);
 }
 
-/** Strings and base64 are bytes, numbers with a fraction or exponent floats, other numbers and booleans int64. */
+/** Such a name would become another one in UTF-8. */
+const HALF_PAIR = /\p{Surrogate}/u;
+
+type Kind = 'bytes' | 'float' | 'int64';
+
+const DTYPE_OF = { bytes: 'string', float: 'float32', int64: 'int64' } as const;
+
+/** A feature's values, of one kind. An empty list has none: encoded, it is as good as left out. */
 function vectorOf(value: unknown, where: string, { maxStrings }: DecodeLimits): Tensor {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isBytes = list.some((item) => typeof item === 'string' || isBase64Object(item));
-  if (isBytes) return reading(() => tensorFromJson('string', list, where, maxStrings));
-  const isFloat = list.some((item) => isFloatNumber(item));
-  const numbers = list.map((item) => (typeof item === 'boolean' ? Number(item) : unmarked(item)));
-  return reading(() => tensorFromJson(isFloat ? 'float32' : 'int64', numbers, where));
+  const first = list.length > 0 ? kindOf(list[0], `${where}[0]`) : 'int64';
+  for (const [index, item] of list.entries()) {
+    const kind = kindOf(item, `${where}[${index}]`);
+    if (kind === first) continue;
+    throw new ServingError(
+      'BAD_INPUT',
+      `${where}[${index}] is of type ${kind}, but the feature's first value is ${first}. ${KINDS}`,
+    );
+  }
+  const values = first === 'bytes' ? list : list.map(numberOf);
+  return reading(() => tensorFromJson(DTYPE_OF[first], values, where, maxStrings));
 }
 
-function isFloatNumber(item: unknown): boolean {
-  if (typeof item === 'number') return !Number.isInteger(item);
-  return unmarked(item) !== item;
+const KINDS =
+  'Strings and {"b64"} are bytes; numbers with a fraction or an exponent (1.0) are floats; other numbers and booleans are int64.';
+
+/** As TensorFlow Serving has it: by the way it is written. @throws ServingError BAD_INPUT for what is no value */
+function kindOf(item: unknown, where: string): Kind {
+  if (typeof item === 'string' || isBase64Object(item)) return 'bytes';
+  if (item instanceof FloatLiteral) return 'float';
+  // Bare NaN and infinities, which are no literals.
+  if (typeof item === 'number') return Number.isInteger(item) ? 'int64' : 'float';
+  if (typeof item === 'bigint' || typeof item === 'boolean') return 'int64';
+  const what = item === null ? 'null' : Array.isArray(item) ? 'a list' : 'an object';
+  throw new ServingError('BAD_INPUT', `${where}: ${what} is no value of a feature. ${KINDS}`);
 }
 
-function unmarked(item: unknown): unknown {
-  const isMarked = typeof item === 'object' && item !== null && Object.hasOwn(item, FLOAT);
-  return isMarked ? (item as Record<string, unknown>)[FLOAT] : item;
+function numberOf(item: unknown): unknown {
+  if (item instanceof FloatLiteral) return item.value;
+  return typeof item === 'boolean' ? Number(item) : item;
+}
+
+function isObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof FloatLiteral);
 }

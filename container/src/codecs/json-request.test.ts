@@ -102,7 +102,7 @@ describe('examples', () => {
 
   test("become serialized tf.Examples; a number's writing decides its type", async () => {
     const body =
-      '{"context": {"site": "s"}, "examples": [{"i": 1, "f": [1.0, 2], "e": 1e3, "t": ["é \\"1.0\\"", {"b64": "AA=="}], "yes": true}]}';
+      '{"context": {"site": "s"}, "examples": [{"i": 1, "f": [1.0, 2.0], "e": 1e3, "t": ["é \\"1.0\\"", {"b64": "AA=="}], "yes": true}]}';
     const { inputs } = await decode(body, classify);
     const [bytes] = inputs.inputs as Buffer[];
     const features = decodeExample(bytes as Buffer, DEFAULT_DECODE_LIMITS) ?? {};
@@ -131,8 +131,57 @@ describe('examples', () => {
     expect((await failure('{"examples": []}', classify)).message).toContain('"examples"');
     expect((await failure('{"examples": [3]}', classify)).message).toContain('examples[0]');
     expect((await failure('{"examples": [{"a": [1, "x"]}]}', classify)).message).toContain(
-      'examples[0].a[0]',
+      'examples[0].a[1]',
     );
+    for (const body of ['{"examples": [1.5]}', '{"context": 1.5, "examples": [{}]}']) {
+      expect((await failure(body, classify)).message).toContain('must be an object of features');
+    }
+  });
+
+  test.each([
+    ['[1, 2.5]', 'a[1] is of type float'],
+    ['[1.5, 2]', 'a[1] is of type int64'],
+    ['[1.0, true]', 'a[1] is of type int64'],
+    ['[Infinity, 1]', 'a[1] is of type int64'],
+    ['[1, NaN]', 'a[1] is of type float'],
+    ['["x", 1]', 'a[1] is of type int64'],
+    ['[1, {"b64": "AA=="}]', 'a[1] is of type bytes'],
+    ['null', 'a[0]: null is no value'],
+    ['[1, null]', 'a[1]: null is no value'],
+    ['[[1.5, 2.5]]', 'a[0]: a list is no value'],
+    ['[[1]]', 'a[0]: a list is no value'],
+    ['["x", ["y"]]', 'a[1]: a list is no value'],
+    ['{"\\u0000float": 2}', 'a[0]: an object is no value'],
+    ['[{"value": 2.5}]', 'a[0]: an object is no value'],
+    ['[{}]', 'a[0]: an object is no value'],
+    ['"\\ud83d"', 'a[0]: half a surrogate pair'],
+  ])('a feature holds values of one kind: %s is refused', async (values, message) => {
+    for (const signature of [classify, two]) {
+      for (const body of [
+        `{"examples": [{"a": ${values}}]}`,
+        `{"context": {"a": ${values}}, "examples": [{}]}`,
+      ]) {
+        const { message: said } = await failure(body, signature);
+        expect(said).toContain(message);
+        expect(said).not.toContain('\u0000');
+      }
+    }
+  });
+
+  test('a name with half a surrogate pair is refused', async () => {
+    const { message } = await failure('{"examples": [{"x\\udc00": 1}]}', classify);
+    expect(message).toContain('examples[0]: a name has half a surrogate pair');
+  });
+
+  test('an empty list is a feature of no kind, wherever it stands', async () => {
+    const empty = Buffer.from('0a070a050a01781200', 'hex');
+    for (const body of [
+      '{"examples": [{"x": []}]}',
+      '{"context": {"x": []}, "examples": [{}]}',
+      '{"context": {"x": [1]}, "examples": [{"x": []}]}',
+    ]) {
+      expect((await decode(body, classify)).inputs.inputs).toEqual([empty]);
+    }
   });
 });
 

@@ -2,7 +2,7 @@
 import {
   listLength,
   type PackedNumbers,
-  parseJson,
+  parseJsonLiterals,
   parsePackedJsonDocuments,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
@@ -10,7 +10,7 @@ import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { reading } from './input-error.ts';
 import { columnsToTensors } from './json-columns.ts';
-import { examplesToTensors, markFloats } from './json-examples.ts';
+import { examplesToTensors } from './json-examples.ts';
 import { genericInstances } from './json-generic.ts';
 import { instancesToTensors } from './json-instances.ts';
 
@@ -89,8 +89,7 @@ function isList(value: unknown): value is readonly unknown[] | PackedNumbers {
 
 /** Read once more, because how a number is written decides its feature's type. */
 function decodeExamples(body: Uint8Array, context: DecodeContext): Promise<TensorMap> {
-  const text = markFloats(Buffer.from(body).toString('utf8'));
-  const document = parseJson(text) as ServingDocument;
+  const document = parseJsonLiterals(body) as ServingDocument;
   return examplesToTensors(document.examples, document.context, context);
 }
 

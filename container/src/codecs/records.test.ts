@@ -119,20 +119,31 @@ describe.each(FORMATS)('%s', (_, codec, framing) => {
 
   test('examples that do not fit are named with their record and feature', async () => {
     const one = { a: tensorFromNested('float32', [1, 2]), b: tensorFromNested('int64', [1]) };
-    const lacking = bodyFrom(framing, [one, { a: one.a }].map(encodeExample));
+    const lacking = bodyFrom(
+      framing,
+      [one, { a: one.a }].map((record) => encodeExample(record)),
+    );
     expect((await failure(codec, lacking, named)).message).toContain(
       "record 1 lacks the feature 'b'",
     );
-    const later = bodyFrom(framing, [{ a: one.a }, one].map(encodeExample));
+    const later = bodyFrom(
+      framing,
+      [{ a: one.a }, one].map((record) => encodeExample(record)),
+    );
     expect((await failure(codec, later, named)).message).toContain(
       "record 1 has the feature 'b', which record 0 lacks",
     );
     const long = { ...one, a: tensorFromNested('float32', [1, 2, 3]) };
-    const ragged = bodyFrom(framing, [one, long].map(encodeExample));
+    const ragged = bodyFrom(
+      framing,
+      [one, long].map((record) => encodeExample(record)),
+    );
     expect((await failure(codec, ragged, named)).message).toContain('record 1 has 3 float32');
     const wide = bodyFrom(
       framing,
-      [{ ...one, b: tensorFromNested('int64', [2n ** 40n]) }].map(encodeExample),
+      [{ ...one, b: tensorFromNested('int64', [2n ** 40n]) }].map((record) =>
+        encodeExample(record),
+      ),
     );
     expect((await failure(codec, wide, named)).message).toContain('int32');
     const other = bodyFrom(framing, [encodeExample({ z: one.a })]);

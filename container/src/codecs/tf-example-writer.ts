@@ -4,6 +4,7 @@
  */
 import {
   cast,
+  elementCount,
   isNumeric,
   type NumericTensor,
   type Tensor,
@@ -18,7 +19,8 @@ const MAX_VARINT_BYTES = 10;
 /** The list of one feature: its field in `Feature`, and the contents of its own fields, all number 1. */
 interface ValueList {
   readonly name: Uint8Array;
-  readonly kind: number;
+  /** Undefined for a feature of no kind. */
+  readonly kind: number | undefined;
   readonly values: readonly Uint8Array[];
   /** Bytes of the list message. */
   readonly length: number;
@@ -27,23 +29,34 @@ interface ValueList {
 /**
  * A feature for each tensor, flattened: floats as float_list (float64 loses digits), integers and bool as
  * int64_list (uint64 as the int64 of the same bits), strings as bytes_list.
+ * @param options.kindOfEmpty whether a tensor without elements is an empty list of its kind; else it is a feature of no
+ *   kind, which `parse_example` takes for one left out. Default: true
  */
-export function encodeExample(tensors: TensorMap): Uint8Array {
-  const lists = Object.entries(tensors).map(([name, tensor]) => valueList(name, tensor));
+export function encodeExample(
+  tensors: TensorMap,
+  { kindOfEmpty = true }: { readonly kindOfEmpty?: boolean } = {},
+): Uint8Array {
+  const lists = Object.entries(tensors).map(([name, tensor]) => {
+    return valueList(name, tensor, kindOfEmpty);
+  });
   const features = lists.reduce((sum, list) => sum + fieldLength(entryLength(list)), 0);
   const out = Buffer.allocUnsafe(fieldLength(features));
   let at = writeHeader(out, 0, 1, features);
   for (const list of lists) {
     at = writeHeader(out, at, 1, entryLength(list));
     at = writeField(out, at, 1, list.name);
-    at = writeHeader(out, at, 2, fieldLength(list.length));
+    at = writeHeader(out, at, 2, featureLength(list));
+    if (list.kind === undefined) continue;
     at = writeHeader(out, at, list.kind, list.length);
     for (const value of list.values) at = writeField(out, at, 1, value);
   }
   return out;
 }
 
-function valueList(name: string, tensor: Tensor): ValueList {
+function valueList(name: string, tensor: Tensor, kindOfEmpty: boolean): ValueList {
+  if (!kindOfEmpty && elementCount(tensor.shape) === 0) {
+    return { kind: undefined, values: [], length: 0, name: Buffer.from(name) };
+  }
   const { kind, values } = valuesOf(tensor);
   const length = values.reduce((sum, { byteLength }) => sum + fieldLength(byteLength), 0);
   return { name: Buffer.from(name), kind, values, length };
@@ -58,8 +71,12 @@ function valuesOf(tensor: Tensor): Pick<ValueList, 'kind' | 'values'> {
 }
 
 /** A map entry: the name, and the `Feature` that holds the list. */
-function entryLength({ name, length }: ValueList): number {
-  return fieldLength(name.byteLength) + fieldLength(fieldLength(length));
+function entryLength(list: ValueList): number {
+  return fieldLength(list.name.byteLength) + fieldLength(featureLength(list));
+}
+
+function featureLength({ kind, length }: ValueList): number {
+  return kind === undefined ? 0 : fieldLength(length);
 }
 
 /** Bytes of a length-delimited field: tag, length, content. */
