@@ -316,7 +316,7 @@ test('an interruption during the check leaves nothing behind', async () => {
 
 describe('declarations', () => {
   test('go into the manifest, label files into code/', async () => {
-    const labels = scratch.write('data/labels.txt', 'a\nb\n');
+    const labels = scratch.write('data/labels.txt', 'a\nb\nc\n');
     const { manifest, path } = await pack(fixtureModel('image_nchw').directory, {
       preprocess: { mean: 0.5, std: 0.5 },
       postprocess: { outputs: ['mean_color'], topK: { k: 1, labels } },
@@ -324,6 +324,22 @@ describe('declarations', () => {
     expect(manifest.preprocess).toMatchObject({ mean: 0.5, resize: 'stretch' });
     expect(manifest.postprocess?.topK?.labels).toBe('labels.txt');
     expect(tarList(path)).toContain('code/labels.txt');
+  });
+
+  test.each([
+    ['too few', 'a\nb\n', '2 labels'],
+    ['too many', 'a\nb\nc\nd', '4 labels'],
+    ['one', 'a', '1 label'],
+    ['none', '', '0 labels'],
+  ])('labels, %s for the classes, are refused', async (_, text, count) => {
+    const labels = scratch.write('data/labels.txt', text);
+    const packing = pack(fixtureModel('image_nchw').directory, {
+      postprocess: { outputs: ['mean_color'], topK: { k: 1, labels } },
+    });
+    await expect(packing).rejects.toThrow(withCode('BAD_DECLARATION'));
+    await expect(packing).rejects.toThrow(
+      `postprocess.topK.labels: ${labels} has ${count} for the 3 classes of output 'mean_color'.`,
+    );
   });
 
   test('that do not fit the signature are refused', async () => {

@@ -1,7 +1,7 @@
 /** Names of classes, from the text files that a package declares. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Postprocess } from '@sagemaker-tfs/manifest';
+import { type Postprocess, parseLabels } from '@sagemaker-tfs/manifest';
 
 /** Labels by what they are for; the label of class `i` is at index `i`. */
 export interface Labels {
@@ -27,9 +27,7 @@ async function readLabels(folder: string, name: string): Promise<readonly string
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new Error(`the labels file ${path} cannot be read. Package it into code/.`, { cause });
   });
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => line.trim());
+  return parseLabels(text);
 }
 
 /** The label of a class; its number where the file has none. */

@@ -1,5 +1,5 @@
 /** Checks `preprocess` and `postprocess` against the model and brings their label files along. */
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import {
   checkPostprocess,
@@ -9,11 +9,14 @@ import {
   type PostprocessInput,
   type Preprocess,
   type PreprocessInput,
+  type Problem,
+  parseLabels,
   parsePostprocess,
   parsePreprocess,
   throwProblems,
+  topKOutput,
 } from '@sagemaker-tfs/manifest';
-import type { SignatureMap } from '@sagemaker-tfs/tensors';
+import type { Signature, SignatureMap } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
 import { defaultSignature } from '../source/wrap-image-input.ts';
 import type { SourceFile } from './files.ts';
@@ -43,6 +46,7 @@ export function checkDeclarations(
       throwProblems([
         ...(preprocess ? checkPreprocess(preprocess, signature) : []),
         ...(postprocess ? checkPostprocess(postprocess, signature) : []),
+        ...(parsed ? checkLabelCount(parsed, signature) : []),
       ]);
     }
     return { preprocess, postprocess, labelFiles };
@@ -50,6 +54,19 @@ export function checkDeclarations(
     if (!(error instanceof ManifestError)) throw error;
     throw new PackagingError('BAD_DECLARATION', error.message, { cause: error });
   }
+}
+
+/** `topK.labels` has a label for each class, where the signature says how many there are. */
+function checkLabelCount(postprocess: Postprocess, signature: Signature): Problem[] {
+  const output = topKOutput(postprocess, signature);
+  const classes = output === undefined ? undefined : signature.outputs[output]?.shape?.at(-1);
+  const file = postprocess.topK?.labels;
+  if (file === undefined || classes === undefined || classes < 0) return [];
+  const count = parseLabels(readFileSync(resolve(file), 'utf8')).length;
+  if (count === classes) return [];
+  const labels = count === 1 ? '1 label' : `${count} labels`;
+  const message = `${file} has ${labels} for the ${classes} classes of output '${output}'. Write one a line, the first for class 0.`;
+  return [{ field: 'postprocess.topK.labels', message }];
 }
 
 /** Moves label files into `code/` under their own names. */
