@@ -5,9 +5,9 @@ import {
   type IAlarm,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type CfnPolicy, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { ArnFormat, Lazy, Names, Stack } from 'aws-cdk-lib/core';
+import { Annotations, ArnFormat, Lazy, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
@@ -265,7 +265,6 @@ export class RealtimeEndpoint extends EndpointBase {
     if (roles.size === 0) return [];
     // Not in the roles' own policies: those come before the models, and so before the alarms.
     const policy = new Policy(this, 'ReadRollbackAlarms', {
-      roles: [...roles],
       statements: [
         new PolicyStatement({
           actions: ['cloudwatch:DescribeAlarms'],
@@ -273,6 +272,13 @@ export class RealtimeEndpoint extends EndpointBase {
         }),
       ],
     });
+    for (const role of roles) {
+      if (attachTo(role, policy)) continue;
+      Annotations.of(this).addWarningV2(
+        '@sagemaker-tfs/cdk:rollbackAlarmsOfRole',
+        `variants: the role ${role.roleName} takes no policies from this app. SageMaker reads the alarms that roll an update back as this role: let it do cloudwatch:DescribeAlarms on every alarm of this account and region, their names change with each configuration`,
+      );
+    }
     if (!this.rollbackAlarms.every(isMetricAlarm)) {
       justifyWildcard(policy, '*', 'CloudWatch shows composite alarms only to who may see all');
     }
@@ -291,6 +297,18 @@ export class RealtimeEndpoint extends EndpointBase {
       }),
     );
   }
+}
+
+/**
+ * Attaches a policy the role's own way: one imported with `mutable: false` takes none.
+ * @returns whether the role took it
+ */
+function attachTo(role: IRole, policy: Policy): boolean {
+  const { stack, node } = policy;
+  const count = () => [stack.resolve((node.defaultChild as CfnPolicy).roles) ?? []].flat().length;
+  const before = count();
+  role.attachInlinePolicy(policy);
+  return count() > before;
 }
 
 /**

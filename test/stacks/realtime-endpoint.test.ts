@@ -1,7 +1,7 @@
 /** Endpoints: what each feature becomes in CloudFormation. */
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Alarm, AlarmRule, CompositeAlarm, type IAlarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IRole, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
@@ -27,6 +27,7 @@ function endpointWith(
   return { template: Template.fromStack(stack) };
 }
 
+const assumedBy = new ServicePrincipal('sagemaker.amazonaws.com');
 const CONFIG = 'AWS::SageMaker::EndpointConfig';
 const ENDPOINT = 'AWS::SageMaker::Endpoint';
 
@@ -126,6 +127,37 @@ test('rollback alarms count the new fleet alone: the old one may be what the upd
       Value: { 'Fn::GetAtt': [config, 'EndpointConfigName'] },
     });
   }
+});
+
+describe('the grant to read rollback alarms', () => {
+  const arn = (account: string, path = '') => `arn:aws:iam::${account}:role/${path}theirs`;
+  const withRole = (roleOf: (stack: Stack) => IRole) => {
+    const stack = testStack();
+    const model = testModel(stack, { role: roleOf(stack) });
+    new RealtimeEndpoint(stack, 'Endpoint', { variants: [{ model }] });
+    const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy');
+    const roles = Object.values(policies)
+      .filter((policy) => JSON.stringify(policy).includes('cloudwatch:DescribeAlarms'))
+      .map(({ Properties }) => Properties.Roles);
+    const warnings = Annotations.fromStack(stack).findWarning(
+      '*',
+      Match.stringLikeRegexp('theirs takes no policies.*cloudwatch:DescribeAlarms on every alarm'),
+    );
+    return { roles, warnings: warnings.length };
+  };
+
+  test.each([
+    ['of the app', (s: Stack) => new Role(s, 'R', { assumedBy }), [[{ Ref: expect.any(String) }]]],
+    ['imported', (s: Stack) => Role.fromRoleArn(s, 'R', arn(s.account)), [['theirs']]],
+    ['under a path', (s: Stack) => Role.fromRoleArn(s, 'R', arn(s.account, 'a/b/')), [['theirs']]],
+  ])('is attached to a role %s', (_, roleOf, roles) => {
+    expect(withRole(roleOf)).toEqual({ roles, warnings: 0 });
+  });
+
+  test('leaves a role alone that takes no policies, and says what it needs', () => {
+    const immutable = (s: Stack) => Role.fromRoleArn(s, 'R', arn(s.account), { mutable: false });
+    expect(withRole(immutable)).toEqual({ roles: [], warnings: 1 });
+  });
 });
 
 test('every model role may read every rollback alarm before the endpoint is updated', () => {
