@@ -1,6 +1,7 @@
 /**
  * The directory of a zip archive, read as NumPy reads it: zip64 sizes, any number of entries, bytes after the
- * archive. With bytes before it, it is refused. Format: APPNOTE.TXT 6.3.
+ * archive. With bytes before it, it is refused. As in Python's zipfile, the directory's size and CRCs count, not the
+ * number of entries in the end record, nor the CRCs in the files' own headers. Format: APPNOTE.TXT 6.3.
  */
 import { TensorError } from './errors.ts';
 import { dataViewOf, utf8Decode } from './text.ts';
@@ -10,6 +11,8 @@ const END_RECORD = { signature: 0x06054b50, bytes: 22, maxAfter: 0x10000 } as co
 const END_RECORD_64 = { signature: 0x06064b50, bytes: 56 } as const;
 const LOCATOR_64 = { signature: 0x07064b50, bytes: 20 } as const;
 const EXTRA_64 = 1;
+/** 6.3, in tenths. */
+const MAX_VERSION = 63;
 /** A 32-bit field whose value is in the zip64 extra field. */
 const ELSEWHERE = 0xffffffff;
 
@@ -84,6 +87,8 @@ function readEntry(
   if (at + CENTRAL_HEADER.bytes > end || view.getUint32(at, true) !== CENTRAL_HEADER.signature) {
     throw malformed(`no directory entry at byte ${at}`);
   }
+  const needs = view.getUint8(at + 6);
+  if (needs > MAX_VERSION) throw malformed(`it needs version ${needs / 10} of the format`);
   const nameLength = view.getUint16(at + 28, true);
   if (nameLength > maxNameBytes) throw malformed(`a name of ${nameLength} bytes`);
   const extraAt = at + CENTRAL_HEADER.bytes + nameLength;
