@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -391,4 +392,36 @@ test('doctor tells what is here', async () => {
   const { stdout } = await run('doctor', '--json');
   const findings: { what: string; ok: boolean }[] = JSON.parse(stdout);
   expect(findings.find(({ what }) => what === 'TensorFlow library')).toMatchObject({ ok: true });
+});
+
+describe('names from a model in a pipe', () => {
+  // As long as `serving_default`, so that the file stays whole.
+  const EVIL = '\x1b[2J\x1b]0;ow\x07\r\u009b1';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not come through
+  const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/;
+  let model: string;
+
+  beforeAll(() => {
+    model = join(work, 'evil', '1');
+    cpSync(fixtureModel('half_plus_two').directory, model, { recursive: true });
+    const file = join(model, 'saved_model.pb');
+    const text = readFileSync(file, 'latin1');
+    const evil = Buffer.from(EVIL).toString('latin1');
+    expect(evil).toHaveLength('serving_default'.length);
+    writeFileSync(file, text.replaceAll('serving_default', evil), 'latin1');
+  });
+
+  test.each([
+    ['inspect'],
+    ['inspect', '--ops', '--variables', '--examples'],
+    ['inspect', '--json'],
+    ['package', '--no-verify'],
+  ])('%s %s: none moves the cursor', async (verb, ...options) => {
+    const out = verb === 'package' ? ['--out', join(work, 'evil.tar.gz')] : [];
+    const { stdout, stderr } = await run(verb, join(model, '..'), ...options, ...out);
+    expect(stdout + stderr).not.toMatch(CONTROL);
+    if (verb === 'inspect') expect(stdout).toContain('\\u001b[2J');
+    if (options.includes('--json') && verb === 'inspect')
+      expect(JSON.stringify(JSON.parse(stdout))).toContain(JSON.stringify(EVIL).slice(1, -1));
+  });
 });

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { CommandError, EXIT, explain } from './errors.ts';
 import { isRead } from './interrupt.ts';
+import { printableJson, printableLines } from './output/printable.ts';
 import { beQuiet } from './output/quiet.ts';
 import { helpTarget, listWhatIsAllowed } from './usage.ts';
 import { checkValues } from './values.ts';
@@ -78,7 +79,7 @@ function report(error: unknown, json: boolean): void {
   if (json) {
     const details = error instanceof CommandError ? error.details : undefined;
     const body = { error: explain(error), ...(typeof code === 'string' && { code }), ...details };
-    process.stdout.write(`${JSON.stringify(body)}\n`);
+    process.stdout.write(`${printableJson(body)}\n`);
   }
-  process.stderr.write(`sagemaker-tfs: ${explain(error)}\n`);
+  process.stderr.write(`sagemaker-tfs: ${printableLines(explain(error))}\n`);
 }

@@ -1,13 +1,21 @@
 /** Results go to stdout: a text for people or one JSON document for programs. */
 import Table from 'cli-table3';
+import { printableJson, printableLines } from './printable.ts';
 
-/** Prints `value` as JSON where asked, else `text()`. */
+/** Prints `value` as JSON where asked, else `text()`, neither with control characters, in a terminal or not. */
 export function printResult(json: boolean | undefined, value: unknown, text: () => string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, jsonValue, 2)}\n` : `${text()}\n`);
+  if (json) process.stdout.write(`${printableJson(value, 2)}\n`);
+  else printText(text());
 }
 
-function jsonValue(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
+/** Prints lines without control characters. */
+export function printText(text: string): void {
+  process.stdout.write(`${printableLines(text)}\n`);
+}
+
+/** Prints lines that carry marks of their own (see `styleOf`); what is from others in them was made printable. */
+export function printMarked(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 /** A table without colors, numbers to the right. */

@@ -1,3 +1,5 @@
+import { printableLines } from './printable.ts';
+
 /** `--quiet`: no progress and no remarks on stderr; results, warnings and errors stay. */
 let quiet = false;
 
@@ -13,5 +15,5 @@ export function isQuiet(): boolean {
 
 /** A line for people on stderr. */
 export function remark(text: string): void {
-  if (!quiet) process.stderr.write(`${text}\n`);
+  if (!quiet) process.stderr.write(`${printableLines(text)}\n`);
 }

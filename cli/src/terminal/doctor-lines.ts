@@ -1,6 +1,7 @@
 /** What `doctor` shows to people: findings by what they are for, each with its fix. */
 import type { MachineFinding } from '../doctor/finding.ts';
-import { printable, type Style } from './style.ts';
+import { printable } from '../output/printable.ts';
+import type { Style } from './style.ts';
 
 const GROUPS = ['Serve', 'Package', 'Deploy'] as const;
 
@@ -19,7 +20,7 @@ function lines({ what, ok, needed, detail, fix }: MachineFinding, widest: number
   const room = Math.max(20, style.width - widest - 6);
   const [first = '', ...rest] = [
     ...wrapped(printable(detail), room),
-    ...(ok || !fix ? [] : wrapped(`→ ${fix}`, room)),
+    ...(ok || !fix ? [] : wrapped(printable(`→ ${fix}`), room)),
   ];
   const indent = ' '.repeat(widest + 6);
   return [`  ${mark} ${what.padEnd(widest)}  ${first}`, ...rest.map((line) => indent + line)];

@@ -1,5 +1,7 @@
 /** Color and width for people in a terminal; none of it where output goes elsewhere. */
 
+import { printable } from '../output/printable.ts';
+
 /** How text is marked. */
 export interface Style {
   readonly good: (text: string) => string;
@@ -22,11 +24,6 @@ export function styleOf(stream: NodeJS.WriteStream, environment = process.env): 
   if (!colored) return { good: plain, bad: plain, quiet: plain, strong: plain, width };
   const marked = (code: string) => (text: string) => `\x1b[${code}m${text}\x1b[0m`;
   return { good: marked('32'), bad: marked('31'), quiet: marked('2'), strong: marked('1'), width };
-}
-
-/** The text on one line without control characters: answers and names come from others, and must not move the cursor. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}|\p{Bidi_Control}/gu, '·');
 }
 
 /** The text in at most `width` columns, {@link printable}, its end replaced by … where it is longer. */

@@ -4,7 +4,7 @@ import type { TransformPlaces } from '../batch/aws/transform-places.ts';
 import type { VerifyReport } from '../batch/aws/verify.ts';
 import type { JobView } from '../batch/aws/watch.ts';
 import { CommandError, usageError } from '../errors.ts';
-import { printResult, table } from '../output/print.ts';
+import { printResult, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { wholeNumber } from './options.ts';
 
@@ -145,7 +145,7 @@ async function verify(
       },
     }).finally(bar.stop);
   });
-  if (!options.json) process.stdout.write(`${describeVerify(report)}\n`);
+  if (!options.json) printText(describeVerify(report));
   const bad = report.samples.filter(({ problem }) => problem !== undefined);
   if (report.missing > 0 || report.empty > 0 || bad.length > 0) {
     const missing = report.missing > 0 ? `; ${report.redriveManifest} lists what is missing` : '';

@@ -9,7 +9,7 @@ import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
-import { printResult, table } from '../output/print.ts';
+import { printResult, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { wholeNumber } from './options.ts';
 
@@ -127,7 +127,7 @@ async function batchLocal(folder: string, options: BatchLocalOptions): Promise<v
   const abort = new AbortController();
   onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
   const result = await run(folder, options, abort);
-  if (!options.json) process.stdout.write(`${describeResult(result)}\n`);
+  if (!options.json) printText(describeResult(result));
   if (result.missing > 0) {
     throw new CommandError(
       'BATCH_INCOMPLETE',

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShardFormatName, ShardReport } from '../batch/shards.ts';
 import { CommandError, sentence } from '../errors.ts';
-import { printResult } from '../output/print.ts';
+import { printResult, printText } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 
 interface PackOptions {
@@ -57,7 +57,7 @@ async function pack(folder: string, options: PackOptions): Promise<void> {
   const report = await packFolder(folder, options.out, options.format, options.shardSize, () =>
     bar.update(++done),
   ).finally(bar.stop);
-  if (!options.json) process.stdout.write(`${describe(report)}\n`);
+  if (!options.json) printText(describe(report));
   if (report.failures.length > 0) {
     const [first] = report.failures;
     throw new CommandError(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
-import { printResult, table } from '../output/print.ts';
+import { printMarked, printResult, table } from '../output/print.ts';
 import { doctorLines } from '../terminal/doctor-lines.ts';
 import { styleOf } from '../terminal/style.ts';
 
@@ -91,9 +91,8 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
 async function machineDoctor(options: DoctorOptions): Promise<void> {
   const { machineFindings } = await import('../doctor/machine.ts');
   const findings = await machineFindings();
-  printResult(options.json, findings, () =>
-    doctorLines(findings, styleOf(process.stdout)).join('\n'),
-  );
+  if (options.json) printResult(true, findings, () => '');
+  else printMarked(doctorLines(findings, styleOf(process.stdout)).join('\n'));
   const needed = findings.filter(({ ok, needed }) => needed && !ok);
   if (needed.length > 0) {
     throw new CommandError(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
-import { printResult } from '../output/print.ts';
+import { printMarked, printResult } from '../output/print.ts';
 import { remark } from '../output/quiet.ts';
 import { fitted, styleOf } from '../terminal/style.ts';
 
@@ -32,10 +32,9 @@ async function inspect(source: string, options: InspectOptions): Promise<void> {
   const { json, examples = false, variables = false, ops = false, writeSample } = options;
   const sections = { examples, variables, ops };
   const written = writeSample ? await sampleTo(writeSample, source) : undefined;
-  printResult(json, report, () => {
-    const text = renderInspect(report, sections);
-    return Object.values(sections).some(Boolean) || !process.stdout.isTTY ? text : brief(text);
-  });
+  const isBrief = process.stdout.isTTY && !json && !Object.values(sections).some(Boolean);
+  if (isBrief) printMarked(brief(renderInspect(report)));
+  else printResult(json, report, () => renderInspect(report, sections));
   if (written) remark(written);
 }
 

@@ -2,6 +2,7 @@ import type { Answer } from '@sagemaker-tfs/client';
 import type { Command } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { ms } from '../output/print.ts';
+import { printableJson } from '../output/printable.ts';
 import { remark } from '../output/quiet.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
@@ -115,7 +116,7 @@ async function print(answer: Answer, milliseconds: number, options: InvokeOption
     const body = isText ? answer.text() : Buffer.from(bytes).toString('base64');
     const headers = { 'content-type': contentType };
     process.stdout.write(
-      `${JSON.stringify({ status, milliseconds, headers, customAttributes, body })}\n`,
+      `${printableJson({ status, milliseconds, headers, customAttributes, body })}\n`,
     );
     return;
   }

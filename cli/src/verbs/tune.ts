@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
-import { ms, printResult, table } from '../output/print.ts';
+import { ms, printResult, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import type { Samples } from '../tune/load.ts';
 import type { Point, ServerSettings } from '../tune/point.ts';
@@ -107,7 +107,7 @@ async function run(samples: string[], options: Options): Promise<void> {
     options.maxLatency,
   );
   if (options.chart) await draw(options.chart, points);
-  if (!options.json) process.stdout.write(`${describe(points, knee)}\n`);
+  if (!options.json) printText(describe(points, knee));
   if (!knee && points.some(({ concurrency }) => concurrency !== undefined)) {
     throw new CommandError('NO_KNEE', 'no setting met --max-latency without errors.', {
       details: { points },

@@ -12,6 +12,7 @@ import { formatBytes } from './format.ts';
 import { requestExamples } from './request-examples.ts';
 import { defaultText, signatureText } from './signature-text.ts';
 import { textTable } from './text-table.ts';
+import { visible, visibleIn } from './visible.ts';
 
 /** Variables shown before the rest is summed up. */
 const SHOWN_VARIABLES = 40;
@@ -26,7 +27,10 @@ export interface InspectTextOptions {
   readonly ops?: boolean;
 }
 
-/** The report as lines: a few for each version, and the sections asked for. */
+/**
+ * The report as lines: a few for each version, and the sections asked for. Control characters in names are shown as JSON
+ * escapes them.
+ */
 export function renderInspect(report: InspectReport, options: InspectTextOptions = {}): string {
   const sections = report.models.flatMap(({ name, versions }) =>
     versions.map((version) => renderVersion(name, version, options)),
@@ -35,19 +39,21 @@ export function renderInspect(report: InspectReport, options: InspectTextOptions
 }
 
 function renderVersion(model: string, report: VersionReport, options: InspectTextOptions): string {
-  const { version, bytes, variables, metaGraphs, problems } = report;
+  const { metaGraphs } = report;
+  const { version, bytes, variables, problems } = visibleIn({ ...report, metaGraphs: [] });
   const tensorflow = metaGraphs.find(({ tensorflowVersion }) => tensorflowVersion);
+  const savedBy = visible(tensorflow?.tensorflowVersion ?? '');
   const facts = [
-    `${model} v${version}`,
+    `${visible(model)} v${version}`,
     formatBytes(bytes),
-    ...(tensorflow ? [`saved by TensorFlow ${tensorflow.tensorflowVersion}`] : []),
+    ...(savedBy ? [`saved by TensorFlow ${savedBy}`] : []),
     `${variables.length} variable${variables.length === 1 ? '' : 's'}`,
   ];
   return [
     facts.join(' · '),
     ...problems.map((problem) => `  PROBLEM: ${problem}`),
     ...metaGraphs.flatMap((graph) => graphLines(graph, report, options)),
-    ...(options.variables ? ['', renderVariables(report)] : []),
+    ...(options.variables ? ['', renderVariables({ ...report, variables })] : []),
   ].join('\n');
 }
 
@@ -57,7 +63,8 @@ function graphLines(
   { metaGraphs, exampleFeatures: features }: VersionReport,
   options: InspectTextOptions,
 ): string[] {
-  const { tags, signatures, customOps } = graph;
+  const named = visibleIn(graph);
+  const { tags, signatures, customOps } = named;
   const all = Object.entries(signatures);
   const isServed = tags.length === 1 && tags[0] === 'serve';
   const shown = all.filter(([key, { methodName }]) => methodName || !key.startsWith('__'));
@@ -67,9 +74,11 @@ function graphLines(
     ...(shown.length === 0 ? ['  no signature'] : []),
     ...(customOps.length > 0 ? [`  custom operations: ${customOps.join(', ')}`] : []),
     ...(options.examples && isServed
-      ? all.map(([key, signature]) => renderExamples(key, signature, features))
+      ? Object.entries(graph.signatures).map(([key, signature]) =>
+          renderExamples(key, signature, features),
+        )
       : []),
-    ...(options.ops ? [renderGraph(graph)] : []),
+    ...(options.ops ? [renderGraph(named)] : []),
   ];
 }
 

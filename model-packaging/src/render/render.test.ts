@@ -9,6 +9,7 @@ import { useScratch } from '../testing/scratch.ts';
 import { formatBytes, formatMs } from './format.ts';
 import { renderInspect } from './inspect-text.ts';
 import { requestExamples } from './request-examples.ts';
+import { renderVerify } from './verify-text.ts';
 
 const scratch = useScratch();
 
@@ -112,4 +113,52 @@ test('names of signatures go into headers as ASCII', () => {
 test('numbers are for people', () => {
   expect([0, 999, 1000, 1.2345e9].map(formatBytes)).toEqual(['0 B', '999 B', '1.00 kB', '1.23 GB']);
   expect([0.1234, 12.34, 1234.5].map(formatMs)).toEqual(['0.123 ms', '12.3 ms', '1235 ms']);
+});
+
+describe('what a model names', () => {
+  const EVIL = '\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202egnp\n  serving_default\u2028x';
+  const NAMED: ReadonlySet<string> = new Set(['signatures', 'inputs', 'outputs', 'ops']);
+
+  /** The data with `end` behind each text and each name of a model's. */
+  function ending<T>(data: T, end: string): T {
+    const renamed = (field: string, value: unknown) => {
+      if (typeof value === 'string') return value + end;
+      if (!NAMED.has(field) || typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name + end, one]));
+    };
+    return JSON.parse(JSON.stringify(data), renamed);
+  }
+
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not come through
+  const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028]/;
+
+  test.each(['text_vocabulary', 'multi_signature', 'default_inputs'])(
+    'moves no cursor and begins no line in the text of inspect: %s',
+    async (name) => {
+      const report = await inspectModel(fixtureModel(name).basePath);
+      const sections = { variables: true, ops: true };
+      const text = renderInspect(ending(report, EVIL), sections);
+      const plain = renderInspect(ending(report, '_'), sections);
+      expect(text).toContain('\\u001b[2J');
+      expect(text).not.toMatch(CONTROL);
+      expect(text.split('\n')).toHaveLength(plain.split('\n').length);
+    },
+  );
+
+  test('moves no cursor in the text of a verification', () => {
+    const signature = {
+      signature: EVIL,
+      sample: EVIL,
+      note: `${EVIL}`,
+      outputs: { [EVIL]: { dtype: EVIL, shape: [1] } },
+    };
+    const request = { sample: EVIL, contentType: EVIL, status: 200, preview: EVIL, note: EVIL };
+    const measured = { latencyMs: 1, responseBytes: 1, responseType: EVIL };
+    const text = renderVerify({
+      versions: [{ model: EVIL, version: '1', loadMs: 1, signatures: [signature] }],
+      requests: [{ ...request, ...measured }],
+    } as unknown as Parameters<typeof renderVerify>[0]);
+    expect(text).toContain('\\u001b[2J');
+    expect(text).not.toMatch(CONTROL);
+  });
 });

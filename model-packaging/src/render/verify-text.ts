@@ -2,9 +2,11 @@
 import type { RequestVerification, SignatureVerification, VerifyReport } from '../verify/report.ts';
 import { formatBytes, formatMs } from './format.ts';
 import { textTable } from './text-table.ts';
+import { visibleIn, visibleLines } from './visible.ts';
 
-/** The report as tables and notes. */
-export function renderVerify({ versions, requests }: VerifyReport): string {
+/** The report as tables and notes. Control characters in names and answers are shown as JSON escapes them. */
+export function renderVerify(report: VerifyReport): string {
+  const { versions, requests } = visibleIn(report, visibleLines);
   const sections = versions.map(({ model, version, loadMs, signatures }) => {
     const title = `${model} version ${version} loaded in ${formatMs(loadMs)}`;
     const notes = signatures.filter(({ note }) => note !== '');

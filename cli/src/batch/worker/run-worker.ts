@@ -7,6 +7,7 @@ import { BATCH_ERRORS, BatchError, type BatchErrorCode } from '@sagemaker-tfs/ba
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import { roomDirectory } from '../../files.ts';
+import { printable } from '../../output/printable.ts';
 import { freePortRange } from '../../serving/free-port.ts';
 import { chooseInProcess, chooseModelServer } from '../../serving/model-server.ts';
 
@@ -98,7 +99,7 @@ async function reportOf(
   const said: string[] = [];
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
     const line = parseLine(text);
-    if (!line) process.stderr.write(`${text}\n`);
+    if (!line) process.stderr.write(`${printable(text)}\n`);
     else if (line.batchWorker === 'error') error = line;
     else {
       const { batchWorker, ...rest } = line;
@@ -108,7 +109,7 @@ async function reportOf(
   });
   createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (text) => {
     if (text.startsWith('sagemaker-tfs: ')) said.push(text.slice('sagemaker-tfs: '.length));
-    else process.stderr.write(`${text}\n`);
+    else process.stderr.write(`${printable(text)}\n`);
   });
   const [status, killedBy] = (await once(child, 'close')) as [number | null, string | null];
   if (report) return report;
