@@ -130,6 +130,25 @@ describe('channels', () => {
     );
   });
 
+  test('gray is rounded to the nearest, as in Pillow; TensorFlow drops the fraction', async () => {
+    // Of Pillow 13.0.0, convert('L'). TensorFlow 2.21.0, decode_png(channels=1): 62, 120, 18, 105.
+    for (const [[r, g, b], expected] of [
+      [[17, 57, 211], 63],
+      [[200, 100, 20], 121],
+      [[1, 2, 150], 19],
+      [[250, 52, 1], 105],
+    ] as const) {
+      const picture = plain(8, 8, r, g, b);
+      for (const bytes of [
+        await picture.clone().png().toBuffer(),
+        await picture.clone().webp({ lossless: true }).toBuffer(),
+        await picture.clone().tiff({ compression: 'lzw' }).toBuffer(),
+      ]) {
+        expect(pixelAt(await decodeImage(bytes, { channels: 'gray' }), 3, 3)).toEqual([expected]);
+      }
+    }
+  });
+
   test('gray is Rec. 601 luma whatever the format', async () => {
     const picture = plain(8, 8, 200, 100, 20);
     const luma = Math.round(0.299 * 200 + 0.587 * 100 + 0.114 * 20);

@@ -1,5 +1,5 @@
-/** Empty tensors over TensorFlow Serving's REST API, whose lists end at the first empty one. */
-import { numericTensor, type Tensor } from '@sagemaker-tfs/tensors';
+/** Empty tensors over TensorFlow Serving's REST API, whose lists end at the first empty one, and its NaN. */
+import { type NumericTensor, numericTensor, type Tensor } from '@sagemaker-tfs/tensors';
 import { signatureOf } from '../../codecs/test-signatures.ts';
 import { predictRequestBody, readPredictReply, rowsRequestBody } from './predict-json.ts';
 
@@ -20,6 +20,12 @@ test.each([
   [[-1, -1], '[[], [], []]', [3, 0]],
 ])('an output %j that REST writes as %s has the shape %j', (shape, lists, expected) => {
   expect(read(shape, lists)).toEqual(empty(...expected));
+});
+
+test('every NaN that REST writes has the same bits', () => {
+  const bits = (lists: string) => Buffer.from((read([-1], lists) as NumericTensor).bytes);
+  expect(bits('[NaN, 1.0]').toString('hex')).toBe('0000c07f0000803f');
+  expect(bits('[NaN, NaN, Infinity]').toString('hex')).toBe('0000c07f0000c07f0000807f');
 });
 
 test.each<[number[] | undefined, string]>([
