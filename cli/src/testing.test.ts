@@ -1,5 +1,5 @@
 /** The test kit, with the real model. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -41,6 +41,27 @@ describe('a model under test', () => {
   test('an error answer is a PredictionError', async () => {
     await expect(model.post('no json')).rejects.toMatchObject({ status: 400 });
   });
+});
+
+test('an exception of a handler names its line of the source', async () => {
+  const handler = join(work, 'inference.ts');
+  await writeFile(
+    handler,
+    `interface Row { readonly score: { readonly value: number } }
+
+export function outputHandler(outputs: unknown) {
+  return (outputs as Row).score.value;
+}
+`,
+  );
+  const model = await startModel({ model: fixtureModel('half_plus_two').basePath, handler });
+  try {
+    await expect(model.post({ instances: [1] })).rejects.toThrow(
+      /the handler failed: .*undefined.* \(at inference\.ts:4:\d+\)/,
+    );
+  } finally {
+    await model.stop();
+  }
 });
 
 test('what does not start says why', async () => {

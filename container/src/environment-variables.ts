@@ -506,10 +506,10 @@ const OBSERVABILITY = [
   {
     name: 'SAGEMAKER_TFS_HANDLER_ERRORS',
     type: 'choice',
-    choices: ['message', 'hidden'],
+    choices: ['message', 'place', 'hidden'],
     default: 'message',
     description:
-      'What clients see of an exception in a handler: its message, or only that it failed. The log has message and stack either way; clients always see an `HttpError`.',
+      'What clients see of an exception in a handler: its message, the message and the line of the handler (`serve`, `package`, `verify` and the test kit do this), or only that it failed. The log has message and stack either way; clients always see an `HttpError`.',
   },
   {
     name: 'SAGEMAKER_TFS_LOG_LEVEL',

@@ -111,8 +111,8 @@ export interface Environment {
     readonly strategy: 'SINGLE_RECORD' | 'MULTI_RECORD';
     readonly maxPayloadMb: number;
   };
-  /** Whether clients see the message of a handler's exception. */
-  readonly tellsHandlerErrors: boolean;
+  /** What clients see of a handler's exception. */
+  readonly handlerErrors: 'message' | 'place' | 'hidden';
   /** Whether a bad record gets an error as its row; else the whole request is refused. */
   readonly answersBadRecords: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -264,7 +264,7 @@ function environmentOf(values: Values): Environment {
       maxPayloadMb: values.SAGEMAKER_TFS_MAX_PAYLOAD_MB,
     },
     answersBadRecords: values.SAGEMAKER_TFS_BAD_RECORD === 'answer',
-    tellsHandlerErrors: values.SAGEMAKER_TFS_HANDLER_ERRORS === 'message',
+    handlerErrors: values.SAGEMAKER_TFS_HANDLER_ERRORS,
     logLevel: values.SAGEMAKER_TFS_LOG_LEVEL,
     metrics: {
       port: values.SAGEMAKER_TFS_METRICS_PORT,

@@ -70,6 +70,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
+        // Whoever asks here is who writes the handler.
+        SAGEMAKER_TFS_HANDLER_ERRORS: 'place',
         ...process.env,
         ...modelServer.environment,
         PATH: modelServer.path,

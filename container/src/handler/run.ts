@@ -21,6 +21,7 @@ import { forClient } from './for-client.ts';
 import { handlerJson } from './handler-json.ts';
 import { handlerTensors, isTensorMap } from './handler-tensors.ts';
 import type { LoadedHandler } from './loader.ts';
+import { placeInHandler } from './place.ts';
 
 /** An answer as a handler gave it. */
 export interface HandlerAnswer extends EncodedResponse {
@@ -28,7 +29,7 @@ export interface HandlerAnswer extends EncodedResponse {
 }
 
 /** What clients see of the handler's failures. */
-type Told = Pick<Inference, 'tellsHandlerErrors'>;
+type Told = Pick<Inference, 'handlerErrors'> & { readonly path?: string };
 
 type Data = Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -43,10 +44,11 @@ export async function runHandler(
   endpoint: ModelServerEndpoint | undefined,
 ): Promise<HandlerAnswer> {
   const first = createContext(inference, endpoint);
-  const { result, context } = await withHandlerErrors(inference, () =>
+  const told: Told = { handlerErrors: inference.handlerErrors, path: handler.path };
+  const { result, context } = await withHandlerErrors(told, () =>
     callHandler(handler, data, inference, first),
   );
-  return withHandlerErrors(inference, () => answerOf(result, inference, context));
+  return withHandlerErrors(told, () => answerOf(result, inference, context));
 }
 
 /** What a handler returned, and the context of its last step. */
@@ -300,13 +302,18 @@ async function withHandlerErrors<T>(told: Told, work: () => Promise<T>): Promise
 }
 
 /** A handler's own statuses and the model's errors pass; anything else is the handler's failure. */
-function handlerError(thrown: unknown, { tellsHandlerErrors }: Told): unknown {
+function handlerError(thrown: unknown, { handlerErrors, path }: Told): unknown {
   const own = forClient(thrown);
   if (own) return own;
   const cause = plainError(thrown);
-  if (!tellsHandlerErrors) {
+  if (handlerErrors === 'hidden') {
     const hidden = 'the handler failed; the log of the container says why';
     return new ServingError('HANDLER_FAILED', hidden, { cause });
   }
-  return new ServingError('HANDLER_FAILED', `the handler failed: ${cause.message}`, { cause });
+  const stack = cause.stack ?? '';
+  const place = handlerErrors === 'place' && path ? placeInHandler(stack, path) : undefined;
+  const where = place === undefined ? '' : ` (at ${place})`;
+  return new ServingError('HANDLER_FAILED', `the handler failed: ${cause.message}${where}`, {
+    cause,
+  });
 }

@@ -74,8 +74,8 @@ export interface Inference {
   /** SageMaker's inference id, or one of our own. */
   readonly requestId: string;
   readonly log: Logger;
-  /** Whether the client sees the message of a handler's exception. */
-  readonly tellsHandlerErrors: boolean;
+  /** What the client sees of a handler's exception. */
+  readonly handlerErrors: 'message' | 'place' | 'hidden';
   /** Whether a bad record gets an error as its row; else the whole request is refused. */
   readonly answersBadRecords: boolean;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
@@ -152,7 +152,7 @@ export async function createInference(
     signal,
     requestId,
     log,
-    tellsHandlerErrors: environment.tellsHandlerErrors,
+    handlerErrors: environment.handlerErrors,
     answersBadRecords: environment.answersBadRecords,
     async predict(inputs, predictOptions = {}) {
       const isNamed = predictOptions.signature !== undefined || predictOptions.model !== undefined;
