@@ -56,6 +56,24 @@ test.each(TEMPLATES)(
   },
 );
 
+test.each(TEMPLATES)('rehearse of %s checks the types before it packages', (template) => {
+  const { scripts } = JSON.parse(filesFor(template)['package.json'] as string);
+  expect(scripts.typecheck).toMatch(/^tsc /);
+  expect(scripts.rehearse).toMatch(/^npm run typecheck && npm run package && /);
+});
+
+test.each([
+  ['endpoint', 'serving.config.ts', /smokeTest: \{/],
+  ['cdk', 'app.ts', /new SmokeTest\(/],
+] as const)(
+  'the endpoint of %s answers the sample, or the deployment fails',
+  (template, file, smokeTest) => {
+    const text = filesFor(template)[file];
+    expect(text).toMatch(smokeTest);
+    expect(text).toContain("file: 'samples/sample.npz', contentType: 'application/x-npz'");
+  },
+);
+
 describe.each(['endpoint', 'batch'] as const)('the app of %s', (template) => {
   const marked = (text: string) => `throw new Error('read: ${text}'); export default {};`;
   const errorOf = (context: object) => {

@@ -83,7 +83,8 @@ function manifestOf(context: TemplateContext) {
       lint: 'biome lint --error-on-warnings .',
       package: `sagemaker-tfs package model --handler inference.ts --sample ${sample} --out model.tar.gz`,
       ...(hasApp(context) && { synth: 'cdk synth --quiet', deploy: 'cdk deploy --all' }),
-      rehearse: `npm run package && sagemaker-tfs verify model.tar.gz --sample ${sample}${hasApp(context) ? ' && npm run synth' : ''}`,
+      // Nothing else reads the types: esbuild, which bundles the handler, drops them.
+      rehearse: `npm run typecheck && npm run package && sagemaker-tfs verify model.tar.gz --sample ${sample}${hasApp(context) ? ' && npm run synth' : ''}`,
     },
     dependencies: {
       ...(hasApp(context) && {
@@ -189,7 +190,7 @@ await runApp(async (app) => {
 });
 `;
   }
-  return `import { ModelData, RealtimeEndpoint, runApp, ServingImage, TensorFlowModel } from '@sagemaker-tfs/cdk';
+  return `import { ModelData, RealtimeEndpoint, runApp, ServingImage, SmokeTest, TensorFlowModel } from '@sagemaker-tfs/cdk';
 import { Stack } from 'aws-cdk-lib/core';
 
 await runApp((app) => {
@@ -201,8 +202,13 @@ await runApp((app) => {
       samples: ['${context.sample}'],
     }),
   });
-  new RealtimeEndpoint(stack, 'Endpoint', {
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
     variants: [{ model, instanceType: 'ml.c6i.xlarge' }],
+  });
+  // A deployment succeeds only if the endpoint answers the sample.
+  new SmokeTest(stack, 'SmokeTest', {
+    endpoint,
+    samples: [{ name: 'sample', file: '${context.sample}', contentType: '${context.contentType}', expect: [] }],
   });
 });
 `;
@@ -254,7 +260,7 @@ ${installCommand(context.template, 'PATH')}
 npm run serve           # /ping and /invocations on port 8080
 npx sagemaker-tfs invoke ${context.sample}   # in another terminal
 npm test                # the real model answers the sample as before
-npm run rehearse        # packages the model, and tries the archive out
+npm run rehearse        # checks the types, packages the model, and tries the archive out
 ${deploy}\`\`\`
 
 ${comesFromTarballs() ? tarballsOf(context) : ''}| file | holds |
