@@ -9,7 +9,7 @@ const PLACE = /^ {4}at (?:.* \()?(file:\/\/\S+|\/.+?):(\d+):(\d+)\)?$/gm;
  * The innermost place of a stack that lies in the handler's folder, packages aside.
  * @param stack with the places of the sources, as Node's `--enable-source-maps` writes it
  * @param handler path of the handler's module
- * @returns like `inference.ts:4:25`; undefined where no line of the handler is in the stack
+ * @returns like `inference.ts:4:25`; undefined if no line of the handler is in the stack
  */
 export function placeInHandler(stack: string, handler: string): string | undefined {
   const folders = [dirname(handler), realFolder(handler)].map((folder) => folder + sep);
