@@ -157,8 +157,8 @@ test('batch alone, sharded and scheduled', () => {
     },
   });
   expect(Object.keys(made).sort()).toEqual(['tensorflow-image', 'tensorflow-m-batch']);
-  // The schedule, and the rule that stops jobs.
-  made['tensorflow-m-batch']?.resourceCountIs('AWS::Events::Rule', 2);
+  // The schedule, the rule that stops jobs, and the one that tells of runs that end.
+  made['tensorflow-m-batch']?.resourceCountIs('AWS::Events::Rule', 3);
   made['tensorflow-m-batch']?.hasOutput('StartCommand', Match.anyValue());
 });
 
