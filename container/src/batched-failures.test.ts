@@ -49,6 +49,44 @@ async function ask(
   return { status: response.status, text: await response.text() };
 }
 
+test.each(['grpc', 'rest', 'in-process'])(
+  'more rows than a call may have get 413: %s',
+  async (transport) => {
+    const backend = transport === 'in-process' ? { SAGEMAKER_TFS_BACKEND: transport } : {};
+    await start({
+      ...backend,
+      SAGEMAKER_TFS_MAX_ROWS: '7',
+      SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '0',
+    });
+    try {
+      for (const form of ['instances', 'inputs']) {
+        for (const rows of [7, 8]) {
+          const response = await fetch(`${runtime.url}/invocations`, {
+            method: 'POST',
+            headers: {
+              'Content-Type': 'application/json',
+              'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport}`,
+            },
+            body: JSON.stringify({ [form]: Array(rows).fill(1) }),
+          });
+          const text = await response.text();
+          expect([rows, response.status, text]).toEqual(
+            rows === 7
+              ? [7, 200, expect.any(String)]
+              : [
+                  8,
+                  413,
+                  expect.stringMatching(/8 rows.*SAGEMAKER_TFS_MAX_ROWS.*REQUEST_TOO_LARGE/),
+                ],
+          );
+        }
+      }
+    } finally {
+      await stop();
+    }
+  },
+);
+
 const values = [1, 2, 4, 8];
 
 /** Garbage of two callers and honest requests at once, which make one batch. */

@@ -186,6 +186,13 @@ const MODEL_SERVER = [
     description: 'Greatest number of rows in a joined batch.',
   },
   {
+    name: 'SAGEMAKER_TFS_MAX_ROWS',
+    type: 'integer',
+    minimum: 1,
+    description:
+      'With batching, rows of one call of the model; more get 413. A call of many rows is split into many batches, in which other requests wait. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. Without batching there is no such limit.',
+  },
+  {
     name: 'SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS',
     type: 'integer',
     default: '1000',

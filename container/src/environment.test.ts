@@ -34,6 +34,15 @@ describe('readEnvironment', () => {
     );
   });
 
+  test('rows of a call are bounded with batching alone', () => {
+    const enabled = { SAGEMAKER_TFS_ENABLE_BATCHING: 'true' };
+    expect(read({ SAGEMAKER_TFS_MAX_ROWS: '5' }).limits.maxRows).toBeUndefined();
+    expect(read(enabled).limits.maxRows).toBe(80_000);
+    expect(read({ ...enabled, SAGEMAKER_TFS_MAX_BATCH_SIZE: '32' }).limits.maxRows).toBe(320_000);
+    expect(read({ ...enabled, SAGEMAKER_TFS_MAX_ROWS: '5' }).limits.maxRows).toBe(5);
+    expect(() => read({ ...enabled, SAGEMAKER_TFS_MAX_ROWS: '0' })).toThrow(/MAX_ROWS/);
+  });
+
   test('allowed batch sizes rise to the greatest batch', () => {
     const batching = (sizes: string) =>
       read({

@@ -96,6 +96,8 @@ export interface Environment {
     readonly maxLoadRequestBytes: number;
     /** What a body may make its readers do. */
     readonly decode: DecodeLimits;
+    /** Of one call of the model. Undefined without batching. */
+    readonly maxRows: number | undefined;
     /** Of the whole container, as those that follow. */
     readonly maxRequestsInFlight: number;
     readonly maxHeldBytes: number;
@@ -250,6 +252,7 @@ function environmentOf(values: Values): Environment {
       maxHeaderBytes: values.SAGEMAKER_TFS_MAX_HEADER_BYTES,
       maxLoadRequestBytes: values.SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES,
       decode: decodeLimitsOf(values),
+      maxRows: maxRowsOf(values),
       maxRequestsInFlight: values.SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT,
       maxHeldBytes: values.SAGEMAKER_TFS_MAX_HELD_BYTES ?? defaultHeldBytes(values.SAGEMAKER_BATCH),
       maxConnections: values.SAGEMAKER_TFS_MAX_CONNECTIONS,
@@ -367,6 +370,14 @@ function batchingOf(values: Values): Batching | undefined {
     pads: values.SAGEMAKER_TFS_BATCH_PADDING,
     allowedSizes: allowedSizesOf(values),
   };
+}
+
+/** Batches that a call without a limit of its own may be split into. */
+const BATCHES_A_CALL = 10_000;
+
+function maxRowsOf(values: Values): number | undefined {
+  if (!values.SAGEMAKER_TFS_ENABLE_BATCHING) return undefined;
+  return values.SAGEMAKER_TFS_MAX_ROWS ?? BATCHES_A_CALL * values.SAGEMAKER_TFS_MAX_BATCH_SIZE;
 }
 
 function allowedSizesOf(values: Values): number[] {

@@ -71,7 +71,7 @@ function float32Tensor(shape: readonly number[], numbers: readonly number[]): Nu
 async function callWithExamples(
   inputs: TensorMap,
   signature: Signature,
-  { backend, model, method, signal, timed, decodeLimits }: Inference,
+  { backend, model, method, signal, timed, decodeLimits, callLimits }: Inference,
 ): Promise<ExamplesReply> {
   if (method === 'predict' || !backend.examples) {
     throw new ServingError(
@@ -79,7 +79,7 @@ async function callWithExamples(
       `tfs-method=${method} is not known to ${backend.transport}`,
     );
   }
-  checkFor(backend, { model, inputs }, signature, decodeLimits);
+  checkFor(backend, { model, inputs }, signature, callLimits);
   const examples = examplesOf(inputs, method);
   await checkExamples(examples, decodeLimits, signal);
   const call = backend.examples.bind(backend, {

@@ -97,9 +97,9 @@ async function relay(
   { inputs, form, signature }: Decoded,
   inference: Inference,
 ): Promise<EncodedResponse | undefined> {
-  const { backend, model, signal, timed, decodeLimits } = inference;
+  const { backend, model, signal, timed, callLimits } = inference;
   if (!backend.relay || !isServingJson(body, inference)) return undefined;
-  if (checkFor(backend, { model, inputs }, signature, decodeLimits).isFlat) return undefined;
+  if (checkFor(backend, { model, inputs }, signature, callLimits).isFlat) return undefined;
   const call = await backend.relay({ model, signature, inputs, form, signal });
   if (!call) return undefined;
   try {

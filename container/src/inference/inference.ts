@@ -67,6 +67,7 @@ export interface Inference {
   readonly contentLength: number | undefined;
   readonly accept: string | undefined;
   readonly decodeLimits: DecodeLimits;
+  readonly callLimits: CallLimits;
   readonly preprocess: Preprocess | undefined;
   readonly postprocess: Postprocess | undefined;
   readonly labels: Labels | undefined;
@@ -116,6 +117,7 @@ export async function createInference(
   const { request, archive, attributes, signal, requestId, log } = options;
   const { stopwatch, modelName, results, ticket } = options;
   const { limits } = environment;
+  const callLimits = { maxStrings: limits.decode.maxStrings, maxRows: limits.maxRows };
   const backend = await backends.choose(attributes.transport);
   const model = selectorOf(modelName, attributes);
   const signatureNamed = async (key: string) =>
@@ -146,6 +148,7 @@ export async function createInference(
     contentLength: options.contentLength,
     accept: request.headers.accept,
     decodeLimits: limits.decode,
+    callLimits,
     preprocess: archive.manifest?.preprocess,
     postprocess,
     labels: archive.labels,
@@ -167,7 +170,7 @@ export async function createInference(
       });
       const called = await calledSignature(backend, call, predictOptions, used);
       const checked = called
-        ? checkFor(backend, call, called, limits.decode)
+        ? checkFor(backend, call, called, callLimits)
         : { inputs, isFlat: false };
       if (called) checkCarried(called, call.outputs);
       signal.throwIfAborted();
@@ -250,21 +253,43 @@ async function calledSignature(
   return Object.hasOwn(signatures, call.signature) ? signatures[call.signature] : undefined;
 }
 
-/** @throws ServingError as {@link checkCall} */
+/** What a call of the model may hold. */
+export interface CallLimits {
+  /** Elements of an empty input, but for its rows. */
+  readonly maxStrings: number;
+  /** Rows, where calls are joined in batches. */
+  readonly maxRows: number | undefined;
+}
+
+/** @throws ServingError as {@link checkCall}, and REQUEST_TOO_LARGE */
 export function checkFor(
   backend: Backend,
   { model, inputs, outputs }: Pick<BackendRequest, 'model' | 'inputs' | 'outputs'>,
   signature: Signature,
-  { maxStrings }: DecodeLimits,
+  { maxStrings, maxRows }: CallLimits,
 ): CheckedCall {
+  let checked: CheckedCall;
   try {
     checkOutputs(signature, outputs);
-    return checkCall(signature, inputs, maxStrings);
+    checked = checkCall(signature, inputs, maxStrings);
   } catch (error) {
     // Another version may be the newest by now, with another signature.
     backend.doubt?.(model);
     throw error;
   }
+  checkRows(checked.inputs, maxRows);
+  return checked;
+}
+
+/** @throws ServingError REQUEST_TOO_LARGE for more rows than one call may bring into the batches of others */
+function checkRows(inputs: TensorMap, maxRows: number | undefined): void {
+  if (maxRows === undefined) return;
+  const rows = Math.max(0, ...Object.values(inputs).map(({ shape }) => shape[0] ?? 0));
+  if (rows <= maxRows) return;
+  throw new ServingError(
+    'REQUEST_TOO_LARGE',
+    `the call has ${rows} rows, with batching the most is ${maxRows} (SAGEMAKER_TFS_MAX_ROWS); send them in several requests`,
+  );
 }
 
 interface CallDefaults {
