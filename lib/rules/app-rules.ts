@@ -123,7 +123,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'schedule',
-    says: 'A rate of 1 has its unit in the singular, all others in the plural; a cron expression has six fields and one of its days is a question mark.',
+    says: 'A rate of 1 has its unit in the singular, all others in the plural; a cron expression has six fields, each in its range, and one of its days is a question mark.',
     source:
       'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html',
     check: each('batch', ({ schedule }) =>

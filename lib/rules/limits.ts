@@ -1,5 +1,6 @@
 /** Limits of AWS's, as functions over plain values: constructs and configurations are checked by the same. */
 import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { impossibleField } from './cron.ts';
 import type { Problem } from './problem.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);
@@ -101,8 +102,11 @@ export function scheduleProblem(expression: string): Problem {
   if (fields.length !== 6) {
     return { problem: `'${expression}' has ${fields.length} fields`, fix };
   }
-  if ([fields[2], fields[4]].filter((field) => field === '?').length === 1) return undefined;
-  return { problem: `'${expression}' has a day of month and a day of week, or neither`, fix };
+  if ([fields[2], fields[4]].filter((field) => field === '?').length !== 1) {
+    return { problem: `'${expression}' has a day of month and a day of week, or neither`, fix };
+  }
+  const impossible = impossibleField(fields);
+  return impossible ? { problem: `'${expression}': ${impossible}`, fix } : undefined;
 }
 
 /**
