@@ -37,8 +37,8 @@ export interface TensorFlowModelProps extends VpcAttachmentProps {
    */
   readonly networkIsolation?: boolean;
   /**
-   * Role that SageMaker runs the containers with. It must trust `sagemaker.amazonaws.com`; what the model needs
-   * is added to its policies.
+   * Role that SageMaker runs the containers with. It must trust `sagemaker.amazonaws.com` and be of the
+   * stack's own account; what the model needs is added to its policies.
    * @default - a new one
    */
   readonly role?: IRole;
@@ -83,6 +83,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     this.networkIsolation = props.networkIsolation ?? true;
     this.inVpc = props.vpc !== undefined;
     this.role = props.role ?? createModelRole(this);
+    checkRoleAccount(this, this.role);
     allowMetrics(this.role);
     this.grantPrincipal = this.role;
     this.data = props.modelData.bind(this);
@@ -153,6 +154,23 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     this.data.grantRead(policy);
     return policy;
   }
+}
+
+/**
+ * SageMaker takes an execution role of its own account alone.
+ * @see https://repost.aws/knowledge-center/iam-passrole-error
+ */
+function checkRoleAccount(scope: TensorFlowModel, role: IRole): void {
+  const theirs = role.principalAccount;
+  const own = Stack.of(scope).account;
+  if (theirs === undefined || Token.isUnresolved(theirs) || theirs === own) return;
+  const problem = `the role is of account ${theirs}`;
+  const fix = 'Give a role of the account that the model is in: SageMaker takes no other';
+  if (!Token.isUnresolved(own)) invalidProp(scope, 'role', `${problem}, the stack of ${own}`, fix);
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:accountOfRole',
+    `role: ${problem}, and synthesis does not know the stack's. ${fix}`,
+  );
 }
 
 /** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html */

@@ -4,11 +4,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Role } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import type { App, Stack } from 'aws-cdk-lib/core';
+import { type App, Stack } from 'aws-cdk-lib/core';
 import { ModelData, type RuntimeEnvironment, ServingImage } from '../../lib/index.ts';
 import { hashSources } from '../../lib/model-data/inputs.ts';
-import { existingImage, MODEL_DIR, stubContainer, testModel, testStack } from './support.ts';
+import {
+  existingImage,
+  MODEL_DIR,
+  stubContainer,
+  testApp,
+  testModel,
+  testStack,
+} from './support.ts';
 
 const MODEL = 'AWS::SageMaker::Model';
 const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
@@ -51,6 +59,22 @@ test('subnets and security groups may be of the account that shares its VPC', ()
   expect(policies).toContain(':*:subnet/subnet-0123456789abcdef0"');
   expect(policies).toContain(':*:security-group/sg-0123456789abcdef0"');
   expect(policies).toContain(`${own},":network-interface/*"`);
+});
+
+test('a role of another account is refused, and warned of where the account is not known', () => {
+  const roleArn = 'arn:aws:iam::222222222222:role/theirs';
+  const inAccount = (account?: string) => {
+    const env = account === undefined ? {} : { env: { account, region: 'us-east-1' } };
+    const stack = new Stack(testApp(), 'Test', env);
+    testModel(stack, { role: Role.fromRoleArn(stack, 'Theirs', roleArn) });
+    return Annotations.fromStack(stack).findWarning(
+      '*',
+      Match.stringLikeRegexp('is of account 222222222222'),
+    );
+  };
+  expect(() => inAccount('111111111111')).toThrow(/role: .*222222222222.*111111111111/);
+  expect(inAccount('222222222222')).toEqual([]);
+  expect(inAccount()).toHaveLength(1);
 });
 
 test('models from S3: an archive, files under a prefix, many models', () => {
