@@ -7,7 +7,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { type CfnPolicy, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, ArnFormat, Lazy, Names, Stack } from 'aws-cdk-lib/core';
+import { Annotations, ArnFormat, Aspects, Lazy, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
@@ -128,6 +128,8 @@ export class RealtimeEndpoint extends EndpointBase {
     for (const { name, props } of this.variants) {
       if (props.scaling) this.autoScaleInstanceCount(props.scaling, name);
     }
+    // When all is known: variants may be scaled by a call later.
+    Aspects.of(this).add({ visit: (node) => node === this && this.warnOfFixedCounts() });
     this.deployed = checkDeployed(this, {
       endpoint: this.resource,
       endpointName: this.endpointName,
@@ -185,6 +187,19 @@ export class RealtimeEndpoint extends EndpointBase {
     const scope = new Construct(this, `Scaling${name}`);
     addScaling(scope, this.endpointName, name, scaling);
     scope.node.addDependency(this.resource);
+  }
+
+  /**
+   * Beside a scaled variant an update keeps the instance counts of all of them.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html (RetainAllVariantProperties)
+   */
+  private warnOfFixedCounts(): void {
+    const fixed = this.variants.filter(({ name }) => !this.scaled.has(name));
+    if (this.scaled.size === 0 || fixed.length === 0) return;
+    Annotations.of(this).addWarningV2(
+      '@sagemaker-tfs/cdk:fixedBesideScaled',
+      `variants: ${fixed.map(({ name }) => `'${name}'`).join(', ')} has no scaling beside a variant that has. Updates then keep the instance counts of all variants, so a change of its instanceCount has no effect. Give it scaling too, with minInstances and maxInstances alike for a fixed number`,
+    );
   }
 
   private findVariant(name: string): BoundVariant {

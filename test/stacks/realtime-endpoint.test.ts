@@ -98,6 +98,21 @@ test('an update keeps the number of instances that autoscaling chose, and nothin
   });
 });
 
+test('a variant without scaling beside one that scales is warned of: its count can no longer change', () => {
+  const scaling = { maxInstances: 4, target: { invocationsPerMinute: 600 } };
+  const stack = testStack();
+  const model = testModel(stack);
+  const variants = ['a', 'b'].map((variantName) => ({ model, variantName, weight: 1 }));
+  const endpoint = (id: string) => new RealtimeEndpoint(stack, id, { variants });
+  endpoint('None');
+  endpoint('One').autoScaleInstanceCount(scaling, 'b');
+  const both = endpoint('Both');
+  for (const name of ['a', 'b']) both.autoScaleInstanceCount(scaling, name);
+  const says = Match.stringLikeRegexp("'a' has no scaling");
+  const found = Annotations.fromStack(stack).findWarning('*', says);
+  expect(found.map(({ id }) => id)).toEqual(['/Test/One']);
+});
+
 test('without autoscaling the configuration decides the number of instances', () => {
   endpointWith({ instanceCount: 3 }).template.hasResourceProperties(ENDPOINT, {
     RetainAllVariantProperties: Match.absent(),
