@@ -86,6 +86,19 @@ test('golden files are written when asked for, then compared', () => {
   expect(() => matchesGolden(file, { score: 0.6 })).toThrow('$.score is 0.6, not 0.5');
 });
 
+test('a golden file that is missing in CI says what writes it', () => {
+  const before = process.env.CI;
+  process.env.CI = 'true';
+  try {
+    expect(() => matchesGolden(join(work, 'none.json'), 1, { update: false })).toThrow(
+      /none\.json is not there, .* UPDATE_GOLDENS=1/,
+    );
+  } finally {
+    if (before === undefined) delete process.env.CI;
+    else process.env.CI = before;
+  }
+});
+
 test('a fake context has every field, a silent log, and no model unless given', async () => {
   const context = fakeContext({ requestContentType: 'text/csv' });
   expect(context).toMatchObject({ requestContentType: 'text/csv', method: 'predict' });

@@ -1,5 +1,5 @@
 /** Completes a `preprocess` declaration from the signature that it is for. */
-import type { Signature } from '@sagemaker-tfs/tensors';
+import type { Signature, TensorSpec } from '@sagemaker-tfs/tensors';
 import { type Problem, throwProblems } from './errors.ts';
 import type { Preprocess } from './image-declaration.ts';
 import { resolveGeometry } from './picture-geometry.ts';
@@ -79,9 +79,17 @@ function chooseInput(
     return undefined;
   }
   if (names.length === 1) return names[0];
-  const message = `signature '${key}' has ${names.length} inputs (${names.join(', ')}). Name the one that takes the picture.`;
+  const advice = Object.values(inputs).some(mayBePicture)
+    ? 'Name the one that takes the picture.'
+    : 'None of them takes a picture; JSON and application/x-npz name inputs.';
+  const message = `signature '${key}' has ${names.length} inputs (${names.join(', ')}). ${advice}`;
   problems.push({ field, message });
   return undefined;
+}
+
+/** Encoded pictures are strings, pixels have three dimensions or, in a batch, four. */
+function mayBePicture({ dtype, shape }: TensorSpec): boolean {
+  return dtype === 'string' || shape === undefined || shape.length === 3 || shape.length === 4;
 }
 
 /** An input for encoded pictures decodes them itself: declaring how would have no effect. */

@@ -30,7 +30,7 @@ export function closeTo(
 
 /**
  * Compares an answer with the JSON of a golden file. Where the file is not there, and not in CI, it is written.
- * @throws Error that says where they differ first
+ * @throws Error that says where they differ first, or that the file is missing in CI
  */
 export function matchesGolden(file: string, actual: unknown, options: GoldenOptions = {}): void {
   const update = options.update ?? Boolean(process.env.UPDATE_GOLDENS);
@@ -38,6 +38,11 @@ export function matchesGolden(file: string, actual: unknown, options: GoldenOpti
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(actual, null, 2)}\n`);
     return;
+  }
+  if (!existsSync(file)) {
+    throw new Error(
+      `${file} is not there, and in CI none is written. Run with UPDATE_GOLDENS=1 on your machine and commit the file.`,
+    );
   }
   const found = closeTo(plain(actual), JSON.parse(readFileSync(file, 'utf8')), options);
   if (found) throw new Error(`${file}: ${found}. Where that is right, run with UPDATE_GOLDENS=1.`);

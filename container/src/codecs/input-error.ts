@@ -65,8 +65,15 @@ export function onlyInput({ key, inputs }: Signature, mediaType: string): string
   const names = all.join(', ');
   throw new ServingError(
     'BAD_INPUT',
-    `${mediaType} carries one unnamed tensor, but signature '${key}' has ${all.length} inputs (${names}). Send JSON or application/x-npz, which name them.`,
+    `${mediaType} carries one unnamed tensor, but signature '${key}' has ${all.length} inputs (${names}). Name them: application/x-npz, or JSON such as ${namedRow(needed.length > 0 ? needed : all)}.`,
   );
+}
+
+/** A row of JSON that names inputs, the first four of them. */
+function namedRow(names: readonly string[]): string {
+  const fields = names.slice(0, 4).map((name) => `${JSON.stringify(name)}: ...`);
+  const more = names.length > fields.length ? ', ...' : '';
+  return `{"instances": [{${fields.join(', ')}${more}}]}`;
 }
 
 /** The dtype of an input. @throws ServingError BAD_INPUT for one that no codec carries */
