@@ -66,7 +66,7 @@ test.each(['loop', 'later', 'pattern'])(
     expect(response.status).toBe(504);
     expect(await response.json()).toMatchObject({
       code: 'REQUEST_TIMEOUT',
-      error: expect.stringContaining('must come back to the event loop'),
+      error: expect.stringContaining('blocked the event loop'),
     });
     expect((await beside).status).toBe(504);
     await until(() => pids(runtime, 'worker started').length === 2);
