@@ -113,6 +113,25 @@ test('a variant without scaling beside one that scales is warned of: its count c
   expect(found.map(({ id }) => id)).toEqual(['/Test/One']);
 });
 
+test('alarms may use the key of the topic that they tell', () => {
+  const stack = testStack();
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [{ model: testModel(stack) }],
+  });
+  const alarmTopic = new Topic(stack, 'Topic', { masterKey: new Key(stack, 'Key') });
+  new EndpointMonitoring(stack, 'Monitoring', { endpoint, alarmTopic });
+  Template.fromStack(stack).hasResourceProperties('AWS::KMS::Key', {
+    KeyPolicy: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Action: Match.arrayWith(['kms:Decrypt', 'kms:GenerateDataKey*']),
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+        }),
+      ]),
+    },
+  });
+});
+
 test('without autoscaling the configuration decides the number of instances', () => {
   endpointWith({ instanceCount: 3 }).template.hasResourceProperties(ENDPOINT, {
     RetainAllVariantProperties: Match.absent(),
