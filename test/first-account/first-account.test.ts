@@ -121,7 +121,7 @@ esac`,
 beforeAll(async () => {
   const port = await freePort();
   probe = spawn(process.execPath, [PROBE], {
-    env: { ...process.env, PORT: String(port), PROBE_HOLD_MS: '3000' },
+    env: { ...process.env, PORT: String(port), PROBE_HOLD_MS: '8000' },
     stdio: 'ignore',
   });
   probeUrl = `http://127.0.0.1:${port}`;
@@ -166,13 +166,16 @@ function start(...args: string[]) {
   };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  const until = async (pattern: RegExp) => {
-    while (!pattern.test(text)) await once(child, 'said');
-  };
   const ended = once(child, 'close').then(([status]) => ({
     status: status as number | null,
     text,
   }));
+  const until = async (pattern: RegExp) => {
+    while (!pattern.test(text)) {
+      const { status } = (await Promise.race([once(child, 'said'), ended])) as { status?: number };
+      if (status !== undefined) throw new Error(`it ended with ${status}: ${text}`);
+    }
+  };
   return { until, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
