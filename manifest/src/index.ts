@@ -1,6 +1,5 @@
 export * from './errors.ts';
 export * from './image-declaration.ts';
-export * from './labels.ts';
 export * from './manifest.ts';
 export * from './manifest-path.ts';
 export * from './parse.ts';

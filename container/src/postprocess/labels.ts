@@ -1,7 +1,8 @@
 /** Names of classes, from the text files that a package declares. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Postprocess, parseLabels } from '@sagemaker-tfs/manifest';
+import type { Postprocess } from '@sagemaker-tfs/manifest';
+import { parseLabels } from '@sagemaker-tfs/manifest/labels';
 
 /** Labels by what they are for; the label of class `i` is at index `i`. */
 export interface Labels {

@@ -10,12 +10,12 @@ import {
   type Preprocess,
   type PreprocessInput,
   type Problem,
-  parseLabels,
   parsePostprocess,
   parsePreprocess,
   throwProblems,
   topKOutput,
 } from '@sagemaker-tfs/manifest';
+import { parseLabels } from '@sagemaker-tfs/manifest/labels';
 import type { Signature, SignatureMap } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
 import { defaultSignature } from '../source/wrap-image-input.ts';
