@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -55,47 +55,52 @@ async function askModel(model: string, body: string): Promise<Response> {
 }
 
 /** The runtime asks the probe; the rest goes to moto, and a transform job writes its outputs. */
-function startStandIn(): Server {
-  return createServer(async (request, response) => {
-    const body = await bodyOf(request);
-    const name = /^\/endpoints\/(.*)\/invocations/.exec(request.url ?? '')?.[1];
-    if (name !== undefined) {
-      if (name === silent) return;
-      const model = request.headers['x-amzn-sagemaker-target-model'];
-      const answer =
-        typeof model === 'string'
-          ? await askModel(model, body.toString())
-          : await post(`${probeUrl}/invocations`, body.toString());
-      response.writeHead(answer.status, { 'content-type': 'application/json' });
-      response.end(await answer.text());
-      return;
-    }
-    const target = String(request.headers['x-amz-target']);
-    if (target.endsWith(`.${refused}`)) {
-      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
-      response.end('{"__type":"AccessDeniedException","message":"not for you"}');
-      return;
-    }
-    if (target.endsWith('CreateTransformJob')) {
-      const { TransformOutput } = JSON.parse(body.toString()) as {
-        TransformOutput: { S3OutputPath: string };
-      };
-      const seen = await (await post(`${probeUrl}/invocations`, '{}')).text();
-      for (const key of ['a.json.out', 'sub/b.json.out']) {
-        const path = TransformOutput.S3OutputPath.replace('s3://', '');
-        await fetch(`${moto.url}/${path}${key}`, { method: 'PUT', body: seen });
-      }
-    }
-    const headers = Object.entries(request.headers).filter(
-      ([header]) => !/^(host|connection|content-length|transfer-encoding|expect)$/.test(header),
-    );
-    const answer = await fetch(`${moto.url}${request.url}`, {
-      method: request.method ?? 'POST',
-      headers: Object.fromEntries(headers) as Record<string, string>,
-      body: new Uint8Array(body),
-    });
-    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.1' });
+async function answerAsAws(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await bodyOf(request);
+  const name = /^\/endpoints\/(.*)\/invocations/.exec(request.url ?? '')?.[1];
+  if (name !== undefined) {
+    if (name === silent) return;
+    const model = request.headers['x-amzn-sagemaker-target-model'];
+    const answer =
+      typeof model === 'string'
+        ? await askModel(model, body.toString())
+        : await post(`${probeUrl}/invocations`, body.toString());
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(await answer.text());
+    return;
+  }
+  const target = String(request.headers['x-amz-target']);
+  if (target.endsWith(`.${refused}`)) {
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end('{"__type":"AccessDeniedException","message":"not for you"}');
+    return;
+  }
+  if (target.endsWith('CreateTransformJob')) {
+    const { TransformOutput } = JSON.parse(body.toString()) as {
+      TransformOutput: { S3OutputPath: string };
+    };
+    const seen = await (await post(`${probeUrl}/invocations`, '{}')).text();
+    for (const key of ['a.json.out', 'sub/b.json.out']) {
+      const path = TransformOutput.S3OutputPath.replace('s3://', '');
+      await fetch(`${moto.url}/${path}${key}`, { method: 'PUT', body: seen });
+    }
+  }
+  const headers = Object.entries(request.headers).filter(
+    ([header]) => !/^(host|connection|content-length|transfer-encoding|expect)$/.test(header),
+  );
+  const answer = await fetch(`${moto.url}${request.url}`, {
+    method: request.method ?? 'POST',
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    body: new Uint8Array(body),
+  });
+  response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.1' });
+  response.end(await answer.text());
+}
+
+/** A call that fails, as the held one does where the probe is ended before it answers, fails for who made it. */
+function startStandIn(): Server {
+  return createServer((request, response) => {
+    answerAsAws(request, response).catch((error: Error) => response.destroy(error));
   });
 }
 
@@ -179,6 +184,15 @@ function start(...args: string[]) {
   return { until, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
+/** A run that is killed halfway, and leaves what it made. */
+async function startAndKill() {
+  silent = 'tfs-first-account-gpu';
+  const { kill, until, ended } = start('--yes');
+  await until(/manifests: done/);
+  kill('SIGKILL');
+  await ended;
+}
+
 /** Names of what the account holds. */
 async function left(): Promise<string[]> {
   const config = {
@@ -241,22 +255,14 @@ test('Ctrl-C deletes what was made, and tells what it knows', async () => {
 }, 120_000);
 
 test('--clean deletes what a killed run left, and nothing is no error', async () => {
-  silent = 'tfs-first-account-gpu';
-  const { kill, until, ended } = start('--yes');
-  await until(/manifests: done/);
-  kill('SIGKILL');
-  await ended;
+  await startAndKill();
   expect((await left()).length).toBeGreaterThan(0);
   for (let i = 0; i < 2; i++) expect(await start('--clean').ended).toMatchObject({ status: 0 });
   expect(await left()).toEqual([]);
 }, 120_000);
 
 test('what cannot be listed keeps nothing else from being deleted', async () => {
-  silent = 'tfs-first-account-gpu';
-  const { kill, until, ended } = start('--yes');
-  await until(/manifests: done/);
-  kill('SIGKILL');
-  await ended;
+  await startAndKill();
   refused = 'ListEndpoints';
   const { status, text } = await start('--clean').ended;
   expect(status).toBe(1);

@@ -1,4 +1,5 @@
 /** The stages: each makes one thing, asks it, and writes down what it found. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import {
   CreateEndpointCommand,
@@ -137,6 +138,9 @@ async function serverless(aws: Aws, ground: Ground, evidence: Evidence): Promise
   );
 }
 
+/** Milliseconds after which a request has surely reached a model that is loaded. */
+const REACHED_MS = 5_000;
+
 /** One model is asked and holds; the other does not fit beside it. */
 async function multiModel(aws: Aws, ground: Ground, evidence: Evidence): Promise<void> {
   const name = await startEndpoint(aws, ground, {
@@ -144,7 +148,9 @@ async function multiModel(aws: Aws, ground: Ground, evidence: Evidence): Promise
     variant: instances('ml.m5.large'),
     multiModel: true,
   });
+  await ask(aws, name, '{}', 'one.tar.gz');
   const held = ask(aws, name, '{"hold":true}', 'one.tar.gz').catch(() => undefined);
+  await sleep(Math.min(aws.pause, REACHED_MS), undefined, { signal: aws.signal });
   const other = await ask(aws, name, '{}', 'two.tar.gz').catch(() => undefined);
   await held;
   evidence.multiModel = other ?? (await ask(aws, name, '{}', 'one.tar.gz'));
