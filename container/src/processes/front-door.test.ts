@@ -148,6 +148,19 @@ test('SIGTERM ends connections that ask nothing; headers that do not come are no
   expect(await runtime.end('SIGTERM')).toBe(0);
 });
 
+test('a connection whose worker died is not left without a word, though nobody knows what the worker had read', async () => {
+  const runtime = await start({ ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' });
+  const silent = connect(Number(new URL(runtime.url).port), '127.0.0.1');
+  cleanups.push(() => silent.destroy());
+  await once(silent, 'connect');
+  // The worker has it by now: it takes connections in turn.
+  expect((await post(runtime.url, false, '{"instances": [1.0]}'))[0]).toBe(200);
+  process.kill(workerPids(runtime)[0] as number, 'SIGKILL');
+  let said = '';
+  for await (const chunk of silent) said += chunk;
+  expect(said).toMatch(/^HTTP\/1\.1 503 [\s\S]*PROCESS_GONE/);
+});
+
 test('/ping is answered while no worker takes connections', async () => {
   const runtime = await start({ ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' });
   process.kill(workerPids(runtime)[0] as number, 'SIGKILL');

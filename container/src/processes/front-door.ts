@@ -4,10 +4,10 @@
  * request go to another; those whose request it had and did not begin to answer get an answer that says so.
  */
 import type { Worker } from 'node:cluster';
-import { createServer as createHttpServer, STATUS_CODES } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { type ErrorCode, ServingError } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
 import { connectionsPossible } from '../http/connection-limit.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
 import { errorReply } from '../http/reply.ts';
@@ -19,6 +19,7 @@ import {
   readStates,
 } from './connection-states.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
+import { errorOf, rawReply } from './raw-reply.ts';
 
 /** What the front door is opened with. */
 export interface FrontDoorOptions extends ListenOptions {
@@ -30,6 +31,8 @@ interface Connection {
   readonly slot: number;
   readonly socket: Socket;
   owner: Attendant | undefined;
+  /** Whether a worker had it that died, perhaps with what it had read and not noted yet. */
+  isHandedAgain: boolean;
   /** Ends the wait for a worker. */
   timer: NodeJS.Timeout | undefined;
 }
@@ -44,7 +47,7 @@ interface Attendant {
 
 /** How long a connection waits for a worker before the primary answers itself; SageMaker waits 2 s for a ping. */
 const LONGEST_WAIT_MS = 800;
-/** The same for a kept connection, on which mostly nothing was asked yet. */
+/** The same for a connection of a worker that died, on which mostly nothing was asked yet. */
 const LONGEST_KEPT_MS = 10_000;
 /** How long what a client still sends is read, so that it sees the answer. */
 const DRAIN_MS = 2000;
@@ -118,7 +121,7 @@ export class FrontDoor {
   #take(socket: Socket): void {
     socket.on('error', () => undefined);
     const slot = this.#freeSlots.pop() ?? this.#slots++;
-    this.#place({ slot, socket, owner: undefined, timer: undefined });
+    this.#place({ slot, socket, owner: undefined, isHandedAgain: false, timer: undefined });
   }
 
   /** To the worker with the fewest, in turns, else into the waiting room. */
@@ -134,7 +137,8 @@ export class FrontDoor {
     connection.owner = owner;
     owner.connections.add(connection);
     noteState(owner.states, connection.slot, CONNECTION_STATE.idle);
-    const message: PrimaryMessage = { kind: 'connection', slot: connection.slot };
+    const { slot, isHandedAgain } = connection;
+    const message: PrimaryMessage = { kind: 'connection', slot, isHandedAgain };
     // The handle itself, because of a socket the channel would close our end.
     const handle = handleOf(connection.socket);
     if (handle) owner.worker.send(message, handle as Socket, {}, () => undefined);
@@ -154,15 +158,19 @@ export class FrontDoor {
   }
 
   #wait(connection: Connection): void {
-    const mostMs = connection.owner ? LONGEST_KEPT_MS : LONGEST_WAIT_MS;
+    const { isHandedAgain } = connection;
     connection.owner = undefined;
     this.#waiting.add(connection);
-    connection.timer = setTimeout(() => {
-      this.#waiting.delete(connection);
-      this.#free(connection);
-      this.#fallback.emit('connection', connection.socket);
-      connection.socket.resume();
-    }, mostMs);
+    connection.timer = setTimeout(
+      () => {
+        if (isHandedAgain) return this.#answer(connection, 'PROCESS_GONE');
+        this.#waiting.delete(connection);
+        this.#free(connection);
+        this.#fallback.emit('connection', connection.socket);
+        connection.socket.resume();
+      },
+      isHandedAgain ? LONGEST_KEPT_MS : LONGEST_WAIT_MS,
+    );
   }
 
   #closed(attendant: Attendant, slot: number): void {
@@ -182,8 +190,10 @@ export class FrontDoor {
     let cut = 0;
     for (const connection of attendant.connections) {
       const state = states[connection.slot];
-      if (state === CONNECTION_STATE.idle && !this.#isClosing) this.#place(connection);
-      else if (state === CONNECTION_STATE.asked) {
+      if (state === CONNECTION_STATE.idle && !this.#isClosing) {
+        connection.isHandedAgain = true;
+        this.#place(connection);
+      } else if (state === CONNECTION_STATE.asked) {
         asked += 1;
         this.#answer(connection, this.#isClosing ? 'SHUTTING_DOWN' : 'PROCESS_GONE');
       } else {
@@ -218,13 +228,6 @@ export class FrontDoor {
   }
 }
 
-const MESSAGES: Partial<Record<ErrorCode, string>> = {
-  PROCESS_GONE:
-    'the process that had this request ended before it answered, and is started again; the request may be sent again, unless it is what ends the process',
-  SHUTTING_DOWN: 'the container is shutting down; send the request again',
-  MODEL_NOT_READY: 'a process of the runtime is starting; send the request again',
-};
-
 /** Answers while no worker does, so that it is known that someone is there. */
 function fallbackServer() {
   return createHttpServer((_request, response) => {
@@ -232,19 +235,6 @@ function fallbackServer() {
     response.writeHead(status, { ...headers, Connection: 'close' });
     response.end(Buffer.concat(body as readonly Uint8Array[]));
   });
-}
-
-function rawReply(code: ErrorCode): Buffer {
-  const { status, headers, body } = errorReply(errorOf(code));
-  const bytes = Buffer.concat(body as readonly Uint8Array[]);
-  const fields = { ...headers, 'Content-Length': bytes.length, Connection: 'close' };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
-  return Buffer.concat([Buffer.from(head), bytes]);
-}
-
-function errorOf(code: ErrorCode): ServingError {
-  return new ServingError(code, MESSAGES[code] ?? code);
 }
 
 /** Undefined if the connection is gone already. */
