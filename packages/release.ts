@@ -13,6 +13,7 @@ import {
   requireLater,
   versioned,
   versionedLock,
+  versionedPyproject,
 } from './version.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -48,6 +49,10 @@ function main(): void {
   }
   writeJson('package.json', { ...readJson('package.json'), repository });
   writeJson('package-lock.json', versionedLock(readJson('package-lock.json'), rooms, version));
+  write(
+    'client-python/pyproject.toml',
+    versionedPyproject(read('client-python/pyproject.toml'), version),
+  );
   write('CHANGELOG.md', changelog);
   execFileSync('npm', ['run', 'packages'], { cwd: ROOT, stdio: 'inherit' });
   process.stdout.write(

@@ -4,6 +4,7 @@ import {
   requireLater,
   versioned,
   versionedLock,
+  versionedPyproject,
 } from './version.ts';
 
 test.each([
@@ -64,4 +65,10 @@ test('the repository is given once, and never made up', () => {
   expect(repositoryOf({ type: 'git', url }, undefined)).toEqual({ type: 'git', url });
   expect(() => repositoryOf(undefined, undefined)).toThrow('Give it once: --repository');
   expect(() => repositoryOf({ type: 'git', url }, 'github.com/owner')).toThrow('is no address');
+});
+
+test('the Python client has the version too, and its dependencies keep theirs', () => {
+  const text = '[project]\nname = "x"\nversion = "0.1.0"\ndependencies = ["numpy>=1.26"]\n';
+  expect(versionedPyproject(text, '0.2.0')).toBe(text.replace('0.1.0', '0.2.0'));
+  expect(() => versionedPyproject('[project]\n', '0.2.0')).toThrow('names no version');
 });

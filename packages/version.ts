@@ -52,6 +52,13 @@ export function versionedLock(lock: Fields, rooms: readonly string[], version: s
   return { ...lock, version, packages: Object.fromEntries(changed) };
 }
 
+/** The Python client's pyproject.toml at another version. @throws Error where it names none */
+export function versionedPyproject(text: string, version: string): string {
+  const line = /^version = ".*"$/m;
+  if (!line.test(text)) throw new Error('client-python/pyproject.toml names no version');
+  return text.replace(line, `version = "${version}"`);
+}
+
 /** `repository` of a package. */
 export interface Repository {
   readonly type: 'git';

@@ -1,0 +1,153 @@
+"""What a caller catches when a prediction did not come."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+
+#: Codes of the client's own. Where the container answered, `code` is the container's (`BAD_INPUT`,
+#: `MODEL_NOT_READY`, ...), else `HTTP_<status>` or SageMaker's name of the error.
+CLIENT_ERRORS = {
+    "BAD_OPTION": "An option, a body or a target cannot be sent.",
+    "TIMEOUT": "No answer came within `timeout_seconds`.",
+    "CONNECTION_REFUSED": "Nothing listens at the address.",
+    "CONNECTION_LOST": "The connection ended before an answer came.",
+    "ANSWER_CUT": "The connection ended within the answer.",
+    "HOST_NOT_FOUND": "The host name is unknown.",
+    "NETWORK_FAILED": "The network failed.",
+    "ENDPOINT_NOT_FOUND": "There is no such endpoint in the region and account.",
+    "ACCESS_DENIED": "AWS refuses the caller.",
+    "NO_CREDENTIALS": "There are no AWS credentials.",
+    "NO_REGION": "There is no AWS region.",
+    "MODEL_ERROR": "The container failed without an error of this project's form.",
+    "UNREADABLE_ANSWER": "The answer cannot be read in the form that was asked for.",
+}
+
+#: Characters of a foreign body, for example a proxy's page, that a message repeats.
+_SHOWN = 500
+
+_ADVICE = {
+    401: "The address asks for credentials that predict() does not send.",
+    403: "The address refuses this caller.",
+    404: "Is there a serving runtime at this address, and does it have this model?",
+    413: "Send fewer or smaller records in one request.",
+    429: "Send fewer requests at a time, or try again later.",
+    502: "The proxy before the runtime could not reach it.",
+    503: "The model is loading or its server restarts: try again later.",
+    504: "The model took too long: send less at a time, or allow it more time.",
+}
+
+
+class PredictionError(Exception):
+    """Why there is no prediction, and what to do.
+
+    `code` is one of `CLIENT_ERRORS`, the container's code, or SageMaker's name of the error. `status` is the HTTP
+    status of the container, or of SageMaker where the request did not reach one; None without an answer.
+    `retry_after_seconds` is how long the server asks to wait; None if it does not say.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.retry_after_seconds = retry_after_seconds
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are rebuilt from their arguments: for process pools the keywords have to come along.
+        return _rebuilt, (self.code, self.message, self.status, self.retry_after_seconds)
+
+
+def _rebuilt(
+    code: str, message: str, status: int | None, retry_after_seconds: float | None
+) -> PredictionError:
+    return PredictionError(code, message, status=status, retry_after_seconds=retry_after_seconds)
+
+
+@dataclass(frozen=True)
+class ErrorAnswer:
+    """An error's body, and who answered it."""
+
+    status: int
+    body: bytes
+    sender: str
+    fallback_code: str
+    hint: str | None = None
+    retry_after_seconds: float | None = None
+
+
+def container_error(answer: ErrorAnswer) -> PredictionError:
+    """The error for `{"error": ..., "code": ...}`, TensorFlow Serving's `{"error": ...}` or any other body."""
+    text, code = _error_fields(answer.body)
+    shown = text or _shortened(answer.body) or "no explanation"
+    advice = None if code else _ADVICE.get(answer.status)
+    parts = [f"{answer.sender} answered {answer.status}: {shown}", advice, answer.hint]
+    return PredictionError(
+        code or answer.fallback_code,
+        "\n".join(part for part in parts if part),
+        status=answer.status,
+        retry_after_seconds=answer.retry_after_seconds,
+    )
+
+
+def _error_fields(body: bytes) -> tuple[str | None, str | None]:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(document, dict) or not isinstance(document.get("error"), str):
+        return None, None
+    code = document.get("code")
+    return document["error"], code if isinstance(code, str) else None
+
+
+def _shortened(body: bytes) -> str:
+    text = body.decode("utf-8", "replace").strip()
+    return f"{text[:_SHOWN]}..." if len(text) > _SHOWN else text
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds that a `Retry-After` header asks for, given as seconds or as a date (RFC 9110, section 10.2.3)."""
+    text = (header or "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
+
+
+def timed_out(address: str, seconds: float) -> PredictionError:
+    """The error for no answer in time."""
+    return PredictionError(
+        "TIMEOUT",
+        f"{address} did not answer within {seconds:g} s. Send less in one request, or raise timeout_seconds.",
+    )
+
+
+def answer_cut(address: str) -> PredictionError:
+    """The error for an incomplete answer."""
+    return PredictionError(
+        "ANSWER_CUT",
+        f"the connection to {address} ended within the answer. The server's log may say why.",
+    )
+
+
+def unreadable(message: str) -> PredictionError:
+    """The error for an answer that does not hold what was asked of it."""
+    return PredictionError("UNREADABLE_ANSWER", message)

@@ -1,0 +1,139 @@
+"""A runtime at a plain URL."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from urllib.parse import quote, urlsplit
+
+import urllib3
+from urllib3.exceptions import (
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+    ProtocolError,
+    ReadTimeoutError,
+    TimeoutError as TimedOut,
+)
+
+from .attributes import HEADER
+from .errors import ErrorAnswer, PredictionError, answer_cut, container_error, retry_after, timed_out
+from .targets import Incoming, Request, Url
+
+_CHUNK = 64 * 1024
+_CONNECTIONS = 32
+_lock = threading.Lock()
+_pools: dict[str, urllib3.PoolManager] = {}
+
+
+class UrlTransport:
+    """POST to the runtime's address; connections are kept and shared by threads."""
+
+    retries_itself = False
+
+    def __init__(self, target: Url, target_model: str | None) -> None:
+        self.address = _invocations(target.url, target_model)
+        self._pool = _pool()
+
+    def send(self, request: Request, stream: bool) -> Incoming:
+        headers = {"Content-Type": request.content_type}
+        if request.accept:
+            headers["Accept"] = request.accept
+        if request.custom_attributes:
+            headers[HEADER] = request.custom_attributes
+        deadline = time.monotonic() + request.timeout_seconds
+        try:
+            response = self._pool.request(
+                "POST",
+                self.address,
+                body=request.body,
+                headers=headers,
+                timeout=urllib3.Timeout(total=request.timeout_seconds),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+        except HTTPError as cause:
+            raise self._failed(cause, request) from cause
+        chunks = self._chunks(response, request, deadline)
+        if response.status >= 300:
+            raise container_error(
+                ErrorAnswer(
+                    status=response.status,
+                    body=b"".join(chunks),
+                    sender=self.address,
+                    fallback_code=f"HTTP_{response.status}",
+                    retry_after_seconds=retry_after(response.headers.get("retry-after")),
+                )
+            )
+        return Incoming(
+            status=response.status,
+            content_type=response.headers.get("content-type", ""),
+            custom_attributes=response.headers.get(HEADER, ""),
+            chunks=chunks if stream else iter([b"".join(chunks)]),
+        )
+
+    def _chunks(
+        self, response: urllib3.BaseHTTPResponse, request: Request, deadline: float
+    ) -> Iterator[bytes]:
+        """The body as it arrives; the connection goes back to the pool at its end, and is closed before it."""
+        ended = False
+        try:
+            while True:
+                if time.monotonic() > deadline:
+                    raise timed_out(self.address, request.timeout_seconds)
+                chunk = response.read1(_CHUNK)
+                if not chunk:
+                    ended = True
+                    return
+                yield chunk
+        except ReadTimeoutError as cause:
+            raise timed_out(self.address, request.timeout_seconds) from cause
+        except HTTPError as cause:
+            raise answer_cut(self.address) from cause
+        finally:
+            if ended:
+                response.release_conn()
+            else:
+                response.close()
+
+    def _failed(self, cause: HTTPError, request: Request) -> PredictionError:
+        at = self.address
+        if isinstance(cause, NameResolutionError):
+            return PredictionError(
+                "HOST_NOT_FOUND", f"the host of {at} is not known. Check its name and the network."
+            )
+        if isinstance(cause, NewConnectionError):
+            return PredictionError(
+                "CONNECTION_REFUSED", f"nothing listens at {at}. Is the runtime started?"
+            )
+        if isinstance(cause, TimedOut):
+            return timed_out(at, request.timeout_seconds)
+        if isinstance(cause, ProtocolError):
+            return PredictionError(
+                "CONNECTION_LOST", f"the connection to {at} ended before an answer came."
+            )
+        return PredictionError("NETWORK_FAILED", f"the request to {at} failed ({cause}).")
+
+
+def _pool() -> urllib3.PoolManager:
+    with _lock:
+        if "" not in _pools:
+            _pools[""] = urllib3.PoolManager(maxsize=_CONNECTIONS)
+        return _pools[""]
+
+
+def _invocations(url: str, target_model: str | None) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise PredictionError(
+            "BAD_OPTION", f"{url!r} is not an http or https URL. Write it like http://127.0.0.1:8080."
+        )
+    if parts.path not in ("", "/"):
+        return url
+    path = f"/models/{quote(target_model, safe='')}/invoke" if target_model else "/invocations"
+    return parts._replace(path=path).geturl()
