@@ -1,6 +1,6 @@
 /** Large JSON and CSV read in a thread: the same tensors, the same errors, alone and in the runtime. */
 import { pathToFileURL } from 'node:url';
-import { decodeNpy, toNumbers } from '@sagemaker-tfs/tensors';
+import { decodeNpy, type TensorSpec, toNumbers } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import type { ReplyTask } from './backends/rest/reply-thread.ts';
 import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
@@ -78,6 +78,10 @@ describe('a thread', () => {
     const task: ReplyTask = { kind: 'reply', body, signature, outputs: undefined };
     const outputs = await takenOver((await pool.run(task, [])) as HandedTensors);
     expect([...toNumbers(outputs.y as never)]).toEqual([1.5, Number.NaN]);
+    const empty = { ...task, body: Buffer.from('{"outputs": []}') };
+    const y = { ...(signature.outputs.y as TensorSpec), shape: [-1, -1] };
+    const open = { ...empty, signature: { ...signature, outputs: { y } } };
+    expect(await pool.run(open, [])).toBe('untold');
   });
 });
 

@@ -72,7 +72,6 @@ test.each([
     'Model a requests unsupported platform caffe',
   ],
   [config(`${valid} model_type: TENSORFLOW`), 'Illegal setting both'],
-  [config('base_path: "/a" model_platform: "tensorflow"'), 'ModelConfig has no name specified.'],
   [config('nme: "a"'), "Invalid protobuf file: '"],
   ['model_config_list {', "Invalid protobuf file: '"],
   ['custom_model_config {}', 'does not yet support custom model config'],

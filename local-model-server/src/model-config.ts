@@ -67,7 +67,6 @@ export function modelConfigsOf(config: ModelServerConfig): ModelConfig[] {
 
 function modelConfigOf(message: ModelConfigMessage): ModelConfig {
   const { name, basePath } = message;
-  if (name === '') throw invalidArgument('ModelConfig has no name specified.');
   if (!isAbsolute(basePath)) {
     throw invalidArgument(
       `Expected model ${name} to have an absolute path or URI; got base_path()=${basePath}`,

@@ -58,13 +58,6 @@ const DIFFERENCES: readonly { readonly why: string; readonly calls: readonly str
     ),
   },
   {
-    why: 'denormal numbers are kept',
-    calls: [
-      '{"signature_name":"float64","inputs":[0.1,1e300,5e-324,1e-310]}',
-      '{"signature_name":"float32","inputs":[0.1,16777217,1e-45,1e-38]}',
-    ].map((body) => `POST /v1/models/dtypes:predict ${body}`),
-  },
-  {
     why: 'signatures are not printed whole',
     calls: [
       'POST /v1/models/half_plus_two:classify {"examples":[{"x":1}]}',

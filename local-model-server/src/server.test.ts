@@ -163,6 +163,17 @@ describe('HandleReloadConfigRequest', () => {
     expect((await grpcError(predictOne(grpc, 'second'))).code).toBe(status.NOT_FOUND);
   });
 
+  test('a model without a name is loaded, and nobody can ask for it', async () => {
+    const grpc = await start(`--model_base_path=${half.basePath}`, '--model_name=first');
+    await grpc.reload(list(config('first', half.basePath), config('', half.basePath)));
+    expect(server?.output()).toContain('name:  version: 2');
+    expect(await grpcError(predictOne(grpc, ''))).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      details: 'ModelSpec has no name specified.',
+    });
+    expect(await predictOne(grpc, 'first')).toEqual([[4]]);
+  });
+
   test('a model is unloaded later, and nothing is loaded or unloaded while any request runs', async () => {
     const text = modelConfigText([
       { name: 'busy', basePath: busy.basePath },

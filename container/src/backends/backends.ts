@@ -24,15 +24,23 @@ export function modelServerBackends(environment: Environment, pool: InstancePool
   let grpc: Promise<GrpcBackend> | undefined;
   let rest: Promise<RestBackend> | undefined;
   const configured = environment.backend === 'rest' ? 'rest' : 'grpc';
+  function overGrpc(): Promise<GrpcBackend> {
+    grpc ??= import('./grpc.ts').then(({ GrpcBackend }) => new GrpcBackend(pool, options));
+    return grpc;
+  }
+  function overRest(): Promise<RestBackend> {
+    rest ??= import('./rest.ts').then(
+      ({ RestBackend }) => new RestBackend(pool, { ...options, overGrpc }),
+    );
+    return rest;
+  }
   return {
     async choose(transport = configured) {
       switch (transport) {
         case 'grpc':
-          grpc ??= import('./grpc.ts').then(({ GrpcBackend }) => new GrpcBackend(pool, options));
-          return grpc;
+          return overGrpc();
         case 'rest':
-          rest ??= import('./rest.ts').then(({ RestBackend }) => new RestBackend(pool, options));
-          return rest;
+          return overRest();
         default:
           throw new ServingError(
             'BAD_CUSTOM_ATTRIBUTE',

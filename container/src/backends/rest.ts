@@ -16,8 +16,9 @@ import type {
   RelayRequest,
 } from './backend.ts';
 import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
-import { predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
+import { areListed, predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
 import { readReply } from './rest/reply-thread.ts';
+import { utf8Reply } from './rest/utf8-reply.ts';
 import { SignatureCache } from './signature-cache.ts';
 import { modelError } from './status.ts';
 
@@ -26,6 +27,8 @@ export interface RestBackendOptions {
   readonly maxReplyBytes: number;
   /** What a tf.Example for classify or regress may hold. */
   readonly exampleLimits: ExampleLimits;
+  /** The backend for what REST has no form for: empty tensors whose lists do not tell their shape. */
+  readonly overGrpc: () => Promise<Backend>;
 }
 
 /** Predicts over REST on the instances of a pool, which stays the caller's to close. */
@@ -34,10 +37,12 @@ export class RestBackend implements Backend {
   readonly #pool: InstancePool;
   readonly #client: HttpClient;
   readonly #exampleLimits: ExampleLimits;
+  readonly #overGrpc: () => Promise<Backend>;
   readonly #signatures: SignatureCache;
 
   constructor(pool: InstancePool, options: RestBackendOptions) {
     this.#exampleLimits = options.exampleLimits;
+    this.#overGrpc = options.overGrpc;
     this.#pool = pool;
     this.#client = new HttpClient(options);
     this.#signatures = new SignatureCache(async (model) => {
@@ -57,12 +62,12 @@ export class RestBackend implements Backend {
         `model "${model.name}" has no signature "${key}"`,
       );
     }
-    const body = await predictRequestBody(key, { ...defaults?.[key], ...inputs });
+    const all = { ...defaults?.[key], ...inputs };
+    if (!areListed(all)) return (await this.#overGrpc()).predict(request);
+    const body = await predictRequestBody(key, all);
     const reply = await this.#post(model, 'predict', body, signal);
-    return {
-      outputs: await readReply(reply, signature, outputs, signal),
-      version,
-    };
+    const read = await readReply(reply, signature, outputs, signal);
+    return read ? { outputs: read, version } : (await this.#overGrpc()).predict(request);
   }
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
@@ -77,8 +82,8 @@ export class RestBackend implements Backend {
   }
 
   /**
-   * Undefined for rows of several inputs, which TensorFlow Serving wants as an object each, and where inputs with a
-   * default are left out, which its REST API asks for.
+   * Undefined for rows of several inputs, which TensorFlow Serving wants as an object each, where inputs with a
+   * default are left out, which its REST API asks for, and for empty inputs whose lists do not tell their shape.
    */
   async relay(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined> {
     const { model, signal } = request;
@@ -89,7 +94,7 @@ export class RestBackend implements Backend {
         this.#signatures.entry(model),
         this.#post(model, 'predict', body, signal),
       ]);
-      return { body: reply, version };
+      return { body: utf8Reply(reply, request.signature), version };
     };
   }
 
@@ -154,10 +159,11 @@ async function relayedBody({
   form,
 }: RelayRequest): Promise<Uint8Array[] | undefined> {
   if (Object.keys(specs).some((name) => !Object.hasOwn(inputs, name))) return undefined;
+  if (!areListed(inputs)) return undefined;
   if (form === 'columnar') return predictRequestBody(key, inputs);
   const [only] = Object.entries(inputs);
   if (!only || only[1].shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
-  return rowsRequestBody(key, only);
+  return rowsRequestBody(key, only[1]);
 }
 
 /** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */

@@ -13,6 +13,7 @@ import {
   InputSchema,
   type RegressionResult,
 } from '@sagemaker-tfs/tensors/protos';
+import { withoutDenormal } from './denormals.ts';
 import {
   decodeBase64,
   FloatLiteral,
@@ -94,7 +95,7 @@ function kindOf(name: string, value: JsonValue): 'bytes' | 'float' | 'int64' {
 
 /** Beyond float32 it is infinite, as a cast in C++ makes it. */
 function floatOf(value: JsonValue): number {
-  return value instanceof FloatLiteral ? Math.fround(value.value) : 0;
+  return value instanceof FloatLiteral ? withoutDenormal(Math.fround(value.value)) : 0;
 }
 
 function bytesOf(value: JsonValue): Uint8Array {
@@ -131,6 +132,6 @@ export function regressionJson({ regressions }: RegressionResult): string {
 
 /** A float32 with its own digits, not those of the double that JavaScript holds. */
 function floatJson(value: number): string {
-  const scalar = numericTensor('float32', [], Float32Array.of(value));
+  const scalar = numericTensor('float32', [], Float32Array.of(withoutDenormal(value)));
   return Buffer.concat([...writeTensorJson(scalar)]).toString();
 }

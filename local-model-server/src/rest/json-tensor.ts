@@ -10,6 +10,7 @@ import {
   tensorFromJson,
 } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
+import { withoutDenormals } from './denormals.ts';
 import {
   decodeBase64,
   FloatLiteral,
@@ -28,7 +29,7 @@ import {
 export function jsonTensor(dtype: DType, value: JsonValue): Tensor {
   if (UNREAD.has(dtype)) return unread(dtype, value);
   try {
-    return tensorFromJson(dtype, dtype === 'string' ? decoded(value) : value);
+    return withoutDenormals(tensorFromJson(dtype, dtype === 'string' ? decoded(value) : value));
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     const shape = shapeOf(value);
@@ -129,7 +130,7 @@ function wrapped(dtype: NumericDType, shape: readonly number[], value: JsonValue
   const tensor = dtype.includes('float')
     ? numericTensor('float64', shape, Float64Array.from(numbers, Number))
     : numericTensor('int64', shape, BigInt64Array.from(numbers, BigInt));
-  return cast(tensor, dtype);
+  return withoutDenormals(cast(tensor, dtype));
 }
 
 function isDecodable(value: JsonValue): boolean {

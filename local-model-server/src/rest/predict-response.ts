@@ -6,9 +6,9 @@ import {
   split,
   type Tensor,
   type TensorMap,
-  writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import type { JsonFormat } from './predict-request.ts';
+import { writeValueJson } from './value-json.ts';
 
 /** TensorFlow Serving's REST API writes no numbers of these dtypes (AddSingleValueAndAdvance in util/json_tensor.cc). */
 const UNWRITTEN: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16', 'uint16']);
@@ -35,7 +35,7 @@ type NamedTensor = readonly [name: string, tensor: Tensor];
 /** `{"predictions": [row, row]}`: one output has no name. */
 function* singleRows([name, tensor]: NamedTensor): Generator<string | Uint8Array> {
   yield '{\n    "predictions": ';
-  yield* writeTensorJson(tensor, { name });
+  yield* writeValueJson(tensor, name);
   yield '\n}';
 }
 
@@ -52,7 +52,7 @@ function* namedRows(
     for (const [index, [name, tensors]] of rows.entries()) {
       const tensor = tensors[row] as Tensor;
       yield `${index === 0 ? '' : ','}\n            ${JSON.stringify(name)}: `;
-      yield* writeTensorJson({ ...tensor, shape: tensor.shape.slice(1) }, { name });
+      yield* writeValueJson({ ...tensor, shape: tensor.shape.slice(1) }, name);
     }
     yield '\n        }';
   }
@@ -64,12 +64,12 @@ function* columns(entries: readonly NamedTensor[]): Generator<string | Uint8Arra
   yield '{\n    "outputs": ';
   const [only] = entries;
   if (entries.length === 1 && only) {
-    yield* writeTensorJson(only[1], { name: only[0] });
+    yield* writeValueJson(only[1], only[0]);
   } else {
     yield '{';
     for (const [index, [name, tensor]] of entries.entries()) {
       yield `${index === 0 ? '' : ','}\n        ${JSON.stringify(name)}: `;
-      yield* writeTensorJson(tensor, { name });
+      yield* writeValueJson(tensor, name);
     }
     yield '\n    }';
   }

@@ -3,7 +3,6 @@ import {
   parsePackedJson,
   reshape,
   type Signature,
-  shapeText,
   type Tensor,
   type TensorMap,
   type TensorSpec,
@@ -13,11 +12,15 @@ import {
 import { unknownOutput } from '../../codecs/input-error.ts';
 import { ServingError } from '../../errors.ts';
 import { nextTurn } from '../../waiting/next-turn.ts';
+import { utf8Reply } from './utf8-reply.ts';
 
 /** Written in a millisecond or so. */
 const JSON_TURN_BYTES = 2 ** 16;
 
-/** `{"signature_name", "inputs": {...}}`, in pieces, with a turn of the event loop between two large ones. */
+/**
+ * `{"signature_name", "inputs": {...}}`, in pieces, with a turn of the event loop between two large ones.
+ * @param inputs with shapes that lists tell: see {@link areListed}
+ */
 export async function predictRequestBody(
   signature: string,
   inputs: TensorMap,
@@ -26,7 +29,6 @@ export async function predictRequestBody(
     Buffer.from(`{"signature_name":${JSON.stringify(signature)},"inputs":{`),
   ];
   for (const [index, [name, tensor]] of Object.entries(inputs).entries()) {
-    checkListed(name, tensor);
     pieces.push(Buffer.from(`${index > 0 ? ',' : ''}${JSON.stringify(name)}:`));
     await addJson(pieces, tensor);
   }
@@ -35,11 +37,7 @@ export async function predictRequestBody(
 }
 
 /** `{"signature_name", "instances": [...]}` for the only input, likewise. */
-export async function rowsRequestBody(
-  signature: string,
-  [name, rows]: readonly [string, Tensor],
-): Promise<Uint8Array[]> {
-  checkListed(name, rows);
+export async function rowsRequestBody(signature: string, rows: Tensor): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [
     Buffer.from(`{"signature_name":${JSON.stringify(signature)},"instances":`),
   ];
@@ -49,16 +47,14 @@ export async function rowsRequestBody(
 }
 
 /**
- * Lists end at the first empty one: `[1, 0, 3]` is `[[]]`, which TensorFlow Serving takes for [1, 0].
- * @throws ServingError BAD_INPUT for a tensor whose shape the lists would not tell
+ * Whether lists tell the shapes of the inputs. They end at the first empty one: `[1, 0, 3]` is `[[]]`, which TensorFlow
+ * Serving takes for [1, 0].
  */
-function checkListed(name: string, { shape }: Tensor): void {
-  const zero = shape.indexOf(0);
-  if (zero < 0 || zero === shape.length - 1) return;
-  throw new ServingError(
-    'BAD_INPUT',
-    `input '${name}' of shape ${shapeText(shape)} is empty, and TensorFlow Serving's REST API has no form for the sizes behind the 0. Send it with tfs-transport=grpc.`,
-  );
+export function areListed(inputs: TensorMap): boolean {
+  return Object.values(inputs).every(({ shape }) => {
+    const zero = shape.indexOf(0);
+    return zero < 0 || zero === shape.length - 1;
+  });
 }
 
 async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
@@ -70,19 +66,24 @@ async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
 
 /**
  * Reads `{"outputs": ...}`: an object of columns, or the only column itself.
+ * @returns undefined if its lists do not tell the shape of an output
  * @throws ServingError UNKNOWN_OUTPUT, or MODEL_FAILED for an answer that does not fit the signature
  */
 export function readPredictReply(
   body: Uint8Array,
   signature: Signature,
   wanted: readonly string[] | undefined,
-): TensorMap {
-  const outputs = outputsIn(body);
+): TensorMap | undefined {
+  const outputs = outputsIn(utf8Reply(body, signature));
   const names = Object.keys(signature.outputs);
   const columns = names.length === 1 ? { [names[0] as string]: outputs } : columnsIn(outputs);
-  return Object.fromEntries(
-    (wanted ?? names).map((name) => [name, readColumn(name, columns[name], signature)]),
-  );
+  const tensors: [string, Tensor][] = [];
+  for (const name of wanted ?? names) {
+    const tensor = readColumn(name, columns[name], signature);
+    if (!tensor) return undefined;
+    tensors.push([name, tensor]);
+  }
+  return Object.fromEntries(tensors);
 }
 
 /** @throws ServingError MODEL_FAILED */
@@ -108,32 +109,25 @@ function unreadable(cause: unknown): ServingError {
   return new ServingError('MODEL_FAILED', `the model's answer cannot be read: ${cause}`, { cause });
 }
 
-function readColumn(name: string, value: unknown, signature: Signature): Tensor {
+/** @returns undefined if its lists do not tell its shape */
+function readColumn(name: string, value: unknown, signature: Signature): Tensor | undefined {
   const spec = Object.hasOwn(signature.outputs, name) ? signature.outputs[name] : undefined;
   if (!spec) throw unknownOutput(name, signature);
-  try {
-    if (spec.dtype) return withFullRank(tensorFromJson(spec.dtype, value, name), name, spec);
-  } catch (cause) {
-    if (cause instanceof ServingError) throw cause;
-    throw new ServingError('MODEL_FAILED', `the model's answer cannot be read: ${cause}`, {
-      cause,
-    });
+  if (!spec.dtype) {
+    throw new ServingError('MODEL_FAILED', `output "${name}" has a dtype that is not supported`);
   }
-  throw new ServingError('MODEL_FAILED', `output "${name}" has a dtype that is not supported`);
+  let tensor: Tensor;
+  try {
+    tensor = tensorFromJson(spec.dtype, value, name);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  return tensor.shape.includes(0) ? withFullRank(tensor, spec) : tensor;
 }
 
-/**
- * Nested arrays end at the first empty one; the signature may know the sizes behind it.
- * @throws ServingError MODEL_FAILED, with 501, where it does not
- */
-function withFullRank(tensor: Tensor, name: string, { shape }: TensorSpec): Tensor {
-  if (!tensor.shape.includes(0)) return tensor;
+/** Nested arrays end at the first empty one; the signature may know the sizes behind it. */
+function withFullRank(tensor: Tensor, { shape }: TensorSpec): Tensor | undefined {
   const rest = shape?.slice(tensor.shape.length);
-  if (rest?.every((size) => size >= 0)) return reshape(tensor, [...tensor.shape, ...rest]);
-  const declared = shape ? `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]` : 'any';
-  throw new ServingError(
-    'MODEL_FAILED',
-    `output "${name}" is empty, and TensorFlow Serving's REST API tells only ${shapeText(tensor.shape)} of its shape, which is declared as ${declared}. Ask with tfs-transport=grpc.`,
-    { status: 501 },
-  );
+  if (!rest?.every((size) => size >= 0)) return undefined;
+  return reshape(tensor, [...tensor.shape, ...rest]);
 }

@@ -12,20 +12,32 @@ export interface ReplyTask extends TextTask {
   readonly outputs: readonly string[] | undefined;
 }
 
-/** The outputs in an answer, read in a thread where that pays. @throws ServingError as {@link readPredictReply} */
+/**
+ * The outputs in an answer, read in a thread where that pays.
+ * @returns undefined if the answer's lists do not tell the shape of an output
+ * @throws ServingError as {@link readPredictReply}
+ */
 export async function readReply(
   body: Uint8Array,
   signature: Signature,
   outputs: readonly string[] | undefined,
   signal: AbortSignalLike | undefined,
-): Promise<TensorMap> {
+): Promise<TensorMap | undefined> {
   const task: ReplyTask = { kind: 'reply', body, signature, outputs };
-  const read = await readInThread<HandedTensors>(task, signal);
-  return read ? takenOver(read, signal) : readPredictReply(body, signature, outputs);
+  const read = await readInThread<ReplyResult>(task, signal);
+  if (read === undefined) return readPredictReply(body, signature, outputs);
+  return read === UNTOLD ? undefined : takenOver(read, signal);
 }
 
+/** The thread's answer where {@link readPredictReply} returns undefined. */
+const UNTOLD = 'untold';
+/** What comes out of the thread. */
+export type ReplyResult = HandedTensors | typeof UNTOLD;
+
 /** What the thread does. @throws ServingError as {@link readPredictReply} */
-export function answerReply({ body, signature, outputs }: ReplyTask): Answer<HandedTensors> {
-  const { tensors, moved } = handedOver(readPredictReply(body, signature, outputs));
+export function answerReply({ body, signature, outputs }: ReplyTask): Answer<ReplyResult> {
+  const read = readPredictReply(body, signature, outputs);
+  if (!read) return { result: UNTOLD, moved: [] };
+  const { tensors, moved } = handedOver(read);
   return { result: tensors, moved };
 }
