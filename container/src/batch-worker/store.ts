@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { ATTEMPTS, listPage, patientRetries } from '@sagemaker-tfs/batch/s3';
+import { ATTEMPTS, listObjects, patientRetries } from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -77,16 +77,17 @@ async function readOnce(s3: S3Client, { bucket, key }: S3Location): Promise<Buff
 /** @param writer names this process, so that it knows its own objects again */
 export function storeBelow(s3: S3Client, uri: string, writer: string): Store {
   const place = asDirectory(parseS3Uri(uri));
-  const at = (key: string) => ({ Bucket: place.bucket, Key: place.key + key });
+  const at = (key: string): S3Location => ({ bucket: place.bucket, key: place.key + key });
+  const named = (key: string) => ({ Bucket: place.bucket, Key: place.key + key });
   const put = (key: string, body: Uint8Array, contentType: string) => ({
-    ...at(key),
+    ...named(key),
     Body: body,
     ContentLength: body.byteLength,
     ContentType: contentType,
     Metadata: { writer },
   });
   return {
-    read: (key) => readObject(s3, { bucket: place.bucket, key: place.key + key }),
+    read: (key) => readObject(s3, at(key)),
     async write(key, body, contentType) {
       await s3.send(new PutObjectCommand(put(key, body, contentType)));
     },
@@ -98,19 +99,13 @@ export function storeBelow(s3: S3Client, uri: string, writer: string): Store {
       } catch (error) {
         // 409: another request writes it at this moment.
         if (statusOf(error) !== 412 && statusOf(error) !== 409) throw error;
-        const there = await s3.send(new HeadObjectCommand(at(key)));
+        const there = await s3.send(new HeadObjectCommand(named(key)));
         return there.Metadata?.writer === writer;
       }
     },
     async list(start) {
       const keys: string[] = [];
-      let token: string | undefined;
-      do {
-        const below = { bucket: place.bucket, key: place.key + start };
-        const page = await listPage(s3, below, token === undefined ? {} : { token });
-        keys.push(...page.objects.map(({ key }) => key.slice(place.key.length)));
-        token = page.token;
-      } while (token !== undefined);
+      for await (const { key } of listObjects(s3, at(start))) keys.push(key.slice(place.key.length));
       return keys;
     },
   };
