@@ -14,6 +14,7 @@ export default {
     '/node_modules/(?!(p-limit|yocto-queue|execa|p-retry|is-network-error|hyparquet|hyparquet-writer|magicast)/)',
   ],
   globalSetup: './test/setup/library.ts',
+  globalTeardown: './test/setup/temporary.ts',
   reporters: ['default', './test/setup/summary-reporter.mjs'],
   testTimeout: 120_000,
   maxWorkers: 2,

@@ -130,7 +130,8 @@ async function inShell(line: string): Promise<string> {
 }
 
 const quoted = (args: readonly string[]) => args.map((arg) => `'${arg}'`).join(' ');
-const left = () => readdirSync(temporary).filter((name) => name.startsWith('sagemaker-tfs'));
+/** Temporary files of the command, of which none may stay. */
+const left = () => readdirSync(temporary);
 
 const verbs = Object.keys(LINES);
 
@@ -159,6 +160,7 @@ test.each(verbs)('%s in a terminal has no colors with NO_COLOR', async (verb) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
   expect(terminal.raw()).not.toMatch(/\x1b\[[0-9;]*m/);
   expect(terminal.text()).not.toContain(temporary);
+  expect(left()).toEqual([]);
 });
 
 test('serve in a pipe writes JSON lines alone, with paths as the container has them', async () => {
