@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { ATTEMPTS, listObjects, patientRetries } from '@sagemaker-tfs/batch/s3';
+import { ATTEMPTS, httpStatusOf, listObjects, patientRetries } from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -69,7 +69,7 @@ async function readOnce(s3: S3Client, { bucket, key }: S3Location): Promise<Buff
     const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
-    if (statusOf(error) === 404) return undefined;
+    if (httpStatusOf(error) === 404) return undefined;
     throw error;
   }
 }
@@ -98,20 +98,16 @@ export function storeBelow(s3: S3Client, uri: string, writer: string): Store {
         return true;
       } catch (error) {
         // 409: another request writes it at this moment.
-        if (statusOf(error) !== 412 && statusOf(error) !== 409) throw error;
+        if (httpStatusOf(error) !== 412 && httpStatusOf(error) !== 409) throw error;
         const there = await s3.send(new HeadObjectCommand(named(key)));
         return there.Metadata?.writer === writer;
       }
     },
     async list(start) {
       const keys: string[] = [];
-      for await (const { key } of listObjects(s3, at(start))) keys.push(key.slice(place.key.length));
+      for await (const { key } of listObjects(s3, at(start)))
+        keys.push(key.slice(place.key.length));
       return keys;
     },
   };
-}
-
-/** HTTP status of an error of the SDK. */
-export function statusOf(error: unknown): number | undefined {
-  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-sagemaker';
 import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
-import { listPage } from '@sagemaker-tfs/batch/s3';
+import { httpStatusOf, listPage } from '@sagemaker-tfs/batch/s3';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
@@ -100,8 +100,7 @@ export async function startJob(
 /** True where it is certain that no job was made. */
 function isRefusal(error: unknown): boolean {
   const refusal = error instanceof CommandError ? error.cause : error;
-  const { $metadata } = refusal as { $metadata?: { httpStatusCode?: number } };
-  const status = $metadata?.httpStatusCode ?? 0;
+  const status = httpStatusOf(refusal) ?? 0;
   return status >= 400 && status < 500;
 }
 
