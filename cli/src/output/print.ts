@@ -1,5 +1,6 @@
 /** Results go to stdout: a text for people or one JSON document for programs. */
 import Table from 'cli-table3';
+import { type Style, styleOf } from '../terminal/style.ts';
 import { printableJson, printableLines } from './printable.ts';
 
 /** Prints `value` as JSON where asked, else `text()`, neither with control characters, in a terminal or not. */
@@ -13,9 +14,9 @@ export function printText(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
-/** Prints lines that carry marks of their own (see `styleOf`); what is from others in them was made printable. */
-export function printMarked(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** Prints lines in the terminal's style; what is from others in them was made printable. */
+export function printStyled(lines: (style: Style) => readonly string[]): void {
+  process.stdout.write(`${lines(styleOf(process.stdout)).join('\n')}\n`);
 }
 
 /** A table without colors, numbers to the right. */

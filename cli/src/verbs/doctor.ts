@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
-import { printMarked, printResult, table } from '../output/print.ts';
+import { printResult, printStyled, table } from '../output/print.ts';
 import { doctorLines } from '../terminal/doctor-lines.ts';
-import { styleOf } from '../terminal/style.ts';
 
 interface DoctorOptions {
   readonly json?: true;
@@ -92,7 +91,7 @@ async function machineDoctor(options: DoctorOptions): Promise<void> {
   const { machineFindings } = await import('../doctor/machine.ts');
   const findings = await machineFindings();
   if (options.json) printResult(true, findings, () => '');
-  else printMarked(doctorLines(findings, styleOf(process.stdout)).join('\n'));
+  else printStyled((style) => doctorLines(findings, style));
   const needed = findings.filter(({ ok, needed }) => needed && !ok);
   if (needed.length > 0) {
     throw new CommandError(

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
-import { printMarked, printResult } from '../output/print.ts';
+import { printResult, printStyled } from '../output/print.ts';
 import { remark } from '../output/quiet.ts';
-import { fitted, styleOf } from '../terminal/style.ts';
+import { fitted, type Style } from '../terminal/style.ts';
 
 interface InspectOptions {
   readonly examples?: true;
@@ -33,17 +33,16 @@ async function inspect(source: string, options: InspectOptions): Promise<void> {
   const sections = { examples, variables, ops };
   const written = writeSample ? await sampleTo(writeSample, source) : undefined;
   const isBrief = process.stdout.isTTY && !json && !Object.values(sections).some(Boolean);
-  if (isBrief) printMarked(brief(renderInspect(report)));
+  if (isBrief) printStyled((style) => brief(renderInspect(report), style));
   else printResult(json, report, () => renderInspect(report, sections));
   if (written) remark(written);
 }
 
 /** For people in a terminal: lines that fit, and what else there is. Requests to copy are never cut. */
-function brief(text: string): string {
-  const style = styleOf(process.stdout);
+function brief(text: string, style: Style): string[] {
   const fit = (line: string) => fitted(line, style.width);
   const more = '  More: --examples, --variables, --ops, --write-sample FILE, --json';
-  return [...text.split('\n').map(fit), '', style.quiet(fit(more))].join('\n');
+  return [...text.split('\n').map(fit), '', style.quiet(fit(more))];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Answer } from '@sagemaker-tfs/client';
 import type { Command } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
-import { ms } from '../output/print.ts';
+import { ms, printStyled } from '../output/print.ts';
 import { printableJson } from '../output/printable.ts';
 import { remark } from '../output/quiet.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
@@ -122,9 +122,7 @@ async function print(answer: Answer, milliseconds: number, options: InvokeOption
   }
   if (process.stdout.isTTY && !options.out) {
     const { answerLines } = await import('../terminal/answer-lines.ts');
-    const { styleOf } = await import('../terminal/style.ts');
-    const lines = answerLines(answer, milliseconds, styleOf(process.stdout));
-    process.stdout.write(`${lines.join('\n')}\n`);
+    printStyled((style) => answerLines(answer, milliseconds, style));
     return;
   }
   remark(`${status} ${contentType}, ${bytes.length} bytes in ${ms(milliseconds)} ms`);

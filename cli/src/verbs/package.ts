@@ -7,7 +7,7 @@ import type {
 import { type Command, Option } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
-import { printResult } from '../output/print.ts';
+import { printResult, printStyled } from '../output/print.ts';
 import { type Progress, progress } from '../output/progress.ts';
 import { jsonValue, keyValue, list, wholeNumber } from './options.ts';
 
@@ -147,9 +147,7 @@ async function archive(
   const result = { ...packaged, verification };
   if (process.stdout.isTTY && !options.json) {
     const { packageLines } = await import('../terminal/package-lines.ts');
-    const { styleOf } = await import('../terminal/style.ts');
-    const lines = packageLines(packaged, verification, styleOf(process.stdout));
-    process.stdout.write(`${lines.join('\n')}\n`);
+    printStyled((style) => packageLines(packaged, verification, style));
     return;
   }
   printResult(options.json, result, () =>
