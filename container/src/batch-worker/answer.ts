@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { answerLine, answersOf } from '@sagemaker-tfs/batch';
-import type { S3Object } from '@sagemaker-tfs/batch/s3';
+import { httpStatusOf, type S3Object } from '@sagemaker-tfs/batch/s3';
 import pLimit from 'p-limit';
 import { type ErrorCode, ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
+import type { Caution } from './caution.ts';
 import type { Row } from './part-writer.ts';
-import { readObject, statusOf } from './store.ts';
+import { readObject } from './store.ts';
 
 /** What a row is made with. */
 export interface AnswerOptions {
@@ -16,15 +17,15 @@ export interface AnswerOptions {
   /** What names leave out of the keys. */
   readonly root: string;
   /** @throws ServingError, HttpError */
-  ask(body: Uint8Array, key: string): Promise<Uint8Array>;
+  ask(body: Uint8Array): Promise<Uint8Array>;
   /** Questions at once. */
   readonly inFlight: number;
   /** Largest object that is read. */
   readonly maxBytes: number;
   /** Keys that ended the process before: they are not tried again. */
   readonly poison: ReadonlySet<string>;
-  /** True while one object at a time is asked about: a model that goes then went because of this object. */
-  readonly isCautious: () => boolean;
+  /** While it is on, a model that goes went because of the one object that is asked about. */
+  readonly caution: Caution;
   /** Counts bytes that are held until the row is taken. */
   readonly hold: (bytes: number) => void;
 }
@@ -63,7 +64,7 @@ export function rowMaker(options: AnswerOptions): (object: S3Object) => Promise<
     try {
       const body = await readObject(s3, { bucket, key });
       if (!body) return { key, name: undefined, lines: '' };
-      const answer = await limit(() => askAgain(options, body, key));
+      const answer = await limit(() => options.caution.during(key, () => askAgain(options, body)));
       const lines = answersOf(name, answer).map(answerLine).join('');
       hold(lines.length);
       return { key, name, lines };
@@ -89,20 +90,20 @@ function failureOf(error: unknown): { code: string; message: string } | undefine
   if (error instanceof ServingError) return error;
   if (isHttpError(error)) return { code: error.code, message: error.message };
   // Encrypted with a key that this role may not use, or with an access rule of its own.
-  if (statusOf(error) === 403) return { code: 'FORBIDDEN', message: (error as Error).message };
+  if (httpStatusOf(error) === 403) return { code: 'FORBIDDEN', message: (error as Error).message };
   return undefined;
 }
 
-async function askAgain(options: AnswerOptions, body: Uint8Array, key: string) {
+async function askAgain(options: AnswerOptions, body: Uint8Array) {
   for (let tries = 0; ; tries++) {
     try {
-      return await options.ask(body, key);
+      return await options.ask(body);
     } catch (error) {
       const isGone = error instanceof ServingError && GONE.has(error.code);
       if (!isGone && !mayHelpToRetry(error)) throw error;
       if (tries < (isGone ? GONE_RETRIES : RETRIES)) {
         await sleep(FIRST_WAIT * 2 ** tries);
-      } else if (isGone && !options.isCautious()) {
+      } else if (isGone && !options.caution.isOn()) {
         throw new ModelGone((error as Error).message, { cause: error });
       } else {
         throw error;

@@ -103,15 +103,8 @@ async function modelWork({
         ...{ s3, bucket, root, poison, hold },
         inFlight: options.inFlight,
         maxBytes: limits.maxRequestBytes,
-        isCautious: caution.isOn,
-        async ask(body, key) {
-          await caution.at(key);
-          try {
-            return await ask(services, body, options, `worker-${++tried}`);
-          } finally {
-            await caution.past();
-          }
-        },
+        caution,
+        ask: (body) => ask(services, body, options, `worker-${++tried}`),
       }),
   };
 }

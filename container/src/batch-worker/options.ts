@@ -1,7 +1,8 @@
 /** The settings of a batch worker: the arguments behind `batch-worker`. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
+import * as z from 'zod';
 
 /** A worker's settings, checked. */
 export interface WorkerOptions {
@@ -160,13 +161,27 @@ const PROCESSING_CONFIG = '/opt/ml/config/resourceconfig.json';
 function shareOfMachine(variables: NodeJS.ProcessEnv): WorkerOptions['share'] {
   const { AWS_BATCH_JOB_ARRAY_INDEX: index, AWS_BATCH_JOB_ARRAY_SIZE: size } = variables;
   if (index !== undefined && size !== undefined) return shareOf(`${Number(index) + 1}/${size}`);
+  if (!existsSync(PROCESSING_CONFIG)) return { index: 0, of: 1 };
+  return shareOfHost(readFileSync(PROCESSING_CONFIG, 'utf8'));
+}
+
+const processingConfig = z
+  .object({ current_host: z.string(), hosts: z.array(z.string()) })
+  .refine(({ current_host, hosts }) => hosts.includes(current_host));
+
+/**
+ * The share of one instance of a Processing job.
+ * @param text of the job's resourceconfig.json
+ * @throws BatchError WORKER_USAGE
+ */
+export function shareOfHost(text: string): WorkerOptions['share'] {
   try {
-    const config: unknown = JSON.parse(readFileSync(PROCESSING_CONFIG, 'utf8'));
-    const { current_host: current, hosts } = config as { current_host?: unknown; hosts?: unknown };
-    if (Array.isArray(hosts))
-      return shareOf(`${hosts.sort().indexOf(current) + 1}/${hosts.length}`);
-  } catch (error) {
-    if (error instanceof BatchError) throw error;
+    const { current_host, hosts } = processingConfig.parse(JSON.parse(text));
+    return { index: hosts.sort().indexOf(current_host), of: hosts.length };
+  } catch (cause) {
+    throw usage(
+      `${PROCESSING_CONFIG} does not say which of its hosts this is. Give --share.`,
+      cause,
+    );
   }
-  return { index: 0, of: 1 };
 }

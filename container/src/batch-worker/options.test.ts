@@ -1,0 +1,18 @@
+import { shareOfHost } from './options.ts';
+
+test('each host of a Processing job has its share', () => {
+  const hosts = ['algo-2', 'algo-1', 'algo-3'];
+  const shares = hosts.map((current_host) => shareOfHost(JSON.stringify({ current_host, hosts })));
+  expect(shares).toEqual([1, 0, 2].map((index) => ({ index, of: 3 })));
+});
+
+test.each([
+  ['a host that is not among them', '{"current_host": "algo-4", "hosts": ["algo-1", "algo-2"]}'],
+  ['no hosts', '{"current_host": "algo-1"}'],
+  ['names that are no text', '{"current_host": 1, "hosts": [1, 2]}'],
+  ['no JSON', 'algo-1'],
+])('a file that does not say which host this is ends the worker: %s', (_name, text) => {
+  expect(() => shareOfHost(text)).toThrow(
+    expect.objectContaining({ code: 'WORKER_USAGE', message: expect.stringContaining('--share') }),
+  );
+});
