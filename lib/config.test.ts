@@ -17,7 +17,22 @@ describe('parseConfig', () => {
     [{}, /^serving\.config\.ts is wrong:\n {2}models: /],
     [{ models: {} }, /models: name at least one model/],
     [{ models: { m: { model: 'm' } } }, /models\.m: deploys nothing\. Add 'endpoint'/],
-    [{ models: { m: { ...model, modle: 'x' } } }, /models\.m: Unrecognized key: "modle"/],
+    [
+      { models: { m: { ...model, modle: 'x' } } },
+      /models\.m: unknown field 'modle'; did you mean 'model'\?$/,
+    ],
+    [
+      { models: { m: { ...model, instanceType: 'ml.c5.large' } } },
+      /models\.m: unknown field 'instanceType'; did you mean 'endpoint\.instanceType'\?$/,
+    ],
+    [
+      endpoint({ smoketest: {}, gpu: true }),
+      /m\.endpoint: .*'smoketest'; did you mean 'smokeTest'\? .*'gpu'; the fields are instanceType, /,
+    ],
+    [
+      endpoint({ scaling: { maxInstances: 2, target: { concurentRequests: 3 } } }),
+      /endpoint\.scaling\.target.*: /,
+    ],
     [{ models: { 'a b': model } }, /models\.a b: .*/],
     [endpoint({ instanceCount: 0 }), /models\.m\.endpoint\.instanceCount: .*>0/],
     [endpoint({ metrics: { frequencySeconds: 20 } }), /endpoint\.metrics\.frequencySeconds: /],

@@ -1,4 +1,5 @@
 /** Reads `serving.config.ts`: its fields by the schema, their combinations by AWS's rules. */
+import { unknownFields } from '@sagemaker-tfs/manifest';
 import type * as z from 'zod';
 import { configSchema, type ServingConfig } from './config.ts';
 import { ConfigurationError } from './errors.ts';
@@ -10,7 +11,7 @@ import { type BrokenRule, brokenRules } from './rules/index.ts';
  * @throws with a line for each field that is wrong
  */
 export function parseConfig(config: unknown, source: string): ServingConfig {
-  const result = configSchema.safeParse(config);
+  const result = configSchema.safeParse(config, { error: unknownFields });
   const lines = result.success
     ? brokenRules(result.data).map(explainRule)
     : result.error.issues.flatMap((issue) => explain(issue, []));

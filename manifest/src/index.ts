@@ -7,3 +7,4 @@ export * from './postprocess.ts';
 export * from './preprocess.ts';
 export * from './preprocess-defaults.ts';
 export * from './resolved-preprocess.ts';
+export * from './unknown-fields.ts';

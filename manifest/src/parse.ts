@@ -8,6 +8,7 @@ import {
   preprocessSchema,
 } from './image-declaration.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 /** Parses the text of `code/manifest.json`. @throws ManifestError naming the field */
 export function parseManifest(text: string): Manifest {
@@ -39,7 +40,7 @@ function check<Schema extends z.ZodType>(
   value: unknown,
   root: string,
 ): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: unknownFields });
   if (result.success) return result.data;
   const [issue, ...others] = result.error.issues;
   const field = [root, ...(issue?.path ?? [])].filter((part) => part !== '').join('.');
