@@ -44,7 +44,25 @@ describe('without Python TensorFlow', () => {
 
   test('nor any Python', async () => {
     useCommands({});
-    await expect(keras()).rejects.toThrow(/there is no python3/);
+    await expect(keras()).rejects.toThrow(/there is no python3, and there is no \S+docker to run/);
+  });
+
+  test.each([
+    ['docker: Cannot connect to the Docker daemon. Is it running?', 125],
+    ["docker: unknown command: 'run'", 127],
+  ])('nor a Docker that runs: %s', async (words, status) => {
+    const docker = `[ "$1" = --version ] && exit 0
+echo "${words}
+
+Run 'docker run --help' for more information" >&2; exit ${status}`;
+    useCommands({ python3: 'echo "ImportError: no" >&2; exit 1', docker });
+    const error = await keras().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'PYTHON_TENSORFLOW' });
+    expect((error as Error).message).toMatch(
+      /needs Python TensorFlow, but python3 cannot import it \(ImportError: no\), and \S+docker cannot run tensorflow\/tensorflow:\S+ \(.*\)\. Run 'python3 -m pip/,
+    );
+    expect((error as Error).message).toContain(`(${words.replace('docker: ', '')})`);
+    expect((error as Error).message).not.toContain('Python said');
   });
 
   test('a container does the work where there is Docker', async () => {

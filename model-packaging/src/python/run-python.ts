@@ -40,9 +40,26 @@ export async function runPython(script: PythonScript, work: PythonWork): Promise
   }
   const docker = process.env.CDK_DOCKER ?? 'docker';
   if ((await run(docker, ['--version'], work.signal)).status !== 0) {
-    throw new PackagingError('PYTHON_TENSORFLOW', missingMessage(work, probe));
+    throw missing(work, probe, `there is no ${docker} to run ${IMAGE}`);
   }
-  check(work, await run(docker, containerArguments(path, work, settings), work.signal));
+  const finished = await run(docker, containerArguments(path, work, settings), work.signal);
+  if (NOT_STARTED.has(finished.status ?? 0)) {
+    const why = wordsOf(docker, finished.stderr) || 'no message';
+    throw missing(work, probe, `${docker} cannot run ${IMAGE} (${why})`);
+  }
+  check(work, finished);
+}
+
+/** Exit statuses of `docker run` where the command in the container has not run: Docker itself failed, or no such command. */
+const NOT_STARTED = new Set([125, 126, 127]);
+
+/** The line with which Docker says what is wrong; hints follow it. */
+function wordsOf(docker: string, stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const own = lines.find((line) => line.startsWith(`${basename(docker)}: `)) ?? lines.at(-1) ?? '';
+  return own
+    .slice(own.startsWith(`${basename(docker)}: `) ? basename(docker).length + 2 : 0)
+    .trim();
 }
 
 /** In the published package, and in this workspace. */
@@ -65,12 +82,20 @@ function containerArguments(script: string, work: PythonWork, settings: string):
   return ['run', '--rm', ...user, ...volumes, IMAGE, ...command];
 }
 
-function missingMessage({ purpose }: PythonWork, { stderr, status }: Finished): string {
+/** @param container why there is none that could do the work */
+function missing(
+  { purpose }: PythonWork,
+  { stderr, status }: Finished,
+  container: string,
+): PackagingError {
   const why =
     status === undefined
       ? 'there is no python3'
       : `python3 cannot import it (${lastLine(stderr) || 'no message'})`;
-  return `${purpose} needs Python TensorFlow, but ${why}, and there is no Docker to run ${IMAGE}. Run 'python3 -m pip install tensorflow' in the environment that exported the model, or export a SavedModel there yourself: model.export('my_model/1').`;
+  return new PackagingError(
+    'PYTHON_TENSORFLOW',
+    `${purpose} needs Python TensorFlow, but ${why}, and ${container}. Run 'python3 -m pip install tensorflow' in the environment that exported the model, or export a SavedModel there yourself: model.export('my_model/1').`,
+  );
 }
 
 interface Finished {
@@ -101,9 +126,12 @@ function run(command: string, args: readonly string[], signal?: AbortSignal): Pr
 /** @throws PackagingError CONVERSION_FAILED with the last line of Python's traceback */
 function check({ purpose, output }: PythonWork, { status, stderr }: Finished): void {
   if (status === 0 && existsSync(output)) return;
+  const last = lastLine(stderr);
+  const words = stderr.trim().split('\n').slice(-15).join('\n');
+  const whole = words.trim() === last ? '' : `\nPython said:\n${words}`;
   throw new PackagingError(
     'CONVERSION_FAILED',
-    `${purpose} failed: ${(lastLine(stderr) || `Python left with status ${status}`).replace(/\.+$/, '')}.\nPython said:\n${stderr.trim().split('\n').slice(-15).join('\n')}`,
+    `${purpose} failed: ${(last || `Python left with status ${status}`).replace(/\.+$/, '')}.${whole}`,
   );
 }
 
