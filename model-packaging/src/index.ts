@@ -18,8 +18,8 @@ export { type InspectTextOptions, renderInspect } from './render/inspect-text.ts
 export { type RequestExamples, requestExamples } from './render/request-examples.ts';
 export { signatureText } from './render/signature-text.ts';
 export { renderVerify } from './render/verify-text.ts';
-export type { SampleRequest } from './samples/sample-file.ts';
-export { sampleOfModel } from './samples/sample-of-model.ts';
+export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
+export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
 export type { ModelOption } from './source/model-source.ts';
 export type { OpenOptions } from './source/open-options.ts';
 export { fetchFromS3, isS3Uri } from './source/s3.ts';

@@ -1,6 +1,8 @@
 /** What `package` shows to people: each step ticked, the answer that was given, and the next command. */
 import { isAbsolute, relative } from 'node:path';
 import { formatMs, type PackageResult, type VerifyReport } from '@sagemaker-tfs/model-packaging';
+import { printable } from '../output/printable.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { fitted, type Style, shortBytes } from './style.ts';
 
 /** Columns of a step's name. */
@@ -28,7 +30,8 @@ export function packageLines(
     indented(`sha256       ${sha256}`),
     indented(`fingerprint  ${fingerprint}`),
     '',
-    indented(`Next  sagemaker-tfs serve ${shellWord(path)}`),
+    // To copy, so never cut.
+    printable(`  Next  sagemaker-tfs serve ${shellWord(path)}`),
   ];
 }
 
@@ -37,10 +40,6 @@ function near(path: string): string {
   const way = relative(process.cwd(), path);
   return way.startsWith('..') || isAbsolute(way) ? path : way;
 }
-
-/** As a shell reads it. */
-const shellWord = (text: string) =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 function verifyLines({ versions, requests }: VerifyReport, style: Style): string[] {
   const signatures = versions.flatMap((version) => version.signatures);

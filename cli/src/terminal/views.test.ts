@@ -74,25 +74,29 @@ test('invoke: classes as bars, tensors in a line each; NO_COLOR; a pipe and --js
   });
 });
 
-test('inspect: what goes in and out, and what else there is; --write-sample writes what the model takes', async () => {
+test('inspect: what goes in and out, and what else there is', async () => {
   const brief = await shown(['inspect', join(DIGITS, 'model')]);
   expect(steady(brief.text)).toMatchSnapshot();
   expect(
     steady((await shown(['inspect', fixtureModel('tf1_classifier').basePath])).text),
   ).toMatchSnapshot();
-  for (const [name, ending] of [
-    ['half_plus_two', 'npz'],
-    ['tf1_classifier', 'tfrecord'],
-  ] as const) {
-    const model = fixtureModel(name).basePath;
-    const file = join(work, `sample.${ending}`);
-    const { text } = await shown(['inspect', model, '--write-sample', file]);
-    expect(text).toContain(`sagemaker-tfs invoke ${file} sends it`);
-    await answers([model], async (url) => {
+});
+
+test.each([
+  ['half_plus_two', ['npz', 'json', 'npy']],
+  ['tf1_classifier', ['tfrecord', 'json']],
+  ['tiles', ['png', 'json', 'NPZ']],
+] as const)('inspect --write-sample writes what %s takes, as %j', async (name, endings) => {
+  const model = fixtureModel(name).basePath;
+  await answers([model], async (url) => {
+    for (const ending of endings) {
+      const file = join(work, `a sample.${ending}`);
+      const { text } = await shown(['inspect', model, '--write-sample', file]);
+      expect(text).toContain(`sagemaker-tfs invoke '${file}' sends it`);
       const answer = await shown(['invoke', file, '--url', url]);
       expect(answer.text).toMatch(/^✓ 200 · /);
-    });
-  }
+    }
+  });
 });
 
 test('package: steps ticked, the answer, the next command', async () => {

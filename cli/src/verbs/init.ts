@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { comesFromTarballs, installCommand, TEMPLATES, type Template } from '../init/templates.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
+import { shellWord } from '../output/shell-word.ts';
 
 interface InitOptions {
   readonly model?: string;
@@ -38,7 +39,7 @@ async function init(directory: string, options: InitOptions): Promise<void> {
     [
       ...made.files,
       '',
-      `Next: ${path && `cd ${path} && `}${installCommand(template, 'PATH')} && npm test`,
+      `Next: ${path && `cd ${shellWord(path)} && `}${installCommand(template, 'PATH')} && npm test`,
       ...(comesFromTarballs() ? ['PATH: the folder with the tarballs of the packages.'] : []),
       'README.md says more.',
     ].join('\n'),

@@ -1,7 +1,9 @@
+import { extname } from 'node:path';
 import type { Command } from 'commander';
-import { CommandError } from '../errors.ts';
+import { CommandError, usageError } from '../errors.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { remark } from '../output/quiet.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { fitted, type Style } from '../terminal/style.ts';
 
 interface InspectOptions {
@@ -21,7 +23,10 @@ export function addInspect(program: Command): void {
     .option('--examples', 'ready requests for each signature: curl, TypeScript, Python')
     .option('--variables', 'the variables with dtypes, shapes and sizes')
     .option('--ops', 'operations, functions, assets and tensor names of each graph')
-    .option('--write-sample <file>', 'write a request body that the model takes, made up')
+    .option(
+      '--write-sample <file>',
+      'write a made-up request body in the form of the ending: .json, .npz, .npy, .png, .tfrecord',
+    )
     .option('--json', 'print everything as JSON')
     .action(inspect);
 }
@@ -46,25 +51,33 @@ function brief(text: string, style: Style): string[] {
 }
 
 /**
- * Writes a made-up request to `file`.
+ * Writes a made-up request to `file`, in the form that its ending names.
  * @returns how to send it
- * @throws CommandError NO_SAMPLE, OUTPUT_FAILED
+ * @throws CommandError NO_SAMPLE, OUTPUT_FAILED; USAGE for an ending that the model's requests do not come in
  */
 async function sampleTo(file: string, source: string): Promise<string> {
   const { writeFile } = await import('node:fs/promises');
-  const { sampleOfModel } = await import('@sagemaker-tfs/model-packaging');
-  const { mediaTypeOf } = await import('@sagemaker-tfs/tensors');
-  const sample = await sampleOfModel(source);
-  if (!sample) {
+  const { sampleForms } = await import('@sagemaker-tfs/model-packaging');
+  const { DEFAULT_SIGNATURE } = await import('@sagemaker-tfs/tensors');
+  const forms = await sampleForms(source);
+  if (forms.size === 0) {
     throw new CommandError(
       'NO_SAMPLE',
       `no request can be made up for ${source}. Its signatures show what it takes: write one by hand.`,
     );
   }
-  await writeFile(file, sample.body).catch((cause: unknown) => {
+  const make = forms.get(extname(file).slice(1).toLowerCase());
+  if (!make) {
+    const allowed = [...forms.keys()].map((ending) => `.${ending}`).join(', ');
+    const ending = extname(file) === '' ? 'no ending' : `the ending ${extname(file)}`;
+    throw usageError(
+      `--write-sample ${file} has ${ending}, which no made-up request of this model has. Give a name that ends in one of ${allowed}.`,
+    );
+  }
+  const { body, signature } = make();
+  await writeFile(file, body).catch((cause: unknown) => {
     throw new CommandError('OUTPUT_FAILED', `cannot write ${file}.`, { cause });
   });
-  const isKnown = mediaTypeOf(file) === sample.contentType;
-  const type = isKnown ? '' : ` --content-type ${sample.contentType}`;
-  return `written to ${file}; sagemaker-tfs invoke ${file}${type} sends it`;
+  const named = signature === DEFAULT_SIGNATURE ? '' : ` --signature ${shellWord(signature)}`;
+  return `written to ${file}; sagemaker-tfs invoke ${shellWord(file)}${named} sends it`;
 }

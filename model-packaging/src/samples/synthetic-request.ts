@@ -3,6 +3,7 @@ import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { ManifestError, type Preprocess, resolvePreprocess } from '@sagemaker-tfs/manifest';
 import {
   elementCount,
+  encodeNpy,
   encodeNpz,
   encodeTfRecord,
   isNumeric,
@@ -14,24 +15,46 @@ import { examplePng } from './png.ts';
 import type { SampleRequest } from './sample-file.ts';
 import { isPictureInput, PICTURE_SIDE, takesExamples } from './synthetic.ts';
 
+/** Made-up requests by the ending of a file that holds them, the one that clients most likely send first. */
+export type SyntheticForms = ReadonlyMap<string, () => SampleRequest>;
+
 /**
- * What a client of the signature would most likely send: a picture where the model takes pictures, a TFRecord of the
- * tf.Example where it takes those, else the inputs as `.npz`.
+ * The forms in which a client could send the inputs: `.png` where the model takes pictures, `.tfrecord` where it takes
+ * a tf.Example, `.npz` and `.json`, and `.npy` where there is one input.
  */
+export function syntheticForms(
+  signature: Signature,
+  inputs: TensorMap,
+  preprocess: Preprocess | undefined,
+): SyntheticForms {
+  const request = { name: 'synthetic', signature: signature.key };
+  const forms = new Map<string, () => SampleRequest>();
+  const add = (ending: string, contentType: string, body: () => Uint8Array) =>
+    forms.set(ending, () => ({ ...request, contentType, body: body() }));
+  const picture = pictureFor(signature, preprocess);
+  if (picture) add('png', 'application/x-image', picture);
+  const example = takesExamples(signature) ? onlyString(inputs) : undefined;
+  if (example) {
+    add('tfrecord', 'application/x-tfrecord', () => Buffer.concat(encodeTfRecord(example)));
+  }
+  add('npz', 'application/x-npz', () => Buffer.concat(encodeNpz(inputs)));
+  const [json] = jsonBodies(signature, inputs);
+  if (json) add('json', 'application/json', json);
+  const [only, ...others] = Object.values(inputs);
+  if (only && others.length === 0) {
+    add('npy', 'application/x-npy', () => Buffer.concat(encodeNpy(only)));
+  }
+  return forms;
+}
+
+/** What a client of the signature would most likely send: the first of its {@link syntheticForms}. */
 export function syntheticRequest(
   signature: Signature,
   inputs: TensorMap,
   preprocess: Preprocess | undefined,
 ): SampleRequest {
-  const request = { name: 'synthetic', signature: signature.key };
-  const picture = pictureFor(signature, preprocess);
-  if (picture) return { ...request, contentType: 'application/x-image', body: picture };
-  const example = takesExamples(signature) ? onlyString(inputs) : undefined;
-  if (example) {
-    const body = Buffer.concat(encodeTfRecord(example));
-    return { ...request, contentType: 'application/x-tfrecord', body };
-  }
-  return { ...request, contentType: 'application/x-npz', body: Buffer.concat(encodeNpz(inputs)) };
+  const [first] = syntheticForms(signature, inputs, preprocess).values();
+  return (first as () => SampleRequest)();
 }
 
 /** The value where there is one input, of strings, and one string in it. */
@@ -46,32 +69,38 @@ const MOST_ELEMENTS = 1_000_000;
 
 /**
  * The inputs as JSON, for handlers that read nothing else: by rows where there is one input, then by columns.
- * @returns none for inputs that are too large to write out
+ * @returns none for inputs that are too large to write out, or that JSON has no numbers for
  */
 export function syntheticJson(signature: Signature, inputs: TensorMap): SampleRequest[] {
-  const { key, inputs: specs } = signature;
-  const isExample = takesExamples(signature);
-  const tensors = Object.entries(inputs);
-  const elements = tensors.reduce((sum, [, { shape }]) => sum + elementCount(shape), 0);
-  if (elements > MOST_ELEMENTS) return [];
-  const values = Object.fromEntries(
-    tensors.map(([name, tensor]) => [name, nested(tensor.shape, elementOf(tensor, isExample))]),
-  );
-  const [only, ...others] = tensors;
-  const rows = only && others.length === 0 && (specs[only[0]]?.shape?.length ?? 0) > 0;
-  const bodies = [...(rows ? [{ instances: values[only[0]] }] : []), { inputs: values }];
-  return bodies.map((body) => ({
+  return jsonBodies(signature, inputs).map((body) => ({
     name: 'synthetic',
-    signature: key,
+    signature: signature.key,
     contentType: 'application/json',
-    body: Buffer.from(JSON.stringify(body)),
+    body: body(),
   }));
 }
 
-function elementOf(tensor: Tensor, isExample: boolean): unknown {
+function jsonBodies(signature: Signature, inputs: TensorMap): (() => Buffer)[] {
+  const tensors = Object.entries(inputs);
+  const elements = tensors.reduce((sum, [, { shape }]) => sum + elementCount(shape), 0);
+  const isComplex = tensors.some(([, { dtype }]) => dtype.startsWith('complex'));
+  if (elements > MOST_ELEMENTS || isComplex) return [];
+  const isExample = takesExamples(signature);
+  const valuesOf = ([name, tensor]: readonly [string, Tensor]) =>
+    nested(tensor.shape, elementOf(tensor, isExample || isPictureInput(name)));
+  const [only, ...others] = tensors;
+  const isRows = only && others.length === 0 && (signature.inputs[only[0]]?.shape?.length ?? 0) > 0;
+  const text = (body: object) => Buffer.from(JSON.stringify(body));
+  const columns = () =>
+    text({ inputs: Object.fromEntries(tensors.map((one) => [one[0], valuesOf(one)])) });
+  return [...(isRows ? [() => text({ instances: valuesOf(only) })] : []), columns];
+}
+
+/** @param isBytes whether strings are bytes and not text */
+function elementOf(tensor: Tensor, isBytes: boolean): unknown {
   if (isNumeric(tensor)) return tensor.dtype === 'bool' ? false : 0;
   const [bytes = new Uint8Array(0)] = tensor.values;
-  return isExample ? { b64: Buffer.from(bytes).toString('base64') } : '0';
+  return isBytes ? { b64: Buffer.from(bytes).toString('base64') } : '0';
 }
 
 function nested([size, ...rest]: readonly number[], element: unknown): unknown {
@@ -82,14 +111,18 @@ function nested([size, ...rest]: readonly number[], element: unknown): unknown {
 /** Undeclared, tensors of many ranks could hold a picture's pixels; those of rank 4 mostly do. */
 const PICTURE_RANK = 4;
 
-function pictureFor(signature: Signature, preprocess: Preprocess | undefined): Buffer | undefined {
+function pictureFor(
+  signature: Signature,
+  preprocess: Preprocess | undefined,
+): (() => Buffer) | undefined {
   try {
     const resolved = resolvePreprocess(preprocess, signature);
-    if (!resolved.bytes) {
-      const rank = signature.inputs[resolved.input]?.shape?.length;
-      return preprocess || rank === PICTURE_RANK ? pixels(resolved) : undefined;
+    if (resolved.bytes) {
+      const isPicture = isPictureInput(resolved.input);
+      return isPicture ? () => examplePng(PICTURE_SIDE, PICTURE_SIDE) : undefined;
     }
-    return isPictureInput(resolved.input) ? examplePng(PICTURE_SIDE, PICTURE_SIDE) : undefined;
+    const rank = signature.inputs[resolved.input]?.shape?.length;
+    return preprocess || rank === PICTURE_RANK ? () => pixels(resolved) : undefined;
   } catch (error) {
     if (error instanceof ManifestError) return undefined;
     throw error;
