@@ -14,6 +14,8 @@ export {
   type PackagingProgress,
   packageModel,
   renderInspect,
+  type SampleFile,
+  type SampleSource,
   type VerifyReport,
   writeBakedImage,
 } from '@sagemaker-tfs/model-packaging';

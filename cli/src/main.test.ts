@@ -388,6 +388,58 @@ test('an archive of which nothing can be tried is not called packaged', async ()
   expect(unverified.status).toBe(0);
 });
 
+test.each([
+  ['s.jpg', 'has the ending .jpg, which', '.npz, .json, .npy'],
+  ['sample', 'has no ending, which', '.npz, .json, .npy'],
+])(
+  'inspect --write-sample %s is refused with the endings that there are',
+  async (name, fault, allowed) => {
+    const model = fixtureModel('half_plus_two').basePath;
+    const { status, stderr } = await run('inspect', model, '--write-sample', join(work, name));
+    expect(status).toBe(2);
+    expect(stderr).toContain(fault);
+    expect(stderr).toContain(`ends in one of ${allowed}.`);
+    expect(existsSync(join(work, name))).toBe(false);
+  },
+);
+
+test('a sample is sent with the type, the accepted type and the attributes that it declares', async () => {
+  const model = fixtureModel('half_plus_two').basePath;
+  const file = join(work, 'request.bin');
+  writeFileSync(file, JSON.stringify({ instances: [[1], [2]] }));
+  const packageWith = (sample: object) =>
+    run(
+      'package',
+      model,
+      '--out',
+      join(work, 's.tar.gz'),
+      '--json',
+      '--sample',
+      JSON.stringify(sample),
+    );
+  const json = { file, contentType: 'application/json' };
+  const { status, stdout } = await packageWith({ ...json, accept: 'application/x-npy' });
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout).verification.requests).toMatchObject([
+    { contentType: 'application/json', status: 200, responseType: 'application/x-npy' },
+  ]);
+  const refused = await packageWith({ file, contentType: 'application/x-own' });
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toMatch(/request\.bin \(application\/x-own\) with status 415/);
+  const unnamed = await packageWith({ ...json, customAttributes: 'tfs-signature=none' });
+  expect(unnamed.stderr).toContain('with status 400');
+});
+
+test.each([
+  ['{"file":"a","contenttype":"text/csv"}', "did you mean 'contentType'?"],
+  ['{"contentType":"text/csv"}', 'file: '],
+  ['{a.json', 'give ./{a.json'],
+])('--sample %s is wrong usage', async (value, message) => {
+  const { status, stderr } = await run('verify', 'model.tar.gz', '--sample', value);
+  expect(status).toBe(2);
+  expect(stderr).toContain(message);
+});
+
 test('doctor tells what is here', async () => {
   const { stdout } = await run('doctor', '--json');
   const findings: { what: string; ok: boolean }[] = JSON.parse(stdout);

@@ -1,3 +1,3 @@
-export type { ModelSources } from './inputs.ts';
+export type { ModelSample, ModelSources } from './inputs.ts';
 export * from './model-data.ts';
 export * from './packaged-model.ts';

@@ -8,6 +8,27 @@ import { FileCache } from '../hashing/file-cache.ts';
 import { type InputFile, moduleFiles } from '../hashing/module-files.ts';
 import { invalidProp, type Where } from '../validation.ts';
 
+/** A request that the model must answer when it is packaged. */
+export interface ModelSample {
+  /** File with the request's body. */
+  readonly file: string;
+  /**
+   * Media type of the body.
+   * @default - by the ending of the file's name
+   */
+  readonly contentType?: string;
+  /**
+   * Media type of the answer.
+   * @default - the runtime's
+   */
+  readonly accept?: string;
+  /**
+   * Custom attributes of the request.
+   * @default - none
+   */
+  readonly customAttributes?: string;
+}
+
 /** What goes into an archive. */
 export interface ModelSources {
   /** A SavedModel, or any directory above numbered versions of one. */
@@ -28,11 +49,11 @@ export interface ModelSources {
    */
   readonly postprocess?: PostprocessInput;
   /**
-   * Files with requests that the model must answer. Packaging tries them with the TensorFlow library,
+   * Requests that the model must answer: paths, or paths with what is sent with them. Packaging tries them with the TensorFlow library,
    * fetched where it is not here, and fails with the model's own message.
    * @default - made-up inputs
    */
-  readonly samples?: readonly string[];
+  readonly samples?: readonly (string | ModelSample)[];
 }
 
 /** Module that the runtime supplies; never part of a bundle. */

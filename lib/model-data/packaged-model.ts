@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { commandFile } from 'sagemaker-tfs/files';
 import { ConstructError } from '../errors.ts';
 import { stagedDirectory } from '../hashing/staged-directory.ts';
-import { hashSources, type ModelSources } from './inputs.ts';
+import { hashSources, type ModelSample, type ModelSources } from './inputs.ts';
 
 const ARCHIVE = 'model.tar.gz';
 const MANIFEST = basename(MANIFEST_PATH);
@@ -92,15 +92,15 @@ export class PackagedModel extends Construct {
       return;
     }
     const archive = join(directory, ARCHIVE);
-    const samples = props.samples ?? [];
-    this.runPackager(props, ['--out', archive, ...samples.flatMap((file) => ['--sample', file])]);
+    const samples = (props.samples ?? []).flatMap((sample) => ['--sample', asArgument(sample)]);
+    this.runPackager(props, ['--out', archive, ...samples]);
     // Loaded here because a model that has not changed does not need it.
     const { extract } = require('tar') as typeof import('tar');
     extract({ file: archive, cwd: directory, sync: true, strip: 1 }, [MANIFEST_PATH]);
   }
 
   private runPackager(props: PackagedModelProps, target: readonly string[]): void {
-    const args = [COMMAND, 'package', resolve(props.model), ...target];
+    const args = [COMMAND, '--quiet', 'package', resolve(props.model), ...target];
     if (props.handler) args.push('--handler', resolve(props.handler));
     if (props.preprocess) args.push('--preprocess', JSON.stringify(props.preprocess));
     if (props.postprocess) args.push('--postprocess', JSON.stringify(props.postprocess));
@@ -112,4 +112,9 @@ export class PackagedModel extends Construct {
       { cause: error },
     );
   }
+}
+
+/** JSON, which no path is taken for. */
+function asArgument(sample: string | ModelSample): string {
+  return JSON.stringify(typeof sample === 'string' ? { file: sample } : sample);
 }

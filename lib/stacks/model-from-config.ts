@@ -9,6 +9,7 @@ import { ModelData } from '../model-data/index.ts';
 import type { IServingImage } from '../serving-image.ts';
 import { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
+import { definedOnly } from './defined-only.ts';
 
 /** The existing VPC of a configuration. */
 export function vpcFromConfig(scope: Construct, vpc: ServingConfig['vpc']): VpcAttachmentProps {
@@ -52,7 +53,13 @@ export function modelFromConfig(
   network: VpcAttachmentProps,
 ): TensorFlowModel {
   const { handler, preprocess, postprocess, compression } = config;
-  const samples = config.endpoint?.smokeTest.samples.map(({ file }) => file);
+  const samples = config.endpoint?.smokeTest.samples.map(
+    ({ file, contentType, accept, customAttributes }) => ({
+      file,
+      contentType,
+      ...definedOnly({ accept, customAttributes }),
+    }),
+  );
   return new TensorFlowModel(scope, 'Model', {
     image,
     modelData: ModelData.fromDirectory(config.model, {

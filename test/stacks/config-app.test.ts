@@ -1,4 +1,6 @@
 /** What a configuration can ask for, as stacks. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import type { Stack } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig, type ServingConfigInput } from '../../lib/index.ts';
@@ -182,4 +184,29 @@ test.each<[object, string]>([
       message: expect.stringContaining(field),
     }),
   );
+});
+
+describe('a sample of the smoke test is tried as it declares', () => {
+  const file = join(directory, 'request.bin');
+  writeFileSync(file, '{"instances": [[1.0], [2.0]]}');
+  const synth = (sample: object) => {
+    const smokeTest = { samples: [{ name: 'numbers', file, ...sample }] };
+    const config = {
+      image: { directory },
+      models: { m: { model: MODEL_DIR, endpoint: { smokeTest } } },
+    };
+    addServingStacks(testApp({ bundle: true }), parseConfig(config, 'test'));
+  };
+
+  test('by its content type, whatever the ending of its name', () => {
+    expect(() => synth({ contentType: 'application/json' })).not.toThrow();
+    expect(() => synth({ contentType: 'application/x-own' })).toThrow(
+      /packaging .*request\.bin \(application\/x-own\) with status 415/s,
+    );
+  });
+
+  test('with its custom attributes', () => {
+    const sample = { contentType: 'application/json', customAttributes: 'tfs-signature=none' };
+    expect(() => synth(sample)).toThrow(/with status 400/);
+  });
 });

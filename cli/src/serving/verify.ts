@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type RuntimeAnswer,
   type SampleRequest,
+  type SampleSource,
   type VerifyReport,
   verifyArchive,
 } from '@sagemaker-tfs/model-packaging';
@@ -12,7 +13,7 @@ import { startRuntime } from './runtime-process.ts';
 /** Loads and runs every signature, then sends the samples (or made-up ones) through runtime and handler. */
 export async function verifyWithRuntime(
   archive: string,
-  samples: readonly string[] | undefined,
+  samples: readonly SampleSource[] | undefined,
   { name = archive, signal }: { readonly name?: string; readonly signal?: AbortSignal } = {},
 ): Promise<VerifyReport> {
   // Its errors come as errors, with what to do; a value that the user set stays.
@@ -71,7 +72,9 @@ async function send(
     method: 'POST',
     headers: {
       'content-type': request.contentType,
-      'x-amzn-sagemaker-custom-attributes': `tfs-signature=${encodeURIComponent(request.signature)}`,
+      ...(request.accept !== undefined && { accept: request.accept }),
+      'x-amzn-sagemaker-custom-attributes':
+        request.customAttributes ?? `tfs-signature=${encodeURIComponent(request.signature)}`,
     },
     body: request.body,
     ...(signal && { signal }),

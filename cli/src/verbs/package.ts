@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type {
   ContentOptions,
   PackagingProgress,
+  SampleSource,
   VerifyReport,
 } from '@sagemaker-tfs/model-packaging';
 import { type Command, Option } from 'commander';
@@ -57,7 +58,11 @@ export function addPackage(program: Command): void {
       jsonValue,
     )
     .option('--warmup [samples...]', 'write warm-up requests, from samples or made up')
-    .option('--sample <file>', 'try the archive with this request body (repeatable)', list)
+    .option(
+      '--sample <file>',
+      'try the archive with this request body; or JSON with file, contentType, accept and customAttributes (repeatable)',
+      list,
+    )
     .addOption(new Option('--no-verify', 'do not run the packaged model'))
     .option('--level <number>', 'gzip level, 0 to 9 (default: 6)', wholeNumber(0))
     .option('--json', 'print the result as JSON')
@@ -132,7 +137,9 @@ async function archive(
   const { formatBytes, packageModel, renderVerify } = await import(
     '@sagemaker-tfs/model-packaging'
   );
+  const { sampleSources } = await import('../serving/sample-sources.ts');
   const { level } = options;
+  const samples = sampleSources(options.sample);
   let verification: VerifyReport | undefined;
   const { manifest: _, ...packaged } = await packageModel({
     ...content,
@@ -141,7 +148,7 @@ async function archive(
     async check(path) {
       bar.stop();
       // What does not work must not be there to be deployed.
-      verification = await verify(path, out, options, content.signal);
+      if (options.verify) verification = await verify(path, out, samples, content.signal);
     },
   }).finally(() => bar.stop());
   const result = { ...packaged, verification };
@@ -160,17 +167,16 @@ async function archive(
   );
 }
 
-/** Verifies unless it is not wanted; the TensorFlow library is fetched where it is not here, as `serve` does. */
+/** The TensorFlow library is fetched where it is not here, as `serve` does. */
 async function verify(
   path: string,
   out: string,
-  options: PackageVerbOptions,
+  samples: readonly SampleSource[] | undefined,
   signal: AbortSignal | undefined,
-): Promise<VerifyReport | undefined> {
-  if (!options.verify) return undefined;
+): Promise<VerifyReport> {
   const { verifyWithRuntime } = await import('../serving/verify.ts');
   await libraryFor('verifying the archive', 'Leave it out with --no-verify.', signal);
-  return verifyWithRuntime(path, options.sample, {
+  return verifyWithRuntime(path, samples, {
     name: resolve(out),
     ...(signal && { signal }),
   });

@@ -18,7 +18,7 @@ export function addVerify(program: Command): void {
     .argument('<archive>', 'model.tar.gz')
     .option(
       '--sample <file>',
-      'a request body as clients send it (repeatable; default: made up)',
+      'a request body as clients send it; or JSON with file, contentType, accept and customAttributes (repeatable; default: made up)',
       list,
     )
     .option('--json', 'print the result as JSON')
@@ -29,8 +29,10 @@ async function verify(archive: string, options: VerifyVerbOptions): Promise<void
   const { renderVerify } = await import('@sagemaker-tfs/model-packaging');
   const { libraryHere } = await import('../serving/library.ts');
   const { verifyWithRuntime } = await import('../serving/verify.ts');
+  const { sampleSources } = await import('../serving/sample-sources.ts');
+  const samples = sampleSources(options.sample);
   const signal = interruptSignal();
   await libraryHere(signal);
-  const report = await verifyWithRuntime(archive, options.sample, { signal });
+  const report = await verifyWithRuntime(archive, samples, { signal });
   printResult(options.json, report, () => renderVerify(report));
 }

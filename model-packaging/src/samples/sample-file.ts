@@ -23,6 +23,21 @@ export interface SampleRequest {
   readonly body: Uint8Array;
   /** Signature that it is for. */
   readonly signature: string;
+  /** Media type of the answer. Default: the runtime chooses. */
+  readonly accept?: string;
+  /** As the client sends them, in place of the signature. */
+  readonly customAttributes?: string;
+}
+
+/** A file with a request, and what is sent with it. */
+export interface SampleFile {
+  readonly file: string;
+  /** Media type of the body. Default: by the ending of the file's name. */
+  readonly contentType?: string;
+  /** Media type of the answer. Default: the runtime chooses. */
+  readonly accept?: string;
+  /** Custom attributes of the request. With some, only the runtime gets the sample. Default: none. */
+  readonly customAttributes?: string;
 }
 
 /** A sample. */
@@ -46,20 +61,25 @@ const MAX_SAMPLE_BYTES = 2 ** 32;
 /** Width times height of a picture: more than any camera's. */
 const MAX_PIXELS = 2 ** 28;
 
+/** A sample by its path alone, or with what is sent with it. */
+export type SampleSource = string | SampleFile;
+
 /**
  * Reads a sample: TensorFlow Serving's JSON, `.npy`, `.npz` (one array an input), or a picture, which is
  * decoded and resized as the runtime does. Other files are sent as they are.
  * @throws PackagingError SOURCE_NOT_FOUND, BAD_SAMPLE, naming the path and the place
  */
-export async function readSample(path: string, target: SampleTarget): Promise<Sample> {
+export async function readSample(source: SampleSource, target: SampleTarget): Promise<Sample> {
+  const { file: path, contentType: declared, ...headers } = sampleFile(source);
   const body = await readFile(path).catch((error: unknown) => {
     const message = `the sample ${path} cannot be read: ${messageOf(error)}.`;
     throw new PackagingError('SOURCE_NOT_FOUND', message, { cause: error });
   });
-  const contentType = mediaTypeOf(path) ?? 'application/octet-stream';
-  const request = { name: path, contentType, body };
+  const contentType = declared ?? mediaTypeOf(path) ?? 'application/octet-stream';
+  const request = { name: path, contentType, body, ...headers };
   try {
-    const { signature, inputs } = await decode(body, contentType, target);
+    const isForRuntime = headers.customAttributes !== undefined;
+    const { signature, inputs } = await decode(body, isForRuntime ? '' : contentType, target);
     return { request: { ...request, signature }, inputs };
   } catch (error) {
     if (!doesNotFit(error)) throw error;
@@ -71,6 +91,11 @@ export async function readSample(path: string, target: SampleTarget): Promise<Sa
   }
 }
 
+/** A path as a sample. */
+export function sampleFile(source: SampleSource): SampleFile {
+  return typeof source === 'string' ? { file: source } : source;
+}
+
 interface Decoded {
   readonly signature: string;
   readonly inputs: TensorMap | undefined;
@@ -78,7 +103,7 @@ interface Decoded {
 
 async function decode(body: Buffer, contentType: string, target: SampleTarget): Promise<Decoded> {
   const { signatures } = target;
-  switch (contentType) {
+  switch (formOf(contentType)) {
     case 'application/json':
       return decodeJson(body, signatures);
     case 'application/x-npy': {
@@ -97,6 +122,12 @@ async function decode(body: Buffer, contentType: string, target: SampleTarget): 
     default:
       return { signature: pick(signatures, undefined).key, inputs: undefined };
   }
+}
+
+/** A media type without parameters; one name for every kind of picture. */
+function formOf(contentType: string): string {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return type.startsWith('image/') ? 'application/x-image' : type;
 }
 
 /** The batch of one that the runtime makes of a picture; undefined if a handler decides what it becomes. */

@@ -139,6 +139,66 @@ describe('what would fail on SageMaker fails here, once and clearly', () => {
   });
 });
 
+describe('a sample with what is sent with it', () => {
+  const linear = JSON.stringify({
+    signature_name: 'linear',
+    inputs: { x: [[1, 2, 3]] },
+  });
+
+  test.each([
+    ['application/json', true],
+    ['Application/JSON; charset=utf-8', true],
+    ['text/csv', false],
+    [undefined, false],
+  ])('body.bin as %s is read as its declared type', async (contentType, isTensors) => {
+    const file = scratch.write('body.bin', linear);
+    const sent: SampleRequest[] = [];
+    const { versions } = await verify('multi_signature', {
+      samples: [{ file, ...(contentType && { contentType }), accept: 'application/x-npy' }],
+      runThroughRuntime: async (_, requests) => {
+        sent.push(...requests);
+        return requests.map(() => ({
+          status: 200,
+          contentType: '',
+          body: Buffer.of(),
+          latencyMs: 1,
+        }));
+      },
+    });
+    const tried = versions[0]?.signatures.filter(({ sample }) => sample === file);
+    expect(tried?.map(({ signature }) => signature)).toEqual(isTensors ? ['linear'] : []);
+    expect(sent).toMatchObject([
+      { contentType: contentType ?? 'application/octet-stream', accept: 'application/x-npy' },
+    ]);
+  });
+
+  test('a declared type wins over the ending, and what does not fit it is refused', async () => {
+    const file = scratch.write('body.npy', linear);
+    await verify('multi_signature', { samples: [{ file, contentType: 'application/json' }] });
+    const verifying = verify('multi_signature', { samples: [file] });
+    await expect(verifying).rejects.toThrow(withCode('BAD_SAMPLE'));
+  });
+
+  test('with custom attributes it is for the runtime alone', async () => {
+    const file = scratch.write('body.json', '{"instances": "what only attributes explain"}');
+    const sent: SampleRequest[] = [];
+    const { versions } = await verify('multi_signature', {
+      samples: [{ file, customAttributes: 'tfs-signature=linear' }],
+      runThroughRuntime: async (_, requests) => {
+        sent.push(...requests);
+        return requests.map(() => ({
+          status: 200,
+          contentType: '',
+          body: Buffer.of(),
+          latencyMs: 1,
+        }));
+      },
+    });
+    expect(versions[0]?.signatures.map(({ sample }) => sample)).not.toContain(file);
+    expect(sent).toMatchObject([{ customAttributes: 'tfs-signature=linear' }]);
+  });
+});
+
 test('a sample in a handler’s own form is for the handler alone', async () => {
   const handler = scratch.write('inference.ts', 'export const handler = (data) => data;');
   const archive = await pack(fixtureModel('strings').directory, { handler });

@@ -3,7 +3,12 @@ import type { Manifest } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
 import { layOut } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
-import { readSample, type Sample, type SampleRequest } from '../samples/sample-file.ts';
+import {
+  readSample,
+  type Sample,
+  type SampleRequest,
+  type SampleSource,
+} from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
 import { syntheticExample } from '../samples/synthetic-example.ts';
 import { syntheticJson, syntheticRequest } from '../samples/synthetic-request.ts';
@@ -35,8 +40,8 @@ export type RunThroughRuntime = (
 export interface VerifyOptions {
   /** What messages and the report call the archive. Default: its path. */
   readonly name?: string;
-  /** Paths of samples. Default: synthetic inputs. */
-  readonly samples?: readonly string[];
+  /** Paths of samples, or samples with their media type. Default: synthetic inputs. */
+  readonly samples?: readonly SampleSource[];
   /** Without it, the handler is not tried. */
   readonly runThroughRuntime?: RunThroughRuntime;
   /** Runs of each signature after the first, for the median. Default: 5. */
@@ -70,7 +75,7 @@ export async function verifyArchive(
       hasHandler: manifest?.handler !== undefined,
     };
     const samples = await Promise.all(
-      (options.samples ?? []).map((path) => readSample(path, target)),
+      (options.samples ?? []).map((sample) => readSample(sample, target)),
     );
     const versions: VersionVerification[] = [];
     for (const model of models) {
