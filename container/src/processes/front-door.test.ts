@@ -115,7 +115,7 @@ test('a request whose worker dies is told so, and is not sent again', async () =
   const runtime = await start({}, { 'code/inference.mjs': handler });
   const kept = new Agent({ keepAlive: true, maxSockets: 1 });
   cleanups.push(() => kept.destroy());
-  // Its connection is idle when the worker dies, and goes on with the next.
+  // Its connection is idle when the worker dies, and ends with it: the client opens another.
   expect(await post(runtime.url, kept, 'first')).toEqual([200, '{"text":"first"}']);
   const hanging = post(runtime.url, false, 'hang');
   const killing = post(runtime.url, false, 'die');
@@ -148,17 +148,36 @@ test('SIGTERM ends connections that ask nothing; headers that do not come are no
   expect(await runtime.end('SIGTERM')).toBe(0);
 });
 
-test('a connection whose worker died is not left without a word, though nobody knows what the worker had read', async () => {
-  const runtime = await start({ ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' });
-  const silent = connect(Number(new URL(runtime.url).port), '127.0.0.1');
-  cleanups.push(() => silent.destroy());
-  await once(silent, 'connect');
-  // The worker has it by now: it takes connections in turn.
+test('what a worker had not read when it died is not taken for the next request', async () => {
+  const runtime = await start({
+    SAGEMAKER_TFS_BACKEND: 'in-process',
+    SAGEMAKER_TFS_PROCESSES: '2',
+  });
+  const sockets = Array.from({ length: 2 }, () =>
+    connect(Number(new URL(runtime.url).port), '127.0.0.1'),
+  );
+  for (const socket of sockets) {
+    cleanups.push(() => socket.destroy());
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    // A head that never becomes whole: the worker reads it, and has no request.
+    socket.write('POST /invocations HTTP/1.1\r\nContent-Le');
+  }
+  // Both workers have one by now: they take connections in turn.
   expect((await post(runtime.url, false, '{"instances": [1.0]}'))[0]).toBe(200);
-  process.kill(workerPids(runtime)[0] as number, 'SIGKILL');
-  let said = '';
-  for await (const chunk of silent) said += chunk;
+  const [pid] = workerPids(runtime);
+  process.kill(pid as number, 'SIGKILL');
+  const said = await Promise.race(
+    sockets.map(async (socket) => {
+      const [first] = (await once(socket, 'data')) as [Buffer];
+      socket.write('ngth: 0\r\n\r\nGET /ping HTTP/1.1\r\n\r\n');
+      let text = first.toString();
+      for await (const chunk of socket) text += chunk;
+      return text;
+    }),
+  );
   expect(said).toMatch(/^HTTP\/1\.1 503 [\s\S]*PROCESS_GONE/);
+  expect(said.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
 test('/ping is answered while no worker takes connections', async () => {

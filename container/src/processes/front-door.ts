@@ -1,7 +1,8 @@
 /**
  * The port, held by the primary: it takes every connection and hands it to a worker, and keeps it open itself, so
- * that nobody is refused or cut off while a worker starts again. When one dies, its connections that wait for a
- * request go to another; those whose request it had and did not begin to answer get an answer that says so.
+ * that nobody is refused or cut off while a worker starts again. When one dies, its connections end with an answer
+ * that says so, unless it had begun an answer. None goes to another worker: the dead one may have read a part of a
+ * request, and the rest would be taken for the next request.
  */
 import type { Worker } from 'node:cluster';
 import { createServer as createHttpServer } from 'node:http';
@@ -30,9 +31,6 @@ export interface FrontDoorOptions extends ListenOptions {
 interface Connection {
   readonly slot: number;
   readonly socket: Socket;
-  owner: Attendant | undefined;
-  /** Whether a worker had it that died, perhaps with what it had read and not noted yet. */
-  isHandedAgain: boolean;
   /** Ends the wait for a worker. */
   timer: NodeJS.Timeout | undefined;
 }
@@ -47,8 +45,6 @@ interface Attendant {
 
 /** How long a connection waits for a worker before the primary answers itself; SageMaker waits 2 s for a ping. */
 const LONGEST_WAIT_MS = 800;
-/** The same for a connection of a worker that died, on which mostly nothing was asked yet. */
-const LONGEST_KEPT_MS = 10_000;
 /** How long what a client still sends is read, so that it sees the answer. */
 const DRAIN_MS = 2000;
 /** Between two lines of the log about the same. */
@@ -121,7 +117,7 @@ export class FrontDoor {
   #take(socket: Socket): void {
     socket.on('error', () => undefined);
     const slot = this.#freeSlots.pop() ?? this.#slots++;
-    this.#place({ slot, socket, owner: undefined, isHandedAgain: false, timer: undefined });
+    this.#place({ slot, socket, timer: undefined });
   }
 
   /** To the worker with the fewest, in turns, else into the waiting room. */
@@ -134,11 +130,9 @@ export class FrontDoor {
     }
     this.#waiting.delete(connection);
     clearTimeout(connection.timer);
-    connection.owner = owner;
     owner.connections.add(connection);
     noteState(owner.states, connection.slot, CONNECTION_STATE.idle);
-    const { slot, isHandedAgain } = connection;
-    const message: PrimaryMessage = { kind: 'connection', slot, isHandedAgain };
+    const message: PrimaryMessage = { kind: 'connection', slot: connection.slot };
     // The handle itself, because of a socket the channel would close our end.
     const handle = handleOf(connection.socket);
     if (handle) owner.worker.send(message, handle as Socket, {}, () => undefined);
@@ -158,19 +152,13 @@ export class FrontDoor {
   }
 
   #wait(connection: Connection): void {
-    const { isHandedAgain } = connection;
-    connection.owner = undefined;
     this.#waiting.add(connection);
-    connection.timer = setTimeout(
-      () => {
-        if (isHandedAgain) return this.#answer(connection, 'PROCESS_GONE');
-        this.#waiting.delete(connection);
-        this.#free(connection);
-        this.#fallback.emit('connection', connection.socket);
-        connection.socket.resume();
-      },
-      isHandedAgain ? LONGEST_KEPT_MS : LONGEST_WAIT_MS,
-    );
+    connection.timer = setTimeout(() => {
+      this.#waiting.delete(connection);
+      this.#free(connection);
+      this.#fallback.emit('connection', connection.socket);
+      connection.socket.resume();
+    }, LONGEST_WAIT_MS);
   }
 
   #closed(attendant: Attendant, slot: number): void {
@@ -190,17 +178,12 @@ export class FrontDoor {
     let cut = 0;
     for (const connection of attendant.connections) {
       const state = states[connection.slot];
-      if (state === CONNECTION_STATE.idle && !this.#isClosing) {
-        connection.isHandedAgain = true;
-        this.#place(connection);
-      } else if (state === CONNECTION_STATE.asked) {
-        asked += 1;
-        this.#answer(connection, this.#isClosing ? 'SHUTTING_DOWN' : 'PROCESS_GONE');
-      } else {
-        if (state === CONNECTION_STATE.answering) cut += 1;
+      if (state === CONNECTION_STATE.asked) asked += 1;
+      if (state === CONNECTION_STATE.answering) {
+        cut += 1;
         this.#free(connection);
         connection.socket.destroy();
-      }
+      } else this.#answer(connection, this.#isClosing ? 'SHUTTING_DOWN' : 'PROCESS_GONE');
     }
     if (asked + cut > 0) {
       const { log } = this.#options;
@@ -223,7 +206,6 @@ export class FrontDoor {
   }
 
   #free(connection: Connection): void {
-    connection.owner = undefined;
     this.#freeSlots.push(connection.slot);
   }
 }

@@ -3,13 +3,6 @@ import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { ConnectionSource } from '../http/connection-source.ts';
 import { CONNECTION_STATE, noteState, STATES_FILE } from './connection-states.ts';
 import { HANDED_PORT, type PrimaryMessage, type WorkerMessage } from './messages.ts';
-import { rawReply } from './raw-reply.ts';
-
-/**
- * How long nothing may come on a connection whose worker died: it may have died between reading a request and noting
- * it, and then nothing ever comes.
- */
-const SILENT_MS = 2000;
 
 interface Handed {
   readonly slot: number;
@@ -24,7 +17,7 @@ export function handedConnections(highWaterMark: number): ConnectionSource {
   process.on('message', (message: PrimaryMessage, handle: unknown) => {
     if (message.kind !== 'connection' || !handle) return;
     const socket = socketOf(handle, highWaterMark);
-    const { slot, isHandedAgain } = message;
+    const { slot } = message;
     known.set(socket, { slot, requests: 0 });
     socket.once('close', () => {
       noteState(STATES_FILE, slot, CONNECTION_STATE.idle);
@@ -32,7 +25,6 @@ export function handedConnections(highWaterMark: number): ConnectionSource {
     });
     if (take) take(socket);
     else socket.destroy();
-    if (isHandedAgain) answerIfSilent(socket);
   });
   return {
     port: Number(process.env[HANDED_PORT]),
@@ -60,15 +52,6 @@ export function handedConnections(highWaterMark: number): ConnectionSource {
       if (handed.requests === 0) noteState(STATES_FILE, handed.slot, CONNECTION_STATE.idle);
     },
   };
-}
-
-/** Ends a connection on which nothing comes with an answer that says what may have been lost. */
-function answerIfSilent(socket: Socket): void {
-  const timer = setTimeout(() => {
-    if (socket.bytesRead > 0 || socket.destroyed) return;
-    socket.end(rawReply('PROCESS_GONE'), () => socket.destroy());
-  }, SILENT_MS);
-  socket.once('close', () => clearTimeout(timer));
 }
 
 /** As a server of Node makes it, which lets its port choose; the option that takes a handle has no type. */

@@ -18,8 +18,8 @@ export type WorkerMessage =
 
 /** From the primary. */
 export type PrimaryMessage =
-  /** With a handle: a connection, where its state is noted, and whether another worker had it that died. */
-  | { readonly kind: 'connection'; readonly slot: number; readonly isHandedAgain: boolean }
+  /** With a handle: a connection, and where its state is noted. */
+  | { readonly kind: 'connection'; readonly slot: number }
   /** Asks for the worker's metrics. */
   | { readonly kind: 'metrics'; readonly id: number }
   /** The metrics of all processes, as text. */
