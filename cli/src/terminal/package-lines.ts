@@ -1,8 +1,8 @@
 /** What `package` shows to people: each step ticked, the answer that was given, and the next command. */
 import { isAbsolute, relative } from 'node:path';
 import { formatMs, type PackageResult, type VerifyReport } from '@sagemaker-tfs/model-packaging';
+import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { printable } from '../output/printable.ts';
-import { shellWord } from '../output/shell-word.ts';
 import { fitted, type Style, shortBytes } from './style.ts';
 
 /** Columns of a step's name. */

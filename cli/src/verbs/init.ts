@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
+import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { type Command, Option } from 'commander';
 import { comesFromTarballs, installCommand, TEMPLATES, type Template } from '../init/templates.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
-import { shellWord } from '../output/shell-word.ts';
 
 interface InitOptions {
   readonly model?: string;

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
+import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { Command } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { remark } from '../output/quiet.ts';
-import { shellWord } from '../output/shell-word.ts';
 import { fitted, type Style } from '../terminal/style.ts';
 
 interface InspectOptions {

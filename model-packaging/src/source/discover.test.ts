@@ -58,6 +58,40 @@ describe('any source', () => {
   });
 });
 
+describe('several models that cannot be told apart by name', () => {
+  /** Packages what the command in the message names, as a shell reads it. */
+  async function packAsAdvised(message: string) {
+    const command = message.slice(message.indexOf('sagemaker-tfs package '));
+    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' });
+    const models = words.split('\n').flatMap((word) => {
+      const [name, source] = word.split('=');
+      return name && source ? [{ name, source }] : [];
+    });
+    return (await packageModel({ models, out: scratch.path('model.tar.gz') })).manifest.models;
+  }
+
+  test.each([
+    ['without versions', ['cats', 'dogs'], 'BAD_VERSION', ['cats', 'dogs']],
+    ['of one name', ['a/model/1', 'b/model/1'], 'BAD_OPTION', ['a-model', 'b-model']],
+    ['with a name of its own', ['-my cats-/1', 'dogs/1'], 'BAD_OPTION', ['my-cats', 'dogs']],
+  ] as const)('%s: the message has the command that names each', async (_, places, code, names) => {
+    for (const place of places) scratch.model('strings', `zoo's/${place}`);
+    const error = await pack(scratch.path("zoo's")).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code });
+    const models = await packAsAdvised((error as Error).message);
+    expect(models.map(({ name }) => name)).toEqual(names);
+  });
+
+  test('where one is wanted', async () => {
+    for (const place of ['cats/1', 'dogs/2']) scratch.model('strings', `zoo/${place}`);
+    const models = [{ name: 'pets', source: scratch.path('zoo') }];
+    const packing = packageModel({ models, out: scratch.path('model.tar.gz') });
+    const error = await packing.catch((thrown: unknown) => thrown);
+    expect((error as Error).message).toContain("several models (cats, dogs), but 'pets' names one");
+    expect(await packAsAdvised((error as Error).message)).toHaveLength(2);
+  });
+});
+
 test('links inside of the model are followed', async () => {
   const model = scratch.model('strings', 'model/1');
   renameSync(join(model, 'saved_model.pb'), join(model, 'real.pb'));

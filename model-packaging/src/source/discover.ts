@@ -1,8 +1,9 @@
 /** Finds the models and versions in a directory: `saved_model.pb` in directories whose names are numbers. */
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { PackagingError } from '../errors.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
+import { nameEach } from './name-each.ts';
 import { noModelBelow } from './near-misses.ts';
 import { isInside, listNames, resolveLink } from './walk.ts';
 
@@ -47,6 +48,7 @@ export function discoverModels(root: string, rootName: string): ModelSource[] {
 function discoverBelow(root: string, rootName: string): ModelSource[] {
   const savedModels = withoutLinked(findSavedModels(root, 0, realpathSync(root)));
   if (savedModels.length === 0) throw noModelBelow(root, MAX_DEPTH);
+  requireVersions(root, savedModels);
   const parents = new Map<string, VersionSource[]>();
   for (const directory of savedModels) {
     const parent = dirname(directory);
@@ -63,6 +65,17 @@ function discoverBelow(root: string, rootName: string): ModelSource[] {
     parents.set(parent, versions);
   }
   return nameModels(parents, root, rootName);
+}
+
+/** @throws PackagingError BAD_VERSION for several models side by side, none of them in a version directory */
+function requireVersions(root: string, savedModels: readonly string[]): void {
+  const isVersion = (path: string) => VERSION.test(basename(path));
+  if (savedModels.length < 2 || savedModels.some(isVersion)) return;
+  const names = savedModels.map((path) => `'${relative(root, path)}'`).join(', ');
+  throw new PackagingError(
+    'BAD_VERSION',
+    `${root} holds ${savedModels.length} SavedModels, but none in a version directory such as 1: ${names}. ${nameEach(root, savedModels)}`,
+  );
 }
 
 /** Without the directories that a version among them links to (`1 -> run-a`): they are that version. */
@@ -92,7 +105,10 @@ function nameModels(
   if (twin) {
     throw new PackagingError(
       'BAD_OPTION',
-      `${twin.parent}: another model is named '${twin.name}' too. Give each model a name of its own (NAME=DIRECTORY).`,
+      `${twin.parent}: another model is named '${twin.name}' too. ${nameEach(
+        root,
+        models.map(({ parent: directory }) => directory),
+      )}`,
     );
   }
   return models.map(({ name, versions }) => ({ name, versions }));
@@ -165,7 +181,7 @@ function parseVersion(directory: string): string {
   if (!VERSION.test(name)) {
     throw new PackagingError(
       'BAD_VERSION',
-      `${directory} holds a SavedModel, but its name '${name}' is not a version number. TensorFlow Serving loads only directories named with digits: rename it, for example to 1.`,
+      `${directory} holds a SavedModel, but its name '${name}' is not a version number. TensorFlow Serving loads only directories named with digits: give this directory itself, or rename it, for example to 1.`,
     );
   }
   const version = BigInt(name);

@@ -1,6 +1,8 @@
 /** From what the caller names to models and versions on disk. */
+import { dirname } from 'node:path';
 import { PackagingError } from '../errors.ts';
-import { discoverModels, type ModelSource } from './discover.ts';
+import { discoverModels, type ModelSource, type VersionSource } from './discover.ts';
+import { nameEach } from './name-each.ts';
 import type { OpenedSource } from './open-source.ts';
 
 /** A model as the caller names it. */
@@ -26,8 +28,12 @@ export function modelsIn({ directory, name }: OpenedSource): ModelSource[] {
   if (only && models.length === 1) {
     return [{ ...only, name: isName(only.name) ? only.name : DEFAULT_NAME }];
   }
-  for (const model of models) requireName(model.name);
-  return models;
+  const unusable = models.find((model) => !isName(model.name));
+  if (!unusable) return models;
+  throw new PackagingError(
+    'BAD_OPTION',
+    `${nameFault(unusable.name)} ${nameEach(directory, models.map(directoryOf))}`,
+  );
 }
 
 /** The one model of a source under the caller's name. @throws PackagingError */
@@ -42,7 +48,7 @@ export function namedModel(
     const names = found.map((other) => other.name).join(', ');
     throw new PackagingError(
       'BAD_OPTION',
-      `${source} holds several models (${names}), but '${name}' names one. Name each: NAME=DIRECTORY.`,
+      `${source} holds several models (${names}), but '${name}' names one. ${nameEach(opened.directory, found.map(directoryOf))}`,
     );
   }
   return { name, versions: versions ? pickVersions(model, versions, source) : model.versions };
@@ -61,10 +67,16 @@ function isName(name: string): boolean {
 
 function requireName(name: string): void {
   if (isName(name)) return;
-  throw new PackagingError(
-    'BAD_OPTION',
-    `'${name}' cannot name a model: use letters, digits, '.', '_' and '-', and not 'code', which holds the handler.`,
-  );
+  throw new PackagingError('BAD_OPTION', nameFault(name));
+}
+
+function nameFault(name: string): string {
+  return `'${name}' cannot name a model: use letters, digits, '.', '_' and '-', and not 'code', which holds the handler.`;
+}
+
+/** The directory above a model's versions. */
+function directoryOf({ versions }: ModelSource): string {
+  return dirname((versions[0] as VersionSource).directory);
 }
 
 function pickVersions(model: ModelSource, wanted: readonly string[], source: string) {
