@@ -22,6 +22,27 @@ test('only warnings and errors of the runtime are shown, in words; all of it on 
   expect(log.toggle()).toBe(false);
 });
 
+test('an error is shown whole, a warning in one line', () => {
+  const shown: string[] = [];
+  const log = quietLog(STYLE, (text) => shown.push(text));
+  const msg = `version 1 does not load: ${'x'.repeat(60)} Op type not registered 'AddV9'`;
+  log.take(line({ level: 'error', msg }) + line({ level: 'warn', msg }));
+  expect(shown).toEqual([`✗ ${msg}`, fitted(`! ${msg}`, 40)]);
+});
+
+test('the hint at the raw log comes once, and not to those who have seen it', () => {
+  const shown: string[] = [];
+  const log = quietLog(STYLE, (text) => shown.push(text));
+  log.hint();
+  log.hint();
+  expect(shown).toEqual(['  l shows the raw log of it']);
+  const other = quietLog(STYLE, (text) => shown.push(text));
+  other.toggle();
+  other.toggle();
+  other.hint();
+  expect(shown).toHaveLength(1);
+});
+
 test('a line never takes more columns than there are, and colors only where they are wanted', () => {
   expect(fitted('äöü…😀 end', 6)).toBe('äöü…😀…');
   expect([0, 99, 100, 1_234, 12_345, 3_000_000].map(shortBytes)).toEqual([

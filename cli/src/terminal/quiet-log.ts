@@ -1,4 +1,5 @@
 /** The runtime's log for people: kept, shown raw when they ask, and otherwise only what warns of something. */
+import { printable } from '../output/printable.ts';
 import { fitted, type Style } from './style.ts';
 
 /** Lines that `l` shows of what was before. */
@@ -12,14 +13,15 @@ export interface QuietLog {
   readonly take: (text: string) => void;
   /** Switches between raw lines and warnings only. @returns whether raw lines are shown now */
   toggle(): boolean;
-  /** The last lines, for when something went wrong. */
-  tail(): readonly string[];
+  /** Says once that `l` shows the raw lines, unless they were shown before. */
+  hint(): void;
 }
 
 /** @param write shows a line */
 export function quietLog(style: Style, write: (line: string) => void): QuietLog {
   const kept: string[] = [];
   let raw = false;
+  let isHinted = false;
   let rest = '';
   return {
     take(text) {
@@ -34,10 +36,14 @@ export function quietLog(style: Style, write: (line: string) => void): QuietLog 
     },
     toggle() {
       raw = !raw;
+      isHinted = true;
       if (raw) for (const line of kept) write(line);
       return raw;
     },
-    tail: () => kept,
+    hint() {
+      if (!isHinted) write(style.quiet('  l shows the raw log of it'));
+      isHinted = true;
+    },
   };
 }
 
@@ -51,9 +57,11 @@ export function warningOf(line: string, style: Style): string | undefined {
   if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined;
   // Lines of the model server are marked by the runtime; of those only errors matter here.
   if (source === MODEL_SERVER && level === 'warn') return undefined;
-  const message = [msg, err?.message].filter((part) => typeof part === 'string' && part !== '');
-  const mark = level === 'warn' ? style.strong('!') : style.bad('✗');
-  return `${mark} ${fitted(message.join(': ').split('\n')[0] ?? '', style.width - 2)}`;
+  const parts = [msg, err?.message].filter((part) => typeof part === 'string' && part !== '');
+  const message = parts.join(': ').split('\n')[0] ?? '';
+  if (level === 'warn') return `${style.strong('!')} ${fitted(message, style.width - 2)}`;
+  // Whole: its end may be the reason.
+  return `${style.bad('✗')} ${printable(message)}`;
 }
 
 interface LogEntry {

@@ -77,6 +77,23 @@ test('what is served, a line for each request, reload by key and by source, quit
   expect(await terminal.ended).toBe(0);
 });
 
+test('after a handler has thrown, a hint at the raw log, which has the stack', async () => {
+  const handler = join(work, 'inference.ts');
+  writeFileSync(handler, "export const handler = () => { throw new Error('my bug'); };");
+  const port = await freePort();
+  const args = ['serve', join(DIGITS, 'model'), '--handler', handler, '--port', String(port)];
+  terminal = startTerminal(args);
+  await terminal.until('q quit');
+  expect(terminal.text()).not.toContain('l shows the raw log');
+  await post(`http://127.0.0.1:${port}`, 'x');
+  await terminal.until('l shows the raw log');
+  expect(terminal.text()).toContain('my bug');
+  terminal.type('l');
+  await terminal.until('"stack":');
+  terminal.type('q');
+  expect(await terminal.ended).toBe(0);
+});
+
 test('--json in a terminal gives what a pipe gets; Ctrl-C ends it', async () => {
   const port = await freePort();
   terminal = startTerminal(['serve', join(DIGITS, 'model'), '--json', '--port', String(port)]);
@@ -84,6 +101,15 @@ test('--json in a terminal gives what a pipe gets; Ctrl-C ends it', async () => 
   expect(terminal.text()).toContain('"level":"info"');
   terminal.type('\x03');
   expect(await terminal.ended).toBe(0);
+});
+
+test('a model that TensorFlow refuses: its reason, whole', async () => {
+  cpSync(join(ROOT, 'test/fixtures/models/half_plus_two/2'), join(work, '1'), { recursive: true });
+  const file = join(work, '1', 'saved_model.pb');
+  writeFileSync(file, readFileSync(file, 'latin1').replaceAll('AddV2', 'AddV9'), 'latin1');
+  terminal = startTerminal(['serve', work, '--port', String(await freePort())]);
+  expect(await terminal.ended).toBe(1);
+  expect(terminal.text()).toMatch(/Op type not registered 'AddV9'/);
 });
 
 test('a model that cannot be loaded: why, and status 1', async () => {

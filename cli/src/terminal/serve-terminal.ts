@@ -32,6 +32,7 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
     onExchange: (exchange) => {
       const isSilent = exchange.path === SILENT && exchange.status === 200;
       if (!isSilent) write(exchangeLine(exchange, style));
+      if (exchange.status >= 500 && process.stdin.isTTY) log.hint();
     },
   })
     .catch((error: unknown) => {
@@ -40,7 +41,7 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
     })
     .finally(() => process.stdout.write('\r\x1b[K'));
   if (!session) return;
-  const reload = reloading(session, stop.signal, write);
+  const reload = reloading(session, stop.signal, log, write);
   const release = listenToKeys({
     on: { q: () => stop.abort(), r: () => void reload(), l: () => toggle(log, write) },
     interrupt: () => stop.abort(),
@@ -85,7 +86,7 @@ function toggle(log: QuietLog, write: Write): void {
 }
 
 /** One reload at a time; what is asked for meanwhile follows once. */
-function reloading(session: ServeSession, signal: AbortSignal, write: Write) {
+function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, write: Write) {
   const style = styleOf(process.stdout);
   let running = false;
   let again = false;
@@ -106,6 +107,7 @@ function reloading(session: ServeSession, signal: AbortSignal, write: Write) {
       // Whole, as a compile error shows its place.
       write(`${style.bad('✗')} not reloaded, the version before goes on`);
       for (const line of explain(error).split('\n')) write(`  ${line}`);
+      if (process.stdin.isTTY) log.hint();
     }
     running = false;
     if (again) {
