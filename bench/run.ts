@@ -1,6 +1,8 @@
 /** `npm run bench`: measures, writes `bench/results/` and `bench/RESULTS.md`. */
 import { loadavg } from 'node:os';
+import { delimiter } from 'node:path';
 import { parseArgs } from 'node:util';
+import { prepareServer } from '../test/real-server/server.ts';
 import type { Bench, BenchContext } from './lib/bench.ts';
 import { isMet } from './lib/bench.ts';
 import { processorTicks, stolenSince } from './lib/process-stats.ts';
@@ -9,12 +11,15 @@ import { redrawCharts, writeReport, writeResult } from './lib/report.ts';
 import { BENCHES } from './questions.ts';
 
 const USAGE = `usage: npm run bench -- [--only NAME[,NAME]] [--quick] [--model-size MB] [--pictures COUNT]
+                     [--model-server PATH]
        npm run bench -- --redraw
 
   --only        of these alone: ${BENCHES.map(({ name }) => name).join(', ')}
   --quick       short windows: figures to look at, none to keep
   --model-size  megabytes of the model that is packaged (default: 160, with --quick 64)
-  --pictures    pictures of the local batch job (default: 10000, with --quick 1000)
+  --pictures    pictures of batch-local, and of each turn of full-load (default: 10000, with --quick 1000)
+  --model-server  a tensorflow_model_server to measure with, or the directory that holds it (default: the first on PATH,
+                else the local model server)
   --redraw      measures nothing: draws the charts and pages of the committed results again
 `;
 
@@ -24,6 +29,8 @@ const WINDOW = { full: 1.3, quick: 0.6 };
 interface Arguments {
   readonly chosen: readonly Bench[];
   readonly redraw: boolean;
+  /** Path of a model server. */
+  readonly modelServer: string | undefined;
   readonly context: BenchContext;
 }
 
@@ -34,6 +41,7 @@ function readArguments(): Arguments | undefined {
       quick: { type: 'boolean', default: false },
       'model-size': { type: 'string' },
       pictures: { type: 'string' },
+      'model-server': { type: 'string' },
       redraw: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -49,6 +57,7 @@ function readArguments(): Arguments | undefined {
   return {
     chosen,
     redraw: values.redraw,
+    modelServer: values['model-server'],
     context: {
       quick,
       seconds: quick ? WINDOW.quick : WINDOW.full,
@@ -71,7 +80,21 @@ async function main(): Promise<void> {
     writeReport(BENCHES);
     return;
   }
-  const { chosen, context } = wanted;
+  if (wanted.modelServer === undefined) return measure(wanted, undefined);
+  const server = await prepareServer({ binary: wanted.modelServer });
+  try {
+    process.env.PATH = `${server.bin}${delimiter}${process.env.PATH}`;
+    await measure(wanted, server.version.split('\n')[0]);
+  } finally {
+    await server.remove();
+  }
+}
+
+/** @param modelServer what a model server that was asked for prints as its version */
+async function measure(
+  { chosen, context }: Arguments,
+  modelServer: string | undefined,
+): Promise<void> {
   const failures: string[] = [];
   const loadBefore = loadavg()[0] ?? 0;
   await buildPrograms();
@@ -85,7 +108,12 @@ async function main(): Promise<void> {
     });
     try {
       const findings = await bench.run(context);
-      writeResult(bench, findings, { quick: context.quick, loadBefore, ...spent() });
+      writeResult(bench, findings, {
+        quick: context.quick,
+        loadBefore,
+        ...(modelServer !== undefined && { modelServer }),
+        ...spent(),
+      });
       for (const target of findings.targets ?? []) {
         const { what, bound, measured, unit } = target;
         context.log(

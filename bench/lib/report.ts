@@ -14,7 +14,7 @@ const RESULTS = join(ROOT, 'bench', 'results');
 export function writeResult(
   bench: Bench,
   findings: Findings,
-  run: Pick<Result, 'quick' | 'seconds' | 'loadBefore' | 'stolen'>,
+  run: Pick<Result, 'quick' | 'seconds' | 'loadBefore' | 'stolen' | 'modelServer'>,
 ): void {
   mkdirSync(RESULTS, { recursive: true });
   for (const file of readdirSync(RESULTS)) {
@@ -115,9 +115,11 @@ function section(result: Result): string[] {
   ];
 }
 
-function circumstances({ seconds, stolen }: Result): string[] {
-  if (!stolen) return [];
+function circumstances({ seconds, stolen, modelServer }: Result): string[] {
+  const server = modelServer === undefined ? [] : [`In front of ${modelServer}.`, ''];
+  if (!stolen) return server;
   return [
+    ...server,
     `Measured in ${figure(seconds)} s, in which the host of this virtual machine took ${figure(stolen * 100)}% of the processor time that was wanted.`,
     '',
   ];

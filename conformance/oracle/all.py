@@ -5,6 +5,7 @@ python3 all.py OUT (short|full) SECTION...
 
 import json
 import sys
+from importlib.metadata import version
 
 import archives
 import arrays
@@ -15,12 +16,14 @@ import images
 import models
 import numpy as np
 import PIL
+import sagemaker_records
 import tensorflow as tf
 
 SECTIONS = (
     arrays.arrays,
     arrays.protos,
     arrays.records,
+    sagemaker_records.sagemaker_records,
     arrays.casts,
     arrays.digits,
     archives.archives,
@@ -35,5 +38,10 @@ SECTIONS = (
 for section in SECTIONS:
     if section.__name__ in sys.argv[3:]:
         common.write(section.__name__, section())
-versions = {"TensorFlow": tf.__version__, "NumPy": np.__version__, "Pillow": PIL.__version__}
+versions = {
+    "TensorFlow": tf.__version__,
+    "NumPy": np.__version__,
+    "Pillow": PIL.__version__,
+    "SageMaker's Python SDK": version("sagemaker"),
+}
 (common.OUT / "versions.json").write_text(json.dumps(versions))

@@ -4,11 +4,13 @@ import type { Section } from './case.ts';
 import { documents } from './documents.ts';
 import { images } from './images.ts';
 import { models } from './models.ts';
+import { sagemakerRecords } from './sagemaker-records.ts';
 import { server } from './server.ts';
 
 /** All kinds, in the order of the report. */
 export const SECTIONS: readonly Section[] = [
   ...arrays,
+  ...sagemakerRecords,
   ...documents,
   ...server,
   ...images,

@@ -37,6 +37,21 @@ describe('reads what SageMaker’s Python SDK writes', () => {
     ]);
   });
 
+  test('a sparse row of zeros has neither keys nor values', () => {
+    const value = { case: 'int32Tensor' as const, value: { shape: [2n, 3n] } };
+    const record = toBinary(
+      RecordSchema,
+      create(RecordSchema, { features: { values: { value } } }),
+    );
+    expect(nested(decodeSageMakerRecord(record).features.values)).toEqual([
+      'int32',
+      [
+        [0, 0, 0],
+        [0, 0, 0],
+      ],
+    ]);
+  });
+
   test('bytes', () => {
     const [image] = records('images');
     expect(nested(image?.features.image)).toEqual([
@@ -81,6 +96,7 @@ describe('refused, naming the feature', () => {
       'key 2 is outside shape [2]',
     ],
     [float32({ values: [1], keys: [0n, 1n], shape: [2n] }), 'MALFORMED', '2 keys for 1 values'],
+    [float32({ shape: [1n << 40n] }), 'TOO_LARGE', 'sparse values of shape'],
     [
       float32({ values: [1], keys: [0n], shape: [1n << 40n] }),
       'TOO_LARGE',

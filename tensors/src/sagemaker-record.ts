@@ -54,8 +54,8 @@ export const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
 };
 
 /**
- * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`) are made dense;
- * bytes are string tensors.
+ * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`, or a shape and no values) are
+ * made dense; bytes are string tensors.
  * @throws TensorError MALFORMED, SHAPE_MISMATCH, TOO_LARGE beyond the limits, naming the feature
  */
 export function decodeSageMakerRecord(
@@ -179,11 +179,13 @@ function readVector(
     throw new TensorError('MALFORMED', `a shape of more than ${MAX_RANK} dimensions`);
   }
   const elements = elementCount(shape);
-  if (keys.length === 0 && count !== elements) {
+  // A sparse vector of zeros alone has no keys either.
+  const isDense = keys.length === 0 && (count > 0 || elements === 0);
+  if (isDense && count !== elements) {
     throw new TensorError('SHAPE_MISMATCH', `${count} values for shape ${shapeText(shape)}`);
   }
   const dense = numericTensor(dtype, [count], decodeValues(dtype, count, [...values]));
-  if (keys.length === 0) return { ...dense, shape };
+  if (isDense) return { ...dense, shape };
   if (sizes.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape');
   if (keys.length !== count) {
     throw new TensorError('MALFORMED', `${keys.length} keys for ${count} values`);

@@ -137,7 +137,13 @@ async function runBenchmarks(
   { benchmarks, quick }: Arguments,
 ): Promise<string | undefined> {
   if (benchmarks.length === 0) return undefined;
-  const bench = [join(ROOT, 'bench/run.ts'), '--only', benchmarks.join(',')];
+  const bench = [
+    join(ROOT, 'bench/run.ts'),
+    '--only',
+    benchmarks.join(','),
+    '--model-server',
+    server.bin,
+  ];
   const { stderr } = await execa('npx', ['tsx', ...bench, ...(quick ? ['--quick'] : [])], {
     cwd: ROOT,
     env: environmentOf(server),
