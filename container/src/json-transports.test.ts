@@ -1,4 +1,6 @@
 /** JSON bodies in TensorFlow Serving's forms: handed on over REST, read here for gRPC and in-process, answered alike. */
+
+import { create, toBinary } from '@bufbuild/protobuf';
 import {
   decodeNpy,
   encodeNpy,
@@ -6,6 +8,12 @@ import {
   type TensorMap,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
+import {
+  ExampleSchema,
+  type Feature,
+  FloatListSchema,
+  Int64ListSchema,
+} from '@sagemaker-tfs/tensors/protos';
 import { type FixtureModel, fixtureModels, loadGoldens } from '../../test/fixtures/index.ts';
 import { createModelDir } from './testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
@@ -274,6 +282,26 @@ describe('what only some of the backends would take is answered by all', () => {
     expect(without.status).toBe(200);
     expect(await askAlike('tf1_classifier', body, ',tfs-method=classify')).toEqual(without);
     expect(await askAlike('tf1_classifier', body)).toEqual(await askAlike('tf1_classifier', left));
+  });
+
+  test.each<[string, NonNullable<Feature['kind']>, number]>([
+    ['no list', { case: undefined }, 200],
+    ['an empty list of its type', { case: 'int64List', value: create(Int64ListSchema) }, 400],
+    ['an empty list of another type', { case: 'floatList', value: create(FloatListSchema) }, 400],
+  ])('a serialized tf.Example with %s for a default', async (_what, kind, expected) => {
+    const size = { kind: { case: 'floatList' as const, value: { value: [1, 2] } } };
+    const of = (feature: Record<string, object>) => {
+      const bytes = toBinary(ExampleSchema, create(ExampleSchema, { features: { feature } }));
+      const instances = [{ b64: Buffer.from(bytes).toString('base64') }];
+      return askAlike('tf1_classifier', JSON.stringify({ instances }), ',tfs-method=classify');
+    };
+    const { status, body } = await of({ size, count: { kind } });
+    // As tf.io.parse_example has it.
+    expect([status, body.error]).toEqual([
+      expected,
+      expected === 200 ? undefined : expect.stringContaining('count'),
+    ]);
+    if (status === 200) expect(body).toEqual((await of({ size })).body);
   });
 
   test('a required feature that is an empty list is a missing one', async () => {

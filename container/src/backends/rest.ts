@@ -27,8 +27,8 @@ export interface RestBackendOptions {
   readonly maxReplyBytes: number;
   /** What a tf.Example for classify or regress may hold. */
   readonly exampleLimits: ExampleLimits;
-  /** The backend for what REST has no form for: empty tensors whose lists do not tell their shape. */
-  readonly overGrpc: () => Promise<Backend>;
+  /** The backend for what REST has no form for: empty tensors whose lists do not tell their shape, empty lists in examples. */
+  readonly overGrpc: () => Promise<Required<Pick<Backend, 'predict' | 'examples'>>>;
 }
 
 /** Predicts over REST on the instances of a pool, which stays the caller's to close. */
@@ -37,7 +37,7 @@ export class RestBackend implements Backend {
   readonly #pool: InstancePool;
   readonly #client: HttpClient;
   readonly #exampleLimits: ExampleLimits;
-  readonly #overGrpc: () => Promise<Backend>;
+  readonly #overGrpc: RestBackendOptions['overGrpc'];
   readonly #signatures: SignatureCache;
 
   constructor(pool: InstancePool, options: RestBackendOptions) {
@@ -72,8 +72,9 @@ export class RestBackend implements Backend {
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { model, method, signal } = request;
-    const { version } = await this.#signatures.entry(model);
     const body = examplesRequestBody(request, this.#exampleLimits);
+    if (!body) return (await this.#overGrpc()).examples(request);
+    const { version } = await this.#signatures.entry(model);
     const reply = await this.#post(model, method, body, signal);
     return {
       ...readExamplesReply(reply, method),

@@ -22,8 +22,11 @@ import type { DecodeLimits } from '../decode-limits.ts';
 /** What an example may make its reader allocate. */
 export type ExampleLimits = Pick<DecodeLimits, 'maxFeatures' | 'maxStrings'>;
 
+/** A feature without a list: TensorFlow takes it for one that is missing, which it does not do with an empty list. */
+export const NO_LIST: Tensor = numericTensor('float32', [0], new Float32Array(0));
+
 /**
- * The features of a serialized tf.Example as vectors: float32, int64 or string.
+ * The features of a serialized tf.Example as vectors: float32, int64, string or {@link NO_LIST}.
  * @returns undefined if the bytes are none, or one without features
  * @throws TensorError TOO_LARGE for one of too many features or strings
  */
@@ -64,7 +67,7 @@ function forEachMessage(
 /** A map entry: the name, and the `Feature`. */
 function readEntry(entry: Uint8Array, limits: ExampleLimits): [string, Tensor] {
   let name = '';
-  let tensor: Tensor = numericTensor('float32', [0], new Float32Array(0));
+  let tensor: Tensor = NO_LIST;
   forEachField(entry, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || (field !== 1 && field !== 2)) return false;
     if (field === 1) name = readString(reader);

@@ -1,14 +1,22 @@
 /** tf.Examples to the JSON of TensorFlow Serving's Classify and Regress API, and its results back. */
-import { parseJson, writeTensorJson } from '@sagemaker-tfs/tensors';
-import { decodeExample, type ExampleLimits } from '../../codecs/tf-example.ts';
+import { parseJson, type Tensor, type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { decodeExample, type ExampleLimits, NO_LIST } from '../../codecs/tf-example.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
 
-/** `{"signature_name", "examples": [{...}]}` */
+/**
+ * `{"signature_name", "examples": [{...}]}`
+ * @returns undefined if a feature has an empty list of floats, integers or bytes: JSON's `[]` is a feature without a list
+ */
 export function examplesRequestBody(
   { signature, examples }: ExamplesRequest,
   limits: ExampleLimits,
-): Uint8Array[] {
-  const objects = examples.map((example) => exampleJson(example, limits));
+): Uint8Array[] | undefined {
+  const objects: string[] = [];
+  for (const example of examples) {
+    const features = decodeExample(example, limits) ?? {};
+    if (Object.values(features).some(isEmptyList)) return undefined;
+    objects.push(exampleJson(features));
+  }
   const head = `{"signature_name":${JSON.stringify(signature)},"examples":[`;
   return [Buffer.from(`${head}${objects.join(',')}]}`)];
 }
@@ -26,8 +34,11 @@ export function readExamplesReply(
   return { classifications };
 }
 
-function exampleJson(bytes: Uint8Array, limits: ExampleLimits): string {
-  const features = decodeExample(bytes, limits) ?? {};
+function isEmptyList(feature: Tensor): boolean {
+  return feature.shape[0] === 0 && feature !== NO_LIST;
+}
+
+function exampleJson(features: TensorMap): string {
   const entries = Object.entries(features).map(([name, tensor]) => {
     const text = Buffer.concat([...writeTensorJson(tensor)]).toString('utf8');
     return `${JSON.stringify(name)}:${text}`;
