@@ -95,6 +95,34 @@ const scaling = z.strictObject({
     .optional()
     .describe('0 for asynchronous endpoints only. Default: 1.'),
   maxInstances: count.describe('Greatest number of instances.'),
+  schedule: z
+    .array(
+      z.strictObject({
+        when: z
+          .string()
+          .describe(
+            '`cron(0 8 ? * MON-FRI *)` with six fields, or once: `at(2026-12-24T18:00:00)`.',
+          ),
+        timeZone: z
+          .string()
+          .optional()
+          .describe("IANA's name, such as `Europe/Berlin`. Default: `UTC`."),
+        minInstances: z
+          .int()
+          .min(0)
+          .optional()
+          .describe("Fewest instances from then on. Default: the scaling's."),
+        maxInstances: count
+          .optional()
+          .describe("Most instances from then on. Default: the scaling's."),
+      }),
+    )
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      'Other limits by the clock: [Schedules](updating-and-rolling-back.md#fewer-instances-at-night-or-none). Default: the same at any time.',
+    ),
   target: z
     .union([
       z.strictObject({
@@ -161,6 +189,12 @@ const endpoint = z.strictObject({
     .optional()
     .describe('Instances at the start. Default: 1, or `scaling.minInstances`.'),
   scaling: scaling.optional().describe('Autoscaling. Default: a fixed number of instances.'),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe(
+      '`false` keeps everything but the endpoint, which then costs nothing and answers nothing. Default: `true`.',
+    ),
   serverless: z
     .strictObject({
       memoryGiB: z.int().min(1).max(6).describe('Memory.'),

@@ -28,6 +28,7 @@ export * from './monitoring.ts';
 export { parseConfig } from './parse-config.ts';
 export * from './realtime-endpoint.ts';
 export { AWS_RULES, type Rule } from './rules/index.ts';
+export type { ScheduledLimits } from './rules/scaling-schedule.ts';
 export { readConfig, runApp } from './run-app.ts';
 export * from './serving-image.ts';
 export * from './smoke-test/index.ts';

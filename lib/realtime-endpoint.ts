@@ -35,6 +35,7 @@ import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
 import { type BoundVariant, bindVariant } from './endpoint/variant.ts';
 import { allowLogging } from './model-role.ts';
+import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
 import { invalidProp } from './validation.ts';
 import { justifyWildcard } from './wildcards.ts';
 
@@ -94,6 +95,8 @@ export class RealtimeEndpoint extends EndpointBase {
   readonly isAsync: boolean;
   /** Where requests and answers of an asynchronous endpoint lie; undefined for others. */
   readonly asyncFiles: AsyncFiles | undefined;
+  /** Whether there is an endpoint; without, all but it is. */
+  readonly enabled: boolean;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
   protected readonly invokeActions: readonly string[];
@@ -101,7 +104,7 @@ export class RealtimeEndpoint extends EndpointBase {
   /** Names of the variants that autoscaling watches. */
   private readonly scaled = new Set<string>();
   private readonly config: CfnEndpointConfig;
-  private readonly resource: CfnEndpoint;
+  private readonly resource: CfnEndpoint | undefined;
   private readonly deployed: Construct;
 
   constructor(scope: Construct, id: string, own: RealtimeEndpointProps) {
@@ -111,6 +114,7 @@ export class RealtimeEndpoint extends EndpointBase {
     const props = withKeys(this, own);
     this.endpointName = props.endpointName ?? nameOf(this, props);
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
+    this.enabled = props.enabled ?? true;
     this.isAsync = props.asyncInference !== undefined;
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
     this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };
@@ -122,20 +126,23 @@ export class RealtimeEndpoint extends EndpointBase {
       props.shadowVariant && bindVariant(this, 'shadowVariant', props.shadowVariant, false);
     this.config = this.createConfig(props);
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
-    this.resource = this.createEndpoint(props);
     const logs = keepLogs(this, this.endpointName, props.logRetention ?? DEFAULT_LOG_RETENTION);
-    this.resource.node.addDependency(...this.allowRollback(), logs);
+    const permissions = this.allowRollback();
+    this.resource = this.enabled ? this.createEndpoint(props) : undefined;
+    this.resource?.node.addDependency(...permissions, logs);
     for (const { name, props } of this.variants) {
       if (props.scaling) this.autoScaleInstanceCount(props.scaling, name);
     }
     // When all is known: variants may be scaled by a call later.
     Aspects.of(this).add({ visit: (node) => node === this && this.warnOfFixedCounts() });
-    this.deployed = checkDeployed(this, {
-      endpoint: this.resource,
-      endpointName: this.endpointName,
-      endpointArn: this.endpointArn,
-      endpointConfigName: this.endpointConfigName,
-    });
+    this.deployed = this.resource
+      ? checkDeployed(this, {
+          endpoint: this.resource,
+          endpointName: this.endpointName,
+          endpointArn: this.endpointArn,
+          endpointConfigName: this.endpointConfigName,
+        })
+      : this.config;
   }
 
   /** Name that CloudFormation gave the configuration; another after every change. */
@@ -154,9 +161,10 @@ export class RealtimeEndpoint extends EndpointBase {
     return new QueueMetrics(this.endpointName);
   }
 
-  /** The endpoint itself. */
+  /** The endpoint itself. @throws where it is not enabled */
   get endpoint(): CfnEndpoint {
-    return this.resource;
+    if (this.resource) return this.resource;
+    return invalidProp(this, 'enabled', 'there is no endpoint', 'Leave it out, or give true');
   }
 
   /**
@@ -180,10 +188,10 @@ export class RealtimeEndpoint extends EndpointBase {
     if (variant === this.shadowVariant) refuse('a shadow cannot scale', 'Name another variant');
     const where = props.scaling ? `variants[${this.variants.indexOf(variant)}].scaling` : 'scaling';
     checkScaling(this, where, scaling, this.isAsync, props.instanceType);
-    const fewestInstances = Math.min(instanceCount, scaling.minInstances ?? 1);
+    const fewestInstances = Math.min(instanceCount, fewestAtAnyTime(scaling));
     checkTraffic(this, this.traffic, { variants: this.variants.length, fewestInstances });
     this.scaled.add(name);
-    if (scaling.registered === false) return;
+    if (scaling.registered === false || !this.resource) return;
     const scope = new Construct(this, `Scaling${name}`);
     addScaling(scope, this.endpointName, name, scaling);
     scope.node.addDependency(this.resource);

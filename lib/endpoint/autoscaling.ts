@@ -3,7 +3,13 @@ import { CfnScalableTarget, CfnScalingPolicy } from 'aws-cdk-lib/aws-application
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { checkInteger, checkRange, invalidProp, type Where } from '../validation.ts';
+import {
+  fewestAtAnyTime,
+  limitsOf,
+  type ScheduledLimits,
+  scheduledLimitsProblem,
+} from '../rules/scaling-schedule.ts';
+import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
 import { QueueMetrics } from './metrics.ts';
 
 /** The load that one instance should have; more adds instances, less removes them. */
@@ -26,6 +32,13 @@ export interface ScalingProps {
   readonly maxInstances: number;
   /** Load of one instance. */
   readonly target: ScalingTarget;
+  /**
+   * Other limits by the clock, such as fewer instances at night. An update that changes the scaling sets
+   * `minInstances` and `maxInstances` until the next time of the schedule.
+   * @default - the same limits at any time
+   * @see https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-scheduled-scaling.html
+   */
+  readonly schedule?: readonly ScheduledLimits[];
   /**
    * Pause after instances were added.
    * @default Duration.minutes(1)
@@ -76,6 +89,13 @@ export function checkScaling(
       `Give 1 or more, add 'asyncInference', or make the variant 'serverless'`,
     );
   }
+  for (const [i, entry] of (props.schedule ?? []).entries()) {
+    const at = `${prop}.schedule[${i}]`;
+    checkInteger(where, `${at}.maxInstances`, entry.maxInstances, 1, Number.MAX_SAFE_INTEGER);
+    checkInteger(where, `${at}.minInstances`, entry.minInstances, 0, Number.MAX_SAFE_INTEGER);
+    const [field, problem] = scheduledLimitsProblem(entry, props, async) ?? [];
+    refuseProblem(where, `${at}.${field}`, problem);
+  }
   if ('backlog' in target !== async) {
     invalidProp(
       where,
@@ -100,6 +120,7 @@ export function addScaling(
     resourceId: `endpoint/${endpointName}/variant/${variantName}`,
     minCapacity: minInstances,
     maxCapacity: maxInstances,
+    ...(props.schedule && { scheduledActions: props.schedule.map(scheduledAction(props)) }),
   });
   new CfnScalingPolicy(scope, 'TargetTracking', {
     policyName: `${endpointName}-${variantName}-target`,
@@ -112,7 +133,20 @@ export function addScaling(
       scaleInCooldown: (props.scaleInCooldown ?? Duration.minutes(5)).toSeconds(),
     },
   });
-  if (minInstances === 0) addWakeUp(scope, endpointName, variantName, scalable);
+  if (fewestAtAnyTime(props) === 0) addWakeUp(scope, endpointName, variantName, scalable);
+}
+
+/** An entry of the schedule, named by its place. */
+function scheduledAction(props: ScalingProps) {
+  return (entry: ScheduledLimits, index: number): CfnScalableTarget.ScheduledActionProperty => {
+    const { minInstances, maxInstances } = limitsOf(entry, props);
+    return {
+      scheduledActionName: `schedule-${index}`,
+      schedule: entry.when,
+      timezone: entry.timeZone ?? 'UTC',
+      scalableTargetAction: { minCapacity: minInstances, maxCapacity: maxInstances },
+    };
+  };
 }
 
 function metricFor(endpointName: string, target: ScalingTarget) {

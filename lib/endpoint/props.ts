@@ -54,6 +54,12 @@ export interface RealtimeEndpointProps {
    */
   readonly logRetention?: RetentionDays;
   /**
+   * Whether there is an endpoint. `false` takes it away, with its scaling and its check, and keeps everything else: the
+   * model, the configuration, buckets, logs, alarms, and the name for the day that it comes back.
+   * @default true
+   */
+  readonly enabled?: boolean;
+  /**
    * Name of the endpoint, unique in account and region. It is not left to CloudFormation because the
    * alarms that guard an update and the role's log permission need it before the endpoint exists. An
    * endpoint is replaced only when its name changes, so an old and a new one never collide.

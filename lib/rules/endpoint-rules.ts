@@ -2,11 +2,12 @@
 import type { EndpointConfig } from '../config.ts';
 import { deploymentTimeProblem } from './limits.ts';
 import { API, each, GUIDE, type Rule } from './rule.ts';
+import { fewestAtAnyTime, scheduledLimitsProblem } from './scaling-schedule.ts';
 
 /** Instances when autoscaling has taken away what it may. */
 function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number {
   if (!scaling) return instanceCount;
-  return scaling.minInstances ?? 1;
+  return fewestAtAnyTime(scaling);
 }
 
 export const ENDPOINT_RULES: readonly Rule[] = [
@@ -90,6 +91,19 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       if (scaling?.minInstances !== 0 || async) return undefined;
       const problem = '0 is for asynchronous endpoints';
       return ['scaling.minInstances', { problem, fix: `Give 1 or more, or 'async: true'` }];
+    }),
+  },
+  {
+    id: 'limits-by-the-clock',
+    says: 'A scheduled action has a cron expression of six fields or one moment, a time zone of IANA, and limits that the endpoint may have.',
+    source:
+      'https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html',
+    check: each('endpoint', ({ scaling, async }) => {
+      for (const [i, entry] of (scaling?.schedule ?? []).entries()) {
+        const found = scaling && scheduledLimitsProblem(entry, scaling, async);
+        if (found) return [`scaling.schedule[${i}].${found[0]}`, found[1]];
+      }
+      return undefined;
     }),
   },
   {

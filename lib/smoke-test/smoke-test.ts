@@ -8,7 +8,7 @@ import type { BoundVariant } from '../endpoint/variant.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
-import { checkInteger } from '../validation.ts';
+import { checkInteger, invalidProp } from '../validation.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
@@ -49,6 +49,10 @@ export class SmokeTest extends Construct {
   constructor(scope: Construct, id: string, props: SmokeTestProps) {
     super(scope, id);
     const { endpoint } = props;
+    if (!endpoint.enabled) {
+      const fix = 'Add the smoke test where the endpoint is enabled';
+      invalidProp(this, 'endpoint', 'it is not enabled, and answers nothing', fix);
+    }
     const { asyncFiles } = endpoint;
     const { iterations = asyncFiles ? 1 : 100 } = props;
     checkInteger(this, 'iterations', iterations, 1, 1000);

@@ -3,6 +3,7 @@ import { Aws, CfnOutput, Duration, Size, Stack, type StackProps } from 'aws-cdk-
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
+import type { ScalingProps } from '../endpoint/autoscaling.ts';
 import type { DeploymentProps } from '../endpoint/deployment.ts';
 import type { VariantProps } from '../endpoint/variant.ts';
 import { EndpointMonitoring } from '../monitoring.ts';
@@ -46,7 +47,7 @@ export class ServingStack extends Stack {
       endpoint: this.endpoint,
       ...(config.alarmEmail && { alarmTopic: emailTopic(this, 'Alarms', config.alarmEmail) }),
     });
-    this.createSmokeTest(config, network);
+    if (this.endpoint.enabled) this.createSmokeTest(config, network);
     const { endpointName } = this.endpoint;
     const console = consoleUrl(this);
     const outputs = {
@@ -54,7 +55,7 @@ export class ServingStack extends Stack {
       EndpointUrl: `${console}/sagemaker/home?region=${Aws.REGION}#/endpoints/${endpointName}`,
       DashboardUrl: `${console}/cloudwatch/home?region=${Aws.REGION}#dashboards:name=${monitoring.dashboard.dashboardName}`,
       LogsUrl: `${console}/cloudwatch/home?region=${Aws.REGION}#logsV2:log-groups/log-group/${encodeURIComponent(encodeURIComponent(`/aws/sagemaker/Endpoints/${endpointName}`)).replaceAll('%', '$')}`,
-      InvokeCommand: invokeCommand(this.endpoint, config),
+      ...(this.endpoint.enabled && { InvokeCommand: invokeCommand(this.endpoint, config) }),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
     const { asyncFiles } = this.endpoint;
@@ -74,7 +75,7 @@ export class ServingStack extends Stack {
       ...(config.async && bucket && { asyncInference: { outputBucket: bucket } }),
       ...(config.dataCapturePercent !== undefined &&
         bucket && { dataCapture: { bucket, samplingPercentage: config.dataCapturePercent } }),
-      ...definedOnly({ logRetention: config.logRetentionDays }),
+      ...definedOnly({ logRetention: config.logRetentionDays, enabled: config.enabled }),
       ...(config.metrics && { metricsConfig: definedOnly(config.metrics) }),
       ...(config.deployment && { deployment: deploymentProps(config.deployment) }),
     });
@@ -106,12 +107,22 @@ function variantProps(model: TensorFlowModel, config: EndpointConfig): VariantPr
   return {
     model,
     ...definedOnly({ instanceType, instanceCount, inferenceAmiVersion }),
-    ...(scaling && { scaling: definedOnly(scaling) }),
+    ...(scaling && { scaling: scalingProps(scaling) }),
     ...(serverless && {
       serverless: { ...definedOnly(serverless), memory: Size.gibibytes(serverless.memoryGiB) },
     }),
     ...(download !== undefined && { modelDataDownloadTimeout: Duration.seconds(download) }),
     ...(startup !== undefined && { containerStartupHealthCheckTimeout: Duration.seconds(startup) }),
+  };
+}
+
+function scalingProps({
+  schedule,
+  ...limits
+}: NonNullable<EndpointConfig['scaling']>): ScalingProps {
+  return {
+    ...definedOnly(limits),
+    ...(schedule && { schedule: schedule.map((entry) => definedOnly(entry)) }),
   };
 }
 

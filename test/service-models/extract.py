@@ -20,7 +20,7 @@ OPERATIONS = {
         "CreateTransformJob",
         "CreateProcessingJob",
     ],
-    "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy"],
+    "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy", "PutScheduledAction"],
     "cloudwatch": ["PutMetricAlarm"],
 }
 KEPT = ("type", "enum", "pattern", "min", "max", "required", "union")

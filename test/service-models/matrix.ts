@@ -17,7 +17,17 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
     {},
     { instanceCount: 4 },
     { scaling: { minInstances: 2, maxInstances: 6, target: { invocationsPerMinute: 600 } } },
-    { scaling: { minInstances: 2, maxInstances: 6, target: { concurrentRequests: 0.5 } } },
+    {
+      scaling: {
+        minInstances: 2,
+        maxInstances: 6,
+        target: { concurrentRequests: 0.5 },
+        schedule: [
+          { when: 'cron(0 8 ? * MON-FRI *)', timeZone: 'Europe/Berlin', minInstances: 3 },
+          { when: 'at(2027-01-01T00:00:00)', maxInstances: 4 },
+        ],
+      },
+    },
     { async: true, scaling: { minInstances: 0, maxInstances: 3, target: { backlog: 5 } } },
     { async: true },
   ],

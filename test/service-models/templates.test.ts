@@ -38,8 +38,19 @@ function problemsOfResource({ Type, Properties }: MatrixTemplate[string]): strin
   const [service, operation, supplied] = OPERATIONS[Type] ?? [];
   if (Type === 'AWS::ApplicationAutoScaling::ScalableTarget') {
     // A list in CloudFormation, a map in the API.
-    const { Tags: _, ...target } = Properties;
-    return problemsOf('application-autoscaling', 'RegisterScalableTarget', target);
+    const { Tags: _, ScheduledActions = [], ...target } = Properties;
+    const { ServiceNamespace, ResourceId, ScalableDimension } = target;
+    return [
+      ...problemsOf('application-autoscaling', 'RegisterScalableTarget', target),
+      ...(ScheduledActions as object[]).flatMap((action) =>
+        problemsOf('application-autoscaling', 'PutScheduledAction', {
+          ServiceNamespace,
+          ResourceId,
+          ScalableDimension,
+          ...action,
+        }),
+      ),
+    ];
   }
   return service && operation ? problemsOf(service, operation, Properties, supplied) : [];
 }

@@ -175,6 +175,43 @@ describe('a variant', () => {
       {},
       /containerStartupHealthCheckTimeout: 30 is out of range\. Give a number from 60 to 3600 seconds/,
     ],
+    ...(
+      [
+        [{ when: 'every morning' }, /schedule\[0\]\.when: 'every morning' is no time/],
+        [{ when: 'at(2026-02-30T08:00:00)' }, /schedule\[0\]\.when: .* is no time/],
+        [{ when: 'cron(0 25 ? * * *)' }, /schedule\[0\]\.when: .*'25' is no hours/],
+        [{ when: 'cron(0 8 * * * *)' }, /schedule\[0\]\.when: .*a day of month and a day of week/],
+        [
+          { when: 'cron(0 8 ? * * *)', timeZone: 'Europe/Atlantis' },
+          /schedule\[0\]\.timeZone: 'Europe\/Atlantis' is no time zone/,
+        ],
+        [{ when: 'cron(0 8 ? * * *)', timeZone: '+02:00' }, /'\+02:00' is no time zone/],
+        [
+          { when: 'cron(0 8 ? * * *)', minInstances: 3 },
+          /schedule\[0\]\.minInstances: at least 3 instances and at most 2/,
+        ],
+        [
+          { when: 'cron(0 8 ? * * *)', minInstances: 0 },
+          /schedule\[0\]\.minInstances: 0 is for asynchronous endpoints.*enabled: false/,
+        ],
+        [
+          { when: 'cron(0 8 ? * * *)', maxInstances: 0 },
+          /schedule\[0\]\.maxInstances: 0 is out of/,
+        ],
+      ] as const
+    ).map(
+      ([entry, message]): [
+        string,
+        Partial<VariantProps>,
+        Partial<TensorFlowModelProps>,
+        RegExp,
+      ] => [
+        `scaled by the clock with ${JSON.stringify(entry)}`,
+        { scaling: { maxInstances: 2, target: { concurrentRequests: 4 }, schedule: [entry] } },
+        {},
+        message,
+      ],
+    ),
     [
       'scaled to zero without a queue',
       { scaling: { minInstances: 0, maxInstances: 2, target: { concurrentRequests: 4 } } },

@@ -48,6 +48,40 @@ test('serverless, with network isolation off as it must be', () => {
   });
 });
 
+test('off, with everything but the endpoint', () => {
+  const sample = { name: 'a', file: 'package.json', contentType: 'application/json' };
+  const schedule = [{ when: 'cron(0 20 ? * * *)', timeZone: 'America/New_York', maxInstances: 2 }];
+  const endpoint = {
+    scaling: { maxInstances: 4, target: { concurrentRequests: 4 }, schedule },
+    smokeTest: { samples: [sample] },
+    dataCapturePercent: 5,
+  };
+  const { 'tensorflow-m': on } = stacks({ endpoint });
+  on?.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', {
+    ScheduledActions: [Match.objectLike({ Timezone: 'America/New_York' })],
+  });
+  const { 'tensorflow-m': off } = stacks({ endpoint: { ...endpoint, enabled: false } });
+  for (const type of ['Endpoint', 'ApplicationAutoScaling::ScalableTarget']) {
+    off?.resourceCountIs(type.includes(':') ? `AWS::${type}` : `AWS::SageMaker::${type}`, 0);
+  }
+  off?.resourceCountIs('Custom::SageMakerSmokeTest', 0);
+  off?.resourceCountIs(CONFIG, 1);
+  off?.resourceCountIs('AWS::SageMaker::Model', 1);
+  off?.resourceCountIs(
+    'AWS::S3::Bucket',
+    Object.keys(on?.findResources('AWS::S3::Bucket') ?? {}).length,
+  );
+  expect(Object.keys(off?.findOutputs('*') ?? {})).not.toContain('InvokeCommand');
+});
+
+test('a schedule that AWS refuses is told by its path', () => {
+  const scaling = { maxInstances: 2, target: { concurrentRequests: 4 } };
+  const wrong = [{ when: 'cron(0 8 ? * * *)', timeZone: 'Berlin' }];
+  expect(() => stacks({ endpoint: { scaling: { ...scaling, schedule: wrong } } })).toThrow(
+    /models\.m\.endpoint\.scaling\.schedule\[0\]\.timeZone: 'Berlin' is no time zone/,
+  );
+});
+
 test('asynchronous, scaled to zero, with a bucket of its own and mail', () => {
   const { 'tensorflow-m': serving } = stacks({
     endpoint: {

@@ -11,6 +11,7 @@ import {
   EndpointMonitoring,
   RealtimeEndpoint,
   type RealtimeEndpointProps,
+  SmokeTest,
   type VariantProps,
 } from '../../lib/index.ts';
 import { existingImage, masked, testModel, testStack } from './support.ts';
@@ -96,6 +97,101 @@ test('an update keeps the number of instances that autoscaling chose, and nothin
       },
     },
   });
+});
+
+test('limits by the clock', () => {
+  const { template } = endpointWith({
+    scaling: {
+      minInstances: 1,
+      maxInstances: 8,
+      target: { concurrentRequests: 4 },
+      schedule: [
+        { when: 'cron(0 8 ? * MON-FRI *)', timeZone: 'Europe/Berlin', minInstances: 4 },
+        { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', maxInstances: 2 },
+        { when: 'at(2026-12-24T18:00:00)' },
+      ],
+    },
+  });
+  const action = (place: number, Schedule: string, Timezone: string, min: number, max: number) => ({
+    ScheduledActionName: `schedule-${place}`,
+    Schedule,
+    Timezone,
+    ScalableTargetAction: { MinCapacity: min, MaxCapacity: max },
+  });
+  template.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', {
+    MinCapacity: 1,
+    MaxCapacity: 8,
+    ScheduledActions: [
+      action(0, 'cron(0 8 ? * MON-FRI *)', 'Europe/Berlin', 4, 8),
+      action(1, 'cron(0 20 ? * * *)', 'Europe/Berlin', 1, 2),
+      action(2, 'at(2026-12-24T18:00:00)', 'UTC', 1, 8),
+    ],
+  });
+});
+
+test('a queue that may have no instance at night wakes one', () => {
+  const { template } = endpointWith(
+    {
+      scaling: {
+        maxInstances: 3,
+        target: { backlog: 5 },
+        schedule: [{ when: 'cron(0 20 ? * * *)', minInstances: 0 }],
+      },
+    },
+    (stack) => ({ asyncInference: { outputBucket: bucketOf(stack) } }),
+  );
+  template.hasResourceProperties('AWS::ApplicationAutoScaling::ScalingPolicy', {
+    PolicyType: 'StepScaling',
+  });
+});
+
+test('a fleet that is one instance at night moves all at once', () => {
+  const traffic = { type: 'canary' as const, percent: 50, wait: Duration.minutes(5) };
+  const scaling = {
+    minInstances: 2,
+    maxInstances: 4,
+    target: { concurrentRequests: 4 },
+    schedule: [{ when: 'cron(0 20 ? * * *)', minInstances: 1 }],
+  };
+  expect(() =>
+    endpointWith({ scaling, instanceCount: 2 }, () => ({ deployment: { traffic } })),
+  ).toThrow(/deployment\.traffic: 'canary' moves part of a fleet/);
+});
+
+test('without the endpoint all else stays, under the same names', () => {
+  const scaling = { maxInstances: 4, target: { invocationsPerMinute: 600 } };
+  const made = (enabled: boolean) => {
+    const stack = testStack();
+    const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+      variants: [{ model: testModel(stack), scaling }],
+      enabled,
+    });
+    new EndpointMonitoring(stack, 'Monitoring', { endpoint });
+    return { stack, endpoint, resources: Template.fromStack(stack).toJSON().Resources };
+  };
+  const [on, off] = [made(true), made(false)];
+  expect(off.endpoint.endpointName).toBe(on.endpoint.endpointName);
+  const gone = Object.keys(on.resources).filter((id) => !(id in off.resources));
+  expect(new Set(gone.map((id) => on.resources[id].Type))).toEqual(
+    new Set([
+      ENDPOINT,
+      'AWS::ApplicationAutoScaling::ScalableTarget',
+      'AWS::ApplicationAutoScaling::ScalingPolicy',
+      'Custom::SageMakerDeployedConfiguration',
+      // Of the check.
+      'AWS::IAM::Role',
+      'AWS::IAM::Policy',
+      'AWS::Lambda::Function',
+      'AWS::Logs::LogGroup',
+    ]),
+  );
+  for (const [id, resource] of Object.entries(off.resources)) {
+    expect(on.resources[id]).toEqual(resource);
+  }
+  expect(() => off.endpoint.endpoint).toThrow(/enabled: there is no endpoint/);
+  expect(
+    () => new SmokeTest(off.stack, 'SmokeTest', { endpoint: off.endpoint, samples: [] }),
+  ).toThrow(/endpoint: it is not enabled/);
 });
 
 test('a variant without scaling beside one that scales is warned of: its count can no longer change', () => {

@@ -173,6 +173,8 @@ function endpointFleets(
   const rolling = JSON.stringify(all(resources, 'AWS::SageMaker::Endpoint')).includes(
     'RollingUpdatePolicy',
   );
+  // A configuration that waits for its endpoint runs on nothing.
+  if (all(resources, 'AWS::SageMaker::Endpoint').length === 0) return [];
   return variants.flatMap(({ VariantName, InstanceType, InitialInstanceCount = 1 }) => {
     if (InstanceType === undefined) return [];
     const instances = Math.max(InitialInstanceCount, scaled.get(VariantName) ?? 0);

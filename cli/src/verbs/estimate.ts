@@ -14,7 +14,8 @@ const DEFAULT_TYPES = [
 ];
 
 interface Options {
-  readonly images: number;
+  readonly images?: number;
+  readonly app?: string;
   readonly inputSize: number;
   readonly outputSize: number;
   readonly secondsPerImage?: number;
@@ -33,14 +34,20 @@ interface Options {
   readonly json?: true;
 }
 
+type ImagesOptions = Options & { readonly images: number };
+
 /** `estimate`: hours and cost before anything is started. */
 export function addEstimate(program: Command): void {
   const command = program
     .command('estimate')
     .description(
-      'hours, cost and jobs for a number of images: batch, worker, endpoint and async compared',
+      'hours, cost and jobs for a number of images: batch, worker, endpoint and async compared; or the week of an app',
     )
-    .requiredOption('--images <number>', 'how many', wholeNumber())
+    .option('--images <number>', 'how many', wholeNumber())
+    .option(
+      '--app <folder>',
+      'instead, a week of the endpoints of a synthesized app (cdk.out), by their schedules',
+    )
     .option('--input-size <size>', 'one image', byteSize, byteSize('100KB'))
     .option('--output-size <size>', 'the answer to one image', byteSize, byteSize('15KB'))
     .option('--seconds-per-image <seconds>', 'of one fully loaded instance', positive)
@@ -81,6 +88,18 @@ function positive(text: string): number {
 }
 
 async function run(options: Options): Promise<void> {
+  const { images, app } = options;
+  if (app !== undefined && images === undefined) {
+    const { estimateWeek } = await import('./estimate-week.ts');
+    return estimateWeek(app, options);
+  }
+  if (images === undefined || app !== undefined) {
+    throw usageError('one of --images and --app is needed: a number of images, or a folder.');
+  }
+  return estimateImages({ ...options, images });
+}
+
+async function estimateImages(options: ImagesOptions): Promise<void> {
   const { estimate, WAYS } = await import('../estimate/estimate.ts');
   const { instanceHour, readPrices } = await import('../estimate/prices.ts');
   const prices = await readPrices(options.prices);

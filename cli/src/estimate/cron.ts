@@ -1,0 +1,82 @@
+/** When a cron expression of AWS's fires: six fields, of which the fifth counts days from Sunday, 1. */
+
+const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
+const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ');
+
+/**
+ * Whether an expression fires in the minute that a time begins.
+ * @param expression `cron(0 8 ? * MON-FRI *)`
+ * @param local the time on the clock of the expression's zone, as the UTC fields of a date
+ * @see https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#cron-based
+ */
+export function fires(expression: string, local: Date): boolean {
+  const fields = /^cron\((.*)\)$/.exec(expression)?.[1]?.trim().toUpperCase().split(/\s+/) ?? [];
+  const [minute = '', hour = '', day = '', month = '', weekday = '', year = ''] = fields;
+  return (
+    fields.length === 6 &&
+    has(minute, local.getUTCMinutes(), 0) &&
+    has(hour, local.getUTCHours(), 0) &&
+    has(month, local.getUTCMonth() + 1, 1, MONTHS) &&
+    has(year, local.getUTCFullYear(), 1970) &&
+    isDay(day, local) &&
+    isWeekday(weekday, local)
+  );
+}
+
+/** Whether a field's lists, ranges and steps hold a value. */
+function has(field: string, value: number, low: number, names: readonly string[] = []): boolean {
+  const number = (text: string) =>
+    names.includes(text) ? names.indexOf(text) + low : Number(text);
+  return field.split(',').some((item) => {
+    const [base = '', step] = item.split('/');
+    if (base === '*' || base === '?')
+      return step === undefined || (value - low) % Number(step) === 0;
+    const [first = '', last] = base.split('-');
+    const from = number(first);
+    const to = last !== undefined ? number(last) : step === undefined ? from : Infinity;
+    // A range may pass the end of its field, such as FRI-MON.
+    const within = from <= to ? value >= from && value <= to : value >= from || value <= to;
+    return within && (value - from) % Number(step ?? 1) === 0;
+  });
+}
+
+function isDay(field: string, local: Date): boolean {
+  const day = local.getUTCDate();
+  const last = lastDay(local);
+  return field.split(',').some((item) => {
+    if (item === 'L') return day === last;
+    if (item === 'LW') return day === nearestWeekday(last, local);
+    if (/^L-\d+$/.test(item)) return day === last - Number(item.slice(2));
+    if (/^\d+W$/.test(item)) return day === nearestWeekday(Number(item.slice(0, -1)), local);
+    return has(item, day, 1);
+  });
+}
+
+function isWeekday(field: string, local: Date): boolean {
+  const weekday = local.getUTCDay() + 1;
+  const day = local.getUTCDate();
+  const number = (text: string) =>
+    WEEKDAYS.includes(text) ? WEEKDAYS.indexOf(text) + 1 : Number(text);
+  return field.split(',').some((item) => {
+    if (item === 'L') return weekday === 7;
+    const last = /^(\w+)L$/.exec(item)?.[1];
+    if (last !== undefined) return weekday === number(last) && day > lastDay(local) - 7;
+    const [, name, nth] = /^(\w+)#(\d)$/.exec(item) ?? [];
+    if (name !== undefined) {
+      return weekday === number(name) && Math.ceil(day / 7) === Number(nth);
+    }
+    return has(item, weekday, 1, WEEKDAYS);
+  });
+}
+
+function lastDay(local: Date): number {
+  return new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)).getUTCDate();
+}
+
+/** The day from Monday to Friday that is nearest to a day, within its month. */
+function nearestWeekday(day: number, local: Date): number {
+  const weekday = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), day)).getUTCDay();
+  if (weekday === 6) return day > 1 ? day - 1 : day + 2;
+  if (weekday === 0) return day < lastDay(local) ? day + 1 : day - 2;
+  return day;
+}

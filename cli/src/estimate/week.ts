@@ -1,0 +1,120 @@
+/** What the endpoints of a synthesized app cost in a week, by their schedules. */
+import * as z from 'zod';
+import type { PlannedStack, Resources } from '../account/assembly.ts';
+import { variantsOf } from '../account/assembly.ts';
+import { fires } from './cron.ts';
+import type { Prices } from './prices.ts';
+
+/** A variant's week. */
+export interface VariantWeek {
+  readonly stack: string;
+  readonly variant: string;
+  /** `undefined` if it is serverless. */
+  readonly instanceType: string | undefined;
+  /** Hours of instances: with the fewest at every time, and with the most. */
+  readonly hours: readonly [fewest: number, most: number];
+  /** The same in US dollars; undefined if the price is not known, or is by request. */
+  readonly usd: readonly [fewest: number, most: number] | undefined;
+  /** Why it costs nothing, or what the hours leave out; undefined if there is nothing to say. */
+  readonly note: string | undefined;
+}
+
+const limits = z.object({ MinCapacity: z.number(), MaxCapacity: z.number() });
+const target = limits.extend({
+  ResourceId: z.unknown(),
+  ScheduledActions: z
+    .array(
+      z.object({
+        Schedule: z.string(),
+        Timezone: z.string().default('UTC'),
+        ScalableTargetAction: limits,
+      }),
+    )
+    .default([]),
+});
+type Target = z.output<typeof target>;
+
+const MINUTE = 60_000;
+const WEEK_MINUTES = 7 * 24 * 60;
+/** Weeks looked back for the limits that hold at the start: a schedule may be monthly. */
+const WEEKS_BEFORE = 5;
+/** Offsets of time zones change at quarters of an hour. */
+const QUARTER = 15;
+
+/**
+ * Every variant's week.
+ * @param from start of the week
+ */
+export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Date): VariantWeek[] {
+  return stacks.flatMap(({ name: stack, resources }) => {
+    const isOn = Object.values(resources).some(({ Type }) => Type === 'AWS::SageMaker::Endpoint');
+    return variantsOf(resources).map((variant): VariantWeek => {
+      const { VariantName, InstanceType: instanceType, InitialInstanceCount = 1 } = variant;
+      const common = { stack, variant: VariantName, instanceType };
+      if (!isOn) return { ...common, hours: [0, 0], usd: [0, 0], note: 'not enabled' };
+      if (instanceType === undefined) {
+        return { ...common, hours: [0, 0], usd: undefined, note: 'serverless: paid by request' };
+      }
+      const scaled = targetOf(resources, VariantName);
+      const hours = scaled
+        ? scheduledHours(scaled, from)
+        : ([168 * InitialInstanceCount, 168 * InitialInstanceCount] as const);
+      const price = prices.instanceHour[instanceType];
+      const usd = price === undefined ? undefined : ([hours[0] * price, hours[1] * price] as const);
+      const note = price === undefined ? 'the price file has no such type' : undefined;
+      return { ...common, hours, usd, note };
+    });
+  });
+}
+
+/** Autoscaling of a variant. */
+function targetOf(resources: Resources, variant: string): Target | undefined {
+  return Object.values(resources)
+    .filter(({ Type }) => Type === 'AWS::ApplicationAutoScaling::ScalableTarget')
+    .flatMap(({ Properties }) => target.safeParse(Properties).data ?? [])
+    .find(({ ResourceId }) => JSON.stringify(ResourceId).includes(`/variant/${variant}"`));
+}
+
+/** Hours of instances in a week, by the limits that hold in each minute. */
+function scheduledHours(scaled: Target, from: Date): readonly [number, number] {
+  const clocks = scaled.ScheduledActions.map(({ Timezone }) => clockOf(Timezone));
+  let now: z.output<typeof limits> = scaled;
+  let [fewest, most] = [0, 0];
+  for (let minute = -WEEKS_BEFORE * WEEK_MINUTES; minute < WEEK_MINUTES; minute++) {
+    const time = from.getTime() + minute * MINUTE;
+    for (const [i, { Schedule, ScalableTargetAction }] of scaled.ScheduledActions.entries()) {
+      const local = clocks[i]?.(time);
+      if (local && isTime(Schedule, local)) now = ScalableTargetAction;
+    }
+    if (minute < 0) continue;
+    fewest += now.MinCapacity / 60;
+    most += now.MaxCapacity / 60;
+  }
+  return [fewest, most];
+}
+
+function isTime(schedule: string, local: Date): boolean {
+  const moment = /^at\((.*)\)$/.exec(schedule)?.[1];
+  if (moment === undefined) return fires(schedule, local);
+  return local.toISOString().startsWith(moment.slice(0, 'YYYY-MM-DDTHH:MM'.length));
+}
+
+/** What the clocks of a time zone show, as the UTC fields of a date. */
+function clockOf(timeZone: string): (time: number) => Date {
+  const format = new Intl.DateTimeFormat('sv', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  });
+  let quarter = Number.NaN;
+  let offset = 0;
+  return (time) => {
+    const start = Math.floor(time / MINUTE / QUARTER);
+    if (start !== quarter) {
+      quarter = start;
+      const at = start * QUARTER * MINUTE;
+      offset = Date.parse(`${format.format(at).replace(' ', 'T')}Z`) - at;
+    }
+    return new Date(time + offset);
+  };
+}

@@ -1,0 +1,44 @@
+import type { VariantWeek } from '../estimate/week.ts';
+import { printResult, table } from '../output/print.ts';
+
+/** `estimate --app`: what the endpoints of a synthesized app cost in the coming week. */
+export async function estimateWeek(
+  app: string,
+  { prices: file, json }: { readonly prices?: string; readonly json?: true },
+): Promise<void> {
+  const { readAssembly } = await import('../account/assembly.ts');
+  const { readPrices } = await import('../estimate/prices.ts');
+  const { weekOf } = await import('../estimate/week.ts');
+  const prices = await readPrices(file);
+  const from = nextMidnight(new Date());
+  const variants = weekOf(await readAssembly(app), prices, from);
+  const origin = `${prices.asOf}${/from memory/.test(prices.source) ? ', from memory' : ''}, ${prices.region}`;
+  printResult(json, { from: from.toISOString(), prices: origin, variants }, () =>
+    describe(variants, origin, from),
+  );
+}
+
+function nextMidnight(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1));
+}
+
+function describe(variants: readonly VariantWeek[], origin: string, from: Date): string {
+  const range = (values: readonly number[], write: (value: number) => string) =>
+    [...new Set(values.map(write))].join(' to ');
+  const dollars = (value: number) => `$${value.toFixed(2)}`;
+  const rows = variants.map(({ stack, variant, instanceType, hours, usd, note }) => [
+    stack,
+    variant,
+    instanceType ?? '-',
+    range(hours, (value) => value.toFixed(0)),
+    usd ? range(usd, dollars) : '-',
+    note ?? '',
+  ]);
+  const known = variants.flatMap(({ usd }) => (usd ? [usd] : []));
+  const sum = (end: 0 | 1) => known.reduce((total, usd) => total + usd[end], 0);
+  return [
+    table(['stack', 'variant', 'type', 'instance hours', 'a week', ''], rows),
+    `In all: ${range([sum(0), sum(1)], dollars)} for the week from ${from.toISOString().slice(0, 10)} (UTC), with the fewest and the most instances that scaling and its schedule allow.`,
+    `Prices of ${origin}. Requests, data, storage and logs come on top.`,
+  ].join('\n');
+}

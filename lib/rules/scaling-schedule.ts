@@ -1,0 +1,113 @@
+/** Limits of autoscaling that change by the clock, as Application Auto Scaling takes them. */
+import { scheduleProblem } from './limits.ts';
+import type { Problem } from './problem.ts';
+
+/** Other limits from a time on, until the next entry of the schedule sets others. */
+export interface ScheduledLimits {
+  /**
+   * When: `cron(0 8 ? * MON-FRI *)` with six fields (minutes, hours, day of month, month, day of week, year), or once,
+   * `at(2026-12-24T18:00:00)`.
+   */
+  readonly when: string;
+  /**
+   * Time zone of `when` by IANA's name, such as `Europe/Berlin`; it follows daylight saving time.
+   * @default 'UTC'
+   */
+  readonly timeZone?: string;
+  /**
+   * Fewest instances.
+   * @default - `minInstances` of the scaling
+   */
+  readonly minInstances?: number;
+  /**
+   * Most instances.
+   * @default - `maxInstances` of the scaling
+   */
+  readonly maxInstances?: number;
+}
+
+/** An entry as checked configurations have it too: undefined where nothing is said. */
+type Entry = { readonly [K in keyof ScheduledLimits]: ScheduledLimits[K] | undefined } & {
+  readonly when: string;
+};
+
+/** Limits that hold without a schedule. */
+export interface Limits {
+  readonly minInstances?: number | undefined;
+  readonly maxInstances: number;
+  readonly schedule?: readonly Entry[] | undefined;
+}
+
+/** A scheduled entry with its defaults. */
+export function limitsOf(entry: Entry, { minInstances = 1, maxInstances }: Limits) {
+  return {
+    minInstances: entry.minInstances ?? minInstances,
+    maxInstances: entry.maxInstances ?? maxInstances,
+  };
+}
+
+/** The fewest instances at any time. */
+export function fewestAtAnyTime(limits: Limits): number {
+  const scheduled = (limits.schedule ?? []).map((entry) => limitsOf(entry, limits).minInstances);
+  return Math.min(limits.minInstances ?? 1, ...scheduled);
+}
+
+/**
+ * The first part of an entry that AWS would refuse, by its field.
+ * @see https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html
+ */
+export function scheduledLimitsProblem(
+  entry: Entry,
+  limits: Limits,
+  async: boolean,
+): readonly [field: string, problem: NonNullable<Problem>] | undefined {
+  const when = whenProblem(entry.when);
+  if (when) return ['when', when];
+  const zone = timeZoneProblem(entry.timeZone ?? 'UTC');
+  if (zone) return ['timeZone', zone];
+  const { minInstances, maxInstances } = limitsOf(entry, limits);
+  if (minInstances > maxInstances) {
+    const problem = `at least ${minInstances} instances and at most ${maxInstances}`;
+    return ['minInstances', { problem, fix: 'Give a minInstances that is no more' }];
+  }
+  if (minInstances > 0 || async) return undefined;
+  const problem = '0 is for asynchronous endpoints: a real-time request has no queue to wait in';
+  return [
+    'minInstances',
+    { problem, fix: 'Give 1 or more; `enabled: false` of the endpoint takes the last one away' },
+  ];
+}
+
+function whenProblem(when: string): Problem {
+  if (when.startsWith('cron(')) return scheduleProblem(when);
+  const moment = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/.exec(when)?.[1];
+  if (moment !== undefined && isMoment(moment)) return undefined;
+  return {
+    problem: `'${when}' is no time`,
+    fix: 'Write cron(0 8 ? * MON-FRI *), or at(2026-12-24T18:00:00)',
+  };
+}
+
+/** Whether there is such a day and time. */
+function isMoment(text: string): boolean {
+  const date = new Date(`${text}Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+function timeZoneProblem(timeZone: string): Problem {
+  // Intl also takes offsets such as +01:00, which have no daylight saving time and are no names.
+  if (/^[A-Z]/i.test(timeZone) && isKnownZone(timeZone)) return undefined;
+  return {
+    problem: `'${timeZone}' is no time zone`,
+    fix: 'Write the name that IANA has, such as Europe/Berlin or America/New_York',
+  };
+}
+
+function isKnownZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}
