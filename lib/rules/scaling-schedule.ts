@@ -26,7 +26,7 @@ export interface ScheduledLimits {
   readonly maxInstances?: number;
 }
 
-/** An entry as checked configurations have it too: undefined where nothing is said. */
+/** An entry as checked configurations have it too, where a field may be undefined. */
 type Entry = { readonly [K in keyof ScheduledLimits]: ScheduledLimits[K] | undefined } & {
   readonly when: string;
 };

@@ -1,4 +1,4 @@
-/** When a cron expression of AWS's fires: six fields, of which the fifth counts days from Sunday, 1. */
+/** When a cron expression of AWS fires. It has six fields; the fifth counts the days of a week from Sunday, 1. */
 
 const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
 const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ');
