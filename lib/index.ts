@@ -2,6 +2,8 @@
 export * from '@sagemaker-tfs/batch/settings';
 export type { BatchTransformProps, S3Place, ShardingProps } from './batch/props.ts';
 export * from './batch-transform.ts';
+export type { BatchWorkerProps } from './batch-worker/props.ts';
+export * from './batch-worker.ts';
 export type { AnyBucket, AnyVpc } from './cdk-types.ts';
 export {
   defineConfig,

@@ -73,6 +73,8 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
   readonly networkIsolation: boolean;
   /** Whether instances are attached to a VPC. */
   readonly inVpc: boolean;
+  /** Variables of its containers, as the props say them. */
+  readonly environment: Readonly<Record<string, string>>;
   private readonly resource: CfnModel;
   private readonly vpcConnections: Connections | undefined;
 
@@ -107,6 +109,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
       props.environment,
       props.handlerEnvironment,
     );
+    this.environment = environment;
     if (isBatchedByServer(environment)) warnOfBatching(this, this.data);
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);

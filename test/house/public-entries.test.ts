@@ -34,6 +34,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'test/stacks/batch-machine.ts': "runs the state machine with the function's handler",
   'test/stacks/batch-run.test.ts': "types of the function's answers",
   'test/stacks/batch-transform.test.ts': "compares the template with the function's requests",
+  'test/stacks/batch-worker.test.ts': 'reads the job with the options of the image',
   'test/stacks/planned-app.test.ts': 'reads the assembly as `doctor --account` does',
   'test/stacks/model.test.ts': 'compares the hash of sources with the asset',
 };

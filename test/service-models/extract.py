@@ -22,6 +22,7 @@ OPERATIONS = {
     ],
     "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy", "PutScheduledAction"],
     "cloudwatch": ["PutMetricAlarm"],
+    "batch": ["CreateComputeEnvironment", "CreateJobQueue", "RegisterJobDefinition", "SubmitJob"],
 }
 KEPT = ("type", "enum", "pattern", "min", "max", "required", "union")
 

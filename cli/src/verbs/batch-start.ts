@@ -37,7 +37,9 @@ type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
   readonly region?: string;
   readonly json?: true;
   readonly stateMachine?: string;
-  readonly engine: 'transform' | 'processing';
+  readonly engine: 'transform' | 'processing' | 'batch';
+  readonly jobQueue?: string;
+  readonly jobDefinition?: string;
 } & MachineOptions;
 
 /** What only the state machine knows. */
@@ -77,11 +79,14 @@ export function addBatchStart(batch: Command): void {
     .addOption(
       new Option(
         '--engine <name>',
-        'what does the work: a transform job, or a Processing job with the batch worker of the image, which packs its answers',
+        'what does the work: a transform job, or the batch worker of the image, which packs its answers, as a Processing job or on AWS Batch',
       )
-        .choices(['transform', 'processing'])
+        .choices(['transform', 'processing', 'batch'])
         .default('transform'),
     );
+  start
+    .option('--job-queue <name>', 'queue of a BatchWorker, by name or ARN (--engine batch)')
+    .option('--job-definition <name>', 'its job, by name or ARN (--engine batch)');
   addMachine(start);
   addResources(start);
   addRequests(start);
@@ -197,6 +202,11 @@ async function batchStart(options: Options, command: Command): Promise<void> {
   if (!options.fallbacks && options.fallbackInstanceType) {
     throw usageError('--no-fallbacks and --fallback-instance-type say the opposite. Give one.');
   }
+  if (options.engine === 'batch') return startOnBatch(options, command);
+  for (const flag of ['jobQueue', 'jobDefinition'] as const) {
+    if (options[flag] === undefined) continue;
+    throw usageError(`--job-queue and --job-definition need --engine batch.`);
+  }
   if (options.engine === 'processing') await startWorkerJob(options, command);
   else if (options.stateMachine === undefined) await startTransformJob(options);
   else await startMachine(options.stateMachine, options, command);
@@ -217,11 +227,60 @@ const NOT_OF_WORKERS = {
   invocationsMaxRetries: '--invocations-max-retries',
 } as const;
 
-async function startWorkerJob(options: Options, command: Command): Promise<void> {
-  for (const [name, flag] of Object.entries(NOT_OF_WORKERS)) {
+/** What the job definition of a `BatchWorker` fixes. */
+const FIXED_ON_BATCH = {
+  ...NOT_OF_WORKERS,
+  ...{ modelName: '--model-name', instanceType: '--instance-type', kmsKeyId: '--kms-key-id' },
+  ...{ fallbackInstanceType: '--fallback-instance-type', fallbacks: '--no-fallbacks' },
+  ...{ contentType: '--content-type', accept: '--accept', keySuffix: '--key-suffix' },
+  ...{ maxConcurrentTransforms: '--max-concurrent-transforms' },
+  ...{ maxFailurePercent: '--max-failure-percent', inventory: '--inventory', runId: '--run-id' },
+  ...{ objectsPerShard: '--objects-per-shard', maxConcurrentJobs: '--max-concurrent-jobs' },
+  ...{ allowEmpty: '--allow-empty', budgetInstanceHours: '--budget-instance-hours' },
+} as const;
+
+/** @throws CommandError USAGE for an option that an engine has no use for */
+function refuseGiven(
+  command: Command,
+  flags: Readonly<Record<string, string>>,
+  engine: Options['engine'],
+): void {
+  for (const [name, flag] of Object.entries(flags)) {
     if (command.getOptionValueSource(name) !== 'cli') continue;
-    throw usageError(`${flag} cannot be given with --engine processing. Leave it out.`);
+    throw usageError(`${flag} cannot be given with --engine ${engine}. Leave it out.`);
   }
+}
+
+async function startOnBatch(options: Options, command: Command): Promise<void> {
+  refuseGiven(command, FIXED_ON_BATCH, 'batch');
+  const { jobQueue, jobDefinition, inputUri, outputUri, region, json, env, tag } = options;
+  if (!jobQueue || !jobDefinition) {
+    throw usageError('--engine batch needs --job-queue and --job-definition of a BatchWorker.');
+  }
+  if (command.getOptionValueSource('instanceCount') !== 'cli') {
+    throw usageError('--engine batch needs --instance-count, the number of workers.');
+  }
+  const { withAws } = await import('../batch/aws/clients.ts');
+  const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
+  const jobName = options.jobName ?? nameOf('worker', new Date());
+  const workers = options.instanceCount;
+  const jobId = await withAws(region, ({ batch }) =>
+    startBatchJob(batch, {
+      ...{ jobName, jobQueue, jobDefinition, workers, inputUri, outputUri },
+      environment: env ?? {},
+      tags: tag ?? {},
+    }),
+  );
+  printResult(
+    json,
+    { started: true, jobName, jobId, workers },
+    () =>
+      `Started ${jobName} (${jobId}) with ${workers} workers. When it has ended: sagemaker-tfs batch verify --input-uri ${inputUri ?? 'S3-URI'} --output-uri ${outputUri ?? 'S3-URI'}`,
+  );
+}
+
+async function startWorkerJob(options: Options, command: Command): Promise<void> {
+  refuseGiven(command, NOT_OF_WORKERS, 'processing');
   const { keySuffix, maxFailurePercent, ...others } = options;
   const job = { ...jobOf(others), keySuffix, maxFailurePercent };
   const { withAws } = await import('../batch/aws/clients.ts');
@@ -245,7 +304,15 @@ const SETTING_NAMES: Readonly<Record<string, string>> = {
   inventory: 'inventoryUri',
 };
 /** Options that say how to start, and are no settings. */
-const NO_SETTINGS = new Set(['engine', 'stateMachine', 'jobName', 'region', 'json']);
+const NO_SETTINGS = new Set([
+  'engine',
+  'jobQueue',
+  'jobDefinition',
+  'stateMachine',
+  'jobName',
+  'region',
+  'json',
+]);
 /** What is fixed when the state machine is deployed. */
 const FIXED = { modelName: '--model-name', tag: '--tag', kmsKeyId: '--kms-key-id' } as const;
 

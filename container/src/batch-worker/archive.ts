@@ -1,10 +1,15 @@
 /** The model of a worker that SageMaker does not lay out as it does for a model: an archive, or what is in it. */
 import { execFile } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { BatchError } from '@sagemaker-tfs/batch';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
+import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
+import { s3Client } from './store.ts';
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 const run = promisify(execFile);
@@ -17,18 +22,36 @@ export interface BorrowedDirectory {
 }
 
 /**
- * The model directory at a path: a folder as it is, an archive (or a folder with nothing but one) unpacked.
- * @throws BatchError WORKER_USAGE where there is none
+ * The model directory at a path: a folder as it is; an archive, on this machine or on S3, unpacked; or a folder with
+ * nothing but an archive.
+ * @throws BatchError WORKER_USAGE where there is none, MODEL_UNREADABLE where S3 does not give it
  */
 export async function modelDirectoryAt(path: string): Promise<BorrowedDirectory> {
+  if (path.startsWith('s3://')) {
+    return unpacked(path, async (directory) => {
+      const file = join(directory, 'model.tar.gz');
+      await download(path, file);
+      await unpack(file, directory);
+      await rm(file);
+    });
+  }
   const archive = await archiveAt(path);
   if (archive === undefined) return { path, remove: async () => undefined };
+  return unpacked(archive, (directory) => unpack(archive, directory));
+}
+
+/** A directory that `fill` fills, removed again where it fails. */
+async function unpacked(
+  archive: string,
+  fill: (directory: string) => Promise<void>,
+): Promise<BorrowedDirectory> {
   const directory = await mkdtemp(join(tmpdir(), 'worker-model-'));
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
-    await run('tar', ['-xzf', archive, '-C', directory, '--no-same-owner']);
+    await fill(directory);
   } catch (cause) {
     await remove();
+    if (cause instanceof BatchError) throw cause;
     throw new BatchError(
       'WORKER_USAGE',
       `batch worker: --model-path ${archive} cannot be unpacked. Give a model.tar.gz.`,
@@ -36,6 +59,32 @@ export async function modelDirectoryAt(path: string): Promise<BorrowedDirectory>
     );
   }
   return { path: directory, remove };
+}
+
+async function unpack(archive: string, directory: string): Promise<void> {
+  await run('tar', ['-xzf', archive, '-C', directory, '--no-same-owner']);
+}
+
+/**
+ * Writes an object of S3 to a file, piece by piece: an archive may be larger than memory.
+ * @throws BatchError MODEL_UNREADABLE
+ */
+async function download(uri: string, file: string): Promise<void> {
+  const { bucket, key } = parseS3Uri(uri);
+  const s3 = s3Client(1);
+  try {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    await pipeline(Body as Readable, createWriteStream(file));
+  } catch (cause) {
+    const { name, message } = cause as Error;
+    throw new BatchError(
+      'MODEL_UNREADABLE',
+      `batch worker: --model-path ${uri} cannot be read: ${name}: ${message}. The role needs s3:GetObject for it.`,
+      { cause },
+    );
+  } finally {
+    s3.destroy();
+  }
 }
 
 async function archiveAt(path: string): Promise<string | undefined> {

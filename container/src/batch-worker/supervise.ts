@@ -16,6 +16,9 @@ export const POISON = 'BATCH_WORKER_POISON';
 export const CAUTIOUS = 'BATCH_WORKER_CAUTIOUS';
 /** Status of a process whose model is gone. */
 export const MODEL_GONE = 70;
+/** Status after a signal that asks for an end, as shells count: whoever started the worker may start it again. */
+const STOPPED = { SIGTERM: 143, SIGINT: 130 } as const;
+type StopSignal = keyof typeof STOPPED;
 /** Ends of processes that the supervisor puts up with. */
 const MOST_ENDS = 20;
 
@@ -35,8 +38,8 @@ export async function supervise(
 }
 
 /** Calls on SIGTERM and on SIGINT, which then no longer end the process. */
-export function onStopSignals(stop: () => void): void {
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, stop);
+export function onStopSignals(stop: (signal: StopSignal) => void): void {
+  for (const name of Object.keys(STOPPED) as StopSignal[]) process.on(name, () => stop(name));
 }
 
 class Supervisor {
@@ -44,12 +47,12 @@ class Supervisor {
   /** Keys of the objects that ended a process. */
   readonly #poison: string[] = [];
   #child: ChildProcess | undefined;
-  #isStopping = false;
+  #stoppedBy: StopSignal | undefined;
 
   constructor(environment: Environment) {
     this.#environment = environment;
-    onStopSignals(() => {
-      this.#isStopping = true;
+    onStopSignals((signal) => {
+      this.#stoppedBy = signal;
       this.#child?.kill('SIGTERM');
     });
   }
@@ -57,13 +60,13 @@ class Supervisor {
   /** @param variables for the process that works @returns exit status */
   async run(variables: NodeJS.ProcessEnv): Promise<number> {
     for (let ends = 0; ends <= MOST_ENDS; ends++) {
-      if (this.#isStopping) return 1;
+      if (this.#stoppedBy) return STOPPED[this.#stoppedBy];
       const { status, signal, key } = await this.#runOne({
         ...variables,
         ...(ends > 0 && { [CAUTIOUS]: 'true' }),
       });
+      if (this.#stoppedBy) return status === 0 ? 0 : STOPPED[this.#stoppedBy];
       if (status !== null && status !== MODEL_GONE) return status;
-      if (this.#isStopping) return 1;
       const at = key === undefined ? '' : ` at ${JSON.stringify(key)}`;
       say(`the worker's process ended (${signal ?? 'its model is gone'})${at}.`);
       if (key !== undefined) this.#poison.push(key);

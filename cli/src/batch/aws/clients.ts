@@ -1,4 +1,5 @@
 /** Clients of the AWS services; region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
+import { BatchClient } from '@aws-sdk/client-batch';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -9,6 +10,7 @@ export interface AwsClients {
   readonly s3: S3Client;
   readonly sagemaker: SageMakerClient;
   readonly sfn: SFNClient;
+  readonly batch: BatchClient;
 }
 
 /** Makes clients, runs `work` with them and closes them. @throws CommandError for what AWS answers */
@@ -24,6 +26,7 @@ export async function withAws<T>(
     s3: new S3Client({ ...where, forcePathStyle }),
     sagemaker: new SageMakerClient(where),
     sfn: new SFNClient(where),
+    batch: new BatchClient(where),
   };
   try {
     return await work(clients);
@@ -33,6 +36,7 @@ export async function withAws<T>(
     clients.s3.destroy();
     clients.sagemaker.destroy();
     clients.sfn.destroy();
+    clients.batch.destroy();
   }
 }
 

@@ -26,7 +26,7 @@ const CLOCKS = 60_000;
 
 /** Looks at a job until it has ended. The inputs are counted once, the outputs each time. */
 export async function* watchJob(
-  clients: AwsClients,
+  clients: Omit<AwsClients, 'batch'>,
   name: string,
   options: { readonly intervalSeconds: number; readonly once?: boolean },
 ): AsyncGenerator<JobView> {

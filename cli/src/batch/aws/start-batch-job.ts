@@ -1,0 +1,39 @@
+/** Submits the job that a `BatchWorker` defines to its queue on AWS Batch. */
+import { type BatchClient, SubmitJobCommand } from '@aws-sdk/client-batch';
+
+/** A run of workers. */
+export interface BatchJobOptions {
+  readonly jobName: string;
+  /** Name or ARN. */
+  readonly jobQueue: string;
+  /** Name or ARN. */
+  readonly jobDefinition: string;
+  /** Workers, each with a share of the ranges. */
+  readonly workers: number;
+  /** S3 prefixes in the place of the definition's own. */
+  readonly inputUri?: string | undefined;
+  readonly outputUri?: string | undefined;
+  /** Variables of the containers, beside the definition's. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Submits a job: an array of as many children as there are workers. @returns its id */
+export async function startBatchJob(batch: BatchClient, options: BatchJobOptions): Promise<string> {
+  const { jobName, jobQueue, jobDefinition, workers, inputUri, outputUri, tags } = options;
+  const parameters = {
+    ...(inputUri !== undefined && { input: inputUri }),
+    ...(outputUri !== undefined && { output: outputUri }),
+  };
+  const environment = Object.entries(options.environment).map(([name, value]) => ({ name, value }));
+  const { jobId = '' } = await batch.send(
+    new SubmitJobCommand({
+      ...{ jobName, jobQueue, jobDefinition, parameters, propagateTags: true },
+      // AWS Batch takes no array of one.
+      ...(workers > 1 && { arrayProperties: { size: workers } }),
+      ...(environment.length > 0 && { containerOverrides: { environment } }),
+      ...(Object.keys(tags).length > 0 && { tags: { ...tags } }),
+    }),
+  );
+  return jobId;
+}

@@ -1,0 +1,74 @@
+/** `batch start --engine batch`: the job that AWS Batch is asked for. */
+import { problemsOf } from '../../../../test/service-models/validate.ts';
+import { startService } from '../aws/sagemaker-stand-in.ts';
+import { sagemakerTfs } from '../test-support.ts';
+
+jest.setTimeout(60_000);
+
+const QUEUE = 'arn:aws:batch:us-east-1:123456789012:job-queue/tiles';
+const JOB = 'arn:aws:batch:us-east-1:123456789012:job-definition/tiles:3';
+
+/** Starts a run; what AWS Batch was asked for. */
+async function start(...args: string[]) {
+  const requests: unknown[] = [];
+  const standIn = await startService((_operation, input) => {
+    requests.push(input);
+    return { jobArn: 'arn', jobId: 'id-1', jobName: 'tiles' };
+  });
+  try {
+    const outcome = await sagemakerTfs(['batch', 'start', '--engine', 'batch', ...args], {
+      AWS_ENDPOINT_URL: standIn.url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    });
+    return { ...outcome, requests };
+  } finally {
+    await standIn.close();
+  }
+}
+
+const NAMED = ['--job-queue', QUEUE, '--job-definition', JOB, '--json'];
+
+test('an array of workers, with places, variables and tags of its own', async () => {
+  const { exitCode, stdout, requests } = await start(
+    ...NAMED,
+    ...['--instance-count', '20', '--job-name', 'tiles', '--tag', 'team=maps'],
+    ...['--input-uri', 's3://tiles/in/', '--output-uri', 's3://out/answers/'],
+    ...['--env', 'SAGEMAKER_TFS_LOG_LEVEL=warn'],
+  );
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ started: true, jobId: 'id-1', workers: 20 });
+  expect(requests).toEqual([
+    {
+      jobName: 'tiles',
+      jobQueue: QUEUE,
+      jobDefinition: JOB,
+      parameters: { input: 's3://tiles/in/', output: 's3://out/answers/' },
+      propagateTags: true,
+      arrayProperties: { size: 20 },
+      containerOverrides: { environment: [{ name: 'SAGEMAKER_TFS_LOG_LEVEL', value: 'warn' }] },
+      tags: { team: 'maps' },
+    },
+  ]);
+  expect(problemsOf('batch', 'SubmitJob', requests[0])).toEqual([]);
+});
+
+test('one worker is no array, and the places are those of the job', async () => {
+  const { exitCode, requests } = await start(...NAMED, '--instance-count', '1');
+  expect(exitCode).toBe(0);
+  expect(problemsOf('batch', 'SubmitJob', requests[0])).toEqual([]);
+  expect(requests).toMatchObject([{ parameters: {} }]);
+  expect(requests[0]).not.toHaveProperty('arrayProperties');
+});
+
+test.each([
+  [['--job-queue', QUEUE, '--instance-count', '2'], 'needs --job-queue and --job-definition'],
+  [NAMED, 'needs --instance-count'],
+  [[...NAMED, '--instance-count', '2', '--accept', 'text/csv'], '--accept cannot be given'],
+  [[...NAMED, '--instance-count', '2', '--no-fallbacks'], '--no-fallbacks cannot be given'],
+])('refused before AWS is asked: %j', async (args, message) => {
+  const { exitCode, stderr, requests } = await start(...args);
+  expect([exitCode, requests]).toEqual([2, []]);
+  expect(stderr).toContain(message);
+});

@@ -1,0 +1,174 @@
+/** Batch inference on AWS Batch: the serving image as a worker, on spot instances, with no HTTP and no job of SageMaker. */
+import {
+  Action,
+  AllocationStrategy,
+  EcsEc2ContainerDefinition,
+  EcsJobDefinition,
+  EcsMachineImageType,
+  JobQueue,
+  ManagedEc2EcsComputeEnvironment,
+  Reason,
+  RetryStrategy,
+} from 'aws-cdk-lib/aws-batch';
+import { InstanceType, type IVpc } from 'aws-cdk-lib/aws-ec2';
+import { ContainerImage, LogDriver } from 'aws-cdk-lib/aws-ecs';
+import { Match, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
+import { BatchJob, SnsTopic } from 'aws-cdk-lib/aws-events-targets';
+import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Resource, Size } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { checkWorker } from './batch-worker/check-props.ts';
+import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
+import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
+import type { BatchWorkerProps } from './batch-worker/props.ts';
+import { createLogGroup, setEncryptionKey } from './encryption.ts';
+
+const DEFAULT_VCPUS = 4;
+const DEFAULT_ATTEMPTS = 10;
+const DEFAULT_TYPES = {
+  gpu: ['g4dn.xlarge', 'g5.xlarge', 'g6.xlarge'],
+  cpu: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge'],
+} as const;
+
+/** Statuses of a worker that was asked to end, and of one that was killed: the next one goes on. */
+const ENDED_FROM_OUTSIDE = ['143', '137'];
+
+/**
+ * Runs a model over everything under an S3 prefix with workers on EC2 instances, spot instances unless told
+ * otherwise. A run is an array job of AWS Batch: submit one to `queue` with `definition`, by
+ * `sagemaker-tfs batch start --engine batch`, or by `schedule`. It can be run again at any time: what has an answer
+ * is not done again.
+ */
+export class BatchWorker extends Resource {
+  /** Takes jobs. */
+  readonly queue: JobQueue;
+  /** The job; its parameters `input` and `output` are S3 URIs, with the props' places as default. */
+  readonly definition: EcsJobDefinition;
+  readonly computeEnvironment: ManagedEc2EcsComputeEnvironment;
+  /** Role of the workers. */
+  readonly role: IRole;
+  /** Workers of a run. */
+  readonly workers: number;
+
+  constructor(scope: Construct, id: string, props: BatchWorkerProps) {
+    super(scope, id);
+    setEncryptionKey(this, props.encryptionKey);
+    checkWorker(this, props);
+    this.workers = props.workers ?? DEFAULT_WORKERS;
+    this.role = createWorkerRole(this, props);
+    this.computeEnvironment = this.createInstances(props);
+    this.queue = new JobQueue(this, 'Queue', {
+      computeEnvironments: [{ computeEnvironment: this.computeEnvironment, order: 1 }],
+    });
+    this.definition = this.createDefinition(props);
+    if (props.schedule) this.runOn(props.schedule);
+    if (props.topic) this.tell(props.topic);
+  }
+
+  /** Lets `grantee` start runs. */
+  grantStart(grantee: IGrantable): Grant {
+    const { jobDefinitionArn } = this.definition;
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['batch:SubmitJob'],
+      resourceArns: [jobDefinitionArn, this.queue.jobQueueArn],
+    });
+  }
+
+  private createInstances(props: BatchWorkerProps): ManagedEc2EcsComputeEnvironment {
+    const { spot = true, vcpus = DEFAULT_VCPUS, vpcSubnets, securityGroups, model } = props;
+    const { accelerator } = model.image.platform;
+    return new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
+      vpc: props.vpc as IVpc,
+      ...(vpcSubnets && { vpcSubnets }),
+      ...(securityGroups && { securityGroups: [...securityGroups] }),
+      instanceTypes: (props.instanceTypes ?? DEFAULT_TYPES[accelerator]).map(
+        (type) => new InstanceType(type),
+      ),
+      useOptimalInstanceClasses: false,
+      spot,
+      allocationStrategy: spot
+        ? AllocationStrategy.SPOT_PRICE_CAPACITY_OPTIMIZED
+        : AllocationStrategy.BEST_FIT_PROGRESSIVE,
+      maxvCpus: this.workers * vcpus,
+      images: [
+        {
+          imageType:
+            accelerator === 'gpu'
+              ? EcsMachineImageType.ECS_AL2023_NVIDIA
+              : EcsMachineImageType.ECS_AL2023,
+        },
+      ],
+      updateToLatestImageVersion: true,
+    });
+  }
+
+  private createDefinition(props: BatchWorkerProps): EcsJobDefinition {
+    const { model, vcpus = DEFAULT_VCPUS, memory = Size.gibibytes(12) } = props;
+    const { environment } = model;
+    const container = new EcsEc2ContainerDefinition(this, 'Container', {
+      image: ContainerImage.fromRegistry(model.image.imageUri),
+      command: workerCommand(props, model.data.container.modelDataUrl ?? ''),
+      environment: { ...environment },
+      cpu: vcpus,
+      memory,
+      ...(model.image.platform.accelerator === 'gpu' && { gpu: 1 }),
+      jobRole: this.role,
+      executionRole: createExecutionRole(this, props),
+      logging: LogDriver.awsLogs({
+        logGroup: createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS),
+        streamPrefix: 'worker',
+      }),
+    });
+    const again = [
+      Reason.SPOT_INSTANCE_RECLAIMED,
+      Reason.CANNOT_PULL_CONTAINER,
+      ...ENDED_FROM_OUTSIDE.map((onExitCode) => Reason.custom({ onExitCode })),
+    ].map((reason) => RetryStrategy.of(Action.RETRY, reason));
+    return new EcsJobDefinition(this, 'Definition', {
+      container,
+      parameters: { ...workerParameters(props) },
+      retryAttempts: props.attempts ?? DEFAULT_ATTEMPTS,
+      retryStrategies: [...again, RetryStrategy.of(Action.EXIT, Reason.custom({ onReason: '*' }))],
+      propagateTags: true,
+    });
+  }
+
+  private runOn(schedule: NonNullable<BatchWorkerProps['schedule']>): void {
+    new Rule(this, 'Schedule', {
+      schedule,
+      targets: [
+        new BatchJob(
+          this.queue.jobQueueArn,
+          this.queue,
+          this.definition.jobDefinitionArn,
+          this.definition,
+          this.workers > 1 ? { size: this.workers } : {},
+        ),
+      ],
+    });
+  }
+
+  private tell(topic: NonNullable<BatchWorkerProps['topic']>): void {
+    new Rule(this, 'Ended', {
+      description: 'Tells of runs of batch workers that ended',
+      eventPattern: {
+        source: ['aws.batch'],
+        detailType: ['Batch Job State Change'],
+        detail: {
+          jobQueue: [this.queue.jobQueueArn],
+          status: ['SUCCEEDED', 'FAILED'],
+          // Not of each worker of a run.
+          arrayProperties: { index: Match.doesNotExist() },
+        },
+      },
+      targets: [
+        new SnsTopic(topic, {
+          message: RuleTargetInput.fromEventPath('$.detail'),
+          authorizeUsingRole: true,
+        }),
+      ],
+    });
+  }
+}

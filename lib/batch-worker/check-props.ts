@@ -1,0 +1,60 @@
+/** Refuses what a batch worker cannot be. */
+import { Token } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { scheduleProblem } from '../rules/limits.ts';
+import { checkInteger, invalidProp, refuseProblem } from '../validation.ts';
+import { DEFAULT_WORKERS, rangesOf } from './command.ts';
+import type { BatchWorkerProps } from './props.ts';
+
+/** `m6i.xlarge`; SageMaker's names begin with `ml.`. */
+const EC2_TYPE = /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/;
+
+/** @throws naming the prop */
+export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
+  const { model, workers = DEFAULT_WORKERS } = props;
+  checkInteger(scope, 'workers', workers, 1, 10_000);
+  checkInteger(scope, 'vcpus', props.vcpus, 1, 256);
+  checkInteger(scope, 'attempts', props.attempts, 1, 10);
+  checkInteger(scope, 'ranges', props.ranges, 1, 10_000);
+  checkInteger(scope, 'maxFailurePercent', props.maxFailurePercent, 0, 100);
+  if (rangesOf(props) < workers) {
+    const problem = `${props.ranges} ranges leave some of ${workers} workers without work`;
+    invalidProp(scope, 'ranges', problem, `Give ${workers} or more`);
+  }
+  for (const place of ['input', 'output'] as const) {
+    const { prefix } = props[place];
+    if (Token.isUnresolved(prefix) || prefix.endsWith('/')) continue;
+    invalidProp(scope, `${place}.prefix`, `'${prefix}' does not end in '/'`, `Write '${prefix}/'`);
+  }
+  checkTypes(scope, props.instanceTypes);
+  if (model.data.multiModel || model.data.compression === 'none') {
+    const problem = 'a worker reads one archive';
+    invalidProp(scope, 'model', problem, `Give a model of one archive, with compression: 'gzip'`);
+  }
+  const { schedule } = props;
+  if (schedule && !Token.isUnresolved(schedule.expressionString)) {
+    refuseProblem(scope, 'schedule', scheduleProblem(schedule.expressionString));
+  }
+}
+
+function checkTypes(scope: Construct, types: readonly string[] | undefined): void {
+  if (types?.length === 0) {
+    invalidProp(scope, 'instanceTypes', 'the list is empty', 'Name a type, or leave it out');
+  }
+  for (const [i, type] of (types ?? []).entries()) {
+    if (Token.isUnresolved(type)) continue;
+    const prop = `instanceTypes[${i}]`;
+    if (type.startsWith('ml.')) {
+      const problem = `'${type}' is a name of SageMaker's, and AWS Batch starts instances of EC2`;
+      invalidProp(scope, prop, problem, `Write '${type.slice('ml.'.length)}'`);
+    }
+    if (!EC2_TYPE.test(type)) {
+      invalidProp(
+        scope,
+        prop,
+        `'${type}' is not an instance type`,
+        `Write one such as 'g5.xlarge'`,
+      );
+    }
+  }
+}

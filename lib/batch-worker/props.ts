@@ -1,0 +1,90 @@
+/** Props of a batch worker on AWS Batch. */
+import type { ISecurityGroup, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import type { Schedule } from 'aws-cdk-lib/aws-events';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Size } from 'aws-cdk-lib/core';
+import type { S3Place } from '../batch/props.ts';
+import type { AnyVpc } from '../cdk-types.ts';
+import type { TensorFlowModel } from '../tensorflow-model.ts';
+
+/** Props of {@link BatchWorker}. */
+export interface BatchWorkerProps {
+  /** Model of one `model.tar.gz`. Workers run its image with its variables; no SageMaker model is started. */
+  readonly model: TensorFlowModel;
+  /** Where inputs are: every object below the prefix. */
+  readonly input: S3Place;
+  /** Where answers are written, the answers of many inputs in one object. */
+  readonly output: S3Place;
+  /** Network of the instances. It needs a way to S3, ECR and CloudWatch Logs: NAT or VPC endpoints. */
+  readonly vpc: AnyVpc;
+  /** @default - the private subnets of `vpc` */
+  readonly vpcSubnets?: SubnetSelection;
+  /** @default - a new one that allows all outbound traffic */
+  readonly securityGroups?: readonly ISecurityGroup[];
+  /**
+   * Types of EC2 instances, without `ml.`; AWS Batch takes what is there and cheap. Name several: a spot pool of
+   * one type is easily empty.
+   * @default - `g4dn.xlarge`, `g5.xlarge` and `g6.xlarge` for `gpu` images; `m6i.xlarge`, `m6a.xlarge` and `m7i.xlarge` for others
+   */
+  readonly instanceTypes?: readonly string[];
+  /**
+   * Whether to take spot instances, which AWS may take back: a worker goes on where it was.
+   * @default true
+   */
+  readonly spot?: boolean;
+  /**
+   * Workers at once, 1-10,000. Each takes its share of the ranges of keys.
+   * @default 8
+   */
+  readonly workers?: number;
+  /**
+   * vCPUs of a worker, 1-256.
+   * @default 4
+   */
+  readonly vcpus?: number;
+  /**
+   * Memory of a worker; less than an instance has, as its system needs some.
+   * @default Size.gibibytes(12)
+   */
+  readonly memory?: Size;
+  /**
+   * Times that a worker is started, 1-10, if its instance is taken back or its image cannot be pulled.
+   * @default 10
+   */
+  readonly attempts?: number;
+  /** @default 'application/x-image' */
+  readonly contentType?: string;
+  /** @default 'application/json' */
+  readonly accept?: string;
+  /**
+   * End of the keys that are taken, such as `.jpg`.
+   * @default - all keys below the input prefix
+   */
+  readonly keySuffix?: string;
+  /**
+   * Ranges that the keys are cut into, 1-10,000; more than workers.
+   * @default 8 for each worker, and 64 at least
+   */
+  readonly ranges?: number;
+  /**
+   * Failed inputs, in percent of those tried, that end a worker.
+   * @default 50
+   */
+  readonly maxFailurePercent?: number;
+  /**
+   * When to start. A run over inputs that all have an answer ends at once.
+   * @default - only when asked
+   */
+  readonly schedule?: Schedule;
+  /**
+   * Hears of the end of each run.
+   * @default - none
+   */
+  readonly topic?: ITopic;
+  /**
+   * Key of the logs.
+   * @default - the key of the stack, or AWS's own keys
+   */
+  readonly encryptionKey?: IKey;
+}

@@ -1,0 +1,212 @@
+/** A batch worker on AWS Batch: what is deployed, and that the image takes the job's arguments. */
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Stack } from 'aws-cdk-lib/core';
+import { readOptions } from '../../container/src/batch-worker/options.ts';
+import { BatchWorker, type BatchWorkerProps } from '../../lib/index.ts';
+import { problemsOf } from '../service-models/validate.ts';
+import { existingImage, testModel, testStack } from './support.ts';
+
+interface Deployed {
+  readonly worker: BatchWorker;
+  readonly template: Template;
+}
+
+function deploy(
+  props: Partial<BatchWorkerProps> | ((stack: Stack) => Partial<BatchWorkerProps>) = {},
+  modelProps: Parameters<typeof testModel>[1] = {},
+): Deployed {
+  const stack = testStack();
+  const bucket = Bucket.fromBucketName(stack, 'Data', 'data');
+  const worker = new BatchWorker(stack, 'Worker', {
+    model: testModel(stack, modelProps),
+    vpc: new Vpc(stack, 'Vpc'),
+    input: { bucket, prefix: 'tiles/' },
+    output: { bucket, prefix: 'answers/' },
+    ...(typeof props === 'function' ? props(stack) : props),
+  });
+  return { worker, template: Template.fromStack(stack) };
+}
+
+/** The properties of the only resource of a type. */
+function only(template: Template, type: string): Record<string, unknown> {
+  const found = Object.values(template.findResources(type));
+  expect(found).toHaveLength(1);
+  return (found[0] as { Properties: Record<string, unknown> }).Properties;
+}
+
+/** What CloudFormation sends: members begin with a small letter, the names in maps are the user's. */
+function asRequest(value: unknown, isMap = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => asRequest(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  if (entries.length === 1 && /^(Ref|Fn::)/.test(entries[0]?.[0] ?? '')) return value;
+  return Object.fromEntries(
+    entries.map(([key, item]) => [
+      isMap ? key : key.charAt(0).toLowerCase() + key.slice(1),
+      asRequest(item, ['Parameters', 'Options', 'Tags'].includes(key)),
+    ]),
+  );
+}
+
+const CONFIGURATIONS: readonly [string, Partial<BatchWorkerProps>, boolean][] = [
+  ['spot, with a GPU', {}, true],
+  ['on demand, without', { spot: false, instanceTypes: ['c7i.2xlarge'], vcpus: 8 }, false],
+  [
+    'every setting',
+    {
+      ...{ workers: 40, attempts: 3, ranges: 400, maxFailurePercent: 1, keySuffix: '.jpg' },
+      ...{ contentType: 'application/json', accept: 'application/jsonlines' },
+    },
+    true,
+  ],
+];
+
+test.each(CONFIGURATIONS)('AWS takes it: %s', (_name, props, gpu) => {
+  const { template } = deploy(
+    props,
+    gpu ? {} : { image: existingImage({ variant: 'in-process' }) },
+  );
+  const definition = only(template, 'AWS::Batch::JobDefinition');
+  const queue = only(template, 'AWS::Batch::JobQueue');
+  // CloudFormation's own, the CDK's spelling, and what only an update takes.
+  const { ReplaceComputeEnvironment, UpdatePolicy, ComputeResources, Type, ...environment } = only(
+    template,
+    'AWS::Batch::ComputeEnvironment',
+  );
+  expect([ReplaceComputeEnvironment, UpdatePolicy]).toEqual([false, {}]);
+  const { UpdateToLatestImageVersion: _, ...resources } = ComputeResources as object & {
+    UpdateToLatestImageVersion: boolean;
+  };
+  const created = { ...environment, Type: `${Type}`.toUpperCase(), ComputeResources: resources };
+  const problems = (operation: string, input: unknown, name: string) =>
+    problemsOf('batch', operation, asRequest(input), [name]);
+  expect(problems('RegisterJobDefinition', definition, 'jobDefinitionName')).toEqual([]);
+  expect(problems('CreateComputeEnvironment', created, 'computeEnvironmentName')).toEqual([]);
+  expect(problems('CreateJobQueue', queue, 'jobQueueName')).toEqual([]);
+});
+
+test.each(CONFIGURATIONS)('the image takes the arguments: %s', (_name, props) => {
+  const { template } = deploy(props);
+  const { ContainerProperties, Parameters } = only(template, 'AWS::Batch::JobDefinition') as {
+    ContainerProperties: { Command: unknown[] };
+    Parameters: Record<string, string>;
+  };
+  // As AWS Batch does: https://docs.aws.amazon.com/batch/latest/userguide/job_definition_parameters.html#parameters
+  const args = ContainerProperties.Command.map((part) => {
+    const text = typeof part === 'string' ? part : '--model-path=s3://assets/model.tar.gz';
+    return text.startsWith('Ref::') ? (Parameters[text.slice('Ref::'.length)] as string) : text;
+  });
+  expect(args[0]).toBe('batch-worker');
+  const variables = { AWS_BATCH_JOB_ARRAY_INDEX: '2', AWS_BATCH_JOB_ARRAY_SIZE: '8' };
+  expect(readOptions(args.slice(1), 4, variables)).toMatchObject({
+    inputUri: 's3://data/tiles/',
+    outputUri: 's3://data/answers/',
+    modelPath: 's3://assets/model.tar.gz',
+    contentType: props.contentType ?? 'application/x-image',
+    ranges: props.ranges ?? 64,
+    keySuffix: props.keySuffix ?? '',
+    maxFailurePercent: props.maxFailurePercent ?? 50,
+    share: { index: 2, of: 8 },
+  });
+});
+
+test('a worker whose instance is taken back starts again; one that cannot succeed does not', () => {
+  const { template } = deploy();
+  expect(only(template, 'AWS::Batch::JobDefinition').RetryStrategy).toEqual({
+    Attempts: 10,
+    EvaluateOnExit: [
+      { Action: 'RETRY', OnStatusReason: 'Host EC2*' },
+      { Action: 'RETRY', OnReason: 'CannotPullContainerError:*' },
+      { Action: 'RETRY', OnExitCode: '143' },
+      { Action: 'RETRY', OnExitCode: '137' },
+      { Action: 'EXIT', OnReason: '*' },
+    ],
+  });
+});
+
+test('a worker reads its inputs, its model and its answers, writes answers, and may do nothing else', () => {
+  const { template, worker } = deploy();
+  const role = worker.role.node.id;
+  const policies = Object.values(template.findResources('AWS::IAM::Policy')).map(
+    ({ Properties }) => Properties as { Roles: unknown; PolicyDocument: { Statement: unknown[] } },
+  );
+  const own = policies.filter(({ Roles }) => JSON.stringify(Roles).includes(`Worker${role}`));
+  const actions = own.flatMap(({ PolicyDocument }) =>
+    PolicyDocument.Statement.flatMap((statement) => (statement as { Action: string[] }).Action),
+  );
+  expect([...new Set(actions)].sort()).toEqual([
+    's3:AbortMultipartUpload',
+    's3:GetObject',
+    's3:ListBucket',
+    's3:PutObject',
+  ]);
+});
+
+test('a schedule starts as many workers as the run has', () => {
+  const { template } = deploy({ schedule: Schedule.expression('rate(1 day)'), workers: 12 });
+  template.hasResourceProperties('AWS::Events::Rule', {
+    ScheduleExpression: 'rate(1 day)',
+    Targets: [
+      Match.objectLike({ BatchParameters: Match.objectLike({ ArrayProperties: { Size: 12 } }) }),
+    ],
+  });
+});
+
+test('one worker is a plain job: AWS Batch takes no array of one', () => {
+  const { template } = deploy({ schedule: Schedule.expression('rate(1 day)'), workers: 1 });
+  const { Targets } = only(template, 'AWS::Events::Rule') as { Targets: object[] };
+  expect(JSON.stringify(Targets)).not.toContain('ArrayProperties');
+});
+
+test('a topic hears of runs, not of each worker', () => {
+  const { template } = deploy((stack) => ({ topic: new Topic(stack, 'Topic') }));
+  template.hasResourceProperties('AWS::Events::Rule', {
+    EventPattern: {
+      source: ['aws.batch'],
+      detail: Match.objectLike({
+        status: ['SUCCEEDED', 'FAILED'],
+        arrayProperties: { index: [{ exists: false }] },
+      }),
+    },
+  });
+});
+
+test('one key for the logs', () => {
+  const { template } = deploy((stack) => ({ encryptionKey: new Key(stack, 'Key') }));
+  template.hasResourceProperties('AWS::Logs::LogGroup', { KmsKeyId: Match.anyValue() });
+});
+
+test('whoever is let start runs may submit this job to this queue', () => {
+  const stack = testStack();
+  const bucket = Bucket.fromBucketName(stack, 'Data', 'data');
+  const model = testModel(stack);
+  const place = { bucket, prefix: 'tiles/' };
+  const worker = new BatchWorker(stack, 'Worker', {
+    ...{ model, vpc: new Vpc(stack, 'Vpc'), input: place },
+    output: { bucket, prefix: 'answers/' },
+  });
+  expect(worker.grantStart(model).success).toBe(true);
+  Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([Match.objectLike({ Action: 'batch:SubmitJob' })]),
+    },
+  });
+  Annotations.fromStack(stack).hasNoError('*', Match.anyValue());
+});
+
+test.each<[string, Partial<BatchWorkerProps>, RegExp]>([
+  ['workers', { workers: 10_001 }, /workers.*from 1 to 10000/s],
+  ['attempts', { attempts: 11 }, /attempts.*from 1 to 10/s],
+  ['ranges', { workers: 100, ranges: 50 }, /ranges.*leave some of 100 workers.*Give 100/s],
+  ['instanceTypes', { instanceTypes: ['ml.g5.xlarge'] }, /instanceTypes\[0\].*Write 'g5\.xlarge'/s],
+  ['an empty list', { instanceTypes: [] }, /instanceTypes.*empty/s],
+  ['no type', { instanceTypes: ['large'] }, /'large' is not an instance type/s],
+  ['schedule', { schedule: Schedule.expression('rate(1 days)') }, /schedule/],
+])('refused: %s', (_name, props, message) => {
+  expect(() => deploy(props)).toThrow(message);
+});
