@@ -76,6 +76,33 @@ test('one VPC for environments in several regions is refused', () => {
     /vpc: a VPC lies in one region, and this one is for eu-west-1 and us-east-1\. Give the environments a 'vpc' each/,
   );
   expect(() =>
-    parse({ models, vpc, environments: environments.map((one) => ({ ...one, vpc })) }),
+    parse({
+      models,
+      environments: environments.map((one) => ({
+        ...one,
+        vpc: { ...vpc, availabilityZones: [`${one.region}a`] },
+      })),
+    }),
   ).not.toThrow();
+});
+
+test('two environments of one name are refused', () => {
+  const of = (name: string) => ({ name, account: '111111111111', region: 'eu-west-1' });
+  const environments = (...names: string[]) => ({
+    models: { m: model },
+    environments: names.map(of),
+  });
+  expect(() => parse(environments('prod', 'test', 'prod'))).toThrow(
+    "environments[2].name: environments[0] is named 'prod' too. Give each environment a name of its own",
+  );
+  expect(() => parse(environments('prod', 'test'))).not.toThrow();
+});
+
+test.each([
+  [{ asyncRetentionDays: 7 }, 'asyncRetentionDays: only an asynchronous endpoint'],
+  [{ dataCaptureRetentionDays: 7 }, 'dataCaptureRetentionDays: nothing is captured'],
+  [{ async: true, asyncRetentionDays: 0 }, 'asyncRetentionDays: '],
+  [{ async: true, asyncRetentionDays: 1.5 }, 'asyncRetentionDays: '],
+])('%j keeps nothing', (fields, message) => {
+  expect(() => parse(endpoint(fields))).toThrow(`models.m.endpoint.${message}`);
 });

@@ -15,6 +15,8 @@ import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
 
 const positive = z.number().positive();
 const count = z.int().positive();
+/** As S3 counts them in its lifecycle rules. */
+const days = count.max(36_500);
 const fraction = z.number().min(0);
 
 const located = {
@@ -217,6 +219,14 @@ const endpoint = z.strictObject({
     .describe(
       "Share of the requests and answers kept, in a bucket of the stack's own. Default: none.",
     ),
+  asyncRetentionDays: days
+    .optional()
+    .describe(
+      'Days after which requests, answers and failures of an asynchronous endpoint are deleted. Default: never.',
+    ),
+  dataCaptureRetentionDays: days
+    .optional()
+    .describe('Days after which captures are deleted. Default: never.'),
   metrics: z
     .strictObject({
       detailed: z
@@ -513,16 +523,39 @@ export const configSchema = z
       ),
     tags: z.record(z.string().min(1), z.string()).default({}).describe('Tags of every resource.'),
   })
-  .superRefine(({ vpc, environments = [] }, context) => {
+  .superRefine(({ vpc, environments = [], models }, context) => {
+    const refuse = (path: PropertyKey[], message: string) =>
+      context.addIssue({ code: 'custom', path, message });
+    environments.forEach(({ name }, i) => {
+      const first = environments.findIndex((one) => one.name === name);
+      if (first === i) return;
+      const message = `environments[${first}] is named '${name}' too. Give each environment a name of its own`;
+      refuse(['environments', i, 'name'], message);
+    });
+    for (const [name, { endpoint }] of Object.entries(models)) {
+      const field = endpoint && expiryOfNothing(endpoint);
+      if (field) refuse(['models', name, 'endpoint', field.name], field.problem);
+    }
     if (!vpc) return;
     const regions = new Set(environments.filter((one) => !one.vpc).map(({ region }) => region));
     if (regions.size < 2) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['vpc'],
-      message: `a VPC lies in one region, and this one is for ${[...regions].join(' and ')}. Give the environments a 'vpc' each`,
-    });
+    const list = [...regions].join(' and ');
+    const message = `a VPC lies in one region, and this one is for ${list}. Give the environments a 'vpc' each`;
+    refuse(['vpc'], message);
   });
+
+/** A time to keep what the endpoint never has. */
+function expiryOfNothing(given: z.output<typeof endpoint>) {
+  if (given.asyncRetentionDays !== undefined && !given.async) {
+    const problem = `only an asynchronous endpoint keeps requests and answers. Give 'async: true', or leave it out`;
+    return { name: 'asyncRetentionDays', problem };
+  }
+  if (given.dataCaptureRetentionDays !== undefined && given.dataCapturePercent === undefined) {
+    const problem = `nothing is captured. Give 'dataCapturePercent', or leave it out`;
+    return { name: 'dataCaptureRetentionDays', problem };
+  }
+  return undefined;
+}
 
 /** A configuration as people write it. */
 export type ServingConfigInput = z.input<typeof configSchema>;

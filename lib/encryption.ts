@@ -1,9 +1,10 @@
 /** The one key of a subtree: what is made below a construct with a key is encrypted with it. */
-import { type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { CfnLogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
-import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Annotations, ArnFormat, RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
 
 const KEYS = new WeakMap<IConstruct, IKey>();
@@ -35,30 +36,51 @@ export function bucketEncryption(
   return { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true };
 }
 
-/**
- * Lets a service of AWS use a key. Only the key's own policy can say so: that of a key from outside the app
- * must say it already (docs/private-networks.md).
- */
-export function allowService(key: IKey, service: IGrantable): void {
-  key.grantEncryptDecrypt(service);
+/** What a service may do with a key: only the key's own policy can say so. */
+interface ServiceGrant {
+  /** As the warning names it; `REGION` where synthesis does not know the region. */
+  readonly name: string;
+  readonly service: ServicePrincipal;
+  readonly actions: readonly string[];
 }
 
 /**
- * A log group that goes with its stack, under the key of the construct around it.
+ * Lets a service of AWS use a key. The policy of a key from outside the app cannot be changed here: a warning says what
+ * it must have, once a stack and service.
+ */
+function allowService(user: Construct, key: IKey, { name, service, actions }: ServiceGrant): void {
+  if (Resource.isOwnedResource(key)) {
+    key.grant(service, ...actions);
+    return;
+  }
+  Annotations.of(Stack.of(user)).addWarningV2(
+    `@sagemaker-tfs/cdk:foreignKey.${name}`,
+    `encryptionKey: this app does not make the key, so it cannot change its policy. Let ${name} do ${actions.join(', ')} there, as docs/private-networks.md shows; without it the deployment fails or messages are lost`,
+  );
+}
+
+/**
+ * A log group that goes with its stack.
+ * @param encryptionKey default: the key of the construct around it
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
  */
 export function createLogGroup(
   scope: Construct,
   id: string,
   retention: RetentionDays = RetentionDays.ONE_MONTH,
+  encryptionKey: IKey | undefined = encryptionKeyOf(scope),
 ): LogGroup {
-  const encryptionKey = encryptionKeyOf(scope);
-  if (encryptionKey) allowLogs(scope, encryptionKey);
-  return new LogGroup(scope, id, {
-    retention,
-    removalPolicy: RemovalPolicy.DESTROY,
-    ...(encryptionKey && { encryptionKey }),
-  });
+  const logGroup = new LogGroup(scope, id, { retention, removalPolicy: RemovalPolicy.DESTROY });
+  if (encryptionKey) encryptLogs(logGroup, encryptionKey);
+  return logGroup;
+}
+
+/** Gives a log group a key. */
+export function encryptLogs(logGroup: LogGroup, key: IKey): void {
+  allowLogs(logGroup, key);
+  const { defaultChild } = logGroup.node;
+  if (!(defaultChild instanceof CfnLogGroup)) return;
+  defaultChild.kmsKeyId = key.keyArn;
 }
 
 /** Lets CloudWatch Logs use a key for the log groups of this account and region, and for nothing else. */
@@ -70,18 +92,32 @@ function allowLogs(scope: Construct, key: IKey): void {
     resourceName: '*',
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  allowService(
-    key,
-    new ServicePrincipal(`logs.${stack.region}.amazonaws.com`, {
+  const { region } = stack;
+  allowService(scope, key, {
+    name: `logs.${Token.isUnresolved(region) ? 'REGION' : region}.amazonaws.com`,
+    service: new ServicePrincipal(`logs.${region}.amazonaws.com`, {
       conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': groups } },
     }),
-  );
+    actions: [
+      'kms:Encrypt',
+      'kms:Decrypt',
+      'kms:ReEncrypt*',
+      'kms:GenerateDataKey*',
+      'kms:DescribeKey',
+    ],
+  });
 }
 
 /**
- * Lets alarms publish to topics under a key.
+ * Lets a service publish to a topic under its key; nothing where the topic has none, or none that is known.
+ * @param name of the service, `cloudwatch.amazonaws.com`
  * @see https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
  */
-export function allowAlarms(key: IKey): void {
-  allowService(key, new ServicePrincipal('cloudwatch.amazonaws.com'));
+export function allowPublisher(user: Construct, topic: ITopic, name: string): void {
+  if (!topic.masterKey) return;
+  allowService(user, topic.masterKey, {
+    name,
+    service: new ServicePrincipal(name),
+    actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+  });
 }

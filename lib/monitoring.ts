@@ -3,7 +3,7 @@ import { type Alarm, Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { allowAlarms } from './encryption.ts';
+import { allowPublisher } from './encryption.ts';
 import type { BoundVariant } from './endpoint/variant.ts';
 import { type AlarmThresholds, queueAlarm, variantAlarms } from './monitoring/alarms.ts';
 import { queueRow, type VariantHardware, variantRow } from './monitoring/widgets.ts';
@@ -14,7 +14,7 @@ export interface EndpointMonitoringProps {
   readonly endpoint: RealtimeEndpoint;
   /**
    * Topic told when an alarm changes to ALARM and back. Alarms may use the key of a topic if both are made in this
-   * app; a key from outside must let `cloudwatch.amazonaws.com` do kms:Decrypt and kms:GenerateDataKey* already.
+   * app; a key from outside must let `cloudwatch.amazonaws.com` do kms:Decrypt and kms:GenerateDataKey*: a warning says so.
    * @default - no notification
    */
   readonly alarmTopic?: ITopic;
@@ -71,7 +71,7 @@ export class EndpointMonitoring extends Construct {
     if (endpoint.isAsync) alarms.push(queueAlarm(this, endpoint.queueMetrics(), thresholds));
     this.alarms = alarms;
     if (!alarmTopic) return;
-    if (alarmTopic.masterKey) allowAlarms(alarmTopic.masterKey);
+    allowPublisher(this, alarmTopic, 'cloudwatch.amazonaws.com');
     const action = new SnsAction(alarmTopic);
     for (const alarm of this.alarms) {
       alarm.addAlarmAction(action);

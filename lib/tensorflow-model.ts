@@ -1,10 +1,12 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { unbatchable } from '../container/src/model-server/unbatchable.ts';
+import { setEncryptionKey } from './encryption.ts';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import { type IModel, ImportedModel, type ModelAttributes } from './model.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
@@ -49,6 +51,11 @@ export interface TensorFlowModelProps extends VpcAttachmentProps {
    * @default - CloudFormation's, another after every change
    */
   readonly modelName?: string;
+  /**
+   * Key of the bucket of unpacked model data, and of the logs of what fills it.
+   * @default - the key of the stack, or AWS's own keys
+   */
+  readonly encryptionKey?: IKey;
 }
 
 /**
@@ -80,6 +87,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
 
   constructor(scope: Construct, id: string, props: TensorFlowModelProps) {
     super(scope, id, props.modelName === undefined ? {} : { physicalName: props.modelName });
+    setEncryptionKey(this, props.encryptionKey);
     checkName(this, props.modelName);
     this.image = props.image;
     this.networkIsolation = props.networkIsolation ?? true;

@@ -4,6 +4,7 @@ import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
+import { allowPublisher } from '../encryption.ts';
 
 /**
  * Adds the rule. The machine itself tells of every end that it comes to; an error of Step Functions' own, such as
@@ -12,6 +13,9 @@ import type { Construct } from 'constructs';
  * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
  */
 export function tellOfSilentEnds(scope: Construct, machine: StateMachine, topic: ITopic): void {
+  // By AWS's text the key must know the service; the rule's role may use it too.
+  // https://repost.aws/knowledge-center/sns-not-getting-eventbridge-notification
+  allowPublisher(scope, topic, 'events.amazonaws.com');
   new Rule(scope, 'SilentEnd', {
     description: 'Tells of batch runs that ended without a word',
     eventPattern: {
@@ -28,7 +32,7 @@ export function tellOfSilentEnds(scope: Construct, machine: StateMachine, topic:
     targets: [
       new SnsTopic(topic, {
         message: RuleTargetInput.fromEventPath('$.detail'),
-        // By a role, as the machine publishes: a topic and a key from elsewhere need no policy for EventBridge.
+        // By a role, as the machine publishes: a topic from elsewhere needs no policy for EventBridge.
         authorizeUsingRole: true,
       }),
     ],

@@ -3,10 +3,12 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
 import type { IModel } from '../model.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
+import { expireBelow } from '../s3-expiry.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
@@ -54,6 +56,12 @@ export interface AsyncInferenceProps {
    * @default - the endpoint's `encryptionKey`, or the bucket's own encryption
    */
   readonly encryptionKey?: IKey;
+  /**
+   * Time after which requests, answers and reports of failures are deleted, whole days: a lifecycle rule for each of
+   * the three prefixes. Buckets with versions keep the deleted ones.
+   * @default - nothing is deleted
+   */
+  readonly expiration?: Duration;
 }
 
 /** Where requests and answers of an asynchronous endpoint lie. */
@@ -105,6 +113,7 @@ export function renderAsyncInference(
   const concurrent = props.maxConcurrentInvocationsPerInstance;
   checkInteger(where, 'asyncInference.maxConcurrentInvocationsPerInstance', concurrent, 1, 1000);
   for (const model of models) grantQueue(model, props);
+  expireFiles(where, props);
   return {
     outputConfig: {
       s3OutputPath: outputUri,
@@ -121,6 +130,14 @@ export function renderAsyncInference(
       clientConfig: { maxConcurrentInvocationsPerInstance: concurrent },
     }),
   };
+}
+
+function expireFiles(where: Where, props: AsyncInferenceProps): void {
+  const { outputBucket, inputBucket, outputPrefix, failurePrefix, inputPrefix } = placesOf(props);
+  const { expiration } = props;
+  const prop = 'asyncInference.expiration';
+  expireBelow(where, prop, inputBucket, [inputPrefix], expiration);
+  expireBelow(where, prop, outputBucket, [outputPrefix, failurePrefix], expiration);
 }
 
 function grantQueue(grantee: IModel, props: AsyncInferenceProps): void {

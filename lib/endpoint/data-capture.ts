@@ -2,8 +2,10 @@
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
+import type { Duration } from 'aws-cdk-lib/core';
 import type { AnyBucket } from '../cdk-types.ts';
 import type { IModel } from '../model.ts';
+import { expireBelow } from '../s3-expiry.ts';
 import { checkInteger, type Where } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
@@ -31,6 +33,12 @@ export interface DataCaptureProps {
    * @default - the endpoint's `encryptionKey`, or the bucket's own encryption
    */
   readonly encryptionKey?: IKey;
+  /**
+   * Time after which captures are deleted, whole days: a lifecycle rule for `prefix`. A bucket with versions keeps the
+   * deleted ones.
+   * @default - nothing is deleted
+   */
+  readonly expiration?: Duration;
 }
 
 /** Kept as text; everything else is captured as base64. */
@@ -44,6 +52,7 @@ export function renderDataCapture(
 ): CfnEndpointConfig.DataCaptureConfigProperty {
   const { bucket, prefix = 'data-capture/', samplingPercentage = 100, encryptionKey } = props;
   checkInteger(where, 'dataCapture.samplingPercentage', samplingPercentage, 1, 100);
+  expireBelow(where, 'dataCapture.expiration', bucket, [prefix], props.expiration);
   const captures = bucket.arnForObjects(`${prefix}*`);
   for (const grantee of models) {
     Grant.addToPrincipal({ grantee, actions: ['s3:PutObject'], resourceArns: [captures] });

@@ -10,7 +10,7 @@ import { type LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import { AwsCustomResource, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { createLogGroup, encryptionKeyOf } from '../encryption.ts';
+import { createLogGroup, encryptionKeyOf, encryptLogs } from '../encryption.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
 /** How long logs are kept where nothing is said. */
@@ -30,9 +30,27 @@ export function endpointLogGroup(endpointName: string): string {
 }
 
 /** Role and log of the CDK's one function for such calls in a stack. */
-function callerOf(stack: Stack): { readonly role: Role; readonly logGroup: LogGroup } {
-  const known = CALLERS.get(stack);
-  if (known) return known;
+interface Caller {
+  readonly role: Role;
+  readonly logGroup: LogGroup;
+}
+
+const CALLERS = new WeakMap<Stack, Caller>();
+/** Callers whose log has a key. */
+const ENCRYPTED = new WeakSet<Caller>();
+
+/** @param key of an endpoint: without a key of the stack, the first that has one gives it to the function's log */
+function callerOf(stack: Stack, key: IKey | undefined): Caller {
+  const caller = CALLERS.get(stack) ?? createCaller(stack);
+  CALLERS.set(stack, caller);
+  if (key && !encryptionKeyOf(stack) && !ENCRYPTED.has(caller)) {
+    ENCRYPTED.add(caller);
+    encryptLogs(caller.logGroup, key);
+  }
+  return caller;
+}
+
+function createCaller(stack: Stack): Caller {
   const scope = new Construct(stack, 'LogGroupUpkeep');
   const role = new Role(scope, 'Role', {
     description: "Sets expiry and key of SageMaker's log groups",
@@ -40,15 +58,19 @@ function callerOf(stack: Stack): { readonly role: Role; readonly logGroup: LogGr
   });
   const logGroup = createLogGroup(scope, 'Log');
   logGroup.grantWrite(role);
-  const caller = { role, logGroup };
-  CALLERS.set(stack, caller);
-  return caller;
+  return { role, logGroup };
 }
 
-const CALLERS = new WeakMap<Stack, ReturnType<typeof callerOf>>();
+/** One call when the resource is made and changed, and one when it goes. */
+interface LogCall {
+  readonly action: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly ignoreErrorCodesMatching?: string;
+  readonly undo?: string;
+}
 
 /** Calls that set expiry and key, in their order; each may be made again. */
-function callsFor(retention: RetentionDays, key: IKey | undefined) {
+function callsFor(retention: RetentionDays, key: IKey | undefined): Record<string, LogCall> {
   return {
     LogGroup: {
       action: 'createLogGroup',
@@ -58,13 +80,24 @@ function callsFor(retention: RetentionDays, key: IKey | undefined) {
       retention === RetentionDays.INFINITE
         ? { action: 'deleteRetentionPolicy' }
         : { action: 'putRetentionPolicy', parameters: { retentionInDays: retention } },
-    ...(key && { LogKey: { action: 'associateKmsKey', parameters: { kmsKeyId: key.keyArn } } }),
+    ...(key && {
+      LogKey: {
+        action: 'associateKmsKey',
+        parameters: { kmsKeyId: key.keyArn },
+        undo: RELEASE_KEY,
+      },
+    }),
   };
 }
 
+/** Frees a group from its key: what is written from then on is under AWS's own. */
+const RELEASE_KEY = 'disassociateKmsKey';
+/** A group that is gone, or that of a name that the endpoint no longer has, which the role may not change. */
+const NOT_OURS = 'ResourceNotFoundException|AccessDeniedException';
+
 /**
  * Makes the group unless it is there, sets its expiry, and its key where the construct around has one. When the stack
- * is deleted the group stays and empties itself.
+ * is deleted the group stays, without the key, and empties itself.
  * @returns what must come before the endpoint
  */
 export function keepLogs(
@@ -75,31 +108,44 @@ export function keepLogs(
   const scope = new Construct(parent, 'Logs');
   const stack = Stack.of(scope);
   const logGroupName = endpointLogGroup(endpointName);
-  const { role, logGroup } = callerOf(stack);
+  const key = encryptionKeyOf(scope);
+  const { role, logGroup } = callerOf(stack, key);
   const arn = stack.formatArn({
     service: 'logs',
     resource: 'log-group',
     resourceName: logGroupName,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  let before: Construct = role;
-  for (const [id, call] of Object.entries(callsFor(retention, encryptionKeyOf(scope)))) {
-    const { action, parameters, ...rest } = { parameters: {}, ...call };
+  const calls = Object.entries(callsFor(retention, key));
+  // To release the key always: by the time its resource goes, the policy is that of the stack without it.
+  for (const action of new Set([...calls.map(([, call]) => call.action), RELEASE_KEY])) {
     role.addToPolicy(
       new PolicyStatement({
         actions: [`logs:${action.charAt(0).toUpperCase()}${action.slice(1)}`],
         resources: [arn, `${arn}:*`],
       }),
     );
+  }
+  let before: Construct = role;
+  for (const [id, { action, parameters, undo, ...rest }] of calls) {
+    const service = 'CloudWatchLogs';
     const resource = new AwsCustomResource(scope, id, {
       resourceType: `Custom::SageMaker${id}`,
       onUpdate: {
-        service: 'CloudWatchLogs',
+        service,
         action,
         parameters: { logGroupName, ...parameters },
         physicalResourceId: PhysicalResourceId.of(logGroupName),
         ...rest,
       },
+      ...(undo && {
+        onDelete: {
+          service,
+          action: undo,
+          parameters: { logGroupName },
+          ignoreErrorCodesMatching: NOT_OURS,
+        },
+      }),
       role,
       logGroup,
       installLatestAwsSdk: false,

@@ -41,7 +41,7 @@ export interface ModelDataConfig {
   grantRead(policy: Policy): void;
   /**
    * Lets a policy's role read this data and what stood in its place before: models of earlier deployments,
-   * which jobs still name. Absent where the data's place does not change with a deployment.
+   * which jobs still name. Absent where the data's place does not change with a deployment, or is not known.
    */
   grantReadAll?(policy: Policy): void;
   /** What must exist before the model is created. */
@@ -52,6 +52,12 @@ export interface ModelDataConfig {
 export interface FromDirectoryOptions extends Omit<ModelSources, 'model'> {
   /** @default 'gzip' */
   readonly compression?: ModelCompression;
+  /**
+   * Start of the archives' keys in the CDK's asset bucket, before their hash. Models with the same one share uploads;
+   * the role of a model that batch transforms run may read every archive under it, those of earlier deployments too.
+   * @default - the construct's path
+   */
+  readonly archiveName?: string;
 }
 
 /** Options for data that is in S3 already. */
@@ -100,11 +106,12 @@ class DirectoryModelData extends ModelData {
   }
 
   bind(scope: Construct): ModelDataConfig {
-    const { compression = 'gzip', ...sources } = this.options;
+    const { compression = 'gzip', archiveName, ...sources } = this.options;
     const packaged = new PackagedModel(scope, 'Package', {
       ...sources,
       model: this.model,
       unpacked: compression === 'none',
+      ...(archiveName !== undefined && { archiveName }),
     });
     const common = {
       compression,
@@ -122,7 +129,7 @@ class DirectoryModelData extends ModelData {
         dependency: deployment,
       };
     }
-    const { bucketName, objectKey } = packaged.uploadArchive();
+    const { bucketName, objectKey, allKeys } = packaged.uploadArchive();
     const bucketArn = Arn.format({
       partition: Aws.PARTITION,
       service: 's3',
@@ -134,7 +141,9 @@ class DirectoryModelData extends ModelData {
       ...common,
       container: { modelDataUrl: `s3://${bucketName}/${objectKey}` },
       grantRead: (policy) => allowRead(policy, bucketArn, objectKey),
-      grantReadAll: (policy) => allowRead(policy, bucketArn, '*.tar.gz'),
+      ...(allKeys !== undefined && {
+        grantReadAll: (policy: Policy) => allowRead(policy, bucketArn, allKeys),
+      }),
     };
   }
 }
@@ -212,11 +221,7 @@ function allowRead(policy: Policy, bucketArn: string, pattern: string): void {
   const grantee = policy;
   Grant.addToPrincipal({ grantee, actions: ['s3:GetObject'], resourceArns: [objects] });
   if (pattern.includes('*')) {
-    const all = pattern.startsWith('*');
-    const reason = all
-      ? "The CDK's archives of models: those of earlier deployments run until their jobs end"
-      : 'The files of one model';
-    justifyWildcard(policy, objects, reason);
+    justifyWildcard(policy, objects, 'The files of one model, those that running jobs name too');
   }
   Grant.addToPrincipal({
     grantee,

@@ -1,9 +1,10 @@
 /** A model packaged during synthesis: the archive as a CDK asset, and the manifest that tells what is in it. */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MANIFEST_PATH, type Manifest, manifestSchema } from '@sagemaker-tfs/manifest';
-import { type AssetStaging, FileAssetPackaging, Stack } from 'aws-cdk-lib/core';
+import { type AssetStaging, FileAssetPackaging, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { commandFile } from 'sagemaker-tfs/files';
 import { ConstructError } from '../errors.ts';
@@ -24,6 +25,22 @@ export interface PackagedModelProps extends ModelSources {
    * @default false
    */
   readonly unpacked?: boolean;
+  /**
+   * What the key of the archive begins with in the CDK's asset bucket, before its hash.
+   * @default - made from the construct's path
+   */
+  readonly archiveName?: string;
+}
+
+/** A packaged model's archive in the CDK's asset bucket. */
+export interface UploadedArchive {
+  readonly bucketName: string;
+  readonly objectKey: string;
+  /**
+   * Pattern of the keys of this model's archives, those of other deployments too; undefined where synthesis does not
+   * know the key.
+   */
+  readonly allKeys: string | undefined;
 }
 
 /**
@@ -41,9 +58,11 @@ export class PackagedModel extends Construct {
   /** SHA-256 of model and handler together; of their sources while bundling is skipped. */
   readonly fingerprint: string;
   private readonly staging: AssetStaging;
+  private readonly archiveName: string;
 
   constructor(scope: Construct, id: string, props: PackagedModelProps) {
     super(scope, id);
+    this.archiveName = archiveName(props.archiveName ?? this.node.path);
     const assetHash = hashSources(this, props);
     this.staging = stagedDirectory(this, 'Staging', {
       sourcePath: props.model,
@@ -60,16 +79,22 @@ export class PackagedModel extends Construct {
     return join(this.staging.relativeStagedPath(stack), ARCHIVE);
   }
 
-  /** Uploads `model.tar.gz`, under a key that ends so: SageMaker asks for that suffix. */
-  uploadArchive() {
+  /**
+   * Uploads `model.tar.gz`, under a key that ends so: SageMaker asks for that suffix. The key begins with the model's
+   * name, so that a policy can name this model's archives and no others.
+   */
+  uploadArchive(): UploadedArchive {
     const stack = Stack.of(this);
-    return stack.synthesizer.addFileAsset({
-      // The synthesizer adds only the last extension.
-      sourceHash: `${this.assetHash}.tar`,
+    const { bucketName, objectKey } = stack.synthesizer.addFileAsset({
+      // A hyphen, because `cdk gc` reads up to the first dot. The synthesizer adds only the last extension.
+      sourceHash: `${this.archiveName}-${this.assetHash}.tar`,
       fileName: this.archivePath(stack),
       packaging: FileAssetPackaging.FILE,
       displayName: this.node.path,
     });
+    const isKnown = !Token.isUnresolved(objectKey) && objectKey.includes(this.assetHash);
+    const allKeys = isKnown ? objectKey.replace(this.assetHash, '*') : undefined;
+    return { bucketName, objectKey, allKeys };
   }
 
   /** Directory with the archive's files as they are; only with `unpacked`. */
@@ -117,4 +142,11 @@ export class PackagedModel extends Construct {
 /** JSON, which no path is taken for. */
 function asArgument(sample: string | ModelSample): string {
   return JSON.stringify(typeof sample === 'string' ? { file: sample } : sample);
+}
+
+/** A name that no other begins with: letters, digits, hyphens, and a digest at the end. */
+function archiveName(name: string): string {
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const readable = name.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-/, '');
+  return `${readable.slice(0, 64)}-${digest}`;
 }

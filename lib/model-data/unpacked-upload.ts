@@ -1,9 +1,12 @@
 /** Uploads an unpacked model to an S3 prefix, for instances that read files instead of one archive. */
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BlockPublicAccess, Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import { BucketDeployment, Source } from 'aws-cdk-lib/aws-s3-deployment';
-import { RemovalPolicy, Size } from 'aws-cdk-lib/core';
+import { Asset } from 'aws-cdk-lib/aws-s3-assets';
+import { BucketDeployment, type ISource } from 'aws-cdk-lib/aws-s3-deployment';
+import { CfnResource, Duration, Names, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
-import { bucketEncryption, createLogGroup } from '../encryption.ts';
+import { bucketEncryption, createLogGroup, encryptionKeyOf } from '../encryption.ts';
 import type { PackagedModel } from './packaged-model.ts';
 
 /** Where an unpacked model lies once it is deployed. */
@@ -15,28 +18,77 @@ export interface UnpackedUpload {
   readonly deployment: IDependable;
 }
 
-/** Adds a bucket and the upload of `model` to `scope`. */
+/**
+ * Adds a bucket and the upload of `model` to `scope`. Every revision is a resource of its own: CloudFormation makes the
+ * new one first, and deletes the old one, with its files, when the update is complete. After a rollback it is the new
+ * one that goes.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
+ */
 export function uploadUnpacked(scope: Construct, model: PackagedModel): UnpackedUpload {
   const bucket = new Bucket(scope, 'ModelBucket', {
     ...bucketEncryption(scope),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     enforceSSL: true,
+    lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
     // Every file here can be packaged again from its sources.
     removalPolicy: RemovalPolicy.DESTROY,
     autoDeleteObjects: true,
   });
+  keepLogOfEmptying(scope);
   const prefix = `${model.assetHash}/`;
   const deployment = new BucketDeployment(scope, 'Upload', {
-    sources: [Source.asset(model.unpackedPath)],
+    sources: [sourceOf(model)],
     destinationBucket: bucket as IBucket,
     destinationKeyPrefix: prefix,
-    // Earlier revisions stay until the bucket goes: a rollback may need them.
     prune: false,
-    retainOnDelete: true,
+    retainOnDelete: false,
     // The largest that Lambda has: the files are there twice, packed and unpacked.
     ephemeralStorageSize: Size.gibibytes(10),
     memoryLimit: 3008,
     logGroup: createLogGroup(scope, 'UploadLog'),
   });
+  nameByRevision(deployment, model.assetHash);
   return { bucket, prefix, deployment };
+}
+
+/** Gives the resource that uploads, and nothing around it, another logical id for every revision. */
+function nameByRevision(deployment: BucketDeployment, revision: string): void {
+  for (const resource of deployment.node.findAll()) {
+    if (!CfnResource.isCfnResource(resource)) continue;
+    if (resource.cfnResourceType !== 'Custom::CDKBucketDeployment') continue;
+    resource.overrideLogicalId(Names.uniqueId(deployment) + revision.slice(0, 8));
+  }
+}
+
+/** The files as an asset that the function may read, and nothing else of the CDK's bucket, as the CDK's own would let it. */
+function sourceOf(model: PackagedModel): ISource {
+  return {
+    bind(scope, context) {
+      const asset = new Asset(scope, 'Files', { path: model.unpackedPath });
+      context?.handlerRole.addToPrincipalPolicy(
+        new PolicyStatement({
+          actions: ['s3:GetObject'],
+          resources: [asset.bucket.arnForObjects(asset.s3ObjectKey)],
+        }),
+      );
+      return { bucket: asset.bucket, zipObjectKey: asset.s3ObjectKey };
+    },
+  };
+}
+
+/** Id of the CDK's one function in a stack that empties buckets. */
+const EMPTIER = 'Custom::S3AutoDeleteObjectsCustomResourceProvider';
+
+/** Gives that function a log group that expires and takes the key; by itself it has Lambda's, which stays for ever. */
+function keepLogOfEmptying(scope: Construct): void {
+  const provider = Stack.of(scope).node.tryFindChild(EMPTIER);
+  const handler = provider?.node.tryFindChild('Handler');
+  if (!provider || !CfnResource.isCfnResource(handler) || provider.node.tryFindChild('Log')) return;
+  const { logGroupName } = createLogGroup(
+    provider as Construct,
+    'Log',
+    RetentionDays.ONE_MONTH,
+    encryptionKeyOf(scope),
+  );
+  handler.addPropertyOverride('LoggingConfig', { LogGroup: logGroupName });
 }

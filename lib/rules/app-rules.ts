@@ -10,12 +10,23 @@ import {
 } from './limits.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
-/** Every VPC with its path. */
+/** Every VPC with its path, and its region where one is known: the VPC for all has one region (`configSchema`). */
 function vpcs({ vpc, environments = [] }: ServingConfig) {
-  const own = environments.map((one, i) => [`environments[${i}].vpc`, one.vpc] as const);
-  return [['vpc', vpc] as const, ...own].flatMap(([path, value]) =>
-    value ? [{ path, value }] : [],
+  const shared = environments.find((one) => !one.vpc)?.region;
+  const own = environments.map(
+    (one, i) => [`environments[${i}].vpc`, one.vpc, one.region] as const,
   );
+  return [['vpc', vpc, shared] as const, ...own].flatMap(([path, value, region]) =>
+    value ? [{ path, value, region }] : [],
+  );
+}
+
+/** Why a name is no zone of a region; of any region where none is known. */
+function zoneProblem(zone: string, region = '[a-z]{2}(?:-[a-z]+)+-\\d'): string | undefined {
+  // us-east-1a, and us-east-1-bos-1a of a Local Zone.
+  if (new RegExp(`^${region}(?:-[a-z0-9]+)*[a-z]$`).test(zone)) return undefined;
+  if (/^[a-z0-9]+-az\d+$/.test(zone)) return `'${zone}' is the id of a zone, and not its name`;
+  return region.startsWith('[') ? `'${zone}' is no zone` : `'${zone}' is no zone of ${region}`;
 }
 
 const MAX_STACK_NAME = 128;
@@ -113,6 +124,37 @@ export const APP_RULES: readonly Rule[] = [
             : undefined,
         ),
       ]),
+  },
+  {
+    id: 'zones-of-the-region',
+    says: 'A zone lies in one region, whose name its name begins with.',
+    source:
+      'https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html',
+    check: (config) =>
+      vpcs(config).flatMap(({ path, value, region }) =>
+        value.availabilityZones.flatMap((zone, i) => {
+          const problem = zoneProblem(zone, region);
+          const fix = `Give names such as ${region ?? 'us-east-1'}a`;
+          return at(`${path}.availabilityZones[${i}]`, problem ? { problem, fix } : undefined);
+        }),
+      ),
+  },
+  {
+    id: 'subnets-of-zones',
+    says: 'A subnet lies in one zone: the zones of a VPC have the same number of subnets each, in the order of the zones.',
+    source: 'https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_ec2.VpcAttributes.html',
+    check: (config) =>
+      vpcs(config).flatMap(({ path, value: { subnetIds, availabilityZones: zones } }) =>
+        at(
+          `${path}.subnetIds`,
+          subnetIds.length % zones.length === 0
+            ? undefined
+            : {
+                problem: `${subnetIds.length} subnets for ${zones.length} zones`,
+                fix: 'Give one for each zone',
+              },
+        ),
+      ),
   },
   {
     id: 'tags',

@@ -15,6 +15,10 @@ const vpc = (subnets: number, groups: number) => ({
   subnetIds: Array.from({ length: subnets }, (_, i) => `subnet-${i}`),
   securityGroupIds: Array.from({ length: groups }, (_, i) => `sg-${i}`),
 });
+const inZones = (...availabilityZones: string[]) => ({
+  ...vpc(availabilityZones.length, 1),
+  availabilityZones,
+});
 const shift = (traffic: object, more: object = {}) =>
   endpoint({ instanceCount: 4, deployment: { traffic, ...more } });
 const target = { concurrentRequests: 4 };
@@ -87,6 +91,52 @@ const CASES: Readonly<
       ],
     ],
     kept: [{ ...endpoint({}), vpc: vpc(16, 5) }],
+  },
+  'zones-of-the-region': {
+    broken: [
+      [{ ...endpoint({}), vpc: inZones('eu-west-1') }, 'vpc.availabilityZones[0]'],
+      [{ ...endpoint({}), vpc: inZones('euw1-az1') }, 'vpc.availabilityZones[0]'],
+      [
+        {
+          ...endpoint({}),
+          vpc: inZones('eu-west-1a', 'eu-west-2b'),
+          environments: [environment('eu-west-1')],
+        },
+        'vpc.availabilityZones[1]',
+      ],
+      [
+        {
+          ...endpoint({}),
+          environments: [{ ...environment('us-east-1'), vpc: inZones('us-east-2a') }],
+        },
+        'environments[0].vpc.availabilityZones[0]',
+      ],
+    ],
+    kept: [
+      { ...endpoint({}), vpc: inZones('us-gov-west-1a') },
+      {
+        ...endpoint({}),
+        vpc: inZones('us-east-1a', 'us-east-1-bos-1a'),
+        environments: [environment('us-east-1')],
+      },
+      {
+        ...endpoint({}),
+        vpc: inZones('eu-west-1a'),
+        environments: [{ ...environment('us-east-1'), vpc: inZones('us-east-1f') }],
+      },
+    ],
+  },
+  'subnets-of-zones': {
+    broken: [
+      [
+        {
+          ...endpoint({}),
+          vpc: { ...inZones('eu-west-1a', 'eu-west-1b'), subnetIds: ['subnet-1'] },
+        },
+        'vpc.subnetIds',
+      ],
+    ],
+    kept: [{ ...endpoint({}), vpc: inZones('eu-west-1a', 'eu-west-1b') }],
   },
   tags: {
     broken: [

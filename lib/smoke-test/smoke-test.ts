@@ -1,9 +1,11 @@
 /** Proves after every deployment that the endpoint serves what was deployed, rightly and fast enough. */
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { encryptionKeyOf, setEncryptionKey } from '../encryption.ts';
 import type { BoundVariant } from '../endpoint/variant.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
@@ -35,6 +37,11 @@ export interface SmokeTestProps extends VpcAttachmentProps {
    * @default 'SageMakerTensorFlow/SmokeTest'
    */
   readonly metricNamespace?: string;
+  /**
+   * Key of the function's logs.
+   * @default - the key of the stack, or of the endpoint, or AWS's own key
+   */
+  readonly encryptionKey?: IKey;
 }
 
 /**
@@ -53,6 +60,8 @@ export class SmokeTest extends Construct {
       const fix = 'Add the smoke test where the endpoint is enabled';
       invalidProp(this, 'endpoint', 'it is not enabled, and answers nothing', fix);
     }
+    const key = props.encryptionKey ?? encryptionKeyOf(this) ?? encryptionKeyOf(endpoint);
+    setEncryptionKey(this, key);
     const { asyncFiles } = endpoint;
     const { iterations = asyncFiles ? 1 : 100 } = props;
     checkInteger(this, 'iterations', iterations, 1, 1000);

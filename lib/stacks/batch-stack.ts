@@ -24,6 +24,11 @@ export interface BatchStackProps extends StackProps {
    * @default - AWS's own keys
    */
   readonly encryptionKeyArn?: string;
+  /**
+   * Start of the keys of the model's archives in the CDK's asset bucket. Stacks of one model share uploads by it.
+   * @default - from the model's path in the app
+   */
+  readonly archiveName?: string;
 }
 
 const INPUT_PREFIX = 'input/';
@@ -39,7 +44,7 @@ export class BatchStack extends Stack {
     const network = vpcFromConfig(this, props.vpcConfig);
     const bucket = createDataBucket(this, 'Data', { filledOnCreate: false });
     this.batch = new BatchTransform(this, 'Batch', {
-      model: modelFromConfig(this, props.model, props.image, network),
+      model: modelFromConfig(this, props.model, props.image, network, props.archiveName),
       input: { bucket, prefix: INPUT_PREFIX },
       output: { bucket, prefix: 'output/' },
       inventory: { bucket, prefix: 'inventory/' },

@@ -45,12 +45,13 @@ function splitEnvironment(environment: ModelConfig['environment']) {
   };
 }
 
-/** The model of `config` in `scope`. */
+/** The model of `config` in `scope`. @param archiveName see `FromDirectoryOptions` */
 export function modelFromConfig(
   scope: Construct,
   config: ModelConfig,
   image: IServingImage,
   network: VpcAttachmentProps,
+  archiveName: string | undefined,
 ): TensorFlowModel {
   const { handler, preprocess, postprocess, compression } = config;
   const samples = config.endpoint?.smokeTest.samples.map(
@@ -68,6 +69,7 @@ export function modelFromConfig(
       ...(postprocess && { postprocess }),
       ...(compression && { compression }),
       ...(samples && { samples }),
+      ...(archiveName !== undefined && { archiveName }),
     }),
     ...splitEnvironment(config.environment),
     networkIsolation: config.networkIsolation ?? !config.endpoint?.serverless,

@@ -32,6 +32,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
     const id = `${config.name}-${name}`;
     const common = {
       model,
+      archiveName: `${scope.node.path}/${id}`,
       ...(config.vpc && { vpcConfig: config.vpc }),
       ...(config.encryptionKeyArn && { encryptionKeyArn: config.encryptionKeyArn }),
     };

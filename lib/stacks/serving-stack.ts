@@ -1,5 +1,14 @@
 /** One model behind an endpoint, watched and proven. */
-import { Aws, CfnOutput, Duration, Size, Stack, type StackProps } from 'aws-cdk-lib/core';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import {
+  Annotations,
+  Aws,
+  CfnOutput,
+  Duration,
+  Size,
+  Stack,
+  type StackProps,
+} from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
@@ -30,6 +39,11 @@ export interface ServingStackProps extends StackProps {
    * @default - AWS's own keys
    */
   readonly encryptionKeyArn?: string;
+  /**
+   * Start of the keys of the model's archives in the CDK's asset bucket. Stacks of one model share uploads by it.
+   * @default - from the model's path in the app
+   */
+  readonly archiveName?: string;
 }
 
 /** The model, its endpoint, dashboard, alarms and smoke test. */
@@ -41,7 +55,7 @@ export class ServingStack extends Stack {
     setEncryptionKeyArn(this, props.encryptionKeyArn);
     const { endpoint: config } = props;
     const network = vpcFromConfig(this, props.vpcConfig);
-    const model = modelFromConfig(this, props.model, props.image, network);
+    const model = modelFromConfig(this, props.model, props.image, network, props.archiveName);
     this.endpoint = this.createEndpoint(model, config);
     const monitoring = new EndpointMonitoring(this, 'Monitoring', {
       endpoint: this.endpoint,
@@ -70,11 +84,20 @@ export class ServingStack extends Stack {
     const bucket = needsBucket
       ? createDataBucket(this, 'Data', { filledOnCreate: true })
       : undefined;
+    const { asyncRetentionDays, dataCaptureRetentionDays, dataCapturePercent } = config;
+    if (bucket) noteOfRetention(bucket, config);
     return new RealtimeEndpoint(this, 'Endpoint', {
       variants: [variantProps(model, config)],
-      ...(config.async && bucket && { asyncInference: { outputBucket: bucket } }),
-      ...(config.dataCapturePercent !== undefined &&
-        bucket && { dataCapture: { bucket, samplingPercentage: config.dataCapturePercent } }),
+      ...(config.async &&
+        bucket && { asyncInference: { outputBucket: bucket, ...expiring(asyncRetentionDays) } }),
+      ...(dataCapturePercent !== undefined &&
+        bucket && {
+          dataCapture: {
+            bucket,
+            samplingPercentage: dataCapturePercent,
+            ...expiring(dataCaptureRetentionDays),
+          },
+        }),
       ...definedOnly({ logRetention: config.logRetentionDays, enabled: config.enabled }),
       ...(config.metrics && { metricsConfig: definedOnly(config.metrics) }),
       ...(config.deployment && { deployment: deploymentProps(config.deployment) }),
@@ -98,6 +121,23 @@ export class ServingStack extends Stack {
       new CfnOutput(this, `SmokeTest${name}`, { value: smokeTest.result(name) });
     }
   }
+}
+
+const expiring = (days: number | undefined) =>
+  days === undefined ? {} : { expiration: Duration.days(days) };
+
+/** Says what stays in the bucket for ever. */
+function noteOfRetention(bucket: Bucket, config: EndpointConfig): void {
+  const fields = [
+    ...(config.async && config.asyncRetentionDays === undefined ? ['asyncRetentionDays'] : []),
+    ...(config.dataCapturePercent !== undefined && config.dataCaptureRetentionDays === undefined
+      ? ['dataCaptureRetentionDays']
+      : []),
+  ];
+  if (fields.length === 0) return;
+  Annotations.of(bucket).addInfo(
+    `What the endpoint puts here is kept, and paid for, until you delete it. ${fields.join(' and ')} would delete it after a number of days`,
+  );
 }
 
 function variantProps(model: TensorFlowModel, config: EndpointConfig): VariantProps {

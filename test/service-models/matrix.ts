@@ -30,6 +30,7 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
     },
     { async: true, scaling: { minInstances: 0, maxInstances: 3, target: { backlog: 5 } } },
     { async: true },
+    { async: true, asyncRetentionDays: 30 },
   ],
   deployment: [
     {},
@@ -42,6 +43,7 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
   rest: [
     {},
     { dataCapturePercent: 20, alarmEmail: 'a@example.com' },
+    { dataCapturePercent: 5, dataCaptureRetentionDays: 7, logRetentionDays: 365 },
     { startupTimeoutSeconds: 120, modelDataDownloadTimeoutSeconds: 120 },
     { metrics: { detailed: true, enhanced: true, frequencySeconds: 10 } },
   ],
@@ -66,6 +68,24 @@ export function pairs(): object[] {
   return [...new Set(all)].map((text) => JSON.parse(text) as object);
 }
 
+const VPC = {
+  vpcId: 'vpc-0123456789abcdef0',
+  availabilityZones: ['us-east-1a', 'us-east-1b'],
+  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+  securityGroupIds: ['sg-0123456789abcdef0'],
+};
+const encryptionKeyArn =
+  'arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef';
+
+/** What is around the models, in turn. */
+const AROUND: readonly object[] = [
+  {},
+  { encryptionKeyArn },
+  { vpc: VPC },
+  {},
+  { vpc: VPC, encryptionKeyArn },
+];
+
 /** Configurations in one run: what AWS takes of the pairs, from all parts of their list. */
 export const TAKEN = 64;
 
@@ -88,6 +108,12 @@ function modelOf(i: number, endpoint: object): object {
   return i % 4 === 1 && !serverless ? { ...model, compression: 'none' } : model;
 }
 
+/** A serverless endpoint joins no VPC. */
+function aroundOf(i: number, endpoint: object): object {
+  const around = AROUND[i % AROUND.length] ?? {};
+  return 'serverless' in endpoint && 'vpc' in around ? {} : around;
+}
+
 /** Templates of every configuration that the rules take, and how many those are. */
 export function matrixTemplates(): { templates: MatrixTemplate[]; taken: number } {
   const app = testApp();
@@ -103,6 +129,7 @@ export function matrixTemplates(): { templates: MatrixTemplate[]; taken: number 
       image: { uri: EXISTING, variant: gpu ? ('gpu' as const) : ('cpu' as const) },
       models: { m: modelOf(taken, endpoint) },
       tags: { team: 'vision' },
+      ...aroundOf(taken, endpoint),
     };
     try {
       addServingStacks(app, parseConfig(config, 'matrix'));

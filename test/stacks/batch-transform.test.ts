@@ -660,13 +660,18 @@ test('the model may be in another stack', () => {
 
 test('a deployment keeps the model that runs still name, and their leave to read its archive', () => {
   const template = batchTemplate();
+  const [model] = Object.values(template.findResources('AWS::SageMaker::Model'));
+  const url = JSON.stringify(model?.Properties.PrimaryContainer.ModelDataUrl);
+  // This model's archives, and no others of the CDK's bucket.
+  const [, name] = /\/(Test-Model-Package-[0-9a-f]{8}-)[0-9a-f]{64}\.tar\.gz"/.exec(url) ?? [];
+  expect(name).toBeDefined();
   template.hasResource('AWS::SageMaker::Model', {
     UpdateReplacePolicy: 'Retain',
     Properties: { Tags: [{ Key: 'sagemaker-tfs:stack', Value: { Ref: 'AWS::StackName' } }] },
   });
   const policies = template.findResources('AWS::IAM::Policy');
   const ids = Object.keys(policies).filter((id) =>
-    JSON.stringify(policies[id]).includes('/*.tar.gz'),
+    JSON.stringify(policies[id]).includes(`/${name}*.tar.gz`),
   );
   expect(ids).toEqual([expect.stringMatching(/ReadEarlierModels[0-9A-F]{8}$/)]);
   // Kept, it would keep the role from being deleted.

@@ -1,15 +1,18 @@
 /** One key of the user's own, for everything that a stack keeps. */
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
 import {
   addServingStacks,
   BatchTransform,
+  ModelData,
   parseConfig,
   RealtimeEndpoint,
   type RealtimeEndpointProps,
   type ServingConfigInput,
+  SmokeTest,
 } from '../../lib/index.ts';
 import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from './support.ts';
 
@@ -150,8 +153,120 @@ test.each(['alias/mine', 'arn:aws:kms:us-east-1:123456789012:alias/mine'])(
   },
 );
 
+/** Functions that write to no log group of the template: Lambda's own for them never expires, and has no key. */
+function withoutLogGroup(made: Template): string[] {
+  const functions = Object.entries(made.findResources('AWS::Lambda::Function'));
+  expect(functions.length).toBeGreaterThan(0);
+  return functions
+    .filter(([, { Properties }]) => !Properties.LoggingConfig?.LogGroup?.Ref)
+    .map(([id]) => id);
+}
+
+test.each<[string, string, object]>([
+  ['an endpoint', 'tensorflow-m', { endpoint: { async: true }, compression: 'none' }],
+  ['a batch', 'tensorflow-m-batch', { batch: { sharding: { objectsPerShard: 9 } } }],
+])('every function of %s writes to a log group of its stack', (_, id, model) => {
+  expect(withoutLogGroup(template(id, model))).toEqual([]);
+});
+
+test('a group is freed from a key that is taken away', () => {
+  const given = { endpoint: { instanceType: 'ml.c6i.xlarge' } };
+  const made = template('tensorflow-m', given);
+  const [key] = Object.values(made.findResources('Custom::SageMakerLogKey'));
+  const undo = JSON.stringify(key?.Properties.Delete);
+  expect(undo).toContain('disassociateKmsKey');
+  expect(undo).toContain('/aws/sagemaker/Endpoints/');
+  // The resource goes after the policies are those of the stack without a key.
+  const without = template('tensorflow-m', given, { encryptionKeyArn: undefined });
+  without.resourceCountIs('Custom::SageMakerLogKey', 0);
+  without.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyName: Match.stringLikeRegexp('LogGroupUpkeep'),
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Action: Match.arrayWith(['logs:DisassociateKmsKey']) }),
+      ]),
+    },
+  });
+});
+
+test('synthesis names what the policy of a key from outside must have, once a service', () => {
+  const warnings = (model: object, id: string) => {
+    const app = testApp();
+    const models = { m: { model: MODEL_DIR, ...model } };
+    addServingStacks(
+      app,
+      parseConfig({ image: { directory }, models, encryptionKeyArn: KEY }, 'test'),
+    );
+    const found = Annotations.fromStack(app.node.findChild(id) as Stack).findWarning(
+      '*',
+      Match.stringLikeRegexp('this app does not make the key'),
+    );
+    return found.map(({ entry }) => /Let (\S+) do/.exec(String(entry.data))?.[1]).sort();
+  };
+  expect(warnings({ endpoint: { alarmEmail: 'a@example.com' } }, 'tensorflow-m')).toEqual([
+    'cloudwatch.amazonaws.com',
+    'logs.REGION.amazonaws.com',
+  ]);
+  expect(warnings({ batch: { email: 'a@example.com' } }, 'tensorflow-m-batch')).toEqual([
+    'events.amazonaws.com',
+    'logs.REGION.amazonaws.com',
+  ]);
+});
+
 describe('a key of the app itself', () => {
   const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
+
+  test('everything of an endpoint, with its model, smoke test and log upkeep', () => {
+    const stack = testStack();
+    const encryptionKey = new Key(stack, 'Key');
+    const model = testModel(stack, {
+      encryptionKey,
+      modelData: ModelData.fromDirectory(MODEL_DIR, { compression: 'none' }),
+    });
+    const plain = testModel(stack, {}, 'Plain');
+    // The first has no key, and makes the function that both use.
+    new RealtimeEndpoint(stack, 'Other', {
+      variants: [{ model: plain, instanceType: 'ml.g4dn.xlarge' }],
+    });
+    const variants = [{ model, instanceType: 'ml.p3.2xlarge' }];
+    const endpoint = new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey });
+    new SmokeTest(stack, 'SmokeTest', { endpoint, samples: [] });
+    const made = Template.fromStack(stack);
+    const { OtherDeployedLog, ...keys } = keysOf(made);
+    expect(OtherDeployedLog).toBeUndefined();
+    const arn = stack.resolve(encryptionKey.keyArn);
+    expect(keys).toEqual(Object.fromEntries(Object.keys(keys).map((id) => [id, arn])));
+    expect(Object.keys(keys)).toEqual(
+      expect.arrayContaining([
+        'LogGroupUpkeepLog',
+        'ModelModelBucket',
+        'ModelUploadLog',
+        'SmokeTestLog',
+      ]),
+    );
+    expect(withoutLogGroup(made)).toEqual([]);
+  });
+
+  test('of a topic: its policy lets EventBridge tell of the ends of runs', () => {
+    const stack = testStack();
+    const masterKey = new Key(stack, 'TopicKey');
+    new BatchTransform(stack, 'Batch', {
+      model: testModel(stack),
+      input: { bucket: bucketOf(stack), prefix: 'input/' },
+      output: { bucket: bucketOf2(stack), prefix: 'output/' },
+      topic: new Topic(stack, 'Topic', { masterKey }),
+    });
+    Template.fromStack(stack).hasResourceProperties('AWS::KMS::Key', {
+      KeyPolicy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+            Principal: { Service: 'events.amazonaws.com' },
+          }),
+        ]),
+      },
+    });
+  });
 
   function endpoint(props: Partial<RealtimeEndpointProps>) {
     const stack = testStack();

@@ -162,7 +162,7 @@ test('synthesis packages the model, names the archive model.tar.gz and knows its
   expect(manifest?.models[0]?.versions.length).toBeGreaterThan(0);
   expect(existsSync(join(directory, `asset.${revision}`, 'model.tar.gz'))).toBe(true);
   const url = JSON.stringify(Template.fromStack(stack).findResources(MODEL));
-  expect(url).toContain(`/${revision}.tar.gz`);
+  expect(url).toMatch(new RegExp(`/Test-Model-Package-[0-9a-f]{8}-${revision}\\.tar\\.gz`));
 });
 
 test('an unpacked model is laid out under a prefix of its own', () => {
@@ -175,6 +175,46 @@ test('an unpacked model is laid out under a prefix of its own', () => {
     },
   });
   template.resourceCountIs('Custom::CDKBucketDeployment', 1);
+});
+
+test('a new revision of an unpacked model leaves the old files until the update is complete, and not after', () => {
+  const uploads = ['half_plus_two', 'keras_functional'].map((model) => {
+    const stack = testStack();
+    const modelData = ModelData.fromDirectory(resolve('test/fixtures/models', model), {
+      compression: 'none',
+    });
+    testModel(stack, { modelData });
+    const template = Template.fromStack(stack);
+    // The CDK's function reads these files, and nothing else of the CDK's bucket.
+    const reads = Object.values(template.findResources('AWS::IAM::Policy'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Resource }) => JSON.stringify(Resource ?? '').includes('cdk-hnb659fds-assets'));
+    expect(reads.map(({ Action }) => Action)).toEqual(['s3:GetObject']);
+    expect(JSON.stringify(reads)).toMatch(/[0-9a-f]{64}\.zip/);
+    return Object.entries(template.findResources('Custom::CDKBucketDeployment'));
+  });
+  const [[before, after]] = [uploads.map(([first]) => first)];
+  // Another resource: CloudFormation makes it first and deletes the old one last, with its files.
+  expect(before?.[0]).not.toBe(after?.[0]);
+  for (const upload of [before, after]) {
+    expect(upload?.[1].Properties).toMatchObject({ RetainOnDelete: false, Prune: false });
+  }
+  expect(before?.[1].Properties.DestinationBucketKeyPrefix).not.toBe(
+    after?.[1].Properties.DestinationBucketKeyPrefix,
+  );
+});
+
+test('models do not share the start of their archives, unless they are told to', () => {
+  const starts = [{}, {}, { archiveName: 'a' }, { archiveName: 'a' }].map((options, i) => {
+    const stack = new Stack(testApp(), `Stack${i}`);
+    testModel(stack, { modelData: ModelData.fromDirectory(MODEL_DIR, options) });
+    const url = JSON.stringify(Template.fromStack(stack).findResources(MODEL));
+    return /\/([A-Za-z0-9-]+)-[0-9a-f]{64}\.tar\.gz/.exec(url)?.[1];
+  });
+  expect(starts[0]).toMatch(/^Stack0-Model-Package-[0-9a-f]{8}$/);
+  expect(starts[1]).not.toBe(starts[0]);
+  expect(starts[2]).toMatch(/^a-[0-9a-f]{8}$/);
+  expect(starts[3]).toBe(starts[2]);
 });
 
 /** Warnings about batching, where the environment is this one. */

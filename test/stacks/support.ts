@@ -66,6 +66,7 @@ export function masked(template: unknown): unknown {
   const text = JSON.stringify(template)
     .replace(/[0-9a-f]{64}/g, '<sha256>')
     .replace(/ReadModelData[0-9a-f]{8}[0-9A-F]{8}/g, 'ReadModelData<hash>')
+    .replace(/(ModelUpload[0-9A-F]{8})[0-9a-f]{8}/g, '$1<hash>')
     .replace(/(fingerprint\\":\\")[0-9a-f]{16}/g, '$1<fingerprint>')
     .replaceAll(process.cwd(), '<project>');
   return JSON.parse(text);

@@ -146,9 +146,9 @@ function cleanupOf(before: Resources, after: Resources, replaced: ReadonlySet<st
     });
 }
 
-/** A logical id without the hashes that differ between machines. */
+/** A logical id without the hashes that differ between machines or with the model. */
 const readable = (id: string) =>
-  id.replace(/ReadModelData[0-9a-f]{8}/, 'ReadModelData').replace(/[0-9A-F]{8}$/, '');
+  id.replace(/(ReadModelData|Upload[0-9A-F]{8})[0-9a-f]{8}/, '$1').replace(/[0-9A-F]{8}$/, '');
 
 const lineOf = ({ id, type, does, because, nameTaken }: Step) =>
   [

@@ -81,11 +81,34 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
   'a VPC': [endpoint(), endpoint({}, { vpc: VPC })],
   'mail from alarms': [endpoint(), endpoint({ alarmEmail: 'a@example.com' })],
   'a sample of the smoke test': [endpoint(), endpoint({ smokeTest: { samples: [SAMPLE] } })],
+  'another key': [
+    endpoint({ async: true }, { encryptionKeyArn: KEY }),
+    endpoint({ async: true }, { encryptionKeyArn: KEY.replace('cdef', 'cdea') }),
+  ],
+  'the key taken away': [endpoint({}, { encryptionKeyArn: KEY }), endpoint()],
+  'metrics of the container': [
+    endpoint(),
+    endpoint({ metrics: { detailed: true, frequencySeconds: 10 } }),
+  ],
+  'captures that expire': [
+    endpoint({ dataCapturePercent: 5 }),
+    endpoint({ dataCapturePercent: 5, dataCaptureRetentionDays: 30 }),
+  ],
+  'another model, unpacked': [
+    [{ ...endpoint()[0], compression: 'none' }],
+    [{ ...endpoint()[0], compression: 'none', model: OTHER_MODEL }],
+  ],
+  'alarms by mail': [endpoint(), endpoint({ alarmEmail: 'a@example.com' })],
   tags: [endpoint(), endpoint({}, { tags: { team: 'vision' } })],
   'logs kept for a year': [endpoint(), endpoint({ logRetentionDays: 365 })],
   'batch: another model while jobs run': [batch(), batch({}, { model: OTHER_MODEL })],
   'batch: another instance type': [batch(), batch(OTHER_TYPE)],
   'batch: shards': [batch(), batch({ sharding: { objectsPerShard: 1000 } })],
+  'batch: a key of your own': [
+    [{ batch: { instanceType: 'ml.c6i.xlarge' } }],
+    [{ batch: { instanceType: 'ml.c6i.xlarge' } }, { encryptionKeyArn: KEY }],
+  ],
+  'batch: mail at the end': [batch(), batch({ email: 'a@example.com' })],
   'batch: a schedule': [batch(), batch({ schedule: 'rate(1 day)' })],
 };
 
@@ -172,6 +195,20 @@ test('an endpoint that keeps its name cannot become another kind', () => {
   ]);
   expect(tell(queue, instances).refused).toHaveLength(1);
   expect(tell(instances, instances).refused).toEqual([]);
+});
+
+test('files of an unpacked model go after the endpoint has left them', () => {
+  const { steps, cleanup } = stories.find(([name]) => name === 'another model, unpacked')?.[1] ?? {
+    steps: [],
+    cleanup: [],
+  };
+  const upload = 'Custom::CDKBucketDeployment';
+  const at = (type: string) => steps.findIndex((step) => step.type === type);
+  expect(steps[at(upload)]?.does).toBe('makes');
+  expect(at(upload)).toBeLessThan(at('AWS::SageMaker::Model'));
+  const order = cleanup.map(({ type }) => type);
+  expect(order.indexOf(upload)).toBeGreaterThan(order.indexOf('AWS::SageMaker::EndpointConfig'));
+  expect(order.indexOf(upload)).toBeGreaterThan(order.indexOf('AWS::SageMaker::Model'));
 });
 
 describe('the teller', () => {

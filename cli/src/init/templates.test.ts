@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageVersion } from '../files.ts';
@@ -36,6 +36,16 @@ test('git leaves out what commands make, and keeps tarballs in vendor/', () => {
   const seen = git('ls-files', '--others', '--exclude-standard');
   expect(seen.sort()).toEqual([...Object.keys(files), ...kept].sort());
 });
+
+test.each(['endpoint', 'batch', 'cdk'] as const)(
+  'the app of %s has the flags that the CDK recommends, as this repository',
+  (template) => {
+    const { context } = JSON.parse(filesFor(template)['cdk.json'] as string);
+    expect(context['@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy']).toBe(true);
+    const own = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
+    expect(own.context).toEqual(context);
+  },
+);
 
 test.each(TEMPLATES)('the handler of %s names every file that names it', (template) => {
   const { 'inference.ts': handler, ...others } = filesFor(template);

@@ -1,4 +1,5 @@
 /** The files of a new project, by template. */
+import FEATURE_FLAGS from 'aws-cdk-lib/recommended-feature-flags.json';
 import { packageVersion } from '../files.ts';
 
 /** Kinds of projects. */
@@ -42,7 +43,7 @@ export function filesOf(context: TemplateContext): Readonly<Record<string, strin
     'README.md': readmeOf(context),
     'inference.ts': handlerOf(context),
     'tests/model.test.ts': testOf(context),
-    ...(hasApp(context) && { 'app.ts': appOf(context), 'cdk.json': json({ app: 'tsx app.ts' }) }),
+    ...(hasApp(context) && { 'app.ts': appOf(context), 'cdk.json': json(CDK) }),
     ...(hasConfig(context) && { 'serving.config.ts': configOf(context) }),
   };
 }
@@ -97,6 +98,13 @@ function manifestOf(context: TemplateContext) {
     devDependencies: { ...tools, ...(hasApp(context) && { 'aws-cdk': cdk }) },
   };
 }
+
+/**
+ * With the flags that `cdk init` of the CDK's own would write. Without them S3's access logs go by ACLs, which new buckets
+ * refuse.
+ * @see https://docs.aws.amazon.com/cdk/v2/guide/featureflags.html
+ */
+const CDK = { app: 'tsx app.ts', context: FEATURE_FLAGS };
 
 const TSCONFIG = {
   compilerOptions: {
