@@ -75,7 +75,7 @@ export function createLogGroup(
   return logGroup;
 }
 
-/** Gives a log group a key. */
+/** Encrypts a log group with a key. */
 export function encryptLogs(logGroup: LogGroup, key: IKey): void {
   allowLogs(logGroup, key);
   const { defaultChild } = logGroup.node;

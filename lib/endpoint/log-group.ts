@@ -39,7 +39,7 @@ const CALLERS = new WeakMap<Stack, Caller>();
 /** Callers whose log has a key. */
 const ENCRYPTED = new WeakSet<Caller>();
 
-/** @param key of an endpoint: without a key of the stack, the first that has one gives it to the function's log */
+/** @param key of an endpoint. Without a key of the stack, the first such key is the key of the function's log */
 function callerOf(stack: Stack, key: IKey | undefined): Caller {
   const caller = CALLERS.get(stack) ?? createCaller(stack);
   CALLERS.set(stack, caller);

@@ -37,7 +37,7 @@ export interface UploadedArchive {
   readonly bucketName: string;
   readonly objectKey: string;
   /**
-   * Pattern of the keys of this model's archives, those of other deployments too; undefined where synthesis does not
+   * Pattern of the keys of this model's archives, those of other deployments too; undefined if synthesis does not
    * know the key.
    */
   readonly allKeys: string | undefined;

@@ -51,7 +51,7 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
   return { bucket, prefix, deployment };
 }
 
-/** Gives the resource that uploads, and nothing around it, another logical id for every revision. */
+/** Sets another logical id for every revision, of the resource that uploads and of nothing around it. */
 function nameByRevision(deployment: BucketDeployment, revision: string): void {
   for (const resource of deployment.node.findAll()) {
     if (!CfnResource.isCfnResource(resource)) continue;
@@ -79,7 +79,7 @@ function sourceOf(model: PackagedModel): ISource {
 /** Id of the CDK's one function in a stack that empties buckets. */
 const EMPTIER = 'Custom::S3AutoDeleteObjectsCustomResourceProvider';
 
-/** Gives that function a log group that expires and takes the key; by itself it has Lambda's, which stays for ever. */
+/** Makes a log group for that function, which expires and takes the key. Lambda's own would stay for ever. */
 function keepLogOfEmptying(scope: Construct): void {
   const provider = Stack.of(scope).node.tryFindChild(EMPTIER);
   const handler = provider?.node.tryFindChild('Handler');
