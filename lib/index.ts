@@ -1,4 +1,6 @@
 /** Constructs that serve TensorFlow models on SageMaker. */
+import { requireNode } from '@sagemaker-tfs/batch/node-version';
+
 export * from '@sagemaker-tfs/batch/settings';
 export type { BatchTransformProps, S3Place, ShardingProps } from './batch/props.ts';
 export * from './batch-transform.ts';
@@ -37,3 +39,5 @@ export * from './smoke-test/index.ts';
 export * from './stacks/index.ts';
 export * from './tensorflow-model.ts';
 export type { VpcAttachmentProps } from './vpc-attachment.ts';
+
+requireNode('@sagemaker-tfs/cdk');

@@ -10,6 +10,10 @@ export const BATCH_ERRORS = {
     meaning: 'The output prefix has answers of another model, or of other settings.',
   },
   OTHER_WORKER: { exitStatus: 1, meaning: 'Two workers wrote the same range of keys.' },
+  NODE_TOO_OLD: {
+    exitStatus: 1,
+    meaning: 'The Node that runs is older than the packages need.',
+  },
   NOTHING_FOUND: { exitStatus: 1, meaning: 'The input prefix holds no inputs.' },
   WORKER_FAILURES: {
     exitStatus: 1,

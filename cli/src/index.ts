@@ -1,4 +1,6 @@
 /** `sagemaker-tfs`: what the command does, for programs. */
+import { requireNode } from '@sagemaker-tfs/batch/node-version';
+
 export {
   type BakedImageOptions,
   type BakedImageResult,
@@ -23,3 +25,5 @@ export { COMMAND_ERRORS, CommandError } from './errors.ts';
 export { commandFile, containerDirectory, packageVersion } from './files.ts';
 export { type ServedModel, type ServeModelOptions, serveModel } from './serving/serve-model.ts';
 export { verifyWithRuntime } from './serving/verify.ts';
+
+requireNode('sagemaker-tfs');

@@ -56,7 +56,7 @@ async function checkWrongConfig(project: Project, directory: string): Promise<vo
   ]);
   assert.match(
     stderr,
-    /^serving\.config\.ts is wrong:\n {2}models\.model\.endpoint: .*"instanceTyp"/m,
+    /^serving\.config\.ts is wrong:\n {2}models\.model\.endpoint: unknown field 'instanceTyp'; did you mean 'instanceType'\?$/m,
   );
 }
 

@@ -11,6 +11,7 @@ import { checkAws } from './aws.ts';
 import { checkBrowser } from './browser.ts';
 import { checkClient } from './client.ts';
 import { checkCommand } from './command.ts';
+import { checkOldNode } from './old-node.ts';
 import { checkPackages } from './packages.ts';
 import { type Project, projectIn, TARBALLS } from './project.ts';
 import { checkProjects } from './projects.ts';
@@ -29,6 +30,7 @@ const BESIDE = [
 const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   packages: checkPackages,
   types: checkTypes,
+  'old-node': checkOldNode,
   client: checkClient,
   browser: checkBrowser,
   command: checkCommand,

@@ -4,7 +4,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32 } from 'node:zlib';
+// By its default: a Node before 20.15 has no crc32, and must come as far as the message that says so.
+import zlib from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { LibTensorFlowError } from '../errors.ts';
 import type { PinnedWheel } from './pinned-wheel.ts';
@@ -81,7 +82,7 @@ async function unpackEntry(
   let done = 0;
   const check = new Transform({
     transform(chunk: Buffer, _encoding, callback) {
-      crc = crc32(chunk, crc);
+      crc = zlib.crc32(chunk, crc);
       done += chunk.length;
       onBytes(done);
       callback(null, chunk);
