@@ -284,6 +284,14 @@ describe('what only some of the backends would take is answered by all', () => {
     expect(await askAlike('tf1_classifier', body)).toEqual(await askAlike('tf1_classifier', left));
   });
 
+  test.each(['', ',tfs-method=classify'])('examples in a line each%s', async (more) => {
+    const lines = '{"examples": [{"size": [1.0, 2.0]}]}\n{"examples": [{"size": [3.0, 4.0]}]}\n';
+    const body = '{"examples": [{"size": [1.0, 2.0]}, {"size": [3.0, 4.0]}]}';
+    const answer = await askAlike('tf1_classifier', lines, more);
+    expect(answer.status).toBe(200);
+    expect(answer).toEqual(await askAlike('tf1_classifier', body, more));
+  });
+
   test.each<[string, NonNullable<Feature['kind']>, number]>([
     ['no list', { case: undefined }, 200],
     ['an empty list of its type', { case: 'int64List', value: create(Int64ListSchema) }, 400],

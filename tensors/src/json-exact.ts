@@ -36,10 +36,11 @@ interface Cursor {
 
 /**
  * All JSON documents of the text, separated by whitespace or nothing.
+ * @param literals whether numbers written with a fraction or an exponent become {@link FloatLiteral}
  * @throws TensorError MALFORMED, naming line and character
  */
-export function parseExactDocuments(text: string): unknown[] {
-  const cursor: Cursor = { text, at: 0, literals: false };
+export function parseExactDocuments(text: string, literals = false): unknown[] {
+  const cursor: Cursor = { text, at: 0, literals };
   const documents: unknown[] = [];
   skipWhitespace(cursor);
   while (cursor.at < text.length) {
@@ -51,11 +52,10 @@ export function parseExactDocuments(text: string): unknown[] {
 
 /**
  * The text's only document.
- * @param literals whether numbers written with a fraction or an exponent become {@link FloatLiteral}
  * @throws TensorError MALFORMED, naming line and character
  */
-export function parseExact(text: string, literals = false): unknown {
-  const cursor: Cursor = { text, at: 0, literals };
+export function parseExact(text: string): unknown {
+  const cursor: Cursor = { text, at: 0, literals: false };
   const value = parseValue(cursor, 0);
   skipWhitespace(cursor);
   if (cursor.at < text.length) throw unexpected(cursor);

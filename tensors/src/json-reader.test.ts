@@ -3,7 +3,7 @@ import {
   isBase64Object,
   parseJson,
   parseJsonDocuments,
-  parseJsonLiterals,
+  parseJsonLiteralDocuments,
   tensorFromJson,
 } from './json-reader.ts';
 import { writeTensorJson } from './json-writer.ts';
@@ -27,20 +27,19 @@ describe('parseJson', () => {
 
   test('literals: only numbers written with a fraction or an exponent', () => {
     const float = (value: number) => new FloatLiteral(value);
-    expect(parseJsonLiterals('[1.0, 1, -2e3, -0.5E-1, 9007199254740993, NaN, "1.0"]')).toEqual([
-      float(1),
-      1,
-      float(-2000),
-      float(-0.05),
-      9007199254740993n,
-      Number.NaN,
-      '1.0',
+    const parse = parseJsonLiteralDocuments;
+    expect(parse('[1.0, 1, -2e3, -0.5E-1, 9007199254740993, NaN, "1.0"]')).toEqual([
+      [float(1), 1, float(-2000), float(-0.05), 9007199254740993n, Number.NaN, '1.0'],
     ]);
-    expect(parseJsonLiterals(Buffer.from('{"value": 1.5}'))).toEqual({ value: float(1.5) });
+    expect(parse(Buffer.from('{"value": 1.5}\n1 2.0'))).toEqual([
+      { value: float(1.5) },
+      1,
+      float(2),
+    ]);
     for (const json of ['{"value": 1}', '{"\\u0000float": 1}', '{"__proto__": {"value": 1}}']) {
-      expect(parseJsonLiterals(json)).not.toBeInstanceOf(FloatLiteral);
+      expect(parse(json)[0]).not.toBeInstanceOf(FloatLiteral);
     }
-    expect(() => parseJsonLiterals('[1.5, 1e400]')).toThrow('1e400 is beyond the range of float64');
+    expect(() => parse('[1.5, 1e400]')).toThrow('1e400 is beyond the range of float64');
   });
 
   test('integers beyond 2^53 are exact', () => {

@@ -58,14 +58,6 @@ export function parseJson(body: string | Uint8Array): unknown {
 export { FloatLiteral };
 
 /**
- * As {@link parseJson}, but a number written with a fraction or an exponent is a {@link FloatLiteral}: `1.0` is not `1`.
- * @throws TensorError MALFORMED, naming line and character
- */
-export function parseJsonLiterals(body: string | Uint8Array): unknown {
-  return parseExact(textOf(body), true);
-}
-
-/**
  * As {@link parseJson} for a body of any number of documents, a line each or one after the other.
  * @throws TensorError MALFORMED, naming line and character
  */
@@ -85,6 +77,15 @@ export function parseJsonDocuments(body: string | Uint8Array): unknown[] {
     }
   }
   return parseExactDocuments(text);
+}
+
+/**
+ * As {@link parseJsonDocuments}, but a number written with a fraction or an exponent is a {@link FloatLiteral}: `1.0` is
+ * not `1`.
+ * @throws TensorError MALFORMED, naming line and character
+ */
+export function parseJsonLiteralDocuments(body: string | Uint8Array): unknown[] {
+  return parseExactDocuments(textOf(body), true);
 }
 
 /**

@@ -14,29 +14,48 @@ import { reading } from './input-error.ts';
 import { onlyStringInput, stringsToTensors } from './records.ts';
 import { encodeExample } from './tf-example-writer.ts';
 
+/** TensorFlow Serving's "Classify and Regress API". */
+export interface ExamplesDocument {
+  readonly examples?: unknown;
+  /** Features that all its examples have. */
+  readonly context?: unknown;
+}
+
 /**
  * Serialized tf.Examples for a signature whose only input is a DT_STRING (all that classify, regress and
- * `parse_example` graphs take); else their features as inputs.
- * @param examples the list, parsed by `parseJsonLiterals`: how a number is written decides its feature's type
- * @param shared features that all examples have (`context`)
+ * `parse_example` graphs take); else their features as inputs. Those of several documents come one after the other.
+ * @param documents parsed by `parseJsonLiteralDocuments`: how a number is written decides its feature's type
  * @throws ServingError BAD_INPUT naming the feature
  */
 export async function examplesToTensors(
-  examples: unknown,
-  shared: unknown,
+  documents: readonly ExamplesDocument[],
   context: DecodeContext,
 ): Promise<TensorMap> {
-  if (!Array.isArray(examples) || examples.length === 0) {
-    throw new ServingError('BAD_INPUT', '"examples" must be a list of feature dictionaries');
-  }
-  const common = shared === undefined ? {} : featuresOf(shared, 'context', context.limits);
-  const records = examples.map((example, index) => {
-    return { ...common, ...featuresOf(example, `examples[${index}]`, context.limits) };
-  });
+  const { limits } = context;
+  const records = documents.flatMap((document, index) =>
+    recordsOf(document, documents.length > 1 ? `document ${index}: ` : '', limits),
+  );
   const text = onlyStringInput(context);
   if (text === undefined) return featuresToTensors(records, context);
   const serialized = records.map((record) => encodeExample(record, { kindOfEmpty: false }));
   return stringsToTensors(serialized, text, context);
+}
+
+function recordsOf(
+  { examples, context }: ExamplesDocument,
+  place: string,
+  limits: DecodeLimits,
+): TensorMap[] {
+  if (!Array.isArray(examples) || examples.length === 0) {
+    throw new ServingError(
+      'BAD_INPUT',
+      `${place}"examples" must be a list of feature dictionaries`,
+    );
+  }
+  const common = context === undefined ? {} : featuresOf(context, `${place}context`, limits);
+  return examples.map((example, index) => {
+    return { ...common, ...featuresOf(example, `${place}examples[${index}]`, limits) };
+  });
 }
 
 function featuresOf(example: unknown, where: string, limits: DecodeLimits): TensorMap {

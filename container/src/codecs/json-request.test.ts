@@ -185,6 +185,64 @@ describe('examples', () => {
   });
 });
 
+describe('examples in several documents', () => {
+  const classify = signatureOf({ inputs: ['string', [-1]] });
+  const lines =
+    '{"context": {"s": "a"}, "examples": [{"x": 1.0}, {"x": 2}]}\n{"examples": [{"x": 3}]}\n';
+
+  test('come one after the other, each with the context of its document', async () => {
+    const together = await Promise.all(
+      [
+        '{"examples": [{"s": "a", "x": 1.0}]}',
+        '{"examples": [{"s": "a", "x": 2}]}',
+        '{"examples": [{"x": 3}]}',
+      ].map((body) => decode(body, classify)),
+    );
+    expect(await decode(lines, classify)).toEqual({
+      inputs: { inputs: together.flatMap(({ inputs }) => inputs.inputs) },
+      form: 'row',
+    });
+  });
+
+  test('are inputs by name where the signature takes no serialized examples', async () => {
+    const body = '{"examples": [{"a": 1, "b": ["x"]}]} {"examples": [{"a": 2, "b": ["y"]}]}';
+    expect((await decode(body, two)).inputs.a).toEqual([1n, 2n]);
+  });
+
+  test('are instances where the signature has such an input, but for dictionaries', async () => {
+    const text = signatureOf({ examples: ['string', [-1, 1]] });
+    const body = '{"examples": [{"b64": "aGk="}]}\n{"examples": ["ho"]}';
+    expect((await decode(body, text)).inputs).toEqual({
+      examples: [[Buffer.from('hi')], [Buffer.from('ho')]],
+    });
+    const flat = signatureOf({ examples: ['string', [-1]] });
+    expect((await decode(lines, flat)).inputs.examples).toHaveLength(3);
+  });
+
+  test('name one signature', async () => {
+    const body = lines.replaceAll('{"examples"', '{"signature_name": "other", "examples"');
+    expect(await decode(body.split('\n').slice(1).join('\n').repeat(2), classify)).toEqual({
+      inputs: {},
+      form: 'row',
+      signatureName: 'other',
+    });
+    expect((await failure(body, classify)).message).toContain('several "signature_name"');
+  });
+
+  test.each([
+    ['{"examples": [{"x": 1}]}\n{"x": 1}', 'document 1 has no list of "examples"'],
+    ['{"examples": [{"x": 1}]}\n[1]', 'document 1 has no list of "examples"'],
+    ['{"examples": [{"x": 1}]}\n{"examples": []}', 'document 1: "examples" must be a list'],
+    ['{"examples": [{"x": 1}]}\n{"examples": [3]}', 'document 1: examples[0] must be an object'],
+    ['{"examples": [{"x": 1}]}\n{"examples": [{"x": [1, 1.5]}]}', 'document 1: examples[0].x[1]'],
+  ])('that do not fit are named: %s', async (body, message) => {
+    expect(await failure(body, classify)).toMatchObject({
+      code: 'BAD_INPUT',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
 describe('other JSON', () => {
   test('a list of lists is the instances', async () => {
     expect((await decode('[[1, 2], [3, 4], [5, 6]]', vector)).inputs).toEqual({

@@ -1,32 +1,30 @@
 /** Requests in JSON: TensorFlow Serving's forms, and plain values as instances. */
 import {
+  isBase64Object,
   listLength,
   type PackedNumbers,
-  parseJsonLiterals,
+  parseJsonLiteralDocuments,
   parsePackedJsonDocuments,
-  type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { reading } from './input-error.ts';
 import { columnsToTensors } from './json-columns.ts';
-import { examplesToTensors } from './json-examples.ts';
+import { type ExamplesDocument, examplesToTensors } from './json-examples.ts';
 import { genericInstances } from './json-generic.ts';
 import { instancesToTensors } from './json-instances.ts';
 
 /** TensorFlow Serving's three forms (its REST API, "Predict API" and "Classify and Regress API"). */
-interface ServingDocument {
+interface ServingDocument extends ExamplesDocument {
   readonly signature_name?: unknown;
   readonly instances?: unknown;
   readonly inputs?: unknown;
-  readonly examples?: unknown;
-  readonly context?: unknown;
 }
 
 /**
  * One document is TensorFlow Serving's `{"instances": ...}`, `{"inputs": ...}` or `{"examples": ...}`, else plain values: a
  * list of lists is the instances, anything else one instance. Several documents, one after the other or a
- * line each, are one instance each. Integers are exact to 64 bits; NaN and Infinity may be bare; strings may be
+ * line each, are one instance each; where they are `{"examples": [...]}`, their examples come in turn. Integers are exact to 64 bits; NaN and Infinity may be bare; strings may be
  * `{"b64": "..."}`.
  */
 export const jsonRequest: RequestCodec = {
@@ -37,7 +35,7 @@ export const jsonRequest: RequestCodec = {
     if (document === undefined) {
       throw new ServingError('BAD_INPUT', 'the body is empty: send JSON');
     }
-    if (others.length > 0) return rows(documents, 'document', context);
+    if (others.length > 0) return decodeDocuments(documents, body, context);
     if (isServingDocument(document)) return decodeServingDocument(document, body, context);
     const { instances, name } = genericInstances(document, context.signature);
     return rows(instances, name, context);
@@ -52,6 +50,28 @@ function rows(
   return { inputs: instancesToTensors(instances, name, context), form: 'row' };
 }
 
+function decodeDocuments(
+  documents: readonly unknown[],
+  body: Uint8Array,
+  context: DecodeContext,
+): DecodedRequest | Promise<DecodedRequest> {
+  const odd = documents.findIndex((document) => !hasExamples(document, context));
+  if (odd === 0) return rows(documents, 'document', context);
+  if (odd < 0) return decodeExamples(documents as ServingDocument[], body, context);
+  const message = `document ${odd} has no list of "examples", as document 0 has. Send examples alone, or an instance a document.`;
+  throw new ServingError('BAD_INPUT', message);
+}
+
+/** An input may have that name; it takes no objects but `{"b64"}`. */
+function hasExamples(document: unknown, { signature }: DecodeContext): boolean {
+  if (typeof document !== 'object' || document === null) return false;
+  if (!Object.hasOwn(document, 'examples')) return false;
+  const { examples } = document as ServingDocument;
+  const [first] = Array.isArray(examples) ? examples : [];
+  const isObject = typeof first === 'object' && first !== null && !Array.isArray(first);
+  return isObject ? !isBase64Object(first) : !Object.hasOwn(signature.inputs, 'examples');
+}
+
 function isServingDocument(document: unknown): document is ServingDocument {
   if (typeof document !== 'object' || document === null) return false;
   return ['instances', 'inputs', 'examples'].some((key) => Object.hasOwn(document, key));
@@ -63,20 +83,15 @@ async function decodeServingDocument(
   context: DecodeContext,
 ): Promise<DecodedRequest> {
   const form = document.inputs === undefined ? 'row' : 'columnar';
-  const named = signatureName(document);
-  // The tensors depend on the signature: the caller decodes again with the one that the body names.
-  if (named.signatureName !== undefined && named.signatureName !== context.signature.key) {
-    return { inputs: {}, form, ...named };
-  }
+  const named = signatureName([document]);
+  if (isOther(named, context)) return { inputs: {}, form, ...named };
   if (document.instances !== undefined && document.inputs !== undefined) {
     throw new ServingError('BAD_INPUT', `send either "instances" or "inputs", not both`);
   }
   if (document.inputs !== undefined) {
     return { inputs: columnsToTensors(document.inputs, context), form, ...named };
   }
-  if (document.examples !== undefined) {
-    return { inputs: await decodeExamples(body, context), form, ...named };
-  }
+  if (document.examples !== undefined) return decodeExamples([document], body, context);
   if (!isList(document.instances)) {
     throw new ServingError('BAD_INPUT', '"instances" must be a list, an element for each instance');
   }
@@ -87,14 +102,38 @@ function isList(value: unknown): value is readonly unknown[] | PackedNumbers {
   return listLength(value) !== undefined;
 }
 
-/** Read once more, because how a number is written decides its feature's type. */
-function decodeExamples(body: Uint8Array, context: DecodeContext): Promise<TensorMap> {
-  const document = parseJsonLiterals(body) as ServingDocument;
-  return examplesToTensors(document.examples, document.context, context);
+async function decodeExamples(
+  documents: readonly ServingDocument[],
+  body: Uint8Array,
+  context: DecodeContext,
+): Promise<DecodedRequest> {
+  const named = signatureName(documents);
+  if (isOther(named, context)) return { inputs: {}, form: 'row', ...named };
+  // Read once more, because how a number is written decides its feature's type.
+  const exact = parseJsonLiteralDocuments(body) as ExamplesDocument[];
+  return { inputs: await examplesToTensors(exact, context), form: 'row', ...named };
 }
 
-function signatureName({ signature_name: name }: ServingDocument): { signatureName?: string } {
-  if (name === undefined || name === '') return {};
-  if (typeof name === 'string') return { signatureName: name };
-  throw new ServingError('BAD_INPUT', '"signature_name" must be a string');
+interface NamedSignature {
+  readonly signatureName?: string;
+}
+
+/** The tensors depend on the signature: the caller decodes again with the one that the body names. */
+function isOther({ signatureName }: NamedSignature, { signature }: DecodeContext): boolean {
+  return signatureName !== undefined && signatureName !== signature.key;
+}
+
+/** @throws ServingError BAD_INPUT where it is no text, or documents name several */
+function signatureName(documents: readonly ServingDocument[]): NamedSignature {
+  const names = new Set(documents.map(({ signature_name: name }) => name ?? ''));
+  if (
+    documents.some(({ signature_name: name }) => name !== undefined && typeof name !== 'string')
+  ) {
+    throw new ServingError('BAD_INPUT', '"signature_name" must be a string');
+  }
+  if (names.size > 1) {
+    throw new ServingError('BAD_INPUT', 'the documents have several "signature_name". Send one.');
+  }
+  const [name] = names;
+  return typeof name === 'string' && name !== '' ? { signatureName: name } : {};
 }
