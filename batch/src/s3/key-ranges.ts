@@ -31,8 +31,7 @@ export async function keyRanges(
   let looks = 0;
   const firstAfter = async (below: string, startAfter?: string) => {
     looks++;
-    const options = { maxKeys: 1, ...(startAfter !== undefined && { startAfter }) };
-    const { objects } = await listPage(s3, { bucket, key: below }, options);
+    const { objects } = await listPage(s3, { bucket, key: below }, { maxKeys: 1, startAfter });
     return objects[0];
   };
   const ranges: KeyRange[] = [];

@@ -12,8 +12,8 @@ export interface S3Object {
 
 /** Where a listing starts and how much one request brings. */
 interface PageOptions {
-  readonly startAfter?: string;
-  readonly token?: string;
+  readonly startAfter?: string | undefined;
+  readonly token?: string | undefined;
   readonly maxKeys?: number;
 }
 
@@ -29,9 +29,9 @@ export async function listPage(
       Prefix: key,
       // XML cannot hold every character that a key can.
       EncodingType: 'url',
-      ...(startAfter !== undefined && { StartAfter: startAfter }),
-      ...(token !== undefined && { ContinuationToken: token }),
-      ...(maxKeys !== undefined && { MaxKeys: maxKeys }),
+      ...(startAfter && { StartAfter: startAfter }),
+      ...(token && { ContinuationToken: token }),
+      ...(maxKeys && { MaxKeys: maxKeys }),
     }),
   );
   const objects = (page.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
@@ -48,7 +48,7 @@ export async function* listObjects(
   place: S3Location,
   startAfter?: string,
 ): AsyncGenerator<S3Object> {
-  let page = await listPage(s3, place, startAfter === undefined ? {} : { startAfter });
+  let page = await listPage(s3, place, { startAfter });
   for (;;) {
     const { token } = page;
     const next = token === undefined ? undefined : listPage(s3, place, { token });

@@ -1,13 +1,14 @@
 /** What a worker reads from S3 and writes there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  GetObjectCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { ATTEMPTS, httpStatusOf, listObjects, patientRetries } from '@sagemaker-tfs/batch/s3';
+import {
+  ATTEMPTS,
+  httpStatusOf,
+  listObjects,
+  patientRetries,
+  readBytes,
+} from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -63,10 +64,9 @@ export async function readObject(s3: S3Client, place: S3Location): Promise<Buffe
   }
 }
 
-async function readOnce(s3: S3Client, { bucket, key }: S3Location): Promise<Buffer | undefined> {
+async function readOnce(s3: S3Client, place: S3Location): Promise<Buffer | undefined> {
   try {
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-    const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
+    const bytes = await readBytes(s3, place);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
     if (httpStatusOf(error) === 404) return undefined;

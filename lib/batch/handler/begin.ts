@@ -7,10 +7,12 @@ import {
   originOf,
   parseOrigin,
   parseS3Uri,
+  type S3Location,
 } from '@sagemaker-tfs/batch';
+import { findObject, readText } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { outputDirectory, runPlace, sharedPlace } from './run-places.ts';
-import { findObject, readManifest, writeIf, writeJson } from './storage.ts';
+import { readManifest, writeIf, writeJson } from './storage.ts';
 
 /** What the state machine gets. */
 export interface BeginResult {
@@ -83,7 +85,7 @@ async function writeOrigin(s3: S3Client, { settings, model }: BeginRequest): Pro
       : inputsOf(settings).prefix;
   const { bucket, key } = outputDirectory(settings);
   const place = { bucket, key: key + originKey(root) };
-  const there = await readOrigin(s3, place.bucket, place.key);
+  const there = await readOrigin(s3, place);
   // A single job makes every output again.
   const existing = settings.objectsPerShard === 0 ? 'replace' : settings.existing;
   const next = nextOrigin(there, originOf(model, root, settings), existing);
@@ -92,8 +94,6 @@ async function writeOrigin(s3: S3Client, { settings, model }: BeginRequest): Pro
   return (await findObject(s3, place))?.modified ?? 0;
 }
 
-async function readOrigin(s3: S3Client, Bucket: string, Key: string) {
-  if (!(await findObject(s3, { bucket: Bucket, key: Key }))) return undefined;
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-  return parseOrigin((await Body?.transformToString()) ?? '');
+async function readOrigin(s3: S3Client, place: S3Location) {
+  return (await findObject(s3, place)) && parseOrigin(await readText(s3, place));
 }

@@ -6,9 +6,10 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
+import { openObject } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import { ConstructError } from '../../errors.ts';
-import { openObject, readJson } from './storage.ts';
+import { readJson } from './storage.ts';
 
 /** What is read of an inventory. */
 export interface Inventory {

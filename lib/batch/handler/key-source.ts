@@ -1,10 +1,11 @@
 /** Where the keys of a run come from: a listing, an inventory or a manifest. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { inputsOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { listPage } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type Inventory, inventoryKeys } from './inventory.ts';
 import { mergeRuns, runWriter } from './sorted-runs.ts';
-import { listPage, readManifest } from './storage.ts';
+import { readManifest } from './storage.ts';
 
 /** Keys that are kept for messages. */
 const NAMED = 3;

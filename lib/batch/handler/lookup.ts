@@ -2,7 +2,7 @@
 
 import type { S3Client } from '@aws-sdk/client-s3';
 import { compareKeys, type S3Location } from '@sagemaker-tfs/batch';
-import { findObject, listPage, type S3Object } from './storage.ts';
+import { findObject, listPage, type S3Object } from '@sagemaker-tfs/batch/s3';
 
 /** Keys that a listing of one page (1,000 objects) must settle, to be worth more than looks at single keys. */
 const WORTH_A_PAGE = 50;

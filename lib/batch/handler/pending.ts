@@ -1,13 +1,14 @@
 /** Which inputs of a shard still need an answer, and which can have none. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { outputKey, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { readText, type S3Object } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import type { Since } from './begin.ts';
 import { findObjects } from './lookup.ts';
 import { outputDirectory, reportsDirectory, runPlace } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
-import { readManifest, readText, type S3Object, writeJson, writeObject } from './storage.ts';
+import { readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked about a shard. */
 export interface PendingRequest {

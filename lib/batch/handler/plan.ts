@@ -1,6 +1,7 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { findObject } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import { readInventory } from './inventory.ts';
@@ -14,7 +15,7 @@ import {
   sortManifest,
 } from './key-source.ts';
 import { runPlace, shardName, shardsDirectory } from './run-places.ts';
-import { findObject, readJson, writeJson, writeManifest } from './storage.ts';
+import { readJson, writeJson, writeManifest } from './storage.ts';
 
 /** Where the next call goes on. */
 export interface PlanPosition {

@@ -1,8 +1,9 @@
 /** Instance hours that a run has used: one empty object a job, whose name says how long it ran. */
 import type { S3Client } from '@aws-sdk/client-s3';
+import { listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { runPlace } from './run-places.ts';
-import { listKeys, writeObject } from './storage.ts';
+import { writeObject } from './storage.ts';
 
 /** A job that has ended, as SageMaker describes it; times are milliseconds since 1970 or ISO texts. */
 export interface Spent {
@@ -47,7 +48,7 @@ export async function writeSpent(
 export async function overBudget(s3: S3Client, settings: TransformSettings): Promise<boolean> {
   if (settings.budgetInstanceHours === 0) return false;
   let seconds = 0;
-  for await (const key of listKeys(s3, runPlace(settings, 'spent/'))) {
+  for await (const { key } of listObjects(s3, runPlace(settings, 'spent/'))) {
     seconds += Number(key.slice(key.lastIndexOf('=') + 1));
   }
   return seconds >= settings.budgetInstanceHours * 3_600;

@@ -1,9 +1,10 @@
 /** Why a run was stopped: a map tells only that one of its shards failed. */
 import type { S3Client } from '@aws-sdk/client-s3';
+import { findObject } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import { runPlace } from './run-places.ts';
-import { findObject, readJson, writeJson } from './storage.ts';
+import { readJson, writeJson } from './storage.ts';
 
 /** Why a run ends. */
 export interface StopReason {

@@ -1,11 +1,12 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
+import { findObject, listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
 import { findPending, type PendingPosition, reportSchema, type ShardReport } from './pending.ts';
 import { reportsDirectory, runPlace, shardsDirectory } from './run-places.ts';
-import { findObject, listKeys, readJson, readManifest, writeJson, writeObject } from './storage.ts';
+import { readJson, readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked at the end of a run. */
 export interface SummaryRequest {
@@ -81,7 +82,7 @@ const NOTHING = { inputs: 0, done: 0, missing: 0, refused: 0, deleted: 0 };
 /** Names of the planned shards, in their order. */
 async function* shardNames(s3: S3Client, settings: TransformSettings): AsyncGenerator<string> {
   const shards = shardsDirectory(settings);
-  for await (const key of listKeys(s3, shards)) {
+  for await (const { key } of listObjects(s3, shards)) {
     yield key.slice(shards.key.length).replace('.manifest', '');
   }
 }

@@ -1,11 +1,5 @@
 /** What made the outputs of a transform job: read and written as the state machine does. */
-import type { Readable } from 'node:stream';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   DEFAULT_SETTINGS,
@@ -23,7 +17,7 @@ import {
   type S3Location,
   streamManifest,
 } from '@sagemaker-tfs/batch';
-import { listPage } from '@sagemaker-tfs/batch/s3';
+import { findObject, openObject, readText } from '@sagemaker-tfs/batch/s3';
 import type { TransformJob } from './described-job.ts';
 import type { TransformPlaces } from './transform-places.ts';
 
@@ -90,10 +84,7 @@ function ownOrigin(modelName: string, root: string, settings: DecisiveSettings):
 async function rootOf(s3: S3Client, places: TransformPlaces): Promise<string> {
   if (places.dataType === 'S3Prefix') return inputsOf(places).prefix;
   const manifest = parseS3Uri(places.inputUri);
-  const { Body } = await s3.send(
-    new GetObjectCommand({ Bucket: manifest.bucket, Key: manifest.key }),
-  );
-  const body = Body as Readable;
+  const body = await openObject(s3, manifest);
   try {
     return (await streamManifest(body, formatS3Uri(manifest))).prefix;
   } finally {
@@ -109,11 +100,9 @@ function originPlace({ outputUri }: TransformPlaces, root: string): S3Location {
 
 /** Undefined if nothing is written down. */
 async function readOrigin(s3: S3Client, place: S3Location) {
-  const { objects } = await listPage(s3, place, { maxKeys: 1 });
-  const [object] = objects;
-  if (object?.key !== place.key) return undefined;
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: place.bucket, Key: place.key }));
-  const origin = parseOrigin((await Body?.transformToString()) ?? '');
+  const object = await findObject(s3, place);
+  if (!object) return undefined;
+  const origin = parseOrigin(await readText(s3, place));
   return { origin, since: origin?.since ?? object.modified };
 }
 

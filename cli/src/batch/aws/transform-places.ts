@@ -1,5 +1,5 @@
 /** Where the inputs and outputs of a transform job are, and the ways to go through them. */
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   compareKeys,
@@ -17,6 +17,7 @@ import {
   LAST,
   listObjects,
   listPage,
+  readText,
   type S3Object,
 } from '@sagemaker-tfs/batch/s3';
 
@@ -80,11 +81,7 @@ export async function openKeys(s3: S3Client, places: TransformPlaces): Promise<T
 }
 
 async function manifestKeys(s3: S3Client, manifest: S3Location, output: S3Location) {
-  const { Body } = await s3.send(
-    new GetObjectCommand({ Bucket: manifest.bucket, Key: manifest.key }),
-  );
-  const text = (await Body?.transformToString()) ?? '';
-  const { prefix, keys } = parseManifest(text, formatS3Uri(manifest));
+  const { prefix, keys } = parseManifest(await readText(s3, manifest), formatS3Uri(manifest));
   const sorted = [...keys].sort(compareKeys);
   const part: KeyPart = {
     async *inputs() {
@@ -97,10 +94,8 @@ async function manifestKeys(s3: S3Client, manifest: S3Location, output: S3Locati
 
 /** Shards follow one another in the order of S3. */
 async function shardKeys(s3: S3Client, shards: S3Location, output: S3Location) {
-  const read = async ({ bucket, key }: S3Location) => {
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-    return parseManifest((await Body?.transformToString()) ?? '', formatS3Uri({ bucket, key }));
-  };
+  const read = async (place: S3Location) =>
+    parseManifest(await readText(s3, place), formatS3Uri(place));
   const { objects } = await listPage(s3, shards, { maxKeys: 1 });
   const [first] = objects;
   if (!first) return { root: '', parts: [] };

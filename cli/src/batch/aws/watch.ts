@@ -1,8 +1,9 @@
 /** Live progress of a job, counted on S3: SageMaker itself tells only whether it has ended. */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '@sagemaker-tfs/batch';
+import { readText } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
 import type { TransformJob } from './described-job.ts';
@@ -59,12 +60,11 @@ const marker = z.object({ inputs: z.number() });
 
 /** What the plan's marker says. */
 async function plannedInputs(s3: S3Client, { bucket, key }: S3Location) {
-  const place = { Bucket: bucket, Key: key.replace(/planned\/$/, 'planned.json') };
-  const answer = await s3.send(new GetObjectCommand(place)).catch((error: Error) => {
+  const place = { bucket, key: key.replace(/planned\/$/, 'planned.json') };
+  const text = await readText(s3, place).catch((error: Error) => {
     if (error.name === 'NoSuchKey') return undefined;
     throw error;
   });
-  const text = await answer?.Body?.transformToString();
   return text === undefined ? undefined : marker.parse(JSON.parse(text)).inputs;
 }
 

@@ -1,8 +1,7 @@
 /** Keys of what `batch worker` has written, as `verify` compares them with the inputs. */
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   BatchError,
@@ -22,7 +21,13 @@ import {
   type WorkerPlan,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
-import { listObjects, listPage, type S3Object } from '@sagemaker-tfs/batch/s3';
+import {
+  findObject,
+  listObjects,
+  openObject,
+  readText,
+  type S3Object,
+} from '@sagemaker-tfs/batch/s3';
 import type { JobInput, KeyPart, TransformKeys } from './transform-places.ts';
 
 /**
@@ -36,10 +41,8 @@ export async function readWorkerPlan(
 ): Promise<WorkerPlan | undefined> {
   const { bucket, key } = asDirectory(parseS3Uri(outputUri));
   const place = { bucket, key: key + PLAN_KEY };
-  const { objects } = await listPage(s3, place, { maxKeys: 1 });
-  if (objects[0]?.key !== place.key) return undefined;
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: place.key }));
-  return parsePlan((await Body?.transformToString()) ?? '', `${outputUri}: ${PLAN_KEY}`);
+  if (!(await findObject(s3, place))) return undefined;
+  return parsePlan(await readText(s3, place), `${outputUri}: ${PLAN_KEY}`);
 }
 
 /**
@@ -98,13 +101,12 @@ async function* answered(
   }
 }
 
-async function* keyLines(s3: S3Client, { bucket, key }: S3Location) {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-  const input = (Body as Readable).pipe(createGunzip());
+async function* keyLines(s3: S3Client, place: S3Location) {
+  const input = (await openObject(s3, place)).pipe(createGunzip());
   let isFirst = true;
   for await (const line of createInterface({ input })) {
-    if (!isFirst) yield parseKeyLine(line, key);
-    else parseKeysHeader(line, key);
+    if (!isFirst) yield parseKeyLine(line, place.key);
+    else parseKeysHeader(line, place.key);
     isFirst = false;
   }
 }

@@ -1,6 +1,6 @@
 /** Outputs to fetch: below an S3 prefix or below a folder. */
 import { readFile } from 'node:fs/promises';
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import {
   type Answer,
   answersOf,
@@ -12,7 +12,7 @@ import {
   parseS3Uri,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { listObjects } from '@sagemaker-tfs/batch/s3';
+import { listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
 import { folderSource } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 
@@ -44,7 +44,7 @@ async function* outputs(s3: S3Client, place: S3Location): AsyncGenerator<OutputO
   for await (const { key } of listObjects(s3, place)) {
     const input = inputOfOutput(key.slice(place.key.length));
     if (input === undefined) continue;
-    yield { read: async () => answersOf(input, await bytesOf(s3, { ...place, key })) };
+    yield { read: async () => answersOf(input, await readBytes(s3, { ...place, key })) };
   }
 }
 
@@ -52,7 +52,7 @@ async function* parts(s3: S3Client, place: S3Location): AsyncGenerator<OutputObj
   for await (const { key } of listObjects(s3, { ...place, key: place.key + PARTS_FOLDER })) {
     yield {
       async read() {
-        const text = Buffer.from(await bytesOf(s3, { ...place, key })).toString('utf8');
+        const text = Buffer.from(await readBytes(s3, { ...place, key })).toString('utf8');
         return text
           .split('\n')
           .filter((line) => line !== '')
@@ -69,11 +69,6 @@ function readLine(line: string, key: string): Answer {
     'WORKER_FILE_INVALID',
     `${key} has a line that no worker wrote: ${line.slice(0, 100)}. Remove the object, or run the worker into another output prefix.`,
   );
-}
-
-async function bytesOf(s3: S3Client, { bucket, key }: S3Location): Promise<Uint8Array> {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-  return (await Body?.transformToByteArray()) ?? new Uint8Array();
 }
 
 /** Outputs of a local job. */
