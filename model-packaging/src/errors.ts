@@ -3,72 +3,58 @@
  * what to do; the command prints the message and leaves with `exitStatus`.
  */
 
+/** A row of the catalogue. */
+interface Definition {
+  readonly exitStatus: 1 | 2;
+  /** What docs/errors.md says of the code. */
+  readonly meaning: string;
+}
+
 /** Every code with the exit status of the command, 1 (the work failed) or 2 (wrong usage), and its meaning. */
 export const PACKAGING_ERRORS = {
-  SOURCE_NOT_FOUND: {
-    exitStatus: 2,
-    meaning: 'A path does not exist, cannot be read, or is of the wrong kind.',
-  },
-  BAD_OPTION: {
-    exitStatus: 2,
-    meaning: 'An option makes no sense, or options contradict each other.',
-  },
-  NOT_A_SAVED_MODEL: {
-    exitStatus: 1,
-    meaning: 'The directory or archive holds no SavedModel that can be served.',
-  },
-  BAD_VERSION: {
-    exitStatus: 1,
-    meaning: 'The name of a version directory is not a decimal number, or a version occurs twice.',
-  },
-  TEXT_FORMAT: {
-    exitStatus: 1,
-    meaning: 'The model is a `saved_model.pbtxt`, which TensorFlow Serving does not load either.',
-  },
-  CORRUPT_FILE: {
-    exitStatus: 1,
-    meaning: 'A protobuf, checkpoint index or archive is truncated, or not what its name says.',
-  },
-  MISSING_FILE: { exitStatus: 1, meaning: 'A file that the model needs is missing.' },
-  UNSAFE_PATH: {
-    exitStatus: 1,
-    meaning: 'A symbolic link, hard link or archive entry leads out of its directory.',
-  },
-  BAD_FILE_NAME: {
-    exitStatus: 1,
-    meaning: 'An archive cannot hold the file: its name is not UTF-8, or it is a special file.',
-  },
-  FILE_CHANGED: { exitStatus: 1, meaning: 'A file changed while it was being read.' },
-  PYTHON_HANDLER: {
-    exitStatus: 1,
-    meaning: '`code/inference.py` is a Python handler, which the runtime does not run.',
-  },
-  HANDLER_NOT_BUNDLED: { exitStatus: 1, meaning: 'The handler cannot be bundled.' },
-  NATIVE_MODULE: { exitStatus: 1, meaning: 'The handler uses a native module.' },
-  BAD_DECLARATION: {
-    exitStatus: 1,
-    meaning: 'A `preprocess` or `postprocess` declaration does not fit the model.',
-  },
-  PYTHON_TENSORFLOW: {
-    exitStatus: 1,
-    meaning: 'The work needs Python TensorFlow, and none was found that works.',
-  },
-  CONVERSION_FAILED: {
-    exitStatus: 1,
-    meaning: 'Python TensorFlow could not convert or wrap the model.',
-  },
-  S3_FAILED: { exitStatus: 1, meaning: 'An S3 object cannot be read.' },
-  OUTPUT_FAILED: {
-    exitStatus: 1,
-    meaning: 'The output cannot be written: no permission or no space.',
-  },
-  BAD_SAMPLE: { exitStatus: 1, meaning: 'A sample file does not fit the signature.' },
-  VERIFY_FAILED: { exitStatus: 1, meaning: 'The packaged model does not load or run.' },
-  ABORTED: { exitStatus: 1, meaning: "The caller's AbortSignal stopped the work." },
-} as const;
+  SOURCE_NOT_FOUND: usage('A path does not exist, cannot be read, or is of the wrong kind.'),
+  BAD_OPTION: usage('An option makes no sense, or options contradict each other.'),
+  NOT_A_SAVED_MODEL: failed('The directory or archive holds no SavedModel that can be served.'),
+  BAD_VERSION: failed(
+    'The name of a version directory is not a decimal number, or a version occurs twice.',
+  ),
+  TEXT_FORMAT: failed(
+    'The model is a `saved_model.pbtxt`, which TensorFlow Serving does not load either.',
+  ),
+  CORRUPT_FILE: failed(
+    'A protobuf, checkpoint index or archive is truncated, or not what its name says.',
+  ),
+  MISSING_FILE: failed('A file that the model needs is missing.'),
+  UNSAFE_PATH: failed('A symbolic link, hard link or archive entry leads out of its directory.'),
+  BAD_FILE_NAME: failed(
+    'An archive cannot hold the file: its name is not UTF-8, or it is a special file.',
+  ),
+  FILE_CHANGED: failed('A file changed while it was being read.'),
+  PYTHON_HANDLER: failed(
+    '`code/inference.py` is a Python handler, which the runtime does not run.',
+  ),
+  HANDLER_NOT_BUNDLED: failed('The handler cannot be bundled.'),
+  NATIVE_MODULE: failed('The handler uses a native module.'),
+  BAD_DECLARATION: failed('A `preprocess` or `postprocess` declaration does not fit the model.'),
+  PYTHON_TENSORFLOW: failed('The work needs Python TensorFlow, and none was found that works.'),
+  CONVERSION_FAILED: failed('Python TensorFlow could not convert or wrap the model.'),
+  S3_FAILED: failed('An S3 object cannot be read.'),
+  OUTPUT_FAILED: failed('The output cannot be written: no permission or no space.'),
+  BAD_SAMPLE: failed('A sample file does not fit the signature.'),
+  VERIFY_FAILED: failed('The packaged model does not load or run.'),
+  ABORTED: failed("The caller's AbortSignal stopped the work."),
+} as const satisfies Readonly<Record<string, Definition>>;
 
 /** A code of the catalogue. */
 export type PackagingErrorCode = keyof typeof PACKAGING_ERRORS;
+
+function failed(meaning: string): Definition {
+  return { exitStatus: 1, meaning };
+}
+
+function usage(meaning: string): Definition {
+  return { exitStatus: 2, meaning };
+}
 
 /** Thrown by everything in this package. */
 export class PackagingError extends Error {
