@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Bench, Findings } from './lib/bench.ts';
 import { startReal } from './lib/front-ends.ts';
 import { smallPicture } from './lib/pictures.ts';
-import { type Contender, compareFrontEnds, rateChart, servingTable } from './lib/serving.ts';
+import { type Contender, compareFrontEnds, frontEndChart, servingTable } from './lib/serving.ts';
 
 const IN_FLIGHT = 64;
 const CONDITIONS = `MobileNetV2 whole, random weights, one process serves; ${availableParallelism()} cores, no GPU.`;
@@ -52,7 +52,7 @@ export const batching: Bench = {
     });
     return {
       tables: [servingTable('MobileNetV2, uint8', measured)],
-      charts: [rateChart('MobileNetV2', CONDITIONS, measured, IN_FLIGHT)],
+      charts: [frontEndChart('rate', 'MobileNetV2', CONDITIONS, measured, IN_FLIGHT)],
       notes: [
         `MobileNetV2 on ${availableParallelism()} cores and no GPU: a batch of 8 takes nearly 8 times as long as one picture, so that batching can save only what is spent around the graph. On a GPU measure with \`sagemaker-tfs tune\` against the endpoint. Where TensorFlow Serving is installed it is the model server here, else the local model server, which joins requests by the same rules.`,
       ],

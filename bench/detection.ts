@@ -6,7 +6,7 @@ import { detectionPicture } from './lib/pictures.ts';
 import {
   compareFrontEnds,
   find,
-  latencyChart,
+  frontEndChart,
   type Measured,
   NO_MODEL,
   servingTable,
@@ -61,7 +61,7 @@ export const detection: Bench = {
     return {
       tables: [servingTable('JSON', json), servingTable('npz', npz), servingTable('npy', npy)],
       charts: [
-        latencyChart('29 MB of detections as JSON', NO_MODEL, json, 1),
+        frontEndChart('latency', '29 MB of detections as JSON', NO_MODEL, json, 1),
         {
           title: '29 MB of detections as npz, 1 in flight',
           conditions: NO_MODEL,

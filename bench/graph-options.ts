@@ -9,9 +9,9 @@ import { smallPicture } from './lib/pictures.ts';
 import {
   type Contender,
   compareFrontEnds,
+  frontEndChart,
   type Measured,
   type Request,
-  rateChart,
 } from './lib/serving.ts';
 
 const DEFAULT = 'default';
@@ -61,7 +61,9 @@ export const graphOptions: Bench = {
     });
     return {
       tables: [table(measured, firsts)],
-      charts: IN_FLIGHT.map((count) => rateChart('MobileNetV2', CONDITIONS, measured, count)),
+      charts: IN_FLIGHT.map((count) =>
+        frontEndChart('rate', 'MobileNetV2', CONDITIONS, measured, count),
+      ),
       notes: [
         `MobileNetV2 on ${availableParallelism()} cores and no GPU, in-process; from the JPEG to the last byte of the answer. The processor has ${features().join(', ') || 'no instructions for 16 bits'}. The difference is that of the answers to one picture, against the default's largest number; 0 where the option computes the same.`,
         'TensorFlow Serving gets the same options, as flags and variables; float16 needs a GPU. How to measure on one: [Performance](../docs/performance.md#on-your-gpu).',

@@ -6,8 +6,8 @@ import { startModelServer } from './lib/model-server.ts';
 import {
   type Contender,
   compareFrontEnds,
+  frontEndChart,
   NO_MODEL,
-  rateChart,
   rateRatio,
   servingTable,
 } from './lib/serving.ts';
@@ -58,8 +58,8 @@ export const jsonPassThrough: Bench = {
         servingTable('Before a real model, which multiplies by 1.1', all),
       ],
       charts: [
-        rateChart('20 KB of JSON, nothing computed', NO_MODEL, againstPython, BUSY),
-        rateChart('20 KB of JSON, a model that multiplies', MULTIPLIES, all, BUSY),
+        frontEndChart('rate', '20 KB of JSON, nothing computed', NO_MODEL, againstPython, BUSY),
+        frontEndChart('rate', '20 KB of JSON, a model that multiplies', MULTIPLIES, all, BUSY),
       ],
       targets: [
         target(

@@ -8,10 +8,9 @@ import {
   type Contender,
   compareFrontEnds,
   find,
-  latencyChart,
+  frontEndChart,
   type Measured,
   NO_MODEL,
-  rateChart,
   rateRatio,
   servingTable,
 } from './lib/serving.ts';
@@ -61,8 +60,8 @@ export const smallImage: Bench = {
     return {
       tables: [servingTable('Requests', measured)],
       charts: [
-        rateChart('One 20 KB JPEG to 1,000 floats', NO_MODEL, measured, BUSY),
-        latencyChart('One 20 KB JPEG to 1,000 floats', NO_MODEL, measured, 1),
+        frontEndChart('rate', 'One 20 KB JPEG to 1,000 floats', NO_MODEL, measured, BUSY),
+        frontEndChart('latency', 'One 20 KB JPEG to 1,000 floats', NO_MODEL, measured, 1),
       ],
       targets: targets(measured, alone),
       notes: [

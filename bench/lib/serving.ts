@@ -231,37 +231,28 @@ export function servingTable(title: string, measured: readonly Measured[]): Resu
 export const NO_MODEL =
   'Front ends alone: the model server answers ready bytes and computes nothing. Python has a process a core, the rest one if not named.';
 
-/** Bars of requests a second at one number in flight. */
-export function rateChart(
-  title: string,
-  conditions: string,
-  measured: readonly Measured[],
-  inFlight: number,
-): Chart {
-  return {
-    title: `${title}, ${inFlight} in flight`,
-    conditions,
-    unit: 'requests a second',
-    bars: measured
-      .filter((one) => one.inFlight === inFlight)
-      .map(({ name, requestsPerSecond }) => ({ name, value: requestsPerSecond })),
-  };
-}
+/** What a chart shows of each front end. */
+const SHOWN = {
+  rate: { unit: 'requests a second', figureOf: (one: Measured) => one.requestsPerSecond },
+  latency: { unit: 'ms, median', figureOf: (one: Measured) => one.latency.p50 },
+} as const;
 
-/** Bars of the median time at one number in flight. */
-export function latencyChart(
+/** Bars of the front ends at one number in flight. */
+export function frontEndChart(
+  shown: keyof typeof SHOWN,
   title: string,
   conditions: string,
   measured: readonly Measured[],
   inFlight: number,
 ): Chart {
+  const { unit, figureOf } = SHOWN[shown];
   return {
     title: `${title}, ${inFlight} in flight`,
     conditions,
-    unit: 'ms, median',
+    unit,
     bars: measured
       .filter((one) => one.inFlight === inFlight)
-      .map(({ name, latency }) => ({ name, value: latency.p50 })),
+      .map((one) => ({ name: one.name, value: figureOf(one) })),
   };
 }
 
