@@ -1,5 +1,7 @@
 /** What passed between a client and the runtime, for a line on the terminal. */
+
 import type { IncomingMessage } from 'node:http';
+import { runtimeError } from '../serving/runtime-error.ts';
 
 /** One request with its answer. */
 export interface Exchange {
@@ -50,20 +52,8 @@ export function watchExchange(
         requestBytes,
         responseBytes,
         milliseconds: performance.now() - from,
-        error: status >= 400 ? errorOf(Buffer.concat(kept).toString('utf8')) : undefined,
+        error: status >= 400 ? runtimeError(Buffer.concat(kept).toString('utf8')) : undefined,
       }),
     );
   };
-}
-
-function errorOf(body: string): { code: string; message: string } {
-  try {
-    const { error, code } = JSON.parse(body) as { error?: unknown; code?: unknown };
-    return {
-      code: typeof code === 'string' ? code : '',
-      message: typeof error === 'string' ? error : body,
-    };
-  } catch {
-    return { code: '', message: body };
-  }
 }

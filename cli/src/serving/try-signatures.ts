@@ -4,6 +4,7 @@ import {
   type SignatureReport,
   type TensorReport,
 } from '@sagemaker-tfs/model-packaging';
+import { runtimeError } from './runtime-error.ts';
 
 /** Larger inputs take longer to make up than people wait. */
 const MOST_ELEMENTS = 1_000_000;
@@ -64,7 +65,7 @@ async function tryOne(
   });
   const text = await response.text();
   if (response.ok) return ANSWERS;
-  return `HTTP ${response.status}, ${errorOf(text)}`;
+  return `HTTP ${response.status}, ${runtimeError(text).message.slice(0, 1_000)}`;
 }
 
 /** Zeros, `false` and the text `0`; open sizes are 1. */
@@ -73,14 +74,4 @@ function madeUp({ dtype, shape }: TensorReport): unknown {
   if (sizes.reduce((product, size) => product * size, 1) > MOST_ELEMENTS) return undefined;
   const element = dtype === 'string' ? '0' : dtype === 'bool' ? false : 0;
   return sizes.reduceRight<unknown>((value, size) => Array(size).fill(value), element);
-}
-
-function errorOf(text: string): string {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    if (typeof error === 'string') return error;
-  } catch {
-    // Not JSON: the text itself is the message.
-  }
-  return text.slice(0, 500);
 }

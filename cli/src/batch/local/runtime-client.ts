@@ -4,6 +4,7 @@ import type { BatchStrategy } from '@sagemaker-tfs/batch';
 import { errors, Pool } from 'undici';
 import * as z from 'zod';
 import { CommandError, explain, sentence } from '../../errors.ts';
+import { runtimeError } from '../../serving/runtime-error.ts';
 
 /** What the container answers to `GET /execution-parameters`. */
 export interface ExecutionParameters {
@@ -130,7 +131,10 @@ export function runtimeClient(options: ClientOptions): RuntimeClient {
         await receive(response.body);
         return undefined;
       }
-      return { status: response.statusCode, message: reasonOf(await response.body.text()) };
+      return {
+        status: response.statusCode,
+        message: runtimeError(await response.body.text()).message.slice(0, 1_000),
+      };
     } catch (error) {
       if (!isLostConnection(error)) throw error;
       return { status: undefined, message: explain(error) };
@@ -151,18 +155,6 @@ export function runtimeClient(options: ClientOptions): RuntimeClient {
     },
     destroy: () => pool.destroy(),
   };
-}
-
-/** The message of an answer, without the JSON that the runtime puts around it. */
-function reasonOf(answer: string): string {
-  let message = answer;
-  try {
-    const { error } = JSON.parse(answer) as { error?: unknown };
-    if (typeof error === 'string') message = error;
-  } catch {
-    // A container of another make answers as it likes.
-  }
-  return message.slice(0, 1_000);
 }
 
 function mayHelpToRetry({ status }: RequestFailure): boolean {
