@@ -34,7 +34,7 @@ export function writeTensorJson(
 
 function* writeStringsJson(tensor: StringTensor, asBase64: boolean): Generator<Uint8Array, void> {
   let pending = '';
-  for (const piece of stringPieces(tensor, asBase64)) {
+  for (const piece of stringPieces(tensor, (value) => stringJson(value, asBase64))) {
     pending += piece;
     if (pending.length >= CHUNK_BYTES) {
       yield utf8Encode(pending);
@@ -44,12 +44,15 @@ function* writeStringsJson(tensor: StringTensor, asBase64: boolean): Generator<U
   if (pending) yield utf8Encode(pending);
 }
 
-function* stringPieces(tensor: StringTensor, asBase64: boolean): Generator<string, void> {
-  const { shape, values } = tensor;
+/** Pieces of the JSON of a tensor of strings, nested as its shape is. @param elementJson JSON of one element */
+export function* stringPieces(
+  { shape, values }: StringTensor,
+  elementJson: (value: Uint8Array) => string,
+): Generator<string, void> {
   let next = 0;
   function* axisPieces(axis: number): Generator<string, void> {
     if (axis === shape.length) {
-      yield stringJson(values[next++] as Uint8Array, asBase64);
+      yield elementJson(values[next++] as Uint8Array);
       return;
     }
     yield '[';

@@ -1,5 +1,5 @@
 /** Values of answers as TensorFlow Serving's REST API writes them (AddTensorValues in util/json_tensor.cc). */
-import { isNumeric, type StringTensor, type Tensor, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { isNumeric, stringPieces, type Tensor, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { withoutDenormals } from './denormals.ts';
 
 /** Strings are gathered into chunks of about this size. */
@@ -11,7 +11,9 @@ const CHUNK_BYTES = 64 * 1024;
  */
 export function writeValueJson(tensor: Tensor, name: string): Iterable<Uint8Array> {
   if (isNumeric(tensor)) return writeTensorJson(withoutDenormals(tensor));
-  return name.endsWith('_bytes') ? writeTensorJson(tensor, { name }) : chunks(stringPieces(tensor));
+  return name.endsWith('_bytes')
+    ? writeTensorJson(tensor, { name })
+    : chunks(stringPieces(tensor, latin1Json));
 }
 
 function* chunks(pieces: Iterable<string>): Generator<Uint8Array> {
@@ -26,19 +28,6 @@ function* chunks(pieces: Iterable<string>): Generator<Uint8Array> {
 }
 
 /** A character stands for a byte. */
-function* stringPieces({ shape, values }: StringTensor): Generator<string> {
-  let next = 0;
-  function* axisPieces(axis: number): Generator<string> {
-    if (axis === shape.length) {
-      yield JSON.stringify(Buffer.from(values[next++] as Uint8Array).toString('latin1'));
-      return;
-    }
-    yield '[';
-    for (let i = 0; i < (shape[axis] as number); i++) {
-      if (i > 0) yield ',';
-      yield* axisPieces(axis + 1);
-    }
-    yield ']';
-  }
-  yield* axisPieces(0);
+function latin1Json(value: Uint8Array): string {
+  return JSON.stringify(Buffer.from(value).toString('latin1'));
 }
