@@ -1,6 +1,6 @@
 /** Environment variables of the serving runtime, typed and checked by the runtime's own catalogue. */
 import { Token } from 'aws-cdk-lib/core';
-import { readEnvironment } from '../container/src/environment.ts';
+import { readEnvironment, type ValueOf } from '../container/src/environment.ts';
 import type { ENVIRONMENT_VARIABLES } from '../container/src/environment-variables.ts';
 import { environmentProblem, MODEL_ENVIRONMENT } from './rules/limits.ts';
 import type { ServingImageVariant } from './serving-image.ts';
@@ -8,19 +8,9 @@ import { invalidProp, refuseProblem, type Where } from './validation.ts';
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
 
-type ValueOf<D extends Definition> = D extends { type: 'boolean' }
-  ? boolean
-  : D extends { type: 'integer' | 'number' }
-    ? number
-    : D extends { type: 'port range' }
-      ? `${number}-${number}`
-      : D extends { type: 'choice'; choices: readonly (infer C)[] }
-        ? C
-        : string;
-
 /** The runtime's variables by name; `container/src/environment-variables.ts` says what each does. */
 export type RuntimeEnvironment = {
-  readonly [D in Definition as D['name']]?: ValueOf<D>;
+  readonly [D in Definition as D['name']]?: ValueOf<D, `${number}-${number}`>;
 };
 
 /**

@@ -11,12 +11,13 @@ import {
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
 
-type ValueOf<D extends Definition> = D extends { type: 'boolean' }
+/** Value of a variable, where a range of ports is a `Range`. */
+export type ValueOf<D extends Definition, Range = PortRange> = D extends { type: 'boolean' }
   ? boolean
   : D extends { type: 'integer' | 'number' }
     ? number
     : D extends { type: 'port range' }
-      ? PortRange
+      ? Range
       : D extends { type: 'choice'; choices: readonly (infer C)[] }
         ? C
         : string;
