@@ -1,39 +1,26 @@
 /** What TensorFlow Serving answers to requests at the edge of its API, the same over every transport. */
 import { join } from 'node:path';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
 const EXPORTS = join(__dirname, '..', '..', 'test', 'fixtures', 'tf1-exports');
 const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 
+const start = useRuntimes();
 let served: RuntimeProcess;
 let inProcess: RuntimeProcess;
-let remove: () => Promise<void>;
-
 beforeAll(async () => {
-  const created = await createModelDir({
-    copies: {
-      counter: join(EXPORTS, 'counter'),
-      half_plus_three: join(EXPORTS, 'half_plus_three'),
-      half_plus_two: fixtureModel('half_plus_two').basePath,
-      tf1_classifier: fixtureModel('tf1_classifier').basePath,
-      shapes: fixtureModel('shapes').basePath,
-    },
-  });
-  remove = created.remove;
-  const variables = {
-    SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_three',
+  const copies = {
+    counter: join(EXPORTS, 'counter'),
+    half_plus_three: join(EXPORTS, 'half_plus_three'),
+    half_plus_two: fixtureModel('half_plus_two').basePath,
+    tf1_classifier: fixtureModel('tf1_classifier').basePath,
+    shapes: fixtureModel('shapes').basePath,
   };
-  served = await startRuntimeProcess(variables);
-  inProcess = await startRuntimeProcess({ ...variables, SAGEMAKER_TFS_BACKEND: 'in-process' });
-  await Promise.all([served.ready(), inProcess.ready()]);
-});
-
-afterAll(async () => {
-  await Promise.all([served?.end('SIGKILL'), inProcess?.end('SIGKILL')]);
-  await remove?.();
+  const variables = { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_three' };
+  served = await start({ copies }, variables);
+  inProcess = await start({ copies }, { ...variables, SAGEMAKER_TFS_BACKEND: 'in-process' });
 });
 
 interface Answer {

@@ -7,29 +7,16 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { encodeExample } from './codecs/tf-example-writer.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
 const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
-const cleanups: (() => unknown)[] = [];
+const start = useRuntimes();
 let answering: RuntimeProcess;
 let refusing: RuntimeProcess;
-
 beforeAll(async () => {
-  const { directory, remove } = await createModelDir({ copies });
-  cleanups.push(remove);
-  const start = async (more: Record<string, string>) => {
-    const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: directory, ...more });
-    cleanups.push(() => runtime.end('SIGKILL'));
-    await runtime.ready();
-    return runtime;
-  };
-  answering = await start({ SAGEMAKER_TFS_BAD_RECORD: 'answer' });
-  refusing = await start({});
-});
-
-afterAll(async () => {
-  for (const cleanup of cleanups.reverse()) await cleanup();
+  answering = await start({ copies }, { SAGEMAKER_TFS_BAD_RECORD: 'answer' });
+  refusing = await start({ copies });
 });
 
 async function invoke(

@@ -13,33 +13,25 @@ import {
   type GoldenCase,
   loadGoldens,
 } from '../../test/fixtures/index.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
 const classifier = fixtureModel('tf1_classifier');
 
+const start = useRuntimes();
 let runtime: RuntimeProcess;
-let remove: () => Promise<void>;
-
 beforeAll(async () => {
-  const created = await createModelDir({
-    copies: {
-      classifier: classifier.basePath,
-      half_plus_two: fixtureModel('half_plus_two').basePath,
+  const copies = {
+    classifier: classifier.basePath,
+    half_plus_two: fixtureModel('half_plus_two').basePath,
+  };
+  runtime = await start(
+    { copies },
+    {
+      SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two',
+      SAGEMAKER_TFS_VERSION_LABELS: 'stable=1,canary=2',
     },
-  });
-  remove = created.remove;
-  runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two',
-    SAGEMAKER_TFS_VERSION_LABELS: 'stable=1,canary=2',
-  });
-  await runtime.ready();
-});
-
-afterAll(async () => {
-  await runtime.end('SIGKILL');
-  await remove();
+  );
 });
 
 interface Answer {

@@ -4,31 +4,16 @@ import { fixtureModel } from '../../test/fixtures/index.ts';
 import { jsonRequest } from './codecs/json-request.ts';
 import { decodeContext, signatureOf } from './codecs/test-signatures.ts';
 import { checkCall } from './inference/check-call.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
-const ends: (() => Promise<unknown>)[] = [];
-afterAll(() => Promise.all(ends.map((end) => end())));
-
-async function start(backend: string | undefined): Promise<RuntimeProcess> {
-  const copies = { image_uint8: fixtureModel('image_uint8').basePath };
-  const { directory, remove } = await createModelDir({ copies });
-  const runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: directory,
-    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'image_uint8',
-    SAGEMAKER_TFS_BACKEND: backend,
-  });
-  ends.push(async () => {
-    await runtime.end('SIGKILL');
-    await remove();
-  });
-  await runtime.ready();
-  return runtime;
-}
-
+const serve = useRuntimes();
 let served: RuntimeProcess;
 let inProcess: RuntimeProcess;
 beforeAll(async () => {
+  const copies = { image_uint8: fixtureModel('image_uint8').basePath };
+  const start = (SAGEMAKER_TFS_BACKEND: string | undefined) =>
+    serve({ copies }, { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'image_uint8', SAGEMAKER_TFS_BACKEND });
   [served, inProcess] = await Promise.all([start(undefined), start('in-process')]);
 });
 

@@ -11,11 +11,10 @@ import {
   type Tensor,
 } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { isAlive, type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import { isAlive, type RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
-const runtimes: RuntimeProcess[] = [];
-const removals: (() => Promise<void>)[] = [];
+const serve = useRuntimes();
 let served: RuntimeProcess;
 let inProcess: RuntimeProcess;
 let handled: RuntimeProcess;
@@ -31,32 +30,15 @@ const HANDLER = `
   };
 `;
 
-async function start(backend: string | undefined, files: Record<string, string> = {}) {
-  const { basePath } = fixtureModel('digits');
-  const copies = { digits: basePath };
-  const { directory, remove } = await createModelDir({ copies, files });
-  removals.push(remove);
-  const runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: directory,
-    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'digits',
-    SAGEMAKER_TFS_BACKEND: backend,
-  });
-  runtimes.push(runtime);
-  await runtime.ready();
-  return runtime;
-}
-
 beforeAll(async () => {
+  const copies = { digits: fixtureModel('digits').basePath };
+  const start = (SAGEMAKER_TFS_BACKEND: string | undefined, files: Record<string, string> = {}) =>
+    serve({ copies, files }, { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'digits', SAGEMAKER_TFS_BACKEND });
   [served, inProcess, handled] = await Promise.all([
     start(undefined),
     start('in-process'),
     start(undefined, { 'code/inference.mjs': HANDLER }),
   ]);
-});
-
-afterAll(async () => {
-  await Promise.all(runtimes.map((runtime) => runtime.end('SIGKILL')));
-  await Promise.all(removals.map((remove) => remove()));
 });
 
 interface Answer {

@@ -15,8 +15,8 @@ import {
   Int64ListSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { type FixtureModel, fixtureModels, loadGoldens } from '../../test/fixtures/index.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
 /** Small ones that can be served, whose outputs JSON can carry. */
 const NAMES = [
@@ -34,26 +34,18 @@ const NAMES = [
 const models = fixtureModels().filter(({ name }) => NAMES.includes(name));
 const complex = fixtureModels().filter(({ name }) => name === 'complex_output');
 
+const start = useRuntimes();
 /** The model server's transports share a runtime. */
 let served: RuntimeProcess;
 let inProcess: RuntimeProcess;
-let remove: () => Promise<void>;
-
 beforeAll(async () => {
   const copies = Object.fromEntries(
     [...models, ...complex].map(({ name, basePath }) => [name, basePath]),
   );
-  const created = await createModelDir({ copies });
-  remove = created.remove;
-  const variables = { SAGEMAKER_TFS_MODEL_DIR: created.directory };
-  served = await startRuntimeProcess(variables);
-  inProcess = await startRuntimeProcess({ ...variables, SAGEMAKER_TFS_BACKEND: 'in-process' });
-  await Promise.all([served.ready(), inProcess.ready()]);
-});
-
-afterAll(async () => {
-  await Promise.all([served.end('SIGKILL'), inProcess.end('SIGKILL')]);
-  await remove();
+  [served, inProcess] = await Promise.all([
+    start({ copies }),
+    start({ copies }, { SAGEMAKER_TFS_BACKEND: 'in-process' }),
+  ]);
 });
 
 async function ask(

@@ -1,22 +1,15 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { startRuntimeProcess, until } from './testing/runtime-process.ts';
+import { until } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
-const halfPlusTwo = fixtureModel('half_plus_two').basePath;
-const cleanups: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
 });
-
-async function start(variables: Record<string, string>) {
-  const { directory, remove } = await createModelDir({ copies: { half_plus_two: halfPlusTwo } });
-  const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: directory, ...variables });
-  cleanups.push(remove, () => runtime.end('SIGKILL'));
-  await runtime.ready();
-  return runtime;
-}
+const serve = useRuntimes(afterEach);
+const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
+const start = (variables: Record<string, string>) => serve({ copies }, variables);
 
 test('many large bodies at once: each gets its answer or 503, and /ping answers meanwhile', async () => {
   const runtime = await start({ SAGEMAKER_TFS_MAX_HELD_BYTES: '20000000' });
@@ -76,7 +69,7 @@ test('clients that announce much, dribble or never read are cut, and honest ones
   const texts = [`${head(1e9)}{`, `${head(1000)}{`, head(large.length) + large];
   for (const [index, text] of texts.entries()) {
     const socket = connect(port, '127.0.0.1');
-    cleanups.push(() => socket.destroy());
+    sockets.push(socket);
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
       answers.set(index, `${answers.get(index) ?? ''}${chunk}`);

@@ -11,26 +11,14 @@ import {
 } from '@sagemaker-tfs/tensors';
 import sharp from 'sharp';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 
-const cleanups: (() => unknown)[] = [];
+const start = useRuntimes(afterEach);
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function serve(model: string, backend: string): Promise<RuntimeProcess> {
+function serve(model: string, backend: string): Promise<RuntimeProcess> {
   const { name, basePath } = fixtureModel(model);
-  const { directory, remove } = await createModelDir({ copies: { [name]: basePath } });
-  cleanups.push(remove);
-  const runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: directory,
-    SAGEMAKER_TFS_BACKEND: backend,
-  });
-  cleanups.push(() => runtime.end('SIGKILL'));
-  await runtime.ready();
-  return runtime;
+  return start({ copies: { [name]: basePath } }, { SAGEMAKER_TFS_BACKEND: backend });
 }
 
 /** Posts a body and gives the response before its body is read. */

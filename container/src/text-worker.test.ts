@@ -7,8 +7,8 @@ import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
 import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
-import { createModelDir } from './testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
+import type { RuntimeProcess } from './testing/runtime-process.ts';
+import { useRuntimes } from './testing/use-runtimes.ts';
 import { type HandedTensors, takenOver } from './threads/handed-tensors.ts';
 import { sourceEntry } from './threads/thread-entry.ts';
 import { ThreadPool } from './threads/thread-pool.ts';
@@ -88,18 +88,10 @@ describe('a thread', () => {
 describe('in the runtime', () => {
   const count = 200_000;
   const numbers = Array.from({ length: count }, (_, index) => index);
+  const start = useRuntimes();
   let runtime: RuntimeProcess;
-  let remove: () => Promise<void>;
   beforeAll(async () => {
-    const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
-    const created = await createModelDir({ copies });
-    remove = created.remove;
-    runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: created.directory });
-    await runtime.ready();
-  });
-  afterAll(async () => {
-    await runtime.end('SIGKILL');
-    await remove();
+    runtime = await start({ copies: { half_plus_two: fixtureModel('half_plus_two').basePath } });
   });
 
   function invoke(transport: string, contentType: string, body: string): Promise<Response> {

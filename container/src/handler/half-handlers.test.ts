@@ -1,7 +1,7 @@
 /** A handler with one half only: the built-in codecs do the other as without a handler. */
 import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { createModelDir } from '../testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess } from '../testing/runtime-process.ts';
+import type { RuntimeProcess } from '../testing/runtime-process.ts';
+import { useRuntimes } from '../testing/use-runtimes.ts';
 
 const copies = {
   half_plus_two: fixtureModel('half_plus_two').basePath,
@@ -44,21 +44,9 @@ async function invoke(
 }
 
 describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND) => {
-  const stops: (() => Promise<void>)[] = [];
-  const start = async (files: Record<string, string>) => {
-    const { directory, remove } = await createModelDir({ copies, files });
-    const runtime = await startRuntimeProcess({
-      SAGEMAKER_TFS_MODEL_DIR: directory,
-      SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two',
-      SAGEMAKER_TFS_BACKEND,
-    });
-    stops.push(async () => {
-      await runtime.end('SIGKILL');
-      await remove();
-    });
-    await runtime.ready();
-    return runtime;
-  };
+  const serve = useRuntimes();
+  const variables = { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two', SAGEMAKER_TFS_BACKEND };
+  const start = (files: Record<string, string>) => serve({ copies, files }, variables);
   let plain: RuntimeProcess;
   let output: RuntimeProcess;
   let input: RuntimeProcess;
@@ -69,7 +57,6 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND)
       start({ 'code/inference.mjs': INPUT_ONLY }),
     ]);
   });
-  afterAll(() => Promise.all(stops.map((stop) => stop())));
 
   test('signature_name is that of the body, also in the context', async () => {
     const answer = await invoke(output, 'tfs-model-name=images', ANY_SIZE);

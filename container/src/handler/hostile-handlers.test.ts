@@ -3,8 +3,8 @@
  * its place in flight.
  */
 import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { createModelDir } from '../testing/model-dir.ts';
-import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
+import { type RuntimeProcess, until } from '../testing/runtime-process.ts';
+import { useRuntimes } from '../testing/use-runtimes.ts';
 
 const HANDLER = `
 import { HttpError } from 'sagemaker-tfs/handler';
@@ -159,26 +159,14 @@ export const handler = async (data, context) => {
 };
 `;
 
+const start = useRuntimes();
 let runtime: RuntimeProcess;
-let remove: () => Promise<void>;
-
 beforeAll(async () => {
   const { basePath } = fixtureModel('half_plus_two');
-  const created = await createModelDir({
-    copies: { half_plus_two: basePath },
-    files: { 'code/inference.mjs': HANDLER },
-  });
-  remove = created.remove;
-  runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS: '20',
-  });
-  await runtime.ready();
-});
-
-afterAll(async () => {
-  await runtime.end('SIGKILL');
-  await remove();
+  runtime = await start(
+    { copies: { half_plus_two: basePath }, files: { 'code/inference.mjs': HANDLER } },
+    { SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS: '20' },
+  );
 });
 
 interface Asked {

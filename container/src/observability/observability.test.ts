@@ -1,9 +1,9 @@
 /** Logs and metrics of the runtime as it runs. */
 import { createHash } from 'node:crypto';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { createModelDir } from '../testing/model-dir.ts';
 import { freePorts } from '../testing/ports.ts';
-import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
+import { type RuntimeProcess, until } from '../testing/runtime-process.ts';
+import { useRuntimes } from '../testing/use-runtimes.ts';
 
 const FINGERPRINT = createHash('sha256').update('model').digest('hex');
 const MANIFEST = {
@@ -14,29 +14,22 @@ const MANIFEST = {
   models: [{ name: 'half_plus_two', versions: ['1', '2'], signatures: {} }],
 };
 
+const start = useRuntimes();
 let runtime: RuntimeProcess;
 let metricsPort: number;
-let remove: () => Promise<void>;
-
 beforeAll(async () => {
-  const created = await createModelDir({
-    copies: { half_plus_two: fixtureModel('half_plus_two').basePath },
-    files: { 'code/manifest.json': JSON.stringify(MANIFEST), '1/inference.mjs': '' },
-  });
-  remove = created.remove;
   metricsPort = await freePorts(1);
-  runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_METRICS_PORT: String(metricsPort),
-    SAGEMAKER_TFS_CLOUDWATCH_METRICS: 'true',
-    SAGEMAKER_TFS_WAIT_TIME: '1',
-  });
-  await runtime.ready();
-});
-
-afterAll(async () => {
-  await runtime.end('SIGKILL');
-  await remove();
+  runtime = await start(
+    {
+      copies: { half_plus_two: fixtureModel('half_plus_two').basePath },
+      files: { 'code/manifest.json': JSON.stringify(MANIFEST), '1/inference.mjs': '' },
+    },
+    {
+      SAGEMAKER_TFS_METRICS_PORT: String(metricsPort),
+      SAGEMAKER_TFS_CLOUDWATCH_METRICS: 'true',
+      SAGEMAKER_TFS_WAIT_TIME: '1',
+    },
+  );
 });
 
 const invoke = (body: string, headers: Record<string, string> = {}) =>
