@@ -231,7 +231,8 @@ const LIMITS = [
     name: 'SAGEMAKER_TFS_WAIT_TIME_SECONDS',
     type: 'number',
     default: '300',
-    description: 'How long a request waits for a model that is still loading before it gets 503.',
+    description:
+      'How long a request waits for a model that is still loading before it gets 503, and how long the code of a handler may take to load before the start, or the load of its model, fails.',
   },
   {
     name: 'SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS',

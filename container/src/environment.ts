@@ -146,7 +146,7 @@ export class EnvironmentError extends Error {
 /** The result of {@link readEnvironment}. */
 export interface EnvironmentReading {
   readonly environment: Environment;
-  /** Names that look like ours and are not, each with advice. */
+  /** What is set and not read, each with advice: names that look like ours, values without effect. */
   readonly warnings: readonly string[];
 }
 
@@ -161,7 +161,10 @@ export function readEnvironment(
   checkPorts(environment);
   checkProcesses(environment);
   checkGraphOptions(environment.modelServer.graph, variables);
-  return { environment, warnings: unknownNames(variables) };
+  return {
+    environment,
+    warnings: [...unknownNames(variables), ...unreadValues(variables, environment)],
+  };
 }
 
 /** Without a schema: its library would be half of what the start loads. */
@@ -452,6 +455,17 @@ function unknownNames(variables: Readonly<Record<string, string | undefined>>): 
       if (retired) return `${name} is ignored: ${retired}`;
       return `${name} is not a variable of this runtime and is ignored; did you mean ${nearest(name)}?`;
     });
+}
+
+/** Values that nothing reads where batching is off. */
+function unreadValues(
+  variables: Readonly<Record<string, string | undefined>>,
+  { modelServer }: Environment,
+): string[] {
+  if (modelServer.batching || !variables.SAGEMAKER_TFS_MAX_ROWS) return [];
+  return [
+    'SAGEMAKER_TFS_MAX_ROWS is ignored: it bounds calls that SAGEMAKER_TFS_ENABLE_BATCHING joins, which is not true',
+  ];
 }
 
 function nearest(name: string): VariableName {

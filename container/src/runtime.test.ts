@@ -162,6 +162,15 @@ describe('a start that cannot work ends with 1 and says why', () => {
       /could not be loaded: boom/,
     ],
     [
+      'a handler that never finishes loading',
+      {
+        copies: { m: halfPlusTwo },
+        files: { 'code/inference.mjs': 'await new Promise(() => setInterval(() => {}, 1000))' },
+      },
+      { SAGEMAKER_TFS_WAIT_TIME_SECONDS: '1' },
+      /could not be loaded: it was not loaded after 1 s \(SAGEMAKER_TFS_WAIT_TIME_SECONDS\)/,
+    ],
+    [
       'a handler that throws nothing while it loads',
       { copies: { m: halfPlusTwo }, files: { 'code/inference.mjs': 'throw null' } },
       {},

@@ -165,10 +165,12 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     onBatch: (batch) => metrics.batch(batch),
   });
   const metrics = await metricsOf(host);
-  const archive = await loadArchive(environment.modelDir, log).catch(async (error) => {
-    await host.stop();
-    throw error;
-  });
+  const archive = await loadArchive(environment.modelDir, log, environment.limits.waitMs).catch(
+    async (error) => {
+      await host.stop();
+      throw error;
+    },
+  );
   log.info({ models, defaultModel, handler: archive.handler?.path }, 'archive');
   const services = servicesOf(options, host, {
     metrics,
@@ -194,7 +196,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
 async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const { environment, log } = options;
   const root = environment.multiModelDir;
-  const handler = await loadHandler(root, log);
+  const handler = await loadHandler(root, log, environment.limits.waitMs);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
   const host = await startModelHost({
     ...options,
@@ -206,6 +208,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
     root,
     universal,
     log,
+    loadMs: environment.limits.waitMs,
     serve: (models) => host.serve(models),
     onChange: (name) => host.backends.forget(name),
     onLoad: (name) => warnOfBatching(options, host, name),

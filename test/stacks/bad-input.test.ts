@@ -49,6 +49,18 @@ describe('a model', () => {
       /environment: SAGEMAKER_TFS_MAX_BATCH_SIZE is "0"; it must be a whole number of at least 1/,
     ],
     [
+      'with a bound on rows that is none',
+      () => ({
+        environment: { SAGEMAKER_TFS_ENABLE_BATCHING: true, SAGEMAKER_TFS_MAX_ROWS: 0.5 },
+      }),
+      /environment: SAGEMAKER_TFS_MAX_ROWS is "0\.5"; it must be a whole number of at least 1/,
+    ],
+    [
+      'with a bound on rows that nothing reads',
+      () => ({ environment: { SAGEMAKER_TFS_MAX_ROWS: 5 } }),
+      /environment: SAGEMAKER_TFS_MAX_ROWS is ignored: it bounds calls that SAGEMAKER_TFS_ENABLE_BATCHING joins/,
+    ],
+    [
       'with a misspelled variable',
       () => ({ handlerEnvironment: { SAGEMAKER_TFS_WAIT_TIME: '5' } }),
       /environment: .*did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS/,

@@ -21,14 +21,19 @@ export interface Archive {
 
 /**
  * Reads the manifest and loads the handler.
+ * @param deadlineMs how long the handler's module may take
  * @throws HandlerLoadError, ManifestError where they are there and cannot be used
  */
-export async function loadArchive(directory: string, log: Logger): Promise<Archive> {
+export async function loadArchive(
+  directory: string,
+  log: Logger,
+  deadlineMs: number,
+): Promise<Archive> {
   const path = join(directory, MANIFEST_PATH);
   const manifest = existsSync(path) ? await readManifest(path) : undefined;
   const postprocess = manifest?.postprocess;
   const labels = postprocess && (await loadLabels(postprocess, join(directory, 'code')));
-  const handler = await loadHandler(directory, log);
+  const handler = await loadHandler(directory, log, deadlineMs);
   if (!handler) await warnOfStrayHandlers(directory, log);
   return { directory, manifest, labels, handler };
 }

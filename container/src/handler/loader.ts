@@ -2,11 +2,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
 import { plainError } from '../thrown.ts';
 import type { Handler, HandlerModule, InputHandler, OutputHandler } from './api.ts';
 import { HANDLER_FILES, handlerFile } from './handler-file.ts';
+
+/** What a timer of Node can wait, in ms. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /** A handler ready to be called. */
 export interface LoadedHandler {
@@ -31,12 +35,14 @@ const UNUSABLE = {
 
 /**
  * Loads the handler in `<modelDir>/code`.
+ * @param deadlineMs how long its module may take
  * @returns undefined if there is none
  * @throws HandlerLoadError where there is one that cannot be used
  */
 export async function loadHandler(
   modelDir: string,
   log: Logger,
+  deadlineMs: number,
 ): Promise<LoadedHandler | undefined> {
   const codeDir = join(modelDir, 'code');
   const path = handlerFile(modelDir);
@@ -46,7 +52,7 @@ export async function loadHandler(
     if (!path) throw new HandlerLoadError(`${file} ${advice}`);
     log.warn(`${file} is ignored; ${path} is the handler`);
   }
-  return path ? importHandler(path) : undefined;
+  return path ? importHandler(path, deadlineMs) : undefined;
 }
 
 /** Warns of files that are named like a handler and lie where no handler is looked for. */
@@ -57,10 +63,10 @@ export async function warnOfStrayHandlers(modelDir: string, log: Logger): Promis
   }
 }
 
-async function importHandler(path: string): Promise<LoadedHandler> {
+async function importHandler(path: string, deadlineMs: number): Promise<LoadedHandler> {
   const { provideHandlerImport } = await import('./provide-import.ts');
   provideHandlerImport();
-  const exported = await exportsOf(path);
+  const exported = await exportsOf(path, deadlineMs);
   const { handler, inputHandler, outputHandler, streaming } = exported;
   if (![handler, inputHandler, outputHandler].some((step) => typeof step === 'function')) {
     const names = exported.names.join(', ') || 'nothing';
@@ -78,17 +84,37 @@ async function importHandler(path: string): Promise<LoadedHandler> {
 }
 
 /** What a module exports, read once: it may throw anything while it is loaded, and while it is read. */
-async function exportsOf(path: string): Promise<HandlerModule & { readonly names: string[] }> {
+async function exportsOf(
+  path: string,
+  deadlineMs: number,
+): Promise<HandlerModule & { readonly names: string[] }> {
   try {
     // The time in the address: an archive that was replaced at the same path is another module.
-    const module: HandlerModule & { default?: HandlerModule } = await import(
-      `${pathToFileURL(path).href}?${statSync(path).mtimeMs}`
+    const module: HandlerModule & { default?: HandlerModule } = await inTime(
+      import(`${pathToFileURL(path).href}?${statSync(path).mtimeMs}`),
+      deadlineMs,
     );
     // A CommonJS handler's exports are the default export.
     return { ...module.default, ...module, names: Object.keys(module) };
   } catch (thrown) {
     const cause = plainError(thrown);
     throw new HandlerLoadError(`${path} could not be loaded: ${cause.message}`, { cause });
+  }
+}
+
+/** @throws Error after the deadline */
+async function inTime<T>(loading: Promise<T>, deadlineMs: number): Promise<T> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const late = delay(Math.min(deadlineMs, LONGEST_DELAY_MS), undefined, { signal }).then(() => {
+    throw new Error(
+      `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); its top level, or that of a module that it imports, awaits what does not come`,
+    );
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    stop.abort();
   }
 }
 

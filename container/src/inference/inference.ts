@@ -171,7 +171,7 @@ export async function createInference(
       const called = await calledSignature(backend, call, predictOptions, used);
       const checked = called
         ? checkFor(backend, call, called, callLimits)
-        : { inputs, isFlat: false };
+        : checkRows(inputs, callLimits.maxRows);
       if (called) checkCarried(called, call.outputs);
       signal.throwIfAborted();
       ticket.hold(bytesOf(checked.inputs));
@@ -282,10 +282,9 @@ export function checkFor(
 }
 
 /** @throws ServingError REQUEST_TOO_LARGE for more rows than one call may bring into the batches of others */
-function checkRows(inputs: TensorMap, maxRows: number | undefined): void {
-  if (maxRows === undefined) return;
-  const rows = Math.max(0, ...Object.values(inputs).map(({ shape }) => shape[0] ?? 0));
-  if (rows <= maxRows) return;
+function checkRows(inputs: TensorMap, maxRows = Number.POSITIVE_INFINITY): CheckedCall {
+  const rows = Object.values(inputs).reduce((most, { shape }) => Math.max(most, shape[0] ?? 0), 0);
+  if (rows <= maxRows) return { inputs, isFlat: false };
   throw new ServingError(
     'REQUEST_TOO_LARGE',
     `the call has ${rows} rows, with batching the most is ${maxRows} (SAGEMAKER_TFS_MAX_ROWS); send them in several requests`,

@@ -33,7 +33,8 @@ function table(failures: Record<string, Error> = {}) {
   };
   const universal = { directory: root, handler: undefined, manifest: undefined, labels: undefined };
   const log = pino({ level: 'silent' });
-  return { models: new ModelTable({ root, universal, log, serve, onChange: () => {} }), lists };
+  const onChange = () => {};
+  return { models: new ModelTable({ root, universal, log, loadMs: 1000, serve, onChange }), lists };
 }
 
 test.each<[string, Error, RegExp]>([

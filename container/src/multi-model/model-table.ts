@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type Archive, loadArchive } from '../archive/archive.ts';
 import { servingErrorOf } from '../backends/status.ts';
 import { ServingError } from '../errors.ts';
+import { HandlerLoadError } from '../handler/loader.ts';
 import { DiscoveryError, discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
@@ -28,6 +29,8 @@ export interface ModelTableOptions {
   /** Handler and manifest for models that bring none of their own. */
   readonly universal: Archive;
   readonly log: Logger;
+  /** How long the code of a model's own handler may take to load. */
+  readonly loadMs: number;
   /**
    * Makes the model server serve exactly these, with all others unloaded; or what it served before, where one does not
    * load.
@@ -93,7 +96,7 @@ export class ModelTable {
   /**
    * Loads a model; resolves when it can be invoked.
    * @throws ServingError MODEL_ALREADY_LOADED, MODEL_NOT_FOUND without a valid version, OUT_OF_RESOURCES,
-   *   BAD_REQUEST for a name or url that is not allowed
+   *   BAD_REQUEST for a name or url that is not allowed, HANDLER_FAILED for a handler that cannot be loaded
    */
   load(name: string, url: string): Promise<LoadedModel> {
     checkModelName(name);
@@ -104,8 +107,8 @@ export class ModelTable {
       const directory = await locateModel(name, url, this.#options.root);
       const served = { ...(await firstModel(name, directory, url)), name };
       await this.#checkMemory(served);
-      const own = await loadArchive(directory, this.#options.log);
       const { universal } = this.#options;
+      const own = await ownArchive(directory, this.#options);
       const archive = { ...own, handler: own.handler ?? universal.handler };
       await this.#serve(served);
       const model = { served, url, archive, lastUsed: Date.now() };
@@ -185,6 +188,19 @@ export class ModelTable {
     const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);
     return result;
+  }
+}
+
+/** @throws ServingError HANDLER_FAILED where the archive's handler cannot be loaded */
+async function ownArchive(
+  directory: string,
+  { log, loadMs }: Pick<ModelTableOptions, 'log' | 'loadMs'>,
+): Promise<Archive> {
+  try {
+    return await loadArchive(directory, log, loadMs);
+  } catch (cause) {
+    if (!(cause instanceof HandlerLoadError)) throw cause;
+    throw new ServingError('HANDLER_FAILED', cause.message, { cause });
   }
 }
 

@@ -16,10 +16,12 @@ beforeAll(async () => {
     copies: {
       'a/model': halfPlusTwo,
       'b/model/export': halfPlusTwo,
+      'stuck/model': halfPlusTwo,
       'broken/model': fixtureModel('custom_op').basePath,
     },
     files: {
       'empty/model/readme.txt': '',
+      'stuck/model/code/inference.mjs': 'await new Promise(() => {});',
       'b/model/code/inference.mjs':
         'export const handler = (_, context) => ({ own: context.modelName });',
     },
@@ -32,6 +34,7 @@ beforeAll(async () => {
     LOCAL_MODEL_SERVER_POLL_MS: '50',
     SAGEMAKER_TFS_MULTI_MODEL_DIR: root,
     SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES: '1024',
+    SAGEMAKER_TFS_WAIT_TIME_SECONDS: '10',
   });
   await runtime.ready();
 });
@@ -137,6 +140,20 @@ describe('a multi-model endpoint', () => {
 
   test('a body that is not a load request', async () => {
     expect((await call('POST', '/models', { name: 'a' })).status).toBe(400);
+  });
+
+  test('a handler that never finishes loading fails its own load, and those behind it go on', async () => {
+    const stuck = load('stuck', `${root}/stuck/model`);
+    const other = await load('b', `${root}/b/model/export`);
+    expect(other.status).toBe(200);
+    expect(await stuck).toEqual({
+      status: 500,
+      body: {
+        code: 'HANDLER_FAILED',
+        error: expect.stringMatching(/inference\.mjs could not be loaded: .*after 10 s/),
+      },
+    });
+    await call('DELETE', '/models/b');
   });
 
   test('models are there again after the model server was killed', async () => {
