@@ -1,4 +1,4 @@
-/** MobileNetV2 with 64 requests in flight: batches joined by nobody, by the model server, by the runtime. */
+/** MobileNetV2 with 64 requests in flight: joined or not, over gRPC and in-process. */
 import { availableParallelism } from 'node:os';
 import type { Bench, Findings } from './lib/bench.ts';
 import { startReal } from './lib/front-ends.ts';
@@ -28,16 +28,16 @@ export const batching: Bench = {
     const request = { headers: { 'content-type': 'application/x-image' }, body };
     const baseline = contender('gRPC, no batching', {});
     const others = [
-      contender('gRPC, model server joins up to 8', { ...BATCHING, ...QUEUE, ...size(8) }),
-      contender('gRPC, model server joins up to 32', { ...BATCHING, ...QUEUE, ...size(32) }),
+      contender('gRPC, joined up to 8', { ...BATCHING, ...QUEUE, ...size(8) }),
+      contender('gRPC, joined up to 32', { ...BATCHING, ...QUEUE, ...size(32) }),
       contender('in-process, no batching', IN_PROCESS),
-      contender('in-process, runtime joins up to 8', {
+      contender('in-process, joined up to 8', {
         ...IN_PROCESS,
         ...BATCHING,
         ...QUEUE,
         ...size(8),
       }),
-      contender('in-process, runtime joins up to 32', {
+      contender('in-process, joined up to 32', {
         ...IN_PROCESS,
         ...BATCHING,
         ...QUEUE,
@@ -54,7 +54,7 @@ export const batching: Bench = {
       tables: [servingTable('MobileNetV2, uint8', measured)],
       charts: [frontEndChart('rate', 'MobileNetV2', CONDITIONS, measured, IN_FLIGHT)],
       notes: [
-        `MobileNetV2 on ${availableParallelism()} cores and no GPU: a batch of 8 takes nearly 8 times as long as one picture, so that batching can save only what is spent around the graph. On a GPU measure with \`sagemaker-tfs tune\` against the endpoint. Where TensorFlow Serving is installed it is the model server here, else the local model server, which joins requests by the same rules.`,
+        `MobileNetV2 on ${availableParallelism()} cores and no GPU: a batch of 8 takes nearly 8 times as long as one picture, so that batching can save only what is spent around the graph. On a GPU measure with \`sagemaker-tfs tune\` against the endpoint. Where TensorFlow Serving is installed it is the model server here, else the local model server.`,
       ],
     };
   },

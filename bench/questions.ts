@@ -15,6 +15,7 @@ import { manyImages } from './many-images.ts';
 import { memory } from './memory.ts';
 import { modelServerCall } from './model-server-call.ts';
 import { packaging } from './packaging.ts';
+import { poisonedBatches } from './poisoned-batches.ts';
 import { realModels } from './real-models.ts';
 import { smallImage } from './small-image.ts';
 import { synth } from './synth.ts';
@@ -33,6 +34,7 @@ export const BENCHES: readonly Bench[] = [
   coldStart,
   imageBytes,
   batching,
+  poisonedBatches,
   inFlight,
   fullLoad,
   graphOptions,

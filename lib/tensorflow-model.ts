@@ -118,7 +118,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
       props.handlerEnvironment,
     );
     this.environment = environment;
-    if (isBatchedByServer(environment)) warnOfBatching(this, this.data);
+    if (isBatched(environment)) warnOfBatching(this, this.data);
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
@@ -207,9 +207,8 @@ function checkImage(scope: Construct, uri: string): void {
   refuseProblem(scope, 'image', imageProblem(uri, known));
 }
 
-function isBatchedByServer(environment: Readonly<Record<string, string>>): boolean {
-  const { SAGEMAKER_TFS_ENABLE_BATCHING: batching, SAGEMAKER_TFS_BACKEND: backend } = environment;
-  return batching?.toLowerCase() === 'true' && backend !== 'in-process';
+function isBatched(environment: Readonly<Record<string, string>>): boolean {
+  return environment.SAGEMAKER_TFS_ENABLE_BATCHING?.toLowerCase() === 'true';
 }
 
 /** Where the model was packaged here; the container's log says the same of others. */

@@ -114,13 +114,13 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (backend) => {
   });
 });
 
-describe.each(['grpc', 'rest'])('over %s, under attack', (backend) => {
+describe.each(['grpc', 'rest', 'in-process'])('over %s, under attack', (backend) => {
   beforeAll(() =>
     start({ SAGEMAKER_TFS_BACKEND: backend, SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '20000' }),
   );
   afterAll(stop);
 
-  test('honest requests are right or refused with an error of ours, whatever else comes', async () => {
+  test('every honest request has its right answer, whatever else comes', async () => {
     let isOver = false;
     const attackers = Array.from({ length: 4 }, async (_, index) => {
       for (let times = 0; !isOver; times++) {
@@ -139,13 +139,9 @@ describe.each(['grpc', 'rest'])('over %s, under attack', (backend) => {
     isOver = true;
     await Promise.all(attackers);
     for (const { value, status, text } of answers) {
-      expect(text).not.toContain(SECRET);
-      const answer = JSON.parse(text) as { code?: string };
-      if (status === 200) expect(answer).toEqual({ predictions: [[value / 2 + 2 + 1]] });
-      else expect([status, answer.code]).toEqual([503, 'BATCH_FAILED']);
+      expect([status, JSON.parse(text)]).toEqual([200, { predictions: [[value / 2 + 2 + 1]] }]);
     }
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
-    expect((await ask(example(2))).status).toBe(200);
+    expect(answers).toHaveLength(160);
   });
 });
 
@@ -153,14 +149,13 @@ describe('over gRPC, with several processes of the runtime', () => {
   beforeAll(() => start({ SAGEMAKER_TFS_PROCESSES: '2' }));
   afterAll(stop);
 
-  test('no text of TensorFlow Serving reaches anybody', async () => {
+  test('honest requests are answered, and no text reaches another caller', async () => {
     for (let times = 0; times < 3; times++) {
       const { bad, other, honest } = await askTogether();
-      for (const { status, text } of [bad, other]) {
-        expect([400, 503]).toContain(status);
-        expect(text).not.toMatch(/SECRET|second caller/);
-      }
-      for (const { text } of honest) expect(text).not.toMatch(/SECRET|second caller/);
+      expect(honest.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(right);
+      expect(bad).toMatchObject({ status: 400, text: expect.stringContaining(SECRET) });
+      expect(other).toMatchObject({ status: 400, text: expect.stringContaining('second caller') });
+      expect(other?.text).not.toContain(SECRET);
     }
   });
 });

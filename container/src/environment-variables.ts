@@ -112,7 +112,7 @@ const MODEL_SERVER = [
     minimum: 1,
     maximum: 4096,
     description:
-      'Requests that one process of TensorFlow Serving works on at a time; others wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. Unset: 4 for each CPU and at least 64; with batching, what fills every batch thread and the batch after it.',
+      'Requests that one process of TensorFlow Serving works on at a time; others wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. A batch counts as one. Unset: 4 for each CPU and at least 64.',
   },
   {
     name: 'SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS',
@@ -176,7 +176,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Joins requests that arrive together into one batch: in TensorFlow Serving, or in the runtime with `in-process`, where requests that cannot be joined run alone.',
+      'Joins requests that arrive together into one batch, in the runtime. Requests of differing shapes, and those of signatures without an open first dimension, run apart. Where a batch fails, each of its requests runs again in smaller ones until it has its own answer or error, and batches of its kind stay smaller for a while.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_BATCH_SIZE',
@@ -190,7 +190,7 @@ const MODEL_SERVER = [
     type: 'integer',
     minimum: 1,
     description:
-      'With batching, rows of one call of the model; more get 413. A call of many rows is split into many batches, in which other requests wait. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. Without batching there is no such limit.',
+      'With batching, rows of one call of the model; more get 413. A call of many rows is split into batches, a few at a time. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. Without batching there is no such limit.',
   },
   {
     name: 'SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS',
@@ -222,7 +222,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Pads inputs that differ in a later dimension with zeros, so that they can be joined; the model must tolerate the zeros. Otherwise TensorFlow Serving refuses all requests of such a batch.',
+      'Pads inputs that differ in a later dimension with their first element, as TensorFlow Serving does, so that they can be joined; the model must tolerate it. Otherwise they run apart.',
   },
 ] as const satisfies readonly VariableDefinition[];
 

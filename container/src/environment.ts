@@ -342,9 +342,7 @@ function defaultProcesses(values: Values): number {
 function inFlightOf(values: Values): number {
   const { SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: given } = values;
   if (given !== undefined) return given;
-  const batching = batchingOf(values);
-  const batches = batching ? batching.maxBatchSize * (batching.threads + 1) : 0;
-  return Math.min(MOST_IN_FLIGHT, Math.max(LEAST_IN_FLIGHT, 4 * availableParallelism(), batches));
+  return Math.min(MOST_IN_FLIGHT, Math.max(LEAST_IN_FLIGHT, 4 * availableParallelism()));
 }
 
 function defaultConcurrency(values: Values): number {

@@ -225,13 +225,13 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   return { host, services, routes: multiModelRoutes(services, table), checked };
 }
 
-/** Logs each signature that TensorFlow Serving's batching refuses. */
+/** Logs each signature whose requests are not joined. */
 async function warnOfBatching(
   { environment, log }: PrepareOptions,
   { backends }: ModelHost,
   name: string,
 ): Promise<void> {
-  if (!environment.modelServer.batching || environment.backend === 'in-process') return;
+  if (!environment.modelServer.batching) return;
   const backend = await backends.choose(undefined);
   const { unbatchable } = await import('./model-server/unbatchable.ts');
   for (const warning of unbatchable(await backend.signatures({ name }))) {

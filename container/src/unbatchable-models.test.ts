@@ -1,4 +1,4 @@
-/** At the start and at each load, the log names the signatures that TensorFlow Serving's batching refuses. */
+/** At the start and at each load, the log names the signatures whose requests are not joined. */
 import { join } from 'node:path';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { createModelDir } from './testing/model-dir.ts';

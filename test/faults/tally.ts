@@ -24,7 +24,6 @@ export interface Counts {
 const REFUSALS = new Set([
   'MODEL_NOT_READY',
   'MODEL_SERVER_GONE',
-  'BATCH_FAILED',
   'PROCESS_GONE',
   'SHUTTING_DOWN',
   'OVERLOADED',

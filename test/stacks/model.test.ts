@@ -235,11 +235,7 @@ test('signatures that cannot be batched are named where batching is on, with wha
   });
   expect(others).toEqual([]);
   expect(warning).toContain('signature "serving_default" cannot be batched: input ');
-  expect(warning).toContain('SAGEMAKER_TFS_BACKEND=in-process');
+  expect(warning).toContain('run one by one');
   expect(batchingWarnings(detection, {})).toEqual([]);
-  const inProcess = { SAGEMAKER_TFS_BACKEND: 'in-process' } as const;
-  expect(
-    batchingWarnings(detection, { SAGEMAKER_TFS_ENABLE_BATCHING: true, ...inProcess }),
-  ).toEqual([]);
   expect(batchingWarnings(MODEL_DIR, { SAGEMAKER_TFS_ENABLE_BATCHING: true })).toEqual([]);
 });

@@ -1,4 +1,5 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
+import type { Company } from '@sagemaker-tfs/libtensorflow/batching';
 import type { AbortSignalLike, Signature, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 
@@ -17,6 +18,8 @@ export interface BackendRequest {
   readonly outputs?: readonly string[] | undefined;
   /** Aborts the call when the client has gone or the request timed out. */
   readonly signal?: AbortSignalLike | undefined;
+  /** Set where several calls may be joined in this one. */
+  readonly company?: Company | undefined;
 }
 
 /** The answer of one call. */
@@ -40,6 +43,8 @@ export interface ExamplesRequest {
   /** Serialized tf.Examples. */
   readonly examples: readonly Uint8Array[];
   readonly signal?: AbortSignalLike | undefined;
+  /** Set where the examples of several calls may be joined in this one. */
+  readonly company?: Company | undefined;
 }
 
 /** A class with its score. */

@@ -2,9 +2,10 @@
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
+import type { BatchSample } from '../observability/metrics.ts';
 import type { Backend, Transport } from './backend.ts';
 import type { GrpcBackend } from './grpc.ts';
-import type { RestBackend } from './rest.ts';
+import type { JoinableBackend } from './joining.ts';
 
 /** Backends by transport. */
 export interface Backends {
@@ -14,33 +15,42 @@ export interface Backends {
   forget(modelName: string): void;
 }
 
-/** gRPC and REST to the same processes of TensorFlow Serving; each is loaded when it is first chosen. */
-export function modelServerBackends(environment: Environment, pool: InstancePool): Backends {
+/**
+ * gRPC and REST to the same processes of TensorFlow Serving; each is loaded when it is first chosen. With batching their
+ * calls are joined.
+ */
+export function modelServerBackends(
+  environment: Environment,
+  pool: InstancePool,
+  onBatch?: (batch: BatchSample) => void,
+): Backends {
   const options = {
     timeoutMs: environment.limits.requestTimeoutMs,
     maxReplyBytes: environment.limits.maxResponseBytes,
     exampleLimits: environment.limits.decode,
   };
-  let grpc: Promise<GrpcBackend> | undefined;
-  let rest: Promise<RestBackend> | undefined;
+  let grpc: Promise<JoinableBackend> | undefined;
+  let rest: Promise<JoinableBackend> | undefined;
+  const joining = joiningOf(environment, onBatch);
   const configured = environment.backend === 'rest' ? 'rest' : 'grpc';
-  function overGrpc(): Promise<GrpcBackend> {
-    grpc ??= import('./grpc.ts').then(({ GrpcBackend }) => new GrpcBackend(pool, options));
-    return grpc;
-  }
-  function overRest(): Promise<RestBackend> {
-    rest ??= import('./rest.ts').then(
-      ({ RestBackend }) => new RestBackend(pool, { ...options, overGrpc }),
-    );
-    return rest;
-  }
+  let ownGrpc: Promise<GrpcBackend> | undefined;
+  const overGrpc = () => {
+    ownGrpc ??= import('./grpc.ts').then(({ GrpcBackend }) => new GrpcBackend(pool, options));
+    return ownGrpc;
+  };
+  const overRest = async () => {
+    const { RestBackend } = await import('./rest.ts');
+    return new RestBackend(pool, { ...options, overGrpc });
+  };
   return {
     async choose(transport = configured) {
       switch (transport) {
         case 'grpc':
-          return overGrpc();
+          grpc ??= overGrpc().then(joining);
+          return grpc;
         case 'rest':
-          return overRest();
+          rest ??= overRest().then(joining);
+          return rest;
         default:
           throw new ServingError(
             'BAD_CUSTOM_ATTRIBUTE',
@@ -49,7 +59,24 @@ export function modelServerBackends(environment: Environment, pool: InstancePool
       }
     },
     forget(modelName) {
-      for (const backend of [grpc, rest]) void backend?.then((loaded) => loaded.forget(modelName));
+      for (const backend of [ownGrpc, grpc, rest])
+        void backend?.then((loaded) => loaded.forget(modelName));
     },
   };
+}
+
+/** Puts joining before a backend, where it is asked for; the batches of all backends share their threads. */
+function joiningOf(
+  { modelServer: { batching }, limits, processes }: Environment,
+  onBatch: ((batch: BatchSample) => void) | undefined,
+): (backend: JoinableBackend) => Promise<JoinableBackend> {
+  if (!batching) return async (backend) => backend;
+  const loaded = import('./joining.ts').then(({ BatchThreads, JoiningBackend }) => {
+    const own = { ...batching, threads: Math.max(1, Math.floor(batching.threads / processes)) };
+    const threads = new BatchThreads(own.threads);
+    const { maxRows = Number.MAX_SAFE_INTEGER } = limits;
+    return (backend: JoinableBackend) =>
+      new JoiningBackend(backend, { batching: own, threads, maxRows, onBatch });
+  });
+  return async (backend) => (await loaded)(backend);
 }

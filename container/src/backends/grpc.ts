@@ -1,6 +1,5 @@
 /** The backend that speaks TensorFlow Serving's gRPC API. */
 import {
-  type AbortSignalLike,
   decodePredictResponse,
   encodePredictRequest,
   type SignatureMap,
@@ -40,20 +39,19 @@ export class GrpcBackend implements Backend {
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
-    const { signal } = request;
     const message = encodePredictRequest(request);
-    const bytes = await this.#call(GRPC_METHODS.predict, message, signal);
+    const bytes = await this.#call(GRPC_METHODS.predict, message, request);
     const { outputs, version } = decodeReply(bytes);
     this.#signatures.answered(request.model, version);
     return { outputs, version, release: () => giveBytes(bytes) };
   }
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
-    const { method, signal } = request;
+    const { method } = request;
     const messages = await import('./grpc/examples.ts');
     const message = [messages.encodeExamplesRequest(request)];
     const path = method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress;
-    const bytes = await this.#call(path, message, signal).catch((error: unknown) => {
+    const bytes = await this.#call(path, message, request).catch((error: unknown) => {
       throw isUnread(error) ? unreadExamples(error) : error;
     });
     return method === 'classify'
@@ -84,14 +82,14 @@ export class GrpcBackend implements Backend {
   #call(
     path: string,
     message: readonly Uint8Array[],
-    signal: AbortSignalLike | undefined,
+    { signal, company }: Pick<BackendRequest, 'signal' | 'company'>,
   ): Promise<Buffer> {
     const timeoutMs = this.#timeoutMs;
     return asServingError(
-      this.#pool.useBatched(
+      this.#pool.use(
         ({ channel }, onAbandoned) =>
           channel.call({ path, message, timeoutMs, signal, onAbandoned }),
-        signal,
+        { signal, company },
       ),
     );
   }

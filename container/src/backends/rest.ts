@@ -52,7 +52,7 @@ export class RestBackend implements Backend {
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
-    const { model, inputs, outputs, signal } = request;
+    const { model, inputs, outputs, signal, company } = request;
     const { signatures, version, defaults } = await this.#signatures.entry(model);
     const key = request.signature || DEFAULT_SIGNATURE;
     const signature = Object.hasOwn(signatures, key) ? signatures[key] : undefined;
@@ -65,17 +65,17 @@ export class RestBackend implements Backend {
     const all = { ...defaults?.[key], ...inputs };
     if (!areListed(all)) return (await this.#overGrpc()).predict(request);
     const body = await predictRequestBody(key, all);
-    const reply = await this.#post(model, 'predict', body, signal);
+    const reply = await this.#post(model, 'predict', body, { signal, company });
     const read = await readReply(reply, signature, outputs, signal);
     return read ? { outputs: read, version } : (await this.#overGrpc()).predict(request);
   }
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
-    const { model, method, signal } = request;
+    const { model, method } = request;
     const body = examplesRequestBody(request, this.#exampleLimits);
     if (!body) return (await this.#overGrpc()).examples(request);
     const { version } = await this.#signatures.entry(model);
-    const reply = await this.#post(model, method, body, signal);
+    const reply = await this.#post(model, method, body, request);
     return {
       ...readExamplesReply(reply, method),
       ...(version === undefined ? {} : { version }),
@@ -93,7 +93,7 @@ export class RestBackend implements Backend {
     return async () => {
       const [{ version }, reply] = await Promise.all([
         this.#signatures.entry(model),
-        this.#post(model, 'predict', body, signal),
+        this.#post(model, 'predict', body, { signal }),
       ]);
       return { body: utf8Reply(reply, request.signature), version };
     };
@@ -129,21 +129,20 @@ export class RestBackend implements Backend {
     model: ModelSelector,
     method: 'predict' | 'classify' | 'regress',
     body: readonly Uint8Array[],
-    signal: AbortSignalLike | undefined,
+    { signal, company }: Pick<BackendRequest, 'signal' | 'company'>,
   ): Promise<Buffer> {
-    return this.#call({ method: 'POST', path: `${modelPath(model)}:${method}`, body, signal });
+    const path = `${modelPath(model)}:${method}`;
+    return this.#call({ method: 'POST', path, body, signal, company });
   }
 
-  #call(call: RestCall): Promise<Buffer> {
+  #call({ company, ...call }: RestCall): Promise<Buffer> {
     const work: PoolWork<Buffer> = async ({ endpoint }, onAbandoned) => {
       const { host, restPort: port } = endpoint;
       const reply = await this.#client.call({ ...call, host, port, onAbandoned });
       if (reply.status === 200) return reply.body;
       throw modelError(errorText(reply), reply.status);
     };
-    const { signal } = call;
-    const isOfModel = call.method === 'POST';
-    return isOfModel ? this.#pool.useBatched(work, signal) : this.#pool.use(work, signal);
+    return this.#pool.use(work, { signal: call.signal, company });
   }
 }
 
@@ -152,6 +151,7 @@ interface RestCall {
   readonly path: string;
   readonly body?: readonly Uint8Array[];
   readonly signal?: AbortSignalLike | undefined;
+  readonly company?: BackendRequest['company'];
 }
 
 async function relayedBody({

@@ -55,12 +55,18 @@ export class SignatureCache {
   /** Forgets all versions of a model. */
   forget(name: string): void {
     for (const key of this.#entries.keys()) {
-      if (key === name || key.startsWith(`${name}\n`)) this.#entries.delete(key);
+      if (isKeyOf(key, name)) this.#entries.delete(key);
     }
   }
 }
 
-function keyOf({ name, version, label }: ModelSelector): string {
+/** A text for each servable that can be asked for. */
+export function keyOf({ name, version, label }: ModelSelector): string {
   if (version !== undefined) return `${name}\nversion ${version}`;
   return label === undefined ? name : `${name}\nlabel ${label}`;
+}
+
+/** Whether a key is of a model, of whatever version. */
+export function isKeyOf(key: string, name: string): boolean {
+  return key === name || key.startsWith(`${name}\n`);
 }

@@ -5,9 +5,7 @@ import { type ErrorCode, ServingError } from '../errors.ts';
 
 /** The error that a client of the runtime gets: TensorFlow Serving's text under its own HTTP status. */
 export function servingErrorOf(error: StatusError): ServingError {
-  const status = httpStatusOf(error.code);
-  const message = `${error.message}${adviceOn(error.message)}`;
-  return modelError(message, status, error);
+  return modelError(error.message, httpStatusOf(error.code), error);
 }
 
 /** What the model server answered with an HTTP status, or what its status of gRPC is over HTTP. */
@@ -17,17 +15,6 @@ export function modelError(message: string, status: number, cause?: Error): Serv
     return new ServingError('MODEL_NOT_FOUND', message, { status, cause });
   }
   return new ServingError(errorCodeOf(status), message, { status, cause });
-}
-
-/** What TensorFlow Serving's words about batching (batching_session.cc) mean for who deployed the model. */
-function adviceOn(message: string): string {
-  if (message.includes('from different tasks have different shapes')) {
-    return ' (requests of different shapes came together: SAGEMAKER_TFS_BATCH_PADDING=true pads them, without SAGEMAKER_TFS_ENABLE_BATCHING each runs alone)';
-  }
-  if (/^Batched output tensor|^Batching Run\(\) input/.test(message)) {
-    return ' (this signature cannot be batched: unset SAGEMAKER_TFS_ENABLE_BATCHING, or use SAGEMAKER_TFS_BACKEND=in-process, where it runs alone)';
-  }
-  return '';
 }
 
 /** The catalogue's code for an HTTP status that the model server gave. */

@@ -67,7 +67,6 @@ const WITHOUT_DATA: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'METRICS_UNAVAILABLE',
   'MODEL_NOT_READY',
   'MODEL_SERVER_GONE',
-  'BATCH_FAILED',
   'SHUTTING_DOWN',
   'OVERLOADED',
   'PROCESS_GONE',
@@ -83,10 +82,8 @@ function reasonOf(error: unknown): { readonly code?: string; readonly error?: st
 
 /** Nothing failed, and under overload there are many: no stack for each. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ServingError && REFUSALS.has(error.code);
+  return error instanceof ServingError && error.code === 'OVERLOADED';
 }
-
-const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['OVERLOADED', 'BATCH_FAILED']);
 
 /** Headers are the client's, and may be as long as Node lets them. */
 function cut(text: string | undefined): string | undefined {

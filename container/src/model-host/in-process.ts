@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { findLibrary, type LibraryLocation } from '@sagemaker-tfs/libtensorflow';
 import {
   BatchThreads,
+  halvesUnlessOver,
   loadServable,
   type ServableOptions,
   toStatusError,
@@ -111,7 +112,7 @@ function batchingOf(
       allowedBatchSizes: batching.allowedSizes,
       padVariableLengthInputs: batching.pads,
       unjoinable: 'run-alone',
-      retryAlone: true,
+      afterFailure: halvesUnlessOver,
       onBatch: (batch) => onBatch?.({ model, ...batch }),
     },
   };

@@ -14,17 +14,16 @@ async function prepare(variables: Record<string, string>) {
   const { environment } = readEnvironment(variables);
   const files = await writeModelServerFiles(environment, [{ ...MODEL, labels: { stable: '1' } }]);
   const config = await readFile(files.modelConfig, 'utf8');
-  const batching = files.batching && (await readFile(files.batching, 'utf8'));
   const flags = modelServerEndpoints(environment, process.pid).map((endpoint) =>
     modelServerFlags(environment, files, endpoint),
   );
   const session = files.sessionConfig && (await readFile(files.sessionConfig, 'utf8'));
   await files.remove();
-  return { config, batching, session, flags };
+  return { config, session, flags };
 }
 
 test('without configuration: the ports of the AWS container, no retries', async () => {
-  const { flags, batching } = await prepare({});
+  const { flags } = await prepare({});
   expect(flags).toEqual([
     expect.arrayContaining(['--port=9000', '--rest_api_port=8501', '--max_num_load_retries=0']),
   ]);
@@ -33,7 +32,6 @@ test('without configuration: the ports of the AWS container, no retries', async 
   expect(
     flags[0]?.filter((flag) => /parallelism|batching|gpu|labels|xla|precision|session/.test(flag)),
   ).toEqual([]);
-  expect(batching).toBeUndefined();
 });
 
 test('gRPC may start a thread for every request that is sent, and some for probes', async () => {
@@ -45,13 +43,10 @@ test('gRPC may start a thread for every request that is sent, and some for probe
   const atLeast = Math.max(64, 4 * availableParallelism());
   expect(await threads({})).toBeGreaterThan(atLeast);
   expect(await threads({ SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: '20' })).toBe(20 + 16);
-  // Every batch thread with a whole batch, and one more that gathers.
-  const batches = { SAGEMAKER_TFS_MAX_BATCH_SIZE: '100', SAGEMAKER_TFS_NUM_BATCH_THREADS: '2' };
-  expect(await threads({ SAGEMAKER_TFS_ENABLE_BATCHING: 'true', ...batches })).toBe(300 + 16);
 });
 
-test('instances alternate through the port range, threads and batching are handed on', async () => {
-  const { flags, batching } = await prepare({
+test('instances alternate through the port range, threads are handed on, and batching is not', async () => {
+  const { flags } = await prepare({
     SAGEMAKER_TFS_INSTANCE_COUNT: '2',
     SAGEMAKER_SAFE_PORT_RANGE: '4000-4003',
     SAGEMAKER_TFS_INTER_OP_PARALLELISM: '3',
@@ -68,33 +63,10 @@ test('instances alternate through the port range, threads and batching are hande
     expect.arrayContaining([
       '--tensorflow_inter_op_parallelism=3',
       '--tensorflow_intra_op_parallelism=4',
-      '--enable_batching=true',
     ]),
   );
-  const cpus = availableParallelism();
-  expect(batching).toBe(
-    [
-      'max_batch_size { value: 1000000 }',
-      'enable_large_batch_splitting { value: true }',
-      'max_execution_batch_size { value: 16 }',
-      'batch_timeout_micros { value: 1000 }',
-      `num_batch_threads { value: ${cpus} }`,
-      'max_enqueued_batches { value: 100000000 }',
-      '',
-    ].join('\n'),
-  );
-});
-
-test('allowed batch sizes end with what a request may have, as the model server asks for, and inputs may be padded', async () => {
-  const { batching } = await prepare({
-    SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
-    SAGEMAKER_TFS_MAX_BATCH_SIZE: '8',
-    SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '2,8',
-    SAGEMAKER_TFS_BATCH_PADDING: 'true',
-  });
-  const sizes = batching?.match(/(?<=allowed_batch_sizes: )\d+/g);
-  expect(sizes).toEqual(['2', '8', '1000000']);
-  expect(batching).toContain('pad_variable_length_inputs: true');
+  // A batch fails whole there; the runtime joins requests itself.
+  expect(flags.flat().join()).not.toContain('batching');
 });
 
 test('signatures that cannot be batched are named with the tensor', () => {
@@ -105,11 +77,12 @@ test('signatures that cannot be batched are named with the tensor', () => {
     dtypeEnum: 1,
   });
   const warnings = unbatchable({
-    fine: { inputs: { x: tensor([-1, 3]) }, outputs: { y: tensor(undefined) }, methodName: '' },
+    unknown: { inputs: { x: tensor([-1, 3]) }, outputs: { y: tensor(undefined) }, methodName: '' },
     fixed: { inputs: { x: tensor([1, 3]) }, outputs: { y: tensor([-1]) }, methodName: '' },
     scalar: { inputs: { x: tensor([-1]) }, outputs: { total: tensor([]) }, methodName: '' },
   } as never);
   expect(warnings).toEqual([
+    expect.stringContaining('the shape of output "y" is unknown'),
     expect.stringContaining('signature "fixed" cannot be batched: input "x" [1, 3] has 1 rows'),
     expect.stringContaining('signature "scalar" cannot be batched: output "total" is a scalar'),
   ]);

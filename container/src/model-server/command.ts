@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import type { ServedModel } from '../models/served-model.ts';
-import { batchingParametersText } from './batching-file.ts';
 import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { hasGpu } from './gpu.ts';
@@ -18,8 +17,6 @@ export interface ModelServerFiles {
   readonly modelConfig: string;
   /** Directory for base paths of models that come and go. */
   readonly basePaths: string;
-  /** Undefined if batching is off. */
-  readonly batching: string | undefined;
   /** Undefined if flags say all. */
   readonly sessionConfig: string | undefined;
   /** Removes them. */
@@ -32,7 +29,7 @@ const SPARE_THREADS = 12;
 /** For `--tensorflow_session_config_file`: `--mixed_precision` knows bfloat16 only. */
 const FLOAT16_SESSION = 'graph_options { rewrite_options { auto_mixed_precision: ON } }\n';
 
-/** Writes the model config, the batching parameters and the session config into a directory of their own. */
+/** Writes the model config and the session config into a directory of their own. */
 export async function writeModelServerFiles(
   environment: Environment,
   models: readonly ServedModel[],
@@ -41,13 +38,10 @@ export async function writeModelServerFiles(
   const remove = await createPrivateDirectory(directory);
   const modelConfig = join(directory, 'model-config.cfg');
   await writeFile(modelConfig, modelConfigText(models));
-  const parameters = environment.modelServer.batching;
-  const batching = parameters && join(directory, 'batching-config.cfg');
-  if (batching) await writeFile(batching, batchingParametersText(parameters));
   const float16 = environment.modelServer.graph.mixedPrecision === 'float16';
   const sessionConfig = float16 ? join(directory, 'session-config.cfg') : undefined;
   if (sessionConfig) await writeFile(sessionConfig, FLOAT16_SESSION);
-  return { modelConfig, basePaths: join(directory, 'models'), batching, sessionConfig, remove };
+  return { modelConfig, basePaths: join(directory, 'models'), sessionConfig, remove };
 }
 
 /** Flags of one instance. */
@@ -71,8 +65,6 @@ export function modelServerFlags(
     rest_api_timeout_in_ms: Math.ceil(environment.limits.requestTimeoutMs),
     // Not enable_serialization_as_tensor_content: it empties the fields that TensorFlow Serving's REST API reads.
     allow_version_labels_for_unavailable_models: environment.versionLabels ? 'true' : undefined,
-    enable_batching: files.batching && 'true',
-    batching_parameters_file: files.batching,
     tensorflow_inter_op_parallelism: interOpThreads || undefined,
     tensorflow_intra_op_parallelism: intraOpThreads || undefined,
     // Without it every compilation fails, on GPUs too.

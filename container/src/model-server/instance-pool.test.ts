@@ -1,4 +1,5 @@
 /** The pool: what waits for the model server, what is retried, and what is not. */
+import type { Company } from '@sagemaker-tfs/libtensorflow/batching';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import {
   availableAnswer,
@@ -60,12 +61,17 @@ async function poolOnStub(
   return calls;
 }
 
-function call({ pool }: Calls, message: string, signal?: AbortSignal): Promise<string> {
+function call(
+  { pool }: Calls,
+  message: string,
+  signal?: AbortSignal,
+  company?: Company,
+): Promise<string> {
   return pool
     .use(
       ({ channel }, onAbandoned) =>
         channel.call({ path: PATH, message: [Buffer.from(message)], signal, onAbandoned }),
-      signal,
+      { signal, company },
     )
     .then((reply) => reply.toString());
 }
@@ -206,109 +212,25 @@ test('a call that ends the server twice is not sent a third time, and all others
   }
 });
 
-describe('calls that fail in a batch', () => {
-  const batched = ({ pool }: Calls, message: string) =>
-    pool
-      .useBatched(({ channel }, onAbandoned) =>
-        channel.call({ path: PATH, message: [Buffer.from(message)], onAbandoned }),
-      )
-      .then(String);
-  const failure = (message: string, status: number = GrpcStatus.INVALID_ARGUMENT) => ({
-    status,
-    message,
+test('a call in which others are joined is not made again where the server ends: they are, each alone', async () => {
+  const calls = await poolOnStub({ maxInFlight: 8 });
+  const joined = { calls: 2, isAfterLoss: false };
+  const together = expect(call(calls, 'ab', undefined, joined)).rejects.toMatchObject({
+    code: 'MODEL_SERVER_GONE',
+    cause: { wasSent: true },
   });
-  /** Answers a call by its message the first time, and again. */
-  const answering = (first: Record<string, StubAnswer>, again: Record<string, StubAnswer>) => {
-    const seen = new Set<string>();
-    return (message: string) => {
-      const answers = seen.has(message) ? again : first;
-      seen.add(message);
-      return answers[message];
-    };
-  };
-
-  test('they are made again, one at a time and alone, and have answers of their own', async () => {
-    const calls = await poolOnStub({ maxInFlight: 8, batching: 'own calls' });
-    const answers = ['bad', 'good', 'fine'].map((message) => batched(calls, message));
-    const settled = Promise.allSettled(answers);
-    await until(() => calls.open.length === 3);
-    for (const { answer } of calls.open.splice(0)) answer(failure('bad is no number'));
-    for (const message of ['bad', 'good', 'fine']) {
-      await until(() => calls.open.length === 1);
-      expect(calls.pool.instances[0]).toMatchObject({ inFlight: 1, isAlone: true });
-      const [again] = calls.open.splice(0);
-      expect(again?.message).toBe(message);
-      again?.answer(message === 'bad' ? failure('bad, alone') : reply(message));
-    }
-    expect(await settled).toMatchObject([
-      { reason: { message: 'bad, alone' } },
-      { value: 'good' },
-      { value: 'fine' },
-    ]);
-    expect(calls.seen).toHaveLength(6);
-  });
-
-  test('one that was alone is not made again, nor one without batching', async () => {
-    const failing = () => failure('no');
-    const alone = await poolOnStub({ batching: 'own calls' }, failing);
-    await expect(batched(alone, 'a')).rejects.toThrow('no');
-    expect(alone.seen).toEqual(['a']);
-    const none = await poolOnStub({}, failing);
-    await Promise.allSettled([batched(none, 'a'), batched(none, 'b')]);
-    expect(none.seen).toEqual(['a', 'b']);
-  });
-
-  test.each([
-    ['a full queue', failure('The batch scheduling queue is full', GrpcStatus.UNAVAILABLE)],
-    ['a time that is out', failure('Deadline', GrpcStatus.DEADLINE_EXCEEDED)],
-    ['a version that is not there', failure('Servable not found for request: x', 5)],
-    ['a signature that cannot be batched', failure('Batched output tensor has 0 dimensions', 9)],
-  ])('%s is no failure of a batch', async (_what, answer) => {
-    const calls = await poolOnStub({ batching: 'own calls' }, () => answer);
-    const settled = await Promise.allSettled([batched(calls, 'a'), batched(calls, 'b')]);
-    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(calls.seen).toEqual(['a', 'b']);
-  });
-
-  test('beside other processes nobody reads what may be about another call', async () => {
-    const answer = answering(
-      { a: failure('secret'), b: failure('secret'), c: failure('secret') },
-      { a: failure('secret'), b: reply('right'), c: failure('secret', 13) },
-    );
-    const calls = await poolOnStub({ batching: 'calls of several processes' }, answer);
-    const settled = await Promise.allSettled(['a', 'b', 'c'].map((name) => batched(calls, name)));
-    const hidden = expect.not.stringContaining('secret');
-    expect(settled).toMatchObject([
-      { reason: { code: 'MODEL_FAILED', status: 400, message: hidden } },
-      { value: 'right' },
-      { reason: { code: 'MODEL_FAILED', status: 500, message: hidden } },
-    ]);
-  });
-
-  test('a call that takes long keeps retries waiting for a moment, then they are refused', async () => {
-    const calls = await poolOnStub({ maxInFlight: 8, batching: 'own calls' }, (message) =>
-      message === 'bad' ? failure('secret') : undefined,
-    );
-    const long = batched(calls, 'long');
-    await until(() => calls.open.length === 1);
-    await expect(batched(calls, 'bad')).rejects.toMatchObject({
-      code: 'BATCH_FAILED',
-      message: expect.not.stringContaining('secret'),
-    });
-    calls.open.splice(0)[0]?.answer(reply('done'));
-    expect(await long).toBe('done');
-    expect(calls.seen).toEqual(['long', 'bad']);
-  });
-
-  test('a call that ends the server alone is not made a third time', async () => {
-    const calls = await poolOnStub({ batching: 'own calls' });
-    const gone = expect(batched(calls, 'a')).rejects.toMatchObject({ code: 'MODEL_SERVER_GONE' });
-    batched(calls, 'b').catch(() => undefined);
-    await until(() => calls.open.length === 2);
-    for (const { answer } of calls.open.splice(0)) answer(failure('no'));
-    await until(() => calls.open.length === 1);
-    calls.stub.die();
-    await gone;
-    expect(calls.seen.filter((message) => message === 'a')).toHaveLength(2);
-  });
+  await until(() => calls.open.length === 1);
+  calls.stub.die();
+  await together;
+  calls.open.length = 0;
+  const alone = { calls: 1, isAfterLoss: true };
+  const [a, b] = ['a', 'b'].map((message) => call(calls, message, undefined, alone));
+  await until(() => calls.open.length === 1);
+  expect(calls.pool.instances[0]).toMatchObject({ inFlight: 1, isAlone: true });
+  calls.open.splice(0)[0]?.answer(reply('a'));
+  expect(await a).toBe('a');
+  await until(() => calls.open.length === 1);
+  calls.stub.die();
+  await expect(b).rejects.toMatchObject({ message: expect.stringContaining('twice') });
+  expect(calls.seen).toEqual(['ab', 'a', 'b']);
 });

@@ -1,6 +1,7 @@
 /** The processes of TensorFlow Serving as the request path sees them: which are ready, which is least busy. */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Company } from '@sagemaker-tfs/libtensorflow/batching';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
@@ -10,7 +11,6 @@ import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { failedInCompany, mayBeOfBatch, patienceFor, RetryLane } from './failed-batches.ts';
 import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 
@@ -23,8 +23,6 @@ export interface Instance extends Place {
   hasServed: boolean;
   /** For how long it has given no answer of any kind, in ms; counted by probes. */
   silentMs: number;
-  /** Calls that it may have batched, since it started. */
-  batched: number;
 }
 
 /** What the pool is made of. */
@@ -41,10 +39,6 @@ export interface InstancePoolOptions {
   readonly waitMs: number;
   /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
   readonly stuckMs: number;
-  /**
-   * Whether the instances run calls in batches, and calls of this pool alone or also of other processes. Default: none.
-   */
-  readonly batching?: 'none' | 'own calls' | 'calls of several processes';
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
   /** Called whenever an instance becomes ready. */
@@ -62,6 +56,13 @@ export type PoolWork<T> = (
   onAbandoned: (ended: Promise<void>) => void,
 ) => Promise<T>;
 
+/** How a call is made. */
+export interface UseOptions {
+  readonly signal?: AbortSignalLike | undefined;
+  /** Calls that are joined in it. Default: it is one, for the first time. */
+  readonly company?: Company | undefined;
+}
+
 /** Attempts at a call that never reached the server, or that it refused unseen; each after a longer pause. */
 const MOST_UNSEEN = 60;
 const FIRST_PAUSE_MS = 10;
@@ -73,7 +74,6 @@ export class InstancePool {
   readonly #options: InstancePoolOptions;
   readonly #gate: ReadyGate;
   readonly #queue: CallQueue<Instance>;
-  readonly #retries = new RetryLane();
   #closed = false;
 
   constructor(options: InstancePoolOptions) {
@@ -125,11 +125,13 @@ export class InstancePool {
   /**
    * Runs one call on the ready instance with the fewest in flight, in turn where all are busy. Where the model
    * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so
-   * that a call that ends the server ends no other call with it.
-   * @throws ServingError MODEL_SERVER_GONE where the server ended twice
+   * that a call that ends the server ends no other call with it. What several calls are joined in is not: each of
+   * them is to be run alone by the caller.
+   * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined
    */
-  async use<T>(work: PoolWork<T>, signal?: AbortSignalLike): Promise<T> {
-    let alone = false;
+  async use<T>(work: PoolWork<T>, { signal, company }: UseOptions = {}): Promise<T> {
+    let alone = company?.isAfterLoss === true;
+    const isJoined = company !== undefined && company.calls > 1;
     for (let unseen = 0; ; ) {
       try {
         return await this.#attempt(work, { alone, first: unseen > 0, signal });
@@ -139,56 +141,10 @@ export class InstancePool {
           if (unseen >= MOST_UNSEEN || this.#closed) throw asServingError(error);
           await pause(unseen, signal);
         } else if (!(error instanceof ConnectionLost)) throw error;
+        else if (isJoined && !this.#closed) throw endedTogether(error);
         else if (alone || this.#closed) throw endedTwice(error);
         else alone = true;
       }
-    }
-  }
-
-  /**
-   * The same for a call of the model, which TensorFlow Serving may run in a batch: whatever goes wrong there goes wrong
-   * for all calls of the batch, in words that can quote any of them. So a call that failed in company is made again
-   * alone, and has its own answer or error.
-   * @throws ServingError BATCH_FAILED where there is no time for that
-   */
-  async useBatched<T>(work: PoolWork<T>, signal?: AbortSignalLike): Promise<T> {
-    const { batching = 'none' } = this.#options;
-    if (batching === 'none') return this.use(work, signal);
-    const isShared = batching === 'calls of several processes';
-    let hadCompany = isShared;
-    const watched: PoolWork<T> = async (instance, onAbandoned) => {
-      instance.batched += 1;
-      const { batched, inFlight } = instance;
-      try {
-        return await work(instance, onAbandoned);
-      } finally {
-        hadCompany ||= inFlight > 1 || instance.batched !== batched;
-      }
-    };
-    try {
-      return await this.use(watched, signal);
-    } catch (error) {
-      if (!hadCompany || !mayBeOfBatch(error) || this.#closed) throw error;
-    }
-    return this.#retries.run(() => this.#alone(work, isShared, signal));
-  }
-
-  /** Once, on an instance that works on nothing else, as far as this process knows. */
-  async #alone<T>(work: PoolWork<T>, isShared: boolean, signal?: AbortSignalLike): Promise<T> {
-    const patience = patienceFor(signal);
-    try {
-      return await this.#attempt(
-        (...options) => {
-          patience.end();
-          return work(...options);
-        },
-        { alone: true, signal: patience.signal },
-      );
-    } catch (error) {
-      if (error instanceof ConnectionLost) throw endedAlone(error);
-      throw isShared && mayBeOfBatch(error) ? failedInCompany(error) : error;
-    } finally {
-      patience.end();
     }
   }
 
@@ -256,7 +212,6 @@ export class InstancePool {
       isAlone: false,
       hasServed: false,
       silentMs: 0,
-      batched: 0,
     };
     return instance;
   }
@@ -311,10 +266,10 @@ function asServingError(error: ConnectionLost | StatusError): Error {
   return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
 }
 
-function endedAlone(cause: ConnectionLost): ServingError {
+function endedTogether(cause: ConnectionLost): ServingError {
   return new ServingError(
     'MODEL_SERVER_GONE',
-    'the model server ended while it worked on the request alone, so it is not tried again; see its last lines in the log',
+    'the model server ended while it worked on a batch; see its last lines in the log',
     { cause },
   );
 }

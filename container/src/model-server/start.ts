@@ -7,7 +7,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
 import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { InstancePool, type InstancePoolOptions } from './instance-pool.ts';
+import { InstancePool } from './instance-pool.ts';
 import { modelServerEndpoints } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
@@ -147,17 +147,8 @@ function poolOf(
     onReady: watch?.onReady,
     onStuck: watch?.onStuck,
     waitMs: environment.limits.waitMs,
-    batching: batchingOf(environment),
     onLoadFailure,
   });
-}
-
-function batchingOf({
-  modelServer,
-  processes,
-}: Environment): NonNullable<InstancePoolOptions['batching']> {
-  if (!modelServer.batching) return 'none';
-  return processes > 1 ? 'calls of several processes' : 'own calls';
 }
 
 /** Warns of flags that this release ignores, when the model has been ready for a while. Does not reject. */

@@ -47,7 +47,6 @@ test.each([
     const [directory, ...others] = await readdir(temporary);
     expect(others).toEqual([]);
     expect((await readdir(join(temporary, directory as string))).sort()).toEqual([
-      'batching-config.cfg',
       'grpc-0.sock',
       'grpc-1.sock',
       'model-config.cfg',

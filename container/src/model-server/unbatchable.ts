@@ -1,4 +1,4 @@
-/** Signatures that TensorFlow Serving's batching refuses; asked at packaging and at the start. */
+/** Signatures whose requests are not joined; asked at packaging and at the start. */
 
 /** What is looked at of a signature; no shape where the rank is unknown. */
 interface Batched {
@@ -11,23 +11,23 @@ interface Shaped {
 }
 
 /**
- * Signatures whose requests TensorFlow Serving refuses when it joins them, each with the reason and what to do. It
- * joins inputs along the first dimension and parts outputs there, so that each of them must have one, and of any size
- * (batching_session.cc).
+ * Signatures whose requests run one by one with batching on too, each with the reason and what to do. Inputs are joined
+ * along the first dimension and outputs parted there, so that each of them must have one, and of any size.
  */
 export function unbatchable(signatures: Readonly<Record<string, Batched>>): string[] {
   return Object.entries(signatures).flatMap(([key, { inputs, outputs }]) => {
     const misfit = find('input', inputs) ?? find('output', outputs);
     if (!misfit) return [];
     return [
-      `signature "${key}" cannot be batched: ${misfit}. TensorFlow Serving joins requests while SAGEMAKER_TFS_ENABLE_BATCHING is true, and refuses these together. Leave it out, export the model with an open first dimension (None) in all inputs and outputs, or use SAGEMAKER_TFS_BACKEND=in-process, where such requests run alone`,
+      `signature "${key}" cannot be batched: ${misfit}. Its requests run one by one, whatever SAGEMAKER_TFS_ENABLE_BATCHING says. Export the model with an open first dimension (None) in all inputs and outputs to have them joined`,
     ];
   });
 }
 
 function find(kind: string, tensors: Readonly<Record<string, Shaped>>): string | undefined {
   for (const [name, { shape }] of Object.entries(tensors)) {
-    if (!shape || shape[0] === -1) continue;
+    if (shape?.[0] === -1) continue;
+    if (!shape) return `the shape of ${kind} "${name}" is unknown`;
     if (shape.length === 0) return `${kind} "${name}" is a scalar`;
     return `${kind} "${name}" [${shape.join(', ')}] has ${shape[0]} rows, whatever the number of requests`;
   }

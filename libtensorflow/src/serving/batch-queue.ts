@@ -5,6 +5,8 @@ import { invalidArgument, StatusError } from './status-error.ts';
 /** Something that takes up `size` rows of a batch. */
 export interface BatchTask {
   readonly size: number;
+  /** Bytes that joining it copies. Default: 0. */
+  readonly bytes?: number;
   readonly reject: (error: unknown) => void;
 }
 
@@ -13,11 +15,22 @@ export interface QueueLimits {
   readonly maxBatchSize: number;
   readonly timeoutMs: number;
   readonly maxEnqueuedBatches: number;
+  /** Bytes of a batch of several tasks. Default: any number. */
+  readonly maxBatchBytes?: number;
+}
+
+/** What a queue is besides. */
+export interface QueueOptions {
+  /** Called when no task waits any more. */
+  readonly onEmpty?: () => void;
+  /** Rows that tasks are joined up to now. Default: `maxBatchSize`. */
+  readonly fill?: () => number;
 }
 
 interface Batch<T> {
   readonly tasks: T[];
   size: number;
+  bytes: number;
   closed: boolean;
   /** Whether its time is up. */
   isDue: boolean;
@@ -51,18 +64,19 @@ export class BatchQueue<T extends BatchTask> {
   readonly #threads: BatchThreads;
   readonly #process: (tasks: readonly T[]) => Promise<void>;
   readonly #onEmpty: () => void;
+  readonly #fill: () => number;
   #open: Batch<T> | undefined;
   /** Batches, the open one among them, that no thread has taken yet. */
   #enqueued = 0;
 
-  /** @param onEmpty called when no task waits any more */
   constructor(
     limits: QueueLimits,
     threads: BatchThreads,
     process: (tasks: readonly T[]) => Promise<void>,
-    onEmpty: () => void = () => undefined,
+    options: QueueOptions = {},
   ) {
-    this.#onEmpty = onEmpty;
+    this.#onEmpty = options.onEmpty ?? (() => undefined);
+    this.#fill = options.fill ?? (() => limits.maxBatchSize);
     this.#limits = limits;
     this.#threads = threads;
     this.#process = process;
@@ -79,7 +93,8 @@ export class BatchQueue<T extends BatchTask> {
       );
       return;
     }
-    if (this.#open && this.#open.size + task.size > maxBatchSize) this.#close(this.#open);
+    const fill = this.#fill();
+    if (this.#open && !this.#hasRoom(this.#open, task, fill)) this.#close(this.#open);
     if (!this.#open && this.#enqueued >= maxEnqueuedBatches) {
       task.reject(
         new StatusError(
@@ -92,12 +107,18 @@ export class BatchQueue<T extends BatchTask> {
     const batch = this.#open ?? this.#start();
     batch.tasks.push(task);
     batch.size += task.size;
+    batch.bytes += task.bytes ?? 0;
     const isDue = batch.isDue && batch.size > 0;
-    if (isDue || batch.size === maxBatchSize) this.#close(batch);
+    if (isDue || batch.size >= fill) this.#close(batch);
+  }
+
+  #hasRoom(batch: Batch<T>, { size, bytes = 0 }: T, fill: number): boolean {
+    const { maxBatchBytes = Number.POSITIVE_INFINITY } = this.#limits;
+    return batch.size + size <= fill && batch.bytes + bytes <= maxBatchBytes;
   }
 
   #start(): Batch<T> {
-    const batch: Batch<T> = { tasks: [], size: 0, closed: false, isDue: false };
+    const batch: Batch<T> = { tasks: [], size: 0, bytes: 0, closed: false, isDue: false };
     this.#open = batch;
     this.#enqueued += 1;
     setTimeout(() => {

@@ -6,6 +6,7 @@
 import {
   type AbortSignalLike,
   concat,
+  isNumeric,
   type SignatureMap,
   split,
   type Tensor,
@@ -14,10 +15,17 @@ import {
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { abortable } from '../abortable.ts';
 import { LibTensorFlowError } from '../errors.ts';
-import { BatchQueue, type BatchTask, type BatchThreads } from './batch-queue.ts';
+import { untilAllAborted } from '../until-all-aborted.ts';
+import type { BatchThreads } from './batch-queue.ts';
+import { type AfterFailure, Batches, type BatchItem } from './batches.ts';
 import { paddedShape, padTensor } from './padding.ts';
 import type { RunResult, Session } from './session.ts';
 import { failedPrecondition, invalidArgument, StatusError } from './status-error.ts';
+
+export { untilAllAborted } from '../until-all-aborted.ts';
+export { BatchThreads } from './batch-queue.ts';
+export { type AfterFailure, Batches, type BatchItem } from './batches.ts';
+export type { Company, RunResult } from './session.ts';
 
 /** Checked batching parameters; defaults are those of TensorFlow's SharedBatchScheduler. */
 export interface BatchingOptions {
@@ -46,10 +54,13 @@ export interface BatchingOptions {
    */
   readonly unjoinable: 'refuse' | 'run-alone';
   /**
-   * Whether the requests of a batch that fails run again, each alone, so that each has its own answer or error.
-   * Default: false, as in TensorFlow Serving: one request's error, its text included, is every one's of the batch.
+   * Asked for every run that failed: whether its requests run again in smaller batches, so that each has its own answer
+   * or error. Default: `reject`, as in TensorFlow Serving: one request's error, its text included, is every one's of
+   * the batch.
    */
-  readonly retryAlone?: boolean;
+  readonly afterFailure?: (error: unknown) => AfterFailure;
+  /** Bytes of the inputs of a batch of several requests. Default: any number. */
+  readonly maxBatchBytes?: number;
   /**
    * Called, and not to return, where a batch ends in a request of no rows and is to be filled up: TensorFlow ends its
    * process there. Absent: the batch is refused.
@@ -62,11 +73,8 @@ export interface BatchingOptions {
 /** Of `Tensor::Slice(0, 1)` (TensorFlow's core/framework/tensor.cc), which the filling row is taken by. */
 const SLICE_CHECK = 'limit <= dim0_size (1 vs. 0)';
 
-interface Request extends BatchTask {
+interface Request extends BatchItem {
   readonly inputs: TensorMap;
-  readonly signal: AbortSignalLike | undefined;
-  readonly resolve: (result: RunResult) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** A session whose runs are batched. */
@@ -74,14 +82,13 @@ export class BatchingSession implements Session {
   readonly signatures: SignatureMap;
   readonly #session: Session;
   readonly #options: BatchingOptions;
-  readonly #threads: BatchThreads;
-  readonly #queues = new Map<string, BatchQueue<Request>>();
+  readonly #batches: Batches<Request, RunResult>;
 
   constructor(session: Session, options: BatchingOptions, threads: BatchThreads) {
     this.signatures = session.signatures;
     this.#session = session;
     this.#options = options;
-    this.#threads = threads;
+    this.#batches = new Batches(options, threads, options.afterFailure);
   }
 
   async run(
@@ -96,54 +103,79 @@ export class BatchingSession implements Session {
       return this.#session.run(signature, inputs, outputs, signal);
     }
     const size = batchSizeOf(inputs);
-    const { maxInputRows = 0, maxBatchSize } = this.#options;
+    const { maxInputRows = 0, maxBatchSize, padVariableLengthInputs } = this.#options;
     if (size > maxBatchSize && size <= maxInputRows) {
       return this.#runSplit(signature, inputs, outputs, signal);
     }
-    const queue = this.#queue(signature, outputs, alone ? rowShapes(inputs) : '');
-    const result = new Promise<RunResult>((resolve, reject) =>
-      queue.add({ size, inputs, signal, resolve, reject }),
+    const rows = alone ? rowKind(inputs, padVariableLengthInputs) : '';
+    const kind = JSON.stringify([rows, signature, ...outputs]);
+    const bytes = bytesOf(inputs);
+    const result = this.#batches.add(
+      kind,
+      { size, bytes, inputs, signal },
+      (batch, { isAfterLoss }) => this.#runJoined(signature, outputs, batch, isAfterLoss),
     );
     return signal ? abortable(result, signal) : result;
   }
 
-  /** Runs a request of more rows than a batch has in several, and joins their outputs. */
+  /**
+   * Runs a request of more rows than a batch has in several, and joins their outputs. Where requests are not refused,
+   * no more of its batches wait at a time than can run, so that those of others come between them, and none runs for
+   * a caller who has gone.
+   */
   async #runSplit(
     signature: string,
     inputs: TensorMap,
     outputs: readonly string[],
     signal: AbortSignalLike | undefined,
   ): Promise<RunResult> {
-    const parts = splitInputs(inputs, batchSizeOf(inputs), this.#options.maxBatchSize);
-    const runs = await Promise.allSettled(
-      parts.map((part) => this.run(signature, part, outputs, signal)),
-    );
-    const results = runs.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+    const { maxBatchSize, numBatchThreads, unjoinable } = this.#options;
+    const parts = splitInputs(inputs, batchSizeOf(inputs), maxBatchSize);
+    const atATime = unjoinable === 'refuse' ? parts.length : numBatchThreads;
+    const results: RunResult[] = [];
     try {
-      const failed = runs.find((run) => run.status === 'rejected');
-      if (failed) throw failed.reason;
+      await inTurn(parts, atATime, async (part, index) => {
+        results[index] = await this.run(signature, part, outputs, signal);
+      });
+      const [first] = results;
+      if (results.some(({ version }) => version !== first?.version)) {
+        throw new StatusError(
+          Code.UNAVAILABLE,
+          'The model changed to another version while the request ran in several batches. Send it again.',
+        );
+      }
       const joined = outputs.map((name) => {
         return [name, concat(results.map((result) => result.outputs[name] as Tensor))];
       });
-      return { outputs: Object.fromEntries(joined), release: () => undefined };
-    } finally {
-      for (const result of results) result.release();
+      return {
+        outputs: Object.fromEntries(joined),
+        version: first?.version,
+        // Not before: strings are views on the parts' memory.
+        release: () => releaseAll(results),
+      };
+    } catch (error) {
+      releaseAll(results);
+      throw error;
     }
   }
 
   /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
   #joins(signatureKey: string, inputs: TensorMap, outputs: readonly string[]): boolean {
     const signature = this.signatures[signatureKey];
+    const takes = signature?.inputs ?? {};
     const specs = [
-      ...Object.values(signature?.inputs ?? {}),
+      ...Object.values(takes),
       ...outputs.flatMap((name) => signature?.outputs[name] ?? []),
     ];
     const rows = Object.values(inputs).map(({ shape }) => shape[0] ?? 0);
     const [size = 0] = rows;
+    const { maxBatchSize, maxInputRows = maxBatchSize } = this.#options;
     return (
       specs.every(({ shape }) => shape?.[0] === -1) &&
+      // An input that is left to its default has rows of its own.
+      Object.keys(takes).every((name) => Object.hasOwn(inputs, name)) &&
       size > 0 &&
-      size <= this.#options.maxBatchSize &&
+      size <= maxInputRows &&
       rows.every((other) => other === size)
     );
   }
@@ -152,69 +184,65 @@ export class BatchingSession implements Session {
     return this.#session.close();
   }
 
-  #queue(signature: string, outputs: readonly string[], shapes: string): BatchQueue<Request> {
-    const key = JSON.stringify([shapes, signature, ...outputs]);
-    const known = this.#queues.get(key);
-    if (known) return known;
-    const queue: BatchQueue<Request> = new BatchQueue<Request>(
-      this.#options,
-      this.#threads,
-      (batch) => this.#process(signature, outputs, batch),
-      // Shapes and outputs are the clients' choice: there may be any number of them.
-      () => this.#queues.delete(key),
-    );
-    this.#queues.set(key, queue);
-    return queue;
-  }
-
-  async #process(
+  async #runJoined(
     signature: string,
     outputs: readonly string[],
-    waiting: readonly Request[],
-  ): Promise<void> {
-    const batch = waiting.filter(({ signal }) => !signal?.aborted);
-    if (batch.length === 0) return;
-    try {
-      const { inputs, sizes, padding } = mergeInputs(batch, this.#options);
-      const rows = sizes.reduce((sum, size) => sum + size, 0) - padding;
-      this.#options.onBatch?.({ requests: batch.length, rows, padding });
-      const result = await this.#session.run(signature, inputs, outputs, untilAllAborted(batch));
-      const parts = splitOutputs(result, sizes, batch.length);
-      batch.forEach((request, index) => {
-        request.resolve(parts[index] as RunResult);
-      });
-    } catch (error) {
-      if (this.#options.retryAlone && batch.length > 1 && !isEnd(error)) {
-        // One after the other: the batch has one thread.
-        for (const request of batch) await this.#process(signature, outputs, [request]);
-        return;
+    batch: readonly Request[],
+    isAfterLoss: boolean,
+  ): Promise<RunResult[]> {
+    const { inputs, sizes, padding } = mergeInputs(batch, this.#options);
+    const rows = sizes.reduce((sum, size) => sum + size, 0) - padding;
+    this.#options.onBatch?.({ requests: batch.length, rows, padding });
+    const { signal, end } = untilAllAborted(batch);
+    const company = { calls: batch.length, isAfterLoss };
+    const result = await this.#session
+      .run(signature, inputs, outputs, signal, company)
+      .finally(end);
+    const isWhole = this.#options.unjoinable === 'run-alone' && batch.length === 1 && padding === 0;
+    return isWhole ? [result] : splitOutputs(result, sizes, batch.length);
+  }
+}
+
+/** Of parts that failed there is none. */
+function releaseAll(results: readonly RunResult[]): void {
+  results.forEach((result) => {
+    result.release();
+  });
+}
+
+/** Works on each item in order, on some at a time. @throws the first error, when what had begun is over */
+async function inTurn<T>(
+  items: readonly T[],
+  atATime: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++;
+      try {
+        await work(items[index] as T, index);
+      } catch (error) {
+        next = items.length;
+        throw error;
       }
-      for (const request of batch) request.reject(error);
     }
-  }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: atATime }, worker));
+  const failed = workers.find((ended) => ended.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
-/** Whether the run was cancelled or its session is gone: no other run would fare better. */
-function isEnd(error: unknown): boolean {
-  if (error instanceof LibTensorFlowError) {
-    return error.code === 'SESSION_CLOSED' || error.tfCode === Code.CANCELLED;
-  }
-  return error instanceof StatusError && error.code === Code.CANCELLED;
-}
-
-/** Aborts once nobody waits for the batch any more; undefined if somebody will wait whatever happens. */
-function untilAllAborted(batch: readonly Request[]): AbortSignal | undefined {
-  if (batch.some(({ signal }) => !signal)) return undefined;
-  const stop = new AbortController();
-  let left = batch.length;
-  for (const { signal } of batch) {
-    const onAbort = () => {
-      left -= 1;
-      if (left === 0) stop.abort(signal?.reason);
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
-  }
-  return stop.signal;
+/**
+ * For a session in this process: all but a run that was cancelled, or whose session is gone, may fare better in
+ * smaller batches.
+ */
+export function halvesUnlessOver(error: unknown): AfterFailure {
+  const isOver =
+    error instanceof LibTensorFlowError
+      ? error.code === 'SESSION_CLOSED' || error.tfCode === Code.CANCELLED
+      : error instanceof StatusError && error.code === Code.CANCELLED;
+  return isOver ? 'reject' : 'halves';
 }
 
 /** Rows of a request. @throws StatusError INVALID_ARGUMENT where its inputs differ in them */
@@ -269,12 +297,21 @@ function mergeInputs(
   };
 }
 
-/** Shapes and dtypes of one row: requests that agree in it can be joined. */
-function rowShapes(inputs: TensorMap): string {
+/** Dtypes and shapes of one row, or ranks where shapes are padded: requests that agree in it can be joined. */
+function rowKind(inputs: TensorMap, pads: boolean): string {
   return Object.entries(inputs)
-    .map(([name, tensor]) => `${name} ${tensor.dtype} ${rowShape(tensor)}`)
+    .map(([name, tensor]) => {
+      return `${name} ${tensor.dtype} ${pads ? tensor.shape.length : rowShape(tensor)}`;
+    })
     .sort()
     .join('\n');
+}
+
+function bytesOf(inputs: TensorMap): number {
+  return Object.values(inputs).reduce((sum, tensor) => {
+    if (isNumeric(tensor)) return sum + tensor.bytes.byteLength;
+    return tensor.values.reduce((bytes, value) => bytes + value.byteLength, sum);
+  }, 0);
 }
 
 /** The tensor's first row, `count` times: a valid row for the model to fill the batch with. */
@@ -320,6 +357,7 @@ function splitOutputs(result: RunResult, sizes: readonly number[], requests: num
     );
     return Array.from({ length: requests }, (_, index) => ({
       outputs: Object.fromEntries(parts.map(([name, tensors]) => [name, tensors[index] as Tensor])),
+      version: result.version,
       release,
     }));
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Serving on SavedModelSession with TensorFlow Serving's semantics and texts. */
 export * from './batch-queue.ts';
+export * from './batches.ts';
 export * from './batching.ts';
 export * from './dtype-names.ts';
 export * from './examples.ts';

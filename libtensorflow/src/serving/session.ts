@@ -4,8 +4,18 @@ import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/te
 /** Outputs of one run, which live until released. */
 export interface RunResult {
   readonly outputs: TensorMap;
+  /** Version that answered, where the session may be of several and knows. */
+  readonly version?: string | undefined;
   /** Frees the outputs' memory; their bytes must not be read afterwards. */
   release(): void;
+}
+
+/** With whom a run is made. */
+export interface Company {
+  /** Calls that are joined in it. */
+  readonly calls: number;
+  /** Whether the batch that its one call was in may have ended its process: nothing else may run beside it. */
+  readonly isAfterLoss: boolean;
 }
 
 /** A loaded SavedModel. */
@@ -20,6 +30,7 @@ export interface Session {
     inputs: TensorMap,
     outputs: readonly string[],
     signal?: AbortSignalLike,
+    company?: Company,
   ): Promise<RunResult>;
   close(): Promise<void>;
 }

@@ -1,0 +1,258 @@
+/**
+ * Joins calls that come at the same time into batches, over whichever transport. TensorFlow Serving could do it too
+ * (`--enable_batching`), but fails a whole batch for one of its calls and has no way to run a call alone; here each
+ * call of a batch that failed runs again in smaller ones, until it has its own answer or error.
+ */
+import {
+  type AfterFailure,
+  Batches,
+  type BatchItem,
+  BatchingSession,
+  BatchThreads,
+  type Company,
+  type RunResult,
+  untilAllAborted,
+} from '@sagemaker-tfs/libtensorflow/batching';
+import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
+import type { Batching } from '../environment.ts';
+import { ServingError } from '../errors.ts';
+import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
+import type { BatchSample } from '../observability/metrics.ts';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import { orAborted } from '../waiting/or-aborted.ts';
+import type {
+  Backend,
+  BackendReply,
+  BackendRequest,
+  ExamplesReply,
+  ExamplesRequest,
+} from './backend.ts';
+import { isKeyOf, keyOf } from './signature-cache.ts';
+import { servingErrorOf } from './status.ts';
+
+export { BatchThreads };
+
+/** What is joined, and how. */
+export interface JoiningOptions {
+  readonly batching: Batching;
+  /** Shared by all that join calls of one process. */
+  readonly threads: BatchThreads;
+  /** Rows of one call that is split into batches. */
+  readonly maxRows: number;
+  readonly onBatch?: ((batch: BatchSample) => void) | undefined;
+}
+
+/** A backend of the model server, which is told with whom a call is made. */
+export interface JoinableBackend extends Backend {
+  forget(modelName: string): void;
+}
+
+/** Beyond it joining costs more than it saves. */
+const MOST_JOINED_BYTES = 2 ** 26;
+
+interface ExamplesItem extends BatchItem {
+  readonly examples: readonly Uint8Array[];
+}
+
+/** The model of a selector, as it is now. */
+interface Joined {
+  readonly signatures: SignatureMap;
+  readonly session: BatchingSession;
+}
+
+/** Calls of one signature that can be joined run as one; all others go through as they are. */
+export class JoiningBackend implements JoinableBackend {
+  readonly transport;
+  readonly #backend: JoinableBackend;
+  readonly #options: JoiningOptions;
+  readonly #joined = new Map<string, Joined>();
+  readonly #examples: Batches<ExamplesItem, ExamplesReply>;
+
+  constructor(backend: JoinableBackend, options: JoiningOptions) {
+    this.transport = backend.transport;
+    this.#backend = backend;
+    this.#options = options;
+    this.#examples = new Batches(limitsOf(options), options.threads, afterFailure);
+  }
+
+  async predict(request: BackendRequest): Promise<BackendReply> {
+    const { model, signature, inputs, outputs, signal } = request;
+    const { signatures, session } = await this.#session(model);
+    const known = Object.hasOwn(signatures, signature) ? signatures[signature] : undefined;
+    if (!known) return this.#backend.predict(request);
+    const wanted = outputs ?? Object.keys(known.outputs);
+    return inServingErrors(session.run(signature, inputs, wanted, signal));
+  }
+
+  async examples(request: ExamplesRequest): Promise<ExamplesReply> {
+    const { model, method, signature, examples, signal } = request;
+    if (!this.#backend.examples || examples.length > this.#options.batching.maxBatchSize) {
+      return this.#runExamples(request);
+    }
+    signal?.throwIfAborted();
+    const bytes = examples.reduce((sum, example) => sum + example.byteLength, 0);
+    const item = { size: examples.length, bytes, examples, signal };
+    const kind = JSON.stringify([keyOf(model), method, signature]);
+    return inServingErrors(
+      orAborted(signal, ({ resolve, reject }) => {
+        this.#examples
+          .add(kind, item, (items, { isAfterLoss }) => this.#together(request, items, isAfterLoss))
+          .then(resolve, reject);
+        return () => undefined;
+      }),
+    );
+  }
+
+  signatures(model: ModelSelector): Promise<SignatureMap> {
+    return this.#backend.signatures(model);
+  }
+
+  status(model: ModelSelector): Promise<readonly ModelVersionStatus[]> {
+    return this.#backend.status(model);
+  }
+
+  doubt(model: ModelSelector): void {
+    this.#backend.doubt?.(model);
+  }
+
+  forget(modelName: string): void {
+    this.#backend.forget(modelName);
+    for (const key of this.#joined.keys()) {
+      if (isKeyOf(key, modelName)) this.#joined.delete(key);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#backend.close();
+  }
+
+  /** Calls of other signatures than now are of another version, and not joined with those of this one. */
+  async #session(model: ModelSelector): Promise<Joined> {
+    const signatures = await this.#backend.signatures(model);
+    const key = keyOf(model);
+    const known = this.#joined.get(key);
+    if (known?.signatures === signatures) return known;
+    const run = (
+      signature: string,
+      inputs: TensorMap,
+      outputs: readonly string[],
+      signal?: AbortSignalLike,
+      company?: Company,
+    ) => this.#run({ model, signature, inputs, outputs, signal, company });
+    const session = new BatchingSession(
+      { signatures, run, close: async () => undefined },
+      {
+        ...limitsOf(this.#options),
+        maxInputRows: this.#options.maxRows,
+        numBatchThreads: this.#options.batching.threads,
+        allowedBatchSizes: this.#options.batching.allowedSizes,
+        padVariableLengthInputs: this.#options.batching.pads,
+        unjoinable: 'run-alone',
+        afterFailure,
+        onBatch: (batch) => this.#options.onBatch?.({ model: model.name, ...batch }),
+      },
+      this.#options.threads,
+    );
+    const joined = { signatures, session };
+    this.#joined.set(key, joined);
+    return joined;
+  }
+
+  async #run(request: BackendRequest): Promise<RunResult> {
+    const { outputs, version, release } = await this.#backend.predict(request);
+    return { outputs, version, release: release ?? (() => undefined) };
+  }
+
+  #runExamples(request: ExamplesRequest): Promise<ExamplesReply> {
+    const { examples } = this.#backend;
+    if (examples) return examples.call(this.#backend, request);
+    throw new ServingError('BAD_REQUEST', `${request.method} is not known to ${this.transport}`);
+  }
+
+  async #together(
+    { model, method, signature }: ExamplesRequest,
+    items: readonly ExamplesItem[],
+    isAfterLoss: boolean,
+  ): Promise<ExamplesReply[]> {
+    const examples = items.flatMap((item) => item.examples);
+    this.#options.onBatch?.({
+      model: model.name,
+      requests: items.length,
+      rows: examples.length,
+      padding: 0,
+    });
+    const { signal, end } = untilAllAborted(items);
+    const company = { calls: items.length, isAfterLoss };
+    const reply = await this.#runExamples({
+      model,
+      method,
+      signature,
+      examples,
+      signal,
+      company,
+    }).finally(end);
+    return items.length === 1 ? [reply] : partsOf(reply, items);
+  }
+}
+
+/** Each item's results. @throws StatusError where they are not one for each example */
+function partsOf(
+  { classifications, regressions, version }: ExamplesReply,
+  items: readonly ExamplesItem[],
+): ExamplesReply[] {
+  const results = classifications ?? regressions ?? [];
+  const rows = items.reduce((sum, { size }) => sum + size, 0);
+  if (results.length !== rows) {
+    throw new StatusError(
+      GrpcStatus.FAILED_PRECONDITION,
+      `The model answered ${results.length} results for ${rows} examples`,
+    );
+  }
+  let at = 0;
+  return items.map(({ size }) => {
+    const [from, to] = [at, at + size];
+    at = to;
+    return {
+      ...(classifications && { classifications: classifications.slice(from, to) }),
+      ...(regressions && { regressions: regressions.slice(from, to) }),
+      ...(version !== undefined && { version }),
+    };
+  });
+}
+
+function limitsOf({ batching }: JoiningOptions) {
+  return {
+    maxBatchSize: batching.maxBatchSize,
+    timeoutMs: batching.timeoutMicros / 1000,
+    maxEnqueuedBatches: batching.maxEnqueued,
+    maxBatchBytes: MOST_JOINED_BYTES,
+  };
+}
+
+/** Errors that each of the calls has, whoever runs beside it. */
+const OF_EVERY_CALL: ReadonlySet<string> = new Set([
+  'MODEL_NOT_FOUND',
+  'MODEL_NOT_READY',
+  'REQUEST_TIMEOUT',
+  'UNKNOWN_SIGNATURE',
+]);
+
+function afterFailure(error: unknown): AfterFailure {
+  if (error instanceof StatusError) return 'halves';
+  if (!(error instanceof ServingError) || OF_EVERY_CALL.has(error.code)) return 'reject';
+  if (error.code === 'MODEL_SERVER_GONE') {
+    const isLost = error.cause instanceof ConnectionLost && error.cause.wasSent;
+    return isLost ? 'one by one' : 'reject';
+  }
+  return error.code === 'MODEL_FAILED' && error.status === 503 ? 'reject' : 'halves';
+}
+
+async function inServingErrors<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof StatusError ? servingErrorOf(error) : error;
+  }
+}

@@ -1,0 +1,29 @@
+/** The one signal of work that several wait for. */
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+
+/**
+ * Aborts once nobody waits any more.
+ * @returns no signal if somebody will wait whatever happens; `end` when the work is over
+ */
+export function untilAllAborted(
+  waiting: readonly { readonly signal: AbortSignalLike | undefined }[],
+): { readonly signal: AbortSignal | undefined; readonly end: () => void } {
+  const signals = waiting.flatMap(({ signal }) => signal ?? []);
+  if (signals.length < waiting.length) return { signal: undefined, end: () => undefined };
+  const stop = new AbortController();
+  let left = signals.length;
+  const listeners = signals.map((signal) => {
+    const onAbort = () => {
+      left -= 1;
+      if (left === 0) stop.abort(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => signal.removeEventListener('abort', onAbort);
+  });
+  return {
+    signal: stop.signal,
+    end: () => {
+      for (const remove of listeners) remove();
+    },
+  };
+}
