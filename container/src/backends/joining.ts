@@ -44,7 +44,7 @@ export interface JoiningOptions {
   readonly onBatch?: ((batch: BatchSample) => void) | undefined;
 }
 
-/** A backend of the model server, which is told with whom a call is made. */
+/** A backend of the model server. */
 export interface JoinableBackend extends Backend {
   forget(modelName: string): void;
 }

@@ -18,7 +18,7 @@ export interface BatchItem {
  */
 export type AfterFailure = 'reject' | 'halves' | 'one by one';
 
-/** What a run is told of itself. */
+/** In what situation a run is made. */
 export interface RunKind {
   /** Whether the batch that this one call was in may have ended its process: nothing else may run beside it. */
   readonly isAfterLoss: boolean;
