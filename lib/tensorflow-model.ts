@@ -118,6 +118,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
       props.handlerEnvironment,
     );
     this.environment = environment;
+    checkCollector(this, this.networkIsolation, environment);
     if (isBatched(environment)) warnOfBatching(this, this.data);
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);
@@ -205,6 +206,18 @@ function checkImage(scope: Construct, uri: string): void {
   const { region } = Stack.of(scope);
   const known = Token.isUnresolved(region) ? undefined : region;
   refuseProblem(scope, 'image', imageProblem(uri, known));
+}
+
+/** Nothing leaves a container that is cut off from every network. */
+function checkCollector(
+  scope: Construct,
+  networkIsolation: boolean,
+  { SAGEMAKER_TFS_OTLP_ENDPOINT: endpoint }: Readonly<Record<string, string>>,
+): void {
+  if (endpoint === undefined || !networkIsolation) return;
+  const problem = `no span reaches ${endpoint} from a container with network isolation`;
+  const fix = `Give networkIsolation: false, or SAGEMAKER_TFS_TRACES: 'log' in its place`;
+  invalidProp(scope, 'environment.SAGEMAKER_TFS_OTLP_ENDPOINT', problem, fix);
 }
 
 function isBatched(environment: Readonly<Record<string, string>>): boolean {

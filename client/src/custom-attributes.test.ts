@@ -38,3 +38,14 @@ test('an answer is read back: commas, characters beyond ASCII, a percent sign of
   ).toEqual({ 'tfs-model-version': '1', note: 'a,bé', odd: '50%25 %ZZ=', flag: '' });
   expect(parseCustomAttributes('')).toEqual({});
 });
+
+test('the span of the caller, with its state, and nothing that is none', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  expect(formatCustomAttributes({ traceparent, tracestate: 'a=1,b=2' })).toBe(
+    `traceparent=${traceparent},tracestate=a=1%2Cb=2`,
+  );
+  expect(formatCustomAttributes({ tracestate: 'a=1' })).toBe('');
+  expect(() => formatCustomAttributes({ traceparent: '00-1-2-3' })).toThrow(
+    'traceparent is "00-1-2-3"',
+  );
+});

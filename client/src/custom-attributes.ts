@@ -28,6 +28,13 @@ export interface RequestAttributes {
   readonly outputs?: readonly string[];
   /** Asks for `tfs-timings` in the answer's custom attributes. */
   readonly timings?: boolean;
+  /**
+   * The caller's span (https://www.w3.org/TR/trace-context/), which the runtime's spans belong to: SageMaker drops the
+   * header of that name.
+   */
+  readonly traceparent?: string;
+  /** What vendors keep beside `traceparent`. */
+  readonly tracestate?: string;
   /** Further attributes, for the endpoint's own handler. */
   readonly others?: Readonly<Record<string, string>>;
 }
@@ -47,6 +54,8 @@ export function formatCustomAttributes(attributes: RequestAttributes): string {
     ['tfs-signature', attributes.signature],
     ['tfs-outputs', outputs?.length ? outputs.join(',') : undefined],
     ['tfs-timings', timings ? '1' : undefined],
+    ['traceparent', checkedParent(attributes.traceparent)],
+    ['tracestate', attributes.traceparent && attributes.tracestate],
     ...Object.entries(others ?? {}),
   ];
   const header = pairs
@@ -54,6 +63,17 @@ export function formatCustomAttributes(attributes: RequestAttributes): string {
     .join(',');
   checkCustomAttributes(header);
   return header;
+}
+
+/** @throws PredictionError BAD_OPTION for what is no `traceparent` */
+function checkedParent(parent: string | undefined): string | undefined {
+  if (parent === undefined || /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(parent)) {
+    return parent;
+  }
+  throw new PredictionError(
+    'BAD_OPTION',
+    `traceparent is ${JSON.stringify(parent)}. Write VERSION-TRACE-SPAN-FLAGS in lower hexadecimal digits, as W3C has it.`,
+  );
 }
 
 /** SageMaker passes visible ASCII alone, and a comma would end the value. */

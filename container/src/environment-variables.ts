@@ -527,6 +527,28 @@ const OBSERVABILITY = [
     description: 'Lowest severity that is logged. Every request is one line at `info`.',
   },
   {
+    name: 'SAGEMAKER_TFS_TRACES',
+    type: 'choice',
+    choices: ['off', 'log'],
+    default: 'off',
+    description:
+      "`log` writes each traced request's spans as one line of the log, in the JSON of OpenTelemetry's protocol.",
+  },
+  {
+    name: 'SAGEMAKER_TFS_OTLP_ENDPOINT',
+    type: 'text',
+    description:
+      'Base address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://collector:4318`: spans go to its `/v1/traces`. Not with network isolation. Unset: none.',
+  },
+  {
+    name: 'SAGEMAKER_TFS_TRACE_RATIO',
+    type: 'number',
+    default: '1',
+    maximum: 1,
+    description:
+      'Share of the requests that are traced, of those that name no `traceparent`; the others follow its flag.',
+  },
+  {
     name: 'SAGEMAKER_TFS_METRICS_PORT',
     type: 'integer',
     minimum: 0,

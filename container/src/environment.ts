@@ -56,6 +56,16 @@ export interface GraphOptions {
   readonly oneDnn: boolean | undefined;
 }
 
+/** Which requests are traced, and where their spans go. */
+export interface TraceOptions {
+  /** Whether spans are lines of the log. */
+  readonly log: boolean;
+  /** Base address of a collector; undefined: none. */
+  readonly otlpEndpoint: string | undefined;
+  /** Share of the requests without a parent that are traced, 0 to 1. */
+  readonly ratio: number;
+}
+
 /** The runtime's configuration. Times are milliseconds, sizes bytes. */
 export interface Environment {
   readonly port: number;
@@ -119,6 +129,8 @@ export interface Environment {
   /** Whether a bad record gets an error as its row; else the whole request is refused. */
   readonly answersBadRecords: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  /** Undefined if nothing is traced. */
+  readonly traces: TraceOptions | undefined;
   readonly metrics: {
     /** Undefined: `/metrics` is answered on SageMaker's port only. */
     readonly port: number | undefined;
@@ -160,6 +172,7 @@ export function readEnvironment(
   const environment = environmentOf(valuesOf(variables));
   checkPorts(environment);
   checkProcesses(environment);
+  checkTraces(environment);
   checkGraphOptions(environment.modelServer.graph, variables);
   return {
     environment,
@@ -273,12 +286,20 @@ function environmentOf(values: Values): Environment {
     answersBadRecords: values.SAGEMAKER_TFS_BAD_RECORD === 'answer',
     handlerErrors: values.SAGEMAKER_TFS_HANDLER_ERRORS,
     logLevel: values.SAGEMAKER_TFS_LOG_LEVEL,
+    traces: tracesOf(values),
     metrics: {
       port: values.SAGEMAKER_TFS_METRICS_PORT,
       cloudWatch: values.SAGEMAKER_TFS_CLOUDWATCH_METRICS,
       namespace: values.SAGEMAKER_TFS_METRICS_NAMESPACE,
     },
   };
+}
+
+function tracesOf(values: Values): TraceOptions | undefined {
+  const log = values.SAGEMAKER_TFS_TRACES === 'log';
+  const otlpEndpoint = values.SAGEMAKER_TFS_OTLP_ENDPOINT;
+  if (!log && otlpEndpoint === undefined) return undefined;
+  return { log, otlpEndpoint, ratio: values.SAGEMAKER_TFS_TRACE_RATIO };
 }
 
 function decodeLimitsOf(values: Values): DecodeLimits {
@@ -419,6 +440,16 @@ function checkProcesses({ multiModel, processes }: Environment): void {
   if (!multiModel || processes === 1) return;
   throw new EnvironmentError([
     `SAGEMAKER_TFS_PROCESSES is "${processes}"; a multi-model endpoint has one process, which knows what is loaded`,
+  ]);
+}
+
+function checkTraces({ traces }: Environment): void {
+  const endpoint = traces?.otlpEndpoint;
+  if (endpoint === undefined) return;
+  const isHttp = URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol);
+  if (isHttp && !/[?#]/.test(endpoint)) return;
+  throw new EnvironmentError([
+    `SAGEMAKER_TFS_OTLP_ENDPOINT is "${endpoint}"; it must be an address such as http://collector:4318`,
   ]);
 }
 

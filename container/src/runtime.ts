@@ -16,6 +16,7 @@ import { chooseModels } from './models/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
 import type { Metrics } from './observability/metrics.ts';
+import { Tracer } from './observability/tracer.ts';
 import { handedConnections } from './processes/handed-connections.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
@@ -65,6 +66,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const close = async (graceMs = environment.limits.shutdownTimeoutMs) => {
     await Promise.all(servers.map((server) => server.close(graceMs)));
     services.cloudWatch?.close();
+    await services.tracer?.close();
     await host.stop();
   };
   const open = async () => {
@@ -254,6 +256,7 @@ function servicesOf(
     cloudWatch: environment.metrics.cloudWatch
       ? new CloudWatchMetrics(log, environment.metrics.namespace)
       : undefined,
+    tracer: environment.traces && new Tracer(log, environment.traces),
     ...rest,
   };
 }

@@ -132,6 +132,19 @@ describe('a model', () => {
     expect(() => testModel(stack, { modelData }, 'Other')).toThrow(/Write 'a\/'/);
   });
 
+  test('that would send spans out of isolation', () => {
+    const stack = testStack();
+    const environment = { SAGEMAKER_TFS_OTLP_ENDPOINT: 'http://collector:4318' };
+    expect(() => testModel(stack, { environment })).toThrow(
+      /environment\.SAGEMAKER_TFS_OTLP_ENDPOINT: no span reaches .* networkIsolation: false/,
+    );
+    testModel(stack, { environment, networkIsolation: false }, 'Open');
+    const wrong = { SAGEMAKER_TFS_OTLP_ENDPOINT: 'collector' };
+    expect(() =>
+      testModel(stack, { environment: wrong, networkIsolation: false }, 'Wrong'),
+    ).toThrow(/it must be an address such as/);
+  });
+
   test('in an image that is not in ECR', () => {
     const stack = testStack();
     expect(() => testModel(stack, { image: ServingImage.fromUri('nginx:1') })).toThrow(

@@ -1,8 +1,11 @@
 /** Records each request when it is over: one line of the log, and the metrics. */
 import { type ErrorCode, ServingError } from '../errors.ts';
+import { CUSTOM_ATTRIBUTES_HEADER, traceAttributes } from '../inference/custom-attributes.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { RequestSample } from '../observability/metrics.ts';
+import type { TracedRequest } from '../observability/spans.ts';
 import type { Stopwatch, Timings } from '../observability/timings.ts';
+import type { TraceHeaders } from '../observability/tracer.ts';
 import type { Exchange, Outcome } from './server.ts';
 import type { Services } from './services.ts';
 
@@ -21,7 +24,7 @@ export function recordRequest(
   exchange: Exchange,
   stopwatch: Stopwatch,
 ): RequestRecord {
-  const { metrics, cloudWatch } = services;
+  const { metrics, cloudWatch, tracer } = services;
   const record: RequestRecord = { inference: undefined, requestBytes: undefined };
   metrics.started();
   exchange.onFinish((outcome) => {
@@ -37,9 +40,36 @@ export function recordRequest(
     };
     metrics.finished(sample);
     cloudWatch?.finished(sample);
+    tracer?.finished(tracedOf(exchange, sample, outcome, stopwatch), traceHeaders(exchange));
     writeLine(services, exchange, sample, outcome);
   });
   return record;
+}
+
+/** The request as its spans see it. */
+function tracedOf(
+  exchange: Exchange,
+  { contentType: _, ...sample }: RequestSample,
+  { error }: Outcome,
+  stopwatch: Stopwatch,
+): TracedRequest {
+  return {
+    ...sample,
+    requestId: exchange.id,
+    path: exchange.request.url?.split('?', 1)[0] ?? '',
+    startedAt: stopwatch.startedAt,
+    milliseconds: stopwatch.elapsed(),
+    errorCode: error instanceof ServingError ? error.code : undefined,
+  };
+}
+
+/** SageMaker drops the headers of W3C: the custom attributes carry them, and come first. */
+function traceHeaders({ request: { headers } }: Exchange): TraceHeaders {
+  const attributes = [headers[CUSTOM_ATTRIBUTES_HEADER.toLowerCase()] ?? ''].flat().join(',');
+  const carried = traceAttributes(attributes);
+  if (carried.traceparent !== undefined) return carried;
+  const own = (name: string) => [headers[name] ?? []].flat().join(',') || undefined;
+  return { traceparent: own('traceparent'), tracestate: own('tracestate') };
 }
 
 function writeLine(

@@ -8,6 +8,7 @@ import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import type { CloudWatchMetrics } from '../observability/cloudwatch.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { MetricsPage } from '../observability/metrics-page.ts';
+import type { Tracer } from '../observability/tracer.ts';
 
 /** What the routes share. */
 export interface Services {
@@ -31,6 +32,8 @@ export interface Services {
   readonly metricsPage: MetricsPage;
   /** Undefined unless asked for. */
   readonly cloudWatch: CloudWatchMetrics | undefined;
+  /** Undefined unless asked for. */
+  readonly tracer: Tracer | undefined;
   /** Where TensorFlow Serving is, for handlers that call it themselves; undefined if it does not run. */
   readonly endpoint: ModelServerEndpoint | undefined;
 }

@@ -59,6 +59,13 @@ export function parseRequestAttributes(header: string): RequestAttributes {
   };
 }
 
+/** The caller's span, `traceparent` and `tracestate`, of a header of any form. */
+export function traceAttributes(header: string) {
+  const pairs = header.split(',').map((pair) => keyAndValue(pair));
+  const named = (wanted: string) => pairs.find(([name]) => name === wanted)?.[1] || undefined;
+  return { traceparent: named('traceparent'), tracestate: named('tracestate') };
+}
+
 /** Each name once: TensorFlow refuses a call that asks for an output twice. */
 function outputNames(list: string): readonly string[] {
   const names = list.split(',').map((name) => name.trim());

@@ -23,6 +23,16 @@ export class Stopwatch {
   #lastPredict: number | undefined;
   #end: number | undefined;
 
+  /** When it was started, in milliseconds since 1970. */
+  get startedAt(): number {
+    return performance.timeOrigin + this.#start;
+  }
+
+  /** Milliseconds since then. */
+  elapsed(): number {
+    return performance.now() - this.#start;
+  }
+
   received(): void {
     this.#received = performance.now();
     this.#ready = this.#received;
