@@ -28,6 +28,7 @@ SECTIONS = (
     arrays.digits,
     archives.archives,
     images.images,
+    images.gray,
     documents.rest_published,
     documents.rest_generated,
     documents.json_values,

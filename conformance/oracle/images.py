@@ -5,7 +5,7 @@ import io
 import numpy as np
 import tensorflow as tf
 from common import FULL, b64, rng
-from pictures import kinds, photo
+from pictures import gammas, kinds, photo
 from PIL import Image, ImageOps
 
 METHODS = [("nearest", False), ("area", False), *((m, a) for m in ("bilinear", "bicubic", "lanczos3") for a in (False, True))]
@@ -71,3 +71,17 @@ def is_cut(decoded, width, method):
     """Whether Pillow, which rounds to 8 bits between its two passes, cuts overshoots of the first by more than the tolerance."""
     first = tf.image.resize(decoded, (decoded.shape[0], width), method=method, antialias=True).numpy()
     return first.min() < -2 or first.max() > 257
+
+
+def gray():
+    """Pictures of one channel: JPEG's own gray, and what TensorFlow's PNG reader makes of colors."""
+    for size in SIZES:
+        pixels = photo(*size)
+        for kind, data, tolerance in (*kinds(pixels), *gammas(pixels)):
+            if not kind.startswith(("PNG", "JPEG")) or tolerance or "EXIF" in kind:
+                continue
+            options = {"dct_method": "INTEGER_FAST"} if kind.startswith("JPEG") else {}
+            decode = tf.io.decode_jpeg if options else tf.io.decode_png
+            decoded = decode(data, channels=1, **options).numpy()
+            height, width = decoded.shape[:2]
+            yield {"kind": kind, "data": b64(data), "height": height, "width": width, "channels": "gray", "antialias": False, "method": "", "tolerance": 16 if "16" in kind else 0, "pixels": b64(decoded)}

@@ -132,6 +132,20 @@ def packed_gray(gray, bits):
     return png(gray.shape[1], gray.shape[0], bits, 0, 0, b"".join(b"\0" + row.tobytes() for row in packed))
 
 
+def gammas(pixels):
+    """PNGs with chunks that declare a gamma: by themselves, several, without a meaning, behind the pixels."""
+    plain = saved(Image.fromarray(pixels), "PNG")
+    clear = saved(Image.fromarray(np.dstack([pixels, pixels[..., 0]])), "PNG")
+    srgb, odd = chunk(b"sRGB", b"\0"), chunk(b"sRGB", b"\x09")
+    values = (0, 1, 15, 16, 1000, 30000, 45455, 94999, 95000, 100000, 105000, 105001, 220000, 625000000, 2**31 - 1, 2**32 - 1)
+    gamma = {value: chunk(b"gAMA", struct.pack(">I", value)) for value in values}
+    several = ([srgb], [odd], [gamma[100000], srgb], [srgb, gamma[100000]], [gamma[0], srgb], [srgb, gamma[0]], [gamma[0], gamma[30000]], [gamma[30000], gamma[45455]], [odd, srgb], [odd, gamma[30000]], [gamma[30000], odd], [chunk(b"gAMA", b"\0\0\xb1")])
+    for index, chunks in enumerate((*([value] for value in gamma.values()), *several)):
+        yield f"PNG of gamma {index}", plain[:33] + b"".join(chunks) + plain[33:], 0
+        yield f"PNG of gamma {index} with alpha", clear[:33] + b"".join(chunks) + clear[33:], 0
+    yield "PNG of a gamma too late", plain[:-12] + srgb + plain[-12:], 0
+
+
 def gifs(picture):
     still = picture.quantize(128)
     turned = picture.rotate(90).resize(picture.size)

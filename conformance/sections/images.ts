@@ -8,6 +8,7 @@ async function differsAsImage(given: Case): Promise<string | undefined> {
     width: given.width as number,
     height: given.height as number,
     antialias: given.antialias as boolean,
+    ...(given.channels === 'gray' ? { channels: 'gray' as const } : {}),
     ...(given.method ? { interpolation: given.method as Interpolation['interpolation'] } : {}),
   });
   const expected = bytesOf(given.pixels);
@@ -28,6 +29,13 @@ export const images: readonly Section[] = [
     reference: 'TensorFlow, Pillow',
     tolerance:
       'decoded: equal, CMYK within 4, YCCK within 6; resized: within 1 of 255 of TensorFlow, within 2 of Pillow',
+    differs: differsAsImage,
+  },
+  {
+    file: 'gray',
+    title: 'JPEGs and PNGs as gray, PNGs with a gamma among them',
+    reference: 'TensorFlow',
+    tolerance: 'equal, PNGs of 16 bits within 16',
     differs: differsAsImage,
   },
 ];

@@ -1,23 +1,14 @@
 /** Pictures that are made to cost more than they show. */
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { ServingError } from '../errors.ts';
 import { failure } from '../testing/serving-failure.ts';
 import { decodeImage } from './decode-image.ts';
 import { pngForPixels } from './png-chunks.ts';
-import { gradient } from './test-pictures.ts';
+import { pngChunk as chunk, gradient } from './test-pictures.ts';
 
 const { maxImageSide, maxPngChunks } = DEFAULT_DECODE_LIMITS;
-
-function chunk(type: string, data: Uint8Array = new Uint8Array(0)): Buffer {
-  const bytes = Buffer.alloc(12 + data.length);
-  bytes.writeUInt32BE(data.length, 0);
-  bytes.write(type, 4, 'latin1');
-  bytes.set(data, 8);
-  bytes.writeUInt32BE(crc32(bytes.subarray(4, 8 + data.length)), 8 + data.length);
-  return bytes;
-}
 
 /** The PNG with chunks put behind its IHDR, or before its IEND. */
 function withChunks(png: Buffer, chunks: readonly Uint8Array[], where: 'first' | 'last'): Buffer {

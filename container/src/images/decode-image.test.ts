@@ -7,7 +7,7 @@ import { failure } from '../testing/serving-failure.ts';
 import { decodeImage } from './decode-image.ts';
 import { fitPicture } from './fit-picture.ts';
 import { imageLimits, setImageLimits } from './image-limits.ts';
-import { gradient, largestDifference, pixelAt, plain } from './test-pictures.ts';
+import { gradient, largestDifference, pixelAt, plain, pngChunk } from './test-pictures.ts';
 
 describe('formats', () => {
   const picture = gradient(40, 30);
@@ -130,17 +130,43 @@ describe('channels', () => {
     );
   });
 
-  test('gray is rounded to the nearest, as in Pillow; TensorFlow drops the fraction', async () => {
-    // Of Pillow 13.0.0, convert('L'). TensorFlow 2.21.0, decode_png(channels=1): 62, 120, 18, 105.
-    for (const [[r, g, b], expected] of [
-      [[17, 57, 211], 63],
-      [[200, 100, 20], 121],
-      [[1, 2, 150], 19],
-      [[250, 52, 1], 105],
-    ] as const) {
+  const COLORS = [
+    [17, 57, 211],
+    [200, 100, 20],
+    [1, 2, 150],
+    [250, 52, 1],
+    [90, 90, 90],
+  ] as const;
+
+  const gamma = (value: number) => {
+    const content = Buffer.alloc(4);
+    content.writeUInt32BE(value);
+    return pngChunk('gAMA', content);
+  };
+
+  // Of TensorFlow 2.21.0, decode_png(channels=1).
+  test.each([
+    ['without a gamma', [], [62, 120, 18, 105, 90]],
+    ['with sRGB', [pngChunk('sRGB', Buffer.of(0))], [89, 136, 56, 149, 90]],
+    ['with a gamma', [gamma(30_000)], [113, 146, 78, 174, 90]],
+    ['with a gamma of 1', [gamma(105_000)], [62, 120, 18, 105, 90]],
+    ['with both', [gamma(30_000), pngChunk('sRGB', Buffer.of(1))], [89, 136, 56, 149, 90]],
+    ['with a gamma of 0', [gamma(0)], [62, 120, 18, 105, 90]],
+  ])("gray from a PNG is TensorFlow's: %s", async (_, chunks, expected) => {
+    for (const [index, [r, g, b]] of COLORS.entries()) {
+      const png = await plain(8, 8, r, g, b).png().toBuffer();
+      const bytes = Buffer.concat([png.subarray(0, 33), ...chunks, png.subarray(33)]);
+      const picture = await decodeImage(bytes, { channels: 'gray' });
+      expect(pixelAt(picture, 3, 3)).toEqual([expected[index]]);
+    }
+  });
+
+  test('gray of other formats is rounded, as in Pillow', async () => {
+    // Of Pillow 13.0.0, convert('L').
+    for (const [index, expected] of [63, 121, 19, 105, 90].entries()) {
+      const [r, g, b] = COLORS[index] as (typeof COLORS)[0];
       const picture = plain(8, 8, r, g, b);
       for (const bytes of [
-        await picture.clone().png().toBuffer(),
         await picture.clone().webp({ lossless: true }).toBuffer(),
         await picture.clone().tiff({ compression: 'lzw' }).toBuffer(),
       ]) {

@@ -22,6 +22,7 @@ import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
 import type { ResizeMode } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
+import { pngGray } from './png-gray.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
 import { checkTiffSamples } from './tiff-directory.ts';
@@ -33,7 +34,7 @@ export interface DecodeImageOptions {
   readonly width?: number | undefined;
   /** Pixels. Default: the picture's own. */
   readonly height?: number | undefined;
-  /** Default: `rgb`. `gray` is Rec. 601 luma, as JPEG's own. */
+  /** Default: `rgb`. `gray` is Rec. 601 luma: JPEG's own, `tf.io.decode_png(channels=1)`, else rounded. */
   readonly channels?: 'rgb' | 'bgr' | 'gray';
   /** Default: `stretch`. */
   readonly resize?: ResizeMode;
@@ -93,7 +94,9 @@ export async function decodeImage(
     checkSides(declaredSize(bytes, format), limits);
     if (format === 'tiff') checkTiffSamples(bytes);
     const needed = format === 'png' ? pngForPixels(bytes, limits) : bytes;
-    const decode = async () => fit(await decodeWithSharp(needed, options), options, room);
+    const toPixels =
+      format === 'png' && options.channels === 'gray' ? decodeGrayPng : decodeWithSharp;
+    const decode = async () => fit(await toPixels(needed, options), options, room);
     return inTurn(decode, options.signal);
   }
   const header = readJpegHeader(bytes);
@@ -278,6 +281,10 @@ async function decompressLater(
   } catch {
     return undefined;
   }
+}
+
+async function decodeGrayPng(png: Uint8Array, options: DecodeImageOptions): Promise<Pixels> {
+  return pngGray(await decodeWithSharp(png, { ...options, channels: 'rgb' }), png);
 }
 
 async function decodeWithSharp(

@@ -1,4 +1,5 @@
 /** Pictures for tests, made by sharp. */
+import { crc32 } from 'node:zlib';
 import jpegTurbo from '@julusian/jpeg-turbo';
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import sharp, { type Sharp } from 'sharp';
@@ -73,4 +74,14 @@ export function sizeByLibjpeg(bytes: Buffer): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A chunk of a PNG, with its checksum. */
+export function pngChunk(type: string, data: Uint8Array = new Uint8Array(0)): Buffer {
+  const bytes = Buffer.alloc(12 + data.length);
+  bytes.writeUInt32BE(data.length, 0);
+  bytes.write(type, 4, 'latin1');
+  bytes.set(data, 8);
+  bytes.writeUInt32BE(crc32(bytes.subarray(4, 8 + data.length)), 8 + data.length);
+  return bytes;
 }
