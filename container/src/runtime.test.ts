@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundledProgram } from '../../test/bundled-program.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { heldHandler } from './testing/held-handler.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from './testing/model-server-bin.ts';
 import {
@@ -110,19 +112,17 @@ describe('the life of a container', () => {
   });
 
   test('SIGTERM lets a request in flight finish', async () => {
-    const slow = `export async function handler(data, { log }) {
-      log.info('begun');
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      return { done: true };
-    }`;
+    const release = join(tmpdir(), `release-${randomUUID()}`);
     const runtime = await start({
       copies: { half_plus_two: halfPlusTwo },
-      files: { 'code/inference.mjs': slow },
+      files: { 'code/inference.mjs': heldHandler(release) },
     });
     await runtime.ready();
     const response = invoke(runtime, '{}');
     await until(() => runtime.log().some(({ msg }) => msg === 'begun'));
     const exit = runtime.end('SIGTERM');
+    await until(() => runtime.output().includes('finishing what is in flight'));
+    await writeFile(release, '');
     expect(await (await response).json()).toEqual({ done: true });
     expect(await exit).toBe(0);
   });

@@ -111,13 +111,18 @@ test('a call that waits is dropped where its time is up, and never sent', async 
   expect(calls.seen).toEqual(['first', 'last']);
 });
 
-test('an abandoned call keeps its place until the server has ended it', async () => {
-  const calls = await poolOnStub({ maxInFlight: 1 });
+/** A call whose client goes once the server has it. */
+async function abandonCall(calls: Awaited<ReturnType<typeof poolOnStub>>): Promise<void> {
   const gone = new AbortController();
   const abandoned = call(calls, 'abandoned', gone.signal);
   await until(() => calls.open.length === 1);
   gone.abort(new Error('the client has gone'));
   await expect(abandoned).rejects.toThrow('the client has gone');
+}
+
+test('an abandoned call keeps its place until the server has ended it', async () => {
+  const calls = await poolOnStub({ maxInFlight: 1 });
+  await abandonCall(calls);
   const next = call(calls, 'next');
   expect(calls.pool.instances[0]?.inFlight).toBe(1);
   expect(calls.seen).toEqual(['abandoned']);
@@ -129,11 +134,7 @@ test('an abandoned call keeps its place until the server has ended it', async ()
 
 test('an abandoned call gives its place back where the connection ends', async () => {
   const calls = await poolOnStub({ maxInFlight: 1 });
-  const gone = new AbortController();
-  const abandoned = call(calls, 'abandoned', gone.signal);
-  await until(() => calls.open.length === 1);
-  gone.abort(new Error('the client has gone'));
-  await expect(abandoned).rejects.toThrow('the client has gone');
+  await abandonCall(calls);
   calls.stub.die();
   await until(() => calls.pool.instances[0]?.inFlight === 0);
   expect(calls.seen).toEqual(['abandoned']);

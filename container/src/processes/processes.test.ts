@@ -1,9 +1,14 @@
 /** Several processes, and TensorFlow in them: crashes, restarts, the end, metrics, batching, memory. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { heldHandler } from '../testing/held-handler.ts';
 import { createModelDir, type ModelDirContents } from '../testing/model-dir.ts';
 import { freePorts } from '../testing/ports.ts';
 import {
@@ -101,17 +106,15 @@ describe.each([
 
 describe('the end', () => {
   test('SIGTERM lets what is in flight finish, in every process', async () => {
-    const slow = `export async function handler(data, { log }) {
-      log.info('begun');
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      return { done: true };
-    }`;
-    const contents = { ...halfPlusTwo, files: { 'code/inference.mjs': slow } };
+    const release = join(tmpdir(), `release-${randomUUID()}`);
+    const contents = { ...halfPlusTwo, files: { 'code/inference.mjs': heldHandler(release) } };
     const runtime = await start(contents, { ...IN_PROCESS, ...TWO });
     await runtime.ready();
     const responses = Promise.all(Array.from({ length: 6 }, () => invoke(runtime)));
     await until(() => begun(runtime) === 6);
     const exit = runtime.end('SIGTERM');
+    await until(() => runtime.output().includes('finishing what is in flight'));
+    await writeFile(release, '');
     for (const response of await responses) expect(await response.json()).toEqual({ done: true });
     expect(await exit).toBe(0);
   });

@@ -187,13 +187,16 @@ describe('Classify and Regress', () => {
   };
   const regressMessages = { request: RegressionRequestSchema, response: RegressionResponseSchema };
 
+  const firstVersion = (signatureName: string) =>
+    ({
+      name: half.name,
+      signatureName,
+      versionChoice: { case: 'version', value: { value: 1n } },
+    }) as const;
+
   test('Classify gives a class with a score for each example', async () => {
     const reply = await client.message(GRPC_METHODS.classify, classifyMessages, {
-      modelSpec: {
-        name: half.name,
-        signatureName: 'classify_x_to_y',
-        versionChoice: { case: 'version', value: { value: 1n } },
-      },
+      modelSpec: firstVersion('classify_x_to_y'),
       input: { kind: { case: 'exampleList', value: { examples: [example(20), example(10)] } } },
     });
     const scores = reply.result?.classifications.map(({ classes }) =>
@@ -204,11 +207,7 @@ describe('Classify and Regress', () => {
 
   test('Regress gives a value for each example, with features of the context', async () => {
     const reply = await client.message(GRPC_METHODS.regress, regressMessages, {
-      modelSpec: {
-        name: half.name,
-        signatureName: 'regress_x_to_y',
-        versionChoice: { case: 'version', value: { value: 1n } },
-      },
+      modelSpec: firstVersion('regress_x_to_y'),
       input: {
         kind: {
           case: 'exampleListWithContext',

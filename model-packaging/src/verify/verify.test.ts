@@ -145,6 +145,18 @@ describe('a sample with what is sent with it', () => {
     inputs: { x: [[1, 2, 3]] },
   });
 
+  /** A runtime that answers everything; what it was asked is added to `sent`. */
+  const answering =
+    (sent: SampleRequest[]) => async (_: unknown, requests: readonly SampleRequest[]) => {
+      sent.push(...requests);
+      return requests.map(() => ({
+        status: 200,
+        contentType: '',
+        body: Buffer.of(),
+        latencyMs: 1,
+      }));
+    };
+
   test.each([
     ['application/json', true],
     ['Application/JSON; charset=utf-8', true],
@@ -155,15 +167,7 @@ describe('a sample with what is sent with it', () => {
     const sent: SampleRequest[] = [];
     const { versions } = await verify('multi_signature', {
       samples: [{ file, ...(contentType && { contentType }), accept: 'application/x-npy' }],
-      runThroughRuntime: async (_, requests) => {
-        sent.push(...requests);
-        return requests.map(() => ({
-          status: 200,
-          contentType: '',
-          body: Buffer.of(),
-          latencyMs: 1,
-        }));
-      },
+      runThroughRuntime: answering(sent),
     });
     const tried = versions[0]?.signatures.filter(({ sample }) => sample === file);
     expect(tried?.map(({ signature }) => signature)).toEqual(isTensors ? ['linear'] : []);
@@ -184,15 +188,7 @@ describe('a sample with what is sent with it', () => {
     const sent: SampleRequest[] = [];
     const { versions } = await verify('multi_signature', {
       samples: [{ file, customAttributes: 'tfs-signature=linear' }],
-      runThroughRuntime: async (_, requests) => {
-        sent.push(...requests);
-        return requests.map(() => ({
-          status: 200,
-          contentType: '',
-          body: Buffer.of(),
-          latencyMs: 1,
-        }));
-      },
+      runThroughRuntime: answering(sent),
     });
     expect(versions[0]?.signatures.map(({ sample }) => sample)).not.toContain(file);
     expect(sent).toMatchObject([{ customAttributes: 'tfs-signature=linear' }]);
