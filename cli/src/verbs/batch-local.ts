@@ -113,7 +113,7 @@ function addRequestOptions(local: Command): void {
     .option(
       '--max-failure-percent <number>',
       'failed inputs of those tried, in percent, that end the job',
-      wholeNumber(0),
+      wholeNumber(0, 100),
       DEFAULT_SETTINGS.maxFailurePercent,
     );
 }

@@ -128,7 +128,7 @@ function addMachine(start: Command): void {
     .option(
       '--max-failure-percent <number>',
       'inputs of a shard whose failure stops the run',
-      wholeNumber(0),
+      wholeNumber(0, 100),
     )
     .option(
       '--budget-instance-hours <number>',

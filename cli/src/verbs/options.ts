@@ -2,26 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 
-/** A whole number from `least` on. */
-export function wholeNumber(least = 1): (text: string) => number {
+/** A whole number from `least` on, and up to `most` where there is a limit. */
+export function wholeNumber(least = 1, most?: number): (text: string) => number {
+  const range = most === undefined ? `from ${least} on` : `from ${least} to ${most}`;
   return (text) => {
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least) {
-      throw new InvalidArgumentError(`${text} is not a whole number from ${least} on.`);
-    }
-    return value;
+    const isInside = value >= least && (most === undefined || value <= most);
+    // Number('') is 0: an unset variable of a script.
+    if (text.trim() !== '' && Number.isInteger(value) && isInside) return value;
+    throw new InvalidArgumentError(`${text || 'nothing'} is not a whole number ${range}.`);
   };
 }
 
-/** Highest TCP port. */
-const MAX_PORT = 65_535;
-
 /** A TCP port to listen on. */
-export function port(text: string): number {
-  const value = wholeNumber()(text);
-  if (value <= MAX_PORT) return value;
-  throw new InvalidArgumentError(`${text} is not a port; the highest is ${MAX_PORT}.`);
-}
+export const port = wholeNumber(1, 65_535);
 
 /** A share, from 0 exclusive to 1. */
 export function share(text: string): number {

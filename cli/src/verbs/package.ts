@@ -64,7 +64,7 @@ export function addPackage(program: Command): void {
       list,
     )
     .addOption(new Option('--no-verify', 'do not run the packaged model'))
-    .option('--level <number>', 'gzip level, 0 to 9 (default: 6)', wholeNumber(0))
+    .option('--level <number>', 'gzip level, 0 to 9 (default: 6)', wholeNumber(0, 9))
     .option('--json', 'print the result as JSON')
     .action(packageVerb);
 }
