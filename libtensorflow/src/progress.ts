@@ -11,6 +11,8 @@ export interface Progress {
   stop(): void;
 }
 
+/** Columns of the bar, so that a line with rate, time left and failures fits 80 columns. */
+const BAR = 20;
 /** Milliseconds between lines where the stream is no terminal. */
 const LINE_EVERY = 5_000;
 
@@ -28,6 +30,7 @@ function liveBar(label: string, total: number, stream: NodeJS.WriteStream): Prog
     format: '  {label} {bar} {percentage}% {value}/{total} {note}',
     barCompleteChar: '█',
     barIncompleteChar: '░',
+    barsize: BAR,
     hideCursor: true,
     stream,
     // It would take SIGINT from the program, which then could not be interrupted.

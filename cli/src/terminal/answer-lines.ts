@@ -9,6 +9,7 @@ import {
 } from '../../../playground/src/answer/classes.ts';
 import { figure } from '../../../playground/src/answer/statistics.ts';
 import { ms } from '../output/print.ts';
+import { bar } from './bar.ts';
 import { fitted, type Style, shortBytes } from './style.ts';
 
 /** Classes, boxes, tensors and lines of text that are shown. */
@@ -17,7 +18,6 @@ const SHOWN = { classes: 5, boxes: 10, tensors: 20, lines: 20 };
 const NAME = 24;
 /** Elements of a tensor at its line's end. */
 const VALUES = 8;
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** The lines of an answer, each in the style's width. @param milliseconds that it took */
 export function answerLines(answer: Answer, milliseconds: number, style: Style): string[] {
@@ -65,12 +65,6 @@ function classLines({ classes }: Classes, width: number): string[] {
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-
-/** A bar of `share` of `room` columns, in eighths of a column. */
-function bar(share: number, room: number): string {
-  const eighths = Math.round(Math.min(1, Math.max(0, share || 0)) * room * 8);
-  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
-}
 
 /** Boxes, best first, with their corners as shares of the picture. */
 function boxLines(boxes: readonly Box[]): string[] {

@@ -1,5 +1,6 @@
-/** `invoke`, `inspect`, `package` and `doctor` as people see them: over a pseudo-terminal, before real models. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+/** Verbs as people see them: over a pseudo-terminal, before real models. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { prepareModelRoot } from '../serving/model-root.ts';
@@ -129,4 +130,65 @@ test('doctor: by what it is for, with fixes', async () => {
   expect(widest(text)).toBeLessThanOrEqual(80);
   const found = await shown(['doctor'], { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });
   expect(found.text).toMatch(/✓ AWS credentials +found/);
+});
+
+describe('work on many requests', () => {
+  const samples = ['00000-7.jpg', '00100-6.png', '00200-3.jpg'];
+  beforeAll(() => {
+    mkdirSync(join(work, 'many in'));
+    for (const name of samples) {
+      cpSync(join(DIGITS, 'samples', name), join(work, 'many in', name));
+    }
+    for (const name of ['bad-1.jpg', 'bad-2.jpg']) {
+      writeFileSync(join(work, 'many in', name), 'no picture');
+    }
+  });
+  const digits = [join(DIGITS, 'model'), join(DIGITS, 'inference.ts')] as const;
+  const address = (text: string) =>
+    steady(text)
+      .replace(/http:[^ ]+/g, 'URL')
+      .replace(/\d+\/s/g, 'N/s');
+
+  test('batch local: a bar, failures by their reasons, and the command that retries them', async () => {
+    await answers(digits, async (url) => {
+      const args = ['batch', 'local', 'many in', '--url', url, '--out', 'out'];
+      const view = await shown(args);
+      expect(view.status).toBe(1);
+      const screen = view.text.slice(view.text.indexOf('✗'));
+      expect(address(screen)).toMatchSnapshot();
+      expect(view.raw).toMatch(/inputs .*█.* 5\/5 .*2 failed/);
+      // The command of the screen, once its inputs are right.
+      for (const name of ['bad-1.jpg', 'bad-2.jpg']) {
+        cpSync(join(work, 'many in', samples[0] as string), join(work, 'many in', name));
+      }
+      const [, command = ''] = /Retry {2}sagemaker-tfs (.*)/.exec(view.text) ?? [];
+      const words = execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' });
+      const again = await shown(words.trimEnd().split('\n'));
+      expect(address(again.text)).toContain('✓ 2 of 2 inputs have an output');
+      const plain = await shown(args, { NO_COLOR: '1' });
+      expect(plain.text).toContain('5 done before');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
+      expect(plain.raw).not.toMatch(/\x1b\[\d+m/);
+    });
+  });
+
+  test('bench and tune: a row for each transport and setting, in 80 columns', async () => {
+    await answers(digits, async (url) => {
+      const file = join('many in', samples[0] as string);
+      const bench = ['bench', file, '--url', url, '--requests', '4', '--transport', 'grpc', 'rest'];
+      const measured = await shown(bench);
+      const screenOf = measured.text.slice(measured.text.indexOf('✓'));
+      const row = /^( {2}(?:grpc|rest)) +(?:[\d.]+ +){7}[\d.]+ k?B$/gm;
+      expect(screenOf.replace(row, '$1 FIGURES').replace(/ {2,}/g, '  ')).toMatchSnapshot();
+      const tune = ['tune', file, '--url', url, '--seconds', '1', '--max-concurrency', '2'];
+      const tuned = await shown(tune);
+      const rows = tuned.text.slice(tuned.text.indexOf('  a request'));
+      expect(rows).toMatch(/❯ .*█{13,}/);
+      expect(rows).toMatch(/✓ run with [12] in flight, 1 a request, as it is/);
+      for (const screen of [screenOf, rows]) {
+        expect(widest(screen)).toBeLessThanOrEqual(80);
+      }
+      expect(JSON.parse((await shown([...bench, '--json', '--quiet'])).text)).toHaveLength(2);
+    });
+  });
 });

@@ -9,7 +9,7 @@ import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
-import { printResult, printText, table } from '../output/print.ts';
+import { printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { wholeNumber } from './options.ts';
 
@@ -127,7 +127,7 @@ async function batchLocal(folder: string, options: BatchLocalOptions): Promise<v
   const abort = new AbortController();
   onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
   const result = await run(folder, options, abort);
-  if (!options.json) printText(describeResult(result));
+  if (!options.json) await print(result);
   if (result.missing > 0) {
     throw new CommandError(
       'BATCH_INCOMPLETE',
@@ -136,6 +136,13 @@ async function batchLocal(folder: string, options: BatchLocalOptions): Promise<v
     );
   }
   if (options.json) printResult(true, result, () => '');
+}
+
+/** For people in a terminal a view; a pipe gets the text. */
+async function print(result: JobResult): Promise<void> {
+  if (!process.stdout.isTTY) return printText(describeResult(result));
+  const { jobLines } = await import('../terminal/job-lines.ts');
+  printStyled((style) => jobLines(result, process.argv.slice(2), style));
 }
 
 async function run(

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { cannotRead } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
-import { ms, printResult, table } from '../output/print.ts';
+import { ms, printResult, printStyled, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import type { TransportResult } from '../serving/measure.ts';
 import { wholeNumber } from './options.ts';
@@ -71,9 +71,13 @@ async function bench(file: string, options: BenchOptions): Promise<void> {
       .finally(() => bar.stop());
     results.push(result);
   }
-  printResult(options.json, results, () => describe(results));
+  if (process.stdout.isTTY && !options.json) {
+    const { benchLines } = await import('../terminal/bench-lines.ts');
+    printStyled((style) => benchLines(results, options, style));
+  } else printResult(options.json, results, () => describe(results));
 }
 
+/** In a pipe. */
 function describe(results: readonly TransportResult[]): string {
   return table(
     ['transport', 'mean ms', 'P50', 'P90', 'P95', 'P99', 'first', 'requests/s', 'answer bytes'],

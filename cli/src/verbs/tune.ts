@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
-import { ms, printResult, printText, table } from '../output/print.ts';
+import { ms, printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import type { Samples } from '../tune/load.ts';
 import type { Point, ServerSettings } from '../tune/point.ts';
+import { serverText } from '../tune/server-text.ts';
 import { list, wholeNumber } from './options.ts';
 
 interface Options {
@@ -107,7 +108,7 @@ async function run(samples: string[], options: Options): Promise<void> {
     options.maxLatency,
   );
   if (options.chart) await draw(options.chart, points);
-  if (!options.json) printText(describe(points, knee));
+  if (!options.json) await print(points, knee);
   if (!knee && points.some(({ concurrency }) => concurrency !== undefined)) {
     throw new CommandError('NO_KNEE', 'no setting met --max-latency without errors.', {
       details: { points },
@@ -198,16 +199,18 @@ async function draw(file: string, points: readonly Point[]): Promise<void> {
   await writeFile(file, `${lineChart('Throughput against latency', axes, series)}\n`);
 }
 
+/** For people in a terminal a view; a pipe gets the table. */
+async function print(points: readonly Point[], knee: Point | undefined): Promise<void> {
+  if (!process.stdout.isTTY) return printText(describe(points, knee));
+  const { tuneLines } = await import('../terminal/tune-lines.ts');
+  printStyled((style) => tuneLines(points, knee, style));
+}
+
 function seriesOf({ where, server, batchSize }: Point): string {
   return `${where}, ${serverText(server)}, ${batchSize} a request`;
 }
 
-function serverText(server: ServerSettings | undefined): string {
-  if (!server) return 'as it is';
-  const batching = server.maxBatchSize > 0 ? `batches of ${server.maxBatchSize}` : 'no batching';
-  return server.decodeThreads > 0 ? `${batching}, ${server.decodeThreads} threads` : batching;
-}
-
+/** In a pipe. */
 function describe(points: readonly Point[], knee: Point | undefined): string {
   const rows = points.map((point) => [
     point === knee ? '>' : '',

@@ -1,0 +1,9 @@
+/** A bar of block characters. */
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of `share` of `room` columns, in eighths of a column. */
+export function bar(share: number, room: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share || 0)) * room * 8);
+  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
+}

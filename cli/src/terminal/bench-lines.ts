@@ -1,0 +1,28 @@
+/** What `bench` shows to people: a row for each transport. */
+import { ms } from '../output/print.ts';
+import type { TransportResult } from '../serving/measure.ts';
+import { columns } from './columns.ts';
+import { type Style, shortBytes } from './style.ts';
+
+/** @param requests over each transport @param inFlight at a time */
+export function benchLines(
+  results: readonly TransportResult[],
+  { requests, inFlight }: { readonly requests: number; readonly inFlight: number },
+  style: Style,
+): string[] {
+  const head = ['transport', 'mean', 'P50', 'P90', 'P95', 'P99', 'first', 'a second', 'answer'];
+  const rows = results.map(({ transport, latency, firstMs, requestsPerSecond, responseBytes }) => [
+    transport,
+    ...[latency.mean, latency.p50, latency.p90, latency.p95, latency.p99, firstMs].map(ms),
+    requestsPerSecond.toFixed(1),
+    shortBytes(responseBytes),
+  ]);
+  const [titles = '', ...lines] = columns([head, ...rows], style.width - 2);
+  const each = `${requests} request${requests === 1 ? '' : 's'}${results.length > 1 ? ' each' : ''}`;
+  return [
+    `${style.good('✓')} ${each} · ${inFlight} at a time · milliseconds`,
+    '',
+    `  ${style.quiet(titles)}`,
+    ...lines.map((line) => `  ${line}`),
+  ];
+}

@@ -1,0 +1,74 @@
+/** What `batch local` shows to people at its end: what was done, failures by their reasons, and how to retry them. */
+import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
+import type { InputFailure, JobResult } from '../batch/local/agent.ts';
+import { printable } from '../output/printable.ts';
+import { fitted, type Style } from './style.ts';
+
+/** Reasons, and keys of each, that are shown. */
+const SHOWN = { reasons: 10, keys: 3 };
+
+/** @param words of the command line, behind `sagemaker-tfs` */
+export function jobLines(result: JobResult, words: readonly string[], style: Style): string[] {
+  const { inputs, missing, done, skipped, failed, seconds } = result;
+  const facts = [
+    `${inputs - missing} of ${inputs} inputs have an output`,
+    ...(skipped > 0 ? [`${skipped} done before`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    `${seconds.toFixed(1)} s`,
+    ...(done > 0 ? [`${(done / seconds).toFixed(0)}/s`] : []),
+  ];
+  const mark = missing > 0 ? style.bad('✗') : style.good('✓');
+  return [
+    `${mark} ${fitted(facts.join(' · '), style.width - 2)}`,
+    ...repeated(result, style),
+    ...failureLines(result.failures, style),
+    ...(result.redriveManifest ? ['', retryLine(words, result.redriveManifest)] : []),
+  ];
+}
+
+function repeated({ duplicates }: JobResult, style: Style): string[] {
+  if (duplicates.length === 0) return [];
+  const text = `the manifest repeats ${duplicates.length} keys, each done once: ${duplicates[0]}`;
+  return [`  ${fitted(text, style.width - 2)}`];
+}
+
+/** The most frequent reasons first, each with some of its inputs. */
+function failureLines(failures: readonly InputFailure[], style: Style): string[] {
+  const groups = new Map<string, InputFailure[]>();
+  for (const failure of failures) {
+    const reason = reasonOf(failure);
+    groups.set(reason, [...(groups.get(reason) ?? []), failure]);
+  }
+  const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
+  const lines = sorted.slice(0, SHOWN.reasons).flatMap(([reason, all]) => {
+    const keys = all.slice(0, SHOWN.keys).map(({ key }) => key);
+    const more = all.length > keys.length ? ` and ${all.length - keys.length} more` : '';
+    return [
+      `  ${style.bad(String(all.length))} × ${fitted(reason, style.width - 5 - String(all.length).length)}`,
+      `      ${style.quiet(fitted(keys.join(', ') + more, style.width - 6))}`,
+    ];
+  });
+  const rest = sorted.length - SHOWN.reasons;
+  return [
+    ...(lines.length > 0 ? ['', ...lines] : []),
+    ...(rest > 0 ? [`  … and ${rest} more reasons`] : []),
+  ];
+}
+
+/** The status and the first line. */
+function reasonOf({ status, message }: InputFailure): string {
+  const line = message.split('\n')[0] ?? '';
+  return status === undefined ? line : `${status} ${line}`;
+}
+
+/** To copy, so never cut: the same command for those alone that have no output. */
+function retryLine(words: readonly string[], manifest: string): string {
+  const at = words.indexOf('--manifest');
+  const others = words.filter((_, i) => at < 0 || (i !== at && i !== at + 1));
+  const again = [
+    ...others.filter((word) => !word.startsWith('--manifest=')),
+    '--manifest',
+    manifest,
+  ];
+  return printable(`  Retry  sagemaker-tfs ${again.map(shellWord).join(' ')}`);
+}

@@ -1,0 +1,74 @@
+/** What `tune` shows to people: a row for each setting with a bar of its throughput, and the one to run with. */
+import { ms } from '../output/print.ts';
+import { NEAR_BEST, type Point } from '../tune/point.ts';
+import { serverText } from '../tune/server-text.ts';
+import { bar } from './bar.ts';
+import { columns } from './columns.ts';
+import { fitted, type Style } from './style.ts';
+
+/** Columns of a bar. */
+const BAR = 14;
+
+/** A column of the rows. */
+interface Column {
+  readonly head: string;
+  readonly cell: (point: Point) => string;
+}
+
+/** @param knee the point to run with, if there is one */
+export function tuneLines(
+  points: readonly Point[],
+  knee: Point | undefined,
+  style: Style,
+): string[] {
+  const shown = columnsFor(points);
+  const best = Math.max(...points.map(({ imagesPerSecond }) => imagesPerSecond), 0) || 1;
+  const rows = points.map((point) => [
+    ...shown.map(({ cell }) => cell(point)),
+    bar(point.imagesPerSecond / best, BAR),
+  ]);
+  const heads = [...shown.map(({ head }) => head), ''];
+  const [titles = '', ...lines] = columns([heads, ...rows], style.width - 2);
+  return [
+    `  ${style.quiet(titles)}`,
+    ...lines.map((line, at) =>
+      points[at] === knee ? `${style.good('❯')} ${style.strong(line)}` : `  ${line}`,
+    ),
+    ...(knee ? ['', ...kneeLines(knee, style)] : []),
+  ];
+}
+
+/** Those that tell points apart, and the figures. */
+function columnsFor(points: readonly Point[]): Column[] {
+  const differ = (cell: Column['cell']) => new Set(points.map(cell)).size > 1;
+  const servers = (point: Point) => serverText(point.server);
+  return [
+    ...(differ(({ where }) => where) ? [{ head: 'where', cell: ({ where }: Point) => where }] : []),
+    ...(differ(servers) ? [{ head: 'server', cell: servers }] : []),
+    { head: 'a request', cell: ({ batchSize }) => String(batchSize) },
+    { head: 'in flight', cell: ({ concurrency }) => String(concurrency ?? '-') },
+    { head: 'images/s', cell: ({ imagesPerSecond }) => imagesPerSecond.toFixed(1) },
+    { head: 'P50 ms', cell: ({ p50 }) => ms(p50) },
+    { head: 'P95 ms', cell: ({ p95 }) => (p95 === undefined ? '-' : ms(p95)) },
+    ...(points.some(({ errors }) => errors > 0)
+      ? [{ head: 'errors', cell: ({ errors }: Point) => String(errors) }]
+      : []),
+    ...(points.some(({ dollarsPerMillion }) => dollarsPerMillion !== undefined)
+      ? [
+          {
+            head: '$ a million',
+            cell: ({ dollarsPerMillion }: Point) => dollarsPerMillion?.toFixed(2) ?? '-',
+          },
+        ]
+      : []),
+  ];
+}
+
+function kneeLines(knee: Point, style: Style): string[] {
+  const setting = `${knee.concurrency} in flight, ${knee.batchSize} a request, ${serverText(knee.server)}`;
+  const why = `the lowest P95 within ${Math.round(100 * (1 - NEAR_BEST))}% of the best throughput`;
+  return [
+    `${style.good('✓')} ${fitted(`run with ${setting}`, style.width - 2)}`,
+    `  ${style.quiet(fitted(why, style.width - 2))}`,
+  ];
+}
