@@ -390,7 +390,35 @@ const batch = z.strictObject({
 
 const model = z
   .strictObject({
-    model: z.string().min(1).describe('SavedModel directory.'),
+    model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('SavedModel directory. One of `model`, `archive` and `multiModel` is required.'),
+    archive: z
+      .string()
+      .regex(
+        /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/.+(\.tar\.gz|\/)$/s,
+        'write s3://BUCKET/KEY.tar.gz, or s3://BUCKET/PREFIX/ for its files',
+      )
+      .optional()
+      .describe(
+        'In place of `model`: a `model.tar.gz` that `sagemaker-tfs package` made and that is in S3 already, or a prefix of S3 with its files.',
+      ),
+    multiModel: z
+      .string()
+      .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/.+\/$/s, 'write s3://BUCKET/PREFIX/')
+      .optional()
+      .describe(
+        'In place of `model`: a prefix of S3 with a `model.tar.gz` for each model, loaded when a request names it. CPU types and `cpu` images only.',
+      ),
+    fingerprint: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'write the 64 digits that package --json prints')
+      .optional()
+      .describe(
+        'Fingerprint of `archive`, which the smoke test compares with the model that answers. Default: not compared.',
+      ),
     handler: z
       .string()
       .min(1)
@@ -424,6 +452,27 @@ const model = z
       ),
     endpoint: endpoint.optional().describe('An endpoint that answers requests.'),
     batch: batch.optional().describe('A state machine that runs batch transforms.'),
+  })
+  .superRefine((config, context) => {
+    const { model, archive, multiModel } = config;
+    const sources = Object.entries({ model, archive, multiModel }).flatMap(([name, value]) =>
+      value === undefined ? [] : [name],
+    );
+    if (sources.length !== 1) {
+      const given = sources.length === 0 ? 'none' : sources.join(' and ');
+      const message = `${given} of 'model', 'archive' and 'multiModel' is given. Give one of them`;
+      context.addIssue({ code: 'custom', message });
+    }
+    if (model !== undefined) return;
+    for (const name of ['handler', 'preprocess', 'postprocess', 'compression'] as const) {
+      if (config[name] === undefined) continue;
+      const message = `it is packaged with a 'model'; what is in S3 has its own. Leave it out, or package again`;
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
+  })
+  .refine(({ archive, fingerprint }) => archive !== undefined || fingerprint === undefined, {
+    path: ['fingerprint'],
+    message: `it is of an 'archive'. Leave it out`,
   })
   .refine(({ endpoint, batch }) => endpoint || batch, {
     message: `deploys nothing. Add 'endpoint', 'batch' or both`,
@@ -486,6 +535,9 @@ const environment = z.strictObject({
     .string()
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as us-east-1')
     .describe('Region.'),
+  image: image
+    .optional()
+    .describe('Its own image, in place of the one for all: SageMaker pulls from its own region.'),
   vpc: vpc.optional().describe('Its own VPC, in place of the one for all.'),
   encryptionKeyArn: keyArn.optional().describe('Its own key, in place of the one for all.'),
 });

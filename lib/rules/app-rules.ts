@@ -36,14 +36,19 @@ export const APP_RULES: readonly Rule[] = [
     id: 'image-of-the-region',
     says: "A model's image is in a private ECR repository of the model's own region.",
     source: `${API}/API_ContainerDefinition.html`,
-    check: ({ image, environments }) => {
-      if (!('uri' in image)) return [];
-      const regions = environments?.map(({ region }) => region) ?? [undefined];
-      const problems = regions.map((region) => imageProblem(image.uri, region));
-      return at(
-        'image.uri',
-        problems.find((problem) => problem !== undefined),
+    check: ({ image, environments = [] }) => {
+      const own = environments.flatMap((one, i) =>
+        one.image && 'uri' in one.image
+          ? at(`environments[${i}].image.uri`, imageProblem(one.image.uri, one.region))
+          : [],
       );
+      if (!('uri' in image)) return own;
+      const regions = environments.filter((one) => !one.image).map(({ region }) => region);
+      const problems = (environments.length > 0 ? regions : [undefined]).map((region) =>
+        imageProblem(image.uri, region),
+      );
+      const problem = problems.find((found) => found !== undefined);
+      return [...at('image.uri', problem), ...own];
     },
   },
   {

@@ -1,5 +1,7 @@
 /** A configuration's model as constructs. */
+import { parseS3Uri } from '@sagemaker-tfs/batch';
 import { SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../container/src/environment-variables.ts';
@@ -45,14 +47,14 @@ function splitEnvironment(environment: ModelConfig['environment']) {
   };
 }
 
-/** The model of `config` in `scope`. @param archiveName see `FromDirectoryOptions` */
-export function modelFromConfig(
+/** Where the model's files are: on this machine, or in S3 already. */
+function dataFromConfig(
   scope: Construct,
   config: ModelConfig,
-  image: IServingImage,
-  network: VpcAttachmentProps,
   archiveName: string | undefined,
-): TensorFlowModel {
+): ModelData {
+  const { model } = config;
+  if (model === undefined) return existingData(scope, config);
   const { handler, preprocess, postprocess, compression } = config;
   const samples = config.endpoint?.smokeTest.samples.map(
     ({ file, contentType, accept, customAttributes }) => ({
@@ -61,16 +63,40 @@ export function modelFromConfig(
       ...definedOnly({ accept, customAttributes }),
     }),
   );
+  return ModelData.fromDirectory(model, {
+    ...(handler && { handler }),
+    ...(preprocess && { preprocess }),
+    ...(postprocess && { postprocess }),
+    ...(compression && { compression }),
+    ...(samples && { samples }),
+    ...(archiveName !== undefined && { archiveName }),
+  });
+}
+
+function existingData(
+  scope: Construct,
+  { archive, multiModel = '', fingerprint }: ModelConfig,
+): ModelData {
+  const { bucket: name, key } = parseS3Uri(archive ?? multiModel);
+  const bucket = Bucket.fromBucketName(scope, 'ModelBucket', name);
+  if (archive === undefined) return ModelData.multiModel(bucket, key);
+  const options = fingerprint === undefined ? {} : { fingerprint };
+  return key.endsWith('/')
+    ? ModelData.fromPrefix(bucket, key, options)
+    : ModelData.fromArchive(bucket, key, options);
+}
+
+/** The model of `config` in `scope`. @param archiveName see `FromDirectoryOptions` */
+export function modelFromConfig(
+  scope: Construct,
+  config: ModelConfig,
+  image: IServingImage,
+  network: VpcAttachmentProps,
+  archiveName: string | undefined,
+): TensorFlowModel {
   return new TensorFlowModel(scope, 'Model', {
     image,
-    modelData: ModelData.fromDirectory(config.model, {
-      ...(handler && { handler }),
-      ...(preprocess && { preprocess }),
-      ...(postprocess && { postprocess }),
-      ...(compression && { compression }),
-      ...(samples && { samples }),
-      ...(archiveName !== undefined && { archiveName }),
-    }),
+    modelData: dataFromConfig(scope, config, archiveName),
     ...splitEnvironment(config.environment),
     networkIsolation: config.networkIsolation ?? !config.endpoint?.serverless,
     ...network,

@@ -18,7 +18,8 @@ export function addServingStacks(scope: Construct, config: ServingConfig): void 
   for (const { name, account, region, ...own } of config.environments ?? []) {
     const env: Environment = { account, region };
     const { vpc = config.vpc, encryptionKeyArn = config.encryptionKeyArn } = own;
-    addStacks(new Stage(scope, name, { env }), { ...config, vpc, encryptionKeyArn });
+    const { image = config.image } = own;
+    addStacks(new Stage(scope, name, { env }), { ...config, image, vpc, encryptionKeyArn });
   }
 }
 

@@ -82,6 +82,91 @@ test('a schedule that AWS refuses is told by its path', () => {
   );
 });
 
+describe('models that are in S3 already', () => {
+  const cpu = { endpoint: { instanceType: 'ml.c6i.xlarge' } };
+  const container = (model: object) => {
+    const app = testApp();
+    const config = { image: { directory }, models: { m: { ...cpu, ...model } } };
+    addServingStacks(app, parseConfig(config, 'test'));
+    return Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
+  };
+
+  test('an archive, that the model may read and no other', () => {
+    const template = container({ archive: 's3://models/digits/1.tar.gz' });
+    template.hasResourceProperties('AWS::SageMaker::Model', {
+      PrimaryContainer: { ModelDataUrl: 's3://models/digits/1.tar.gz' },
+    });
+    const policies = JSON.stringify(template.findResources('AWS::IAM::Policy'));
+    expect(policies).toContain(':s3:::models/digits/1.tar.gz');
+    expect(policies).not.toContain(':s3:::models/*');
+  });
+
+  test('its files below a prefix', () => {
+    const source = { S3DataType: 'S3Prefix', CompressionType: 'None', S3Uri: 's3://models/d/' };
+    container({ archive: 's3://models/d/' }).hasResourceProperties('AWS::SageMaker::Model', {
+      PrimaryContainer: { ModelDataSource: { S3DataSource: source } },
+    });
+  });
+
+  test('many, of which requests name one', () => {
+    const template = container({ multiModel: 's3://models/all/' });
+    template.hasResourceProperties('AWS::SageMaker::Model', {
+      PrimaryContainer: { Mode: 'MultiModel', ModelDataUrl: 's3://models/all/' },
+    });
+  });
+
+  test.each<[object, RegExp]>([
+    [{}, /models\.m: none of 'model', 'archive' and 'multiModel' is given/],
+    [
+      { model: 'm', archive: 's3://bucket/k.tar.gz' },
+      /models\.m: model and archive of 'model', 'archive'/,
+    ],
+    [{ archive: 's3://bucket/k.zip' }, /models\.m\.archive: write s3:\/\/BUCKET\/KEY\.tar\.gz/],
+    [{ multiModel: 's3://bucket/all' }, /models\.m\.multiModel: write s3:\/\/BUCKET\/PREFIX\//],
+    [
+      { archive: 's3://bucket/k.tar.gz', handler: 'h.ts' },
+      /models\.m\.handler: it is packaged with/,
+    ],
+    [
+      { multiModel: 's3://bucket/all/', fingerprint: 'a'.repeat(64) },
+      /fingerprint: it is of an 'archive'/,
+    ],
+    [
+      { multiModel: 's3://bucket/all/', endpoint: {} },
+      /multi-model endpoints on GPUs exist only with/,
+    ],
+    [{ multiModel: 's3://bucket/all/', endpoint: undefined, batch: {} }, /multi-model/],
+    [{ archive: 's3://B/k.tar.gz' }, /models\.m\.archive: write s3/],
+    [{ archive: 's3://bucket/p/', endpoint: { serverless: { memoryGiB: 2 } } }, /only archives/],
+  ])('%j is refused', (model, message) => {
+    expect(() => container(model)).toThrow(message);
+  });
+});
+
+test('an environment has its own image, of its own region', () => {
+  const uri = (region: string) => `123456789012.dkr.ecr.${region}.amazonaws.com/serving:1`;
+  const environments = ['us-east-1', 'eu-central-1'].map((region) => ({
+    name: region,
+    account: '123456789012',
+    region,
+    ...(region === 'eu-central-1' && { image: { uri: uri(region), variant: 'cpu' as const } }),
+  }));
+  const models = { m: { model: MODEL_DIR, endpoint: { instanceType: 'ml.c6i.xlarge' } } };
+  const image = { uri: uri('us-east-1') };
+  const app = testApp();
+  addServingStacks(app, parseConfig({ image, models, environments }, 'test'));
+  for (const region of ['us-east-1', 'eu-central-1']) {
+    const stack = app.node.findChild(region).node.findChild('tensorflow-m') as Stack;
+    Template.fromStack(stack).hasResourceProperties('AWS::SageMaker::Model', {
+      PrimaryContainer: { Image: uri(region) },
+    });
+  }
+  const wrong = environments.map((one) => ({ ...one, image: { uri: uri('us-east-1') } }));
+  expect(() => parseConfig({ image, models, environments: wrong }, 'test')).toThrow(
+    /environments\[1\]\.image\.uri: the image is in us-east-1 and the model in eu-central-1/,
+  );
+});
+
 test('asynchronous, scaled to zero, with a bucket of its own and mail', () => {
   const { 'tensorflow-m': serving } = stacks({
     endpoint: {
