@@ -6,6 +6,8 @@
 import {
   type AbortSignalLike,
   concat,
+  DTYPES,
+  elementCount,
   isNumeric,
   type SignatureMap,
   split,
@@ -69,6 +71,9 @@ export interface BatchingOptions {
   /** Told of every batch that runs. */
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }
+
+/** Of an element of a string tensor, without its text. */
+const STRING_BYTES = 16;
 
 /** Of `Tensor::Slice(0, 1)` (TensorFlow's core/framework/tensor.cc), which the filling row is taken by. */
 const SLICE_CHECK = 'limit <= dim0_size (1 vs. 0)';
@@ -286,7 +291,9 @@ function mergeInputs(
   const names = Object.keys(batch[0]?.inputs ?? {});
   const inputs = names.map((name) => {
     const tensors = batch.map((request) => request.inputs[name] as Tensor);
-    const equal = options.padVariableLengthInputs ? padAll(tensors) : checkEqual(name, tensors);
+    const equal = options.padVariableLengthInputs
+      ? padAll(tensors, options)
+      : checkEqual(name, tensors);
     const filling = fillingRows(equal.at(-1) as Tensor, allowed - rows, options);
     return [name, concat([...equal, ...filling])];
   });
@@ -326,8 +333,16 @@ function fillingRows(tensor: Tensor, count: number, { onCheckFailed }: BatchingO
   return Array.from({ length: count }, () => row as Tensor);
 }
 
-function padAll(tensors: readonly Tensor[]): Tensor[] {
+/** @throws StatusError where what they are padded to is beyond the bytes of a batch */
+function padAll(tensors: readonly Tensor[], { maxBatchBytes }: BatchingOptions): Tensor[] {
   const shape = paddedShape(tensors);
+  const rows = tensors.reduce((sum, tensor) => sum + (tensor.shape[0] ?? 0), 0);
+  const [first] = tensors;
+  const size = first && isNumeric(first) ? DTYPES[first.dtype].size : STRING_BYTES;
+  const bytes = rows * elementCount(shape) * size;
+  if (tensors.length > 1 && maxBatchBytes !== undefined && bytes > maxBatchBytes) {
+    throw failedPrecondition(`Padded to one shape, a batch of ${rows} rows has ${bytes} bytes`);
+  }
   return tensors.map((tensor) => padTensor(tensor, shape));
 }
 

@@ -1,0 +1,228 @@
+/** What the joining backend makes of the calls that come to it, before a backend that notes them. */
+import { numericTensor, type SignatureMap, type TensorMap } from '@sagemaker-tfs/tensors';
+import { ServingError } from '../errors.ts';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import type { BackendRequest, ExamplesRequest } from './backend.ts';
+import { BatchThreads, type JoinableBackend, JoiningBackend } from './joining.ts';
+
+const BATCHING = {
+  maxBatchSize: 4,
+  timeoutMicros: 5_000,
+  threads: 1,
+  maxEnqueued: 1_000,
+  pads: false,
+  allowedSizes: [],
+};
+const MODEL = { name: 'm' };
+
+function signaturesOf(shape: readonly number[]): SignatureMap {
+  const spec = { tensorName: 'x:0', dtype: 'float32', dtypeEnum: 1, shape } as const;
+  return { run: { key: 'run', methodName: '', inputs: { x: spec }, outputs: { y: spec } } };
+}
+
+const values = (inputs: TensorMap) => {
+  const { x } = inputs;
+  if (!x || !('bytes' in x)) throw new Error('no input');
+  const { bytes } = x;
+  return [...new Float32Array(bytes.slice().buffer)];
+};
+
+const rows = (...numbers: number[]): TensorMap => ({
+  x: numericTensor('float32', [numbers.length, 1], Float32Array.from(numbers)),
+});
+
+/** Answers its inputs; ends where one of them is -1, fails where one is -2. */
+function backends(shape = [-1, 1], batching = {}) {
+  const calls: BackendRequest[] = [];
+  const examples: ExamplesRequest[] = [];
+  const hooks = { before: async () => {}, version: () => '1' };
+  const signatures = signaturesOf(shape);
+  const backend: JoinableBackend = {
+    transport: 'grpc',
+    async predict(request) {
+      calls.push(request);
+      await hooks.before();
+      request.signal?.throwIfAborted();
+      const sent = values(request.inputs);
+      if (sent.includes(-1)) throw gone();
+      if (sent.includes(-2)) throw new ServingError('MODEL_FAILED', `of ${sent}`, { status: 400 });
+      return { outputs: { y: request.inputs.x as never }, version: hooks.version() };
+    },
+    async examples(request) {
+      examples.push(request);
+      const texts = request.examples.map((one) => Buffer.from(one).toString());
+      if (texts.includes('bad')) throw new ServingError('BAD_INPUT', `of ${texts}`);
+      return { regressions: texts.map(Number), version: '7' };
+    },
+    signatures: async () => signatures,
+    status: async () => [],
+    forget: () => undefined,
+    close: async () => undefined,
+  };
+  const joining = new JoiningBackend(backend, {
+    batching: { ...BATCHING, ...batching },
+    threads: new BatchThreads(1),
+    maxRows: 1_000,
+  });
+  const ask = async (inputs: TensorMap, signal?: AbortSignal) => {
+    const { outputs, version } = await joining.predict({
+      model: MODEL,
+      signature: 'run',
+      inputs,
+      signal,
+    });
+    return { values: values({ x: outputs.y as never }), version };
+  };
+  return { joining, ask, calls, examples, hooks };
+}
+
+function gone(): ServingError {
+  return new ServingError('MODEL_SERVER_GONE', 'gone', { cause: new ConnectionLost('gone') });
+}
+
+test('calls at the same time are one call, and its version is that of each', async () => {
+  const { ask, calls } = backends();
+  const answers = await Promise.all([1, 2, 3, 4].map((value) => ask(rows(value))));
+  expect(answers).toEqual([1, 2, 3, 4].map((value) => ({ values: [value], version: '1' })));
+  expect(calls.map(({ company }) => company)).toEqual([{ calls: 4, isAfterLoss: false }]);
+});
+
+test('a call that ends the model server runs alone the second time, as those do that were with it', async () => {
+  const { ask, calls } = backends();
+  const settled = await Promise.allSettled([1, -1, 3].map((value) => ask(rows(value))));
+  expect(settled).toMatchObject([
+    { value: { values: [1] } },
+    { reason: { code: 'MODEL_SERVER_GONE' } },
+    { value: { values: [3] } },
+  ]);
+  expect(calls.map(({ inputs, company }) => [values(inputs), company?.isAfterLoss])).toEqual([
+    [[1, -1, 3], false],
+    [[1], true],
+    [[-1], true],
+    [[3], true],
+  ]);
+});
+
+test('each call has its own error, and none of another', async () => {
+  const { ask } = backends();
+  const settled = await Promise.allSettled([1, -2, 3, -2].map((value) => ask(rows(value))));
+  expect(settled).toMatchObject([
+    { value: { values: [1] } },
+    { reason: { message: 'of -2' } },
+    { value: { values: [3] } },
+    { reason: { message: 'of -2' } },
+  ]);
+});
+
+test('what cannot be joined goes through as it is', async () => {
+  const fixed = backends([2, 1]);
+  await Promise.all([fixed.ask(rows(1, 2)), fixed.ask(rows(3, 4))]);
+  expect(fixed.calls.map(({ company }) => company)).toEqual([undefined, undefined]);
+  const { joining, calls } = backends();
+  const other = { model: MODEL, signature: 'other', inputs: rows(1) };
+  await joining.predict(other);
+  expect(calls).toEqual([other]);
+});
+
+test('a call of many rows runs in batches, in order, and stops when its sender leaves', async () => {
+  const { ask, calls, hooks } = backends();
+  const many = Array.from({ length: 22 }, (_, index) => index + 1);
+  expect((await ask(rows(...many))).values).toEqual(many);
+  expect(calls.map(({ inputs }) => values(inputs).length)).toEqual([4, 4, 4, 4, 4, 2]);
+  calls.length = 0;
+  const left = new AbortController();
+  hooks.before = async () => {
+    if (calls.length === 2) left.abort(new Error('left'));
+  };
+  await expect(ask(rows(...many), left.signal)).rejects.toThrow('left');
+  expect(await ask(rows(5))).toMatchObject({ values: [5] });
+  expect(calls).toHaveLength(3);
+});
+
+test('others come between the batches of a call of many rows', async () => {
+  const { ask, calls, hooks } = backends();
+  hooks.before = () => new Promise((resolve) => setTimeout(resolve, 20));
+  const big = ask(rows(...Array.from({ length: 40 }, () => 1)));
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([ask(rows(2)), ask(rows(3))]);
+  expect(calls.length).toBeLessThan(8);
+  await big;
+  expect(calls).toHaveLength(11);
+});
+
+test('a call of many rows that another version goes on with is refused', async () => {
+  const { ask, calls, hooks } = backends();
+  hooks.version = () => (calls.length > 1 ? '2' : '1');
+  await expect(ask(rows(1, 2, 3, 4, 5))).rejects.toMatchObject({
+    status: 503,
+    message: expect.stringContaining('another version'),
+  });
+});
+
+test('a call whose sender leaves while it waits is over at once', async () => {
+  const { ask, hooks } = backends();
+  let finish = () => {};
+  const held = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  hooks.before = () => held;
+  const first = ask(rows(1, 2, 3, 4));
+  const left = new AbortController();
+  const waiting = ask(rows(5), left.signal);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  left.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  finish();
+  expect((await first).values).toEqual([1, 2, 3, 4]);
+});
+
+test('rows that differ in a later dimension run apart, or padded where that is asked for', async () => {
+  const wide = (width: number): TensorMap => ({
+    x: numericTensor('float32', [1, width], new Float32Array(width).fill(width)),
+  });
+  const apart = backends([-1, -1]);
+  await Promise.all([apart.ask(wide(1)), apart.ask(wide(2))]);
+  expect(apart.calls).toHaveLength(2);
+  const padded = backends([-1, -1], { pads: true });
+  const answers = await Promise.all([padded.ask(wide(1)), padded.ask(wide(2))]);
+  expect(answers.map((answer) => answer.values)).toEqual([
+    [1, 1],
+    [2, 2],
+  ]);
+  expect(padded.calls).toHaveLength(1);
+});
+
+test('rows that padding would make huge run apart', async () => {
+  const long = 6_000;
+  const { ask, calls } = backends([-1, -1, -1], { pads: true });
+  const shaped = (shape: number[]): TensorMap => ({
+    x: numericTensor('float32', shape, new Float32Array(long).fill(1)),
+  });
+  await Promise.all([ask(shaped([1, long, 1])), ask(shaped([1, 1, long]))]);
+  expect(calls.map(({ inputs }) => inputs.x?.shape)).toEqual([
+    [1, long, 1],
+    [1, 1, long],
+  ]);
+});
+
+test('tf.Examples are joined, parted, and fail by themselves', async () => {
+  const { joining, examples } = backends();
+  const ask = (...texts: string[]) =>
+    joining.examples({
+      model: MODEL,
+      method: 'regress',
+      signature: 'run',
+      examples: texts.map((text) => Buffer.from(text)),
+    });
+  expect(await Promise.all([ask('1', '2'), ask('3')])).toEqual([
+    { regressions: [1, 2], version: '7' },
+    { regressions: [3], version: '7' },
+  ]);
+  expect(examples).toHaveLength(1);
+  const settled = await Promise.allSettled([ask('1'), ask('bad'), ask('3')]);
+  expect(settled).toMatchObject([
+    { value: { regressions: [1] } },
+    { reason: { message: 'of bad' } },
+    { value: { regressions: [3] } },
+  ]);
+});

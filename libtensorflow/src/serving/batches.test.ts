@@ -1,0 +1,130 @@
+import { BatchThreads } from './batch-queue.ts';
+import { type AfterFailure, Batches, type BatchItem, type RunKind } from './batches.ts';
+import { FillLevel } from './fill-level.ts';
+
+const LIMITS = { maxBatchSize: 8, timeoutMs: 5, maxEnqueuedBatches: 100 };
+
+interface Item extends BatchItem {
+  readonly name: string;
+}
+
+const item = (name: string, more: Partial<Item> = {}): Item => ({
+  size: 1,
+  signal: undefined,
+  name,
+  ...more,
+});
+
+/** Batches of names, whose runs fail where one begins with `bad`. */
+function batchesOfNames(afterFailure: AfterFailure = 'halves', limits = {}, threads = 1) {
+  const runs: string[] = [];
+  const kinds: RunKind[] = [];
+  const batches = new Batches<Item, string>(
+    { ...LIMITS, ...limits },
+    new BatchThreads(threads),
+    () => afterFailure,
+  );
+  const run = async (items: readonly Item[], kind: RunKind) => {
+    const names = items.map(({ name }) => name);
+    runs.push(names.join(' '));
+    kinds.push(kind);
+    await Promise.resolve();
+    if (names.some((name) => name.startsWith('bad'))) throw new Error(names.join(' '));
+    return names.map((name) => name.toUpperCase());
+  };
+  const ask = (...names: string[]) =>
+    Promise.allSettled(names.map((name) => batches.add('kind', item(name), run)));
+  return { batches, run, runs, kinds, ask };
+}
+
+test('calls of a batch that failed run again in halves, and each has its own answer or error', async () => {
+  const { ask, runs } = batchesOfNames();
+  const settled = await ask('a', 'b', 'bad', 'c');
+  expect(settled).toMatchObject([
+    { value: 'A' },
+    { value: 'B' },
+    { reason: { message: 'bad' } },
+    { value: 'C' },
+  ]);
+  expect(runs).toEqual(['a b bad c', 'a b', 'bad c', 'bad', 'c']);
+});
+
+test('calls of a batch that may have ended its process run one by one, and know it', async () => {
+  const { ask, runs, kinds } = batchesOfNames('one by one');
+  const settled = await ask('a', 'bad', 'b', 'c');
+  expect(settled.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ]);
+  expect(runs).toEqual(['a bad b c', 'a', 'bad', 'b', 'c']);
+  expect(kinds.map(({ isAfterLoss }) => isAfterLoss)).toEqual([false, true, true, true, true]);
+});
+
+test('without a second chance every call has the error of its batch', async () => {
+  const { ask, runs } = batchesOfNames('reject');
+  const settled = await ask('a', 'bad');
+  expect(settled).toMatchObject([
+    { reason: { message: 'a bad' } },
+    { reason: { message: 'a bad' } },
+  ]);
+  expect(runs).toEqual(['a bad']);
+});
+
+test('a call whose sender has left does not run again', async () => {
+  const { batches, run, runs } = batchesOfNames();
+  const gone = new AbortController();
+  const leaving = batches.add('kind', item('a', { signal: gone.signal }), (items, kind) => {
+    gone.abort();
+    return run(items, kind);
+  });
+  leaving.catch(() => undefined);
+  await expect(batches.add('kind', item('bad'), run)).rejects.toThrow('bad');
+  expect(runs).toEqual(['a bad', 'bad']);
+});
+
+test('batches that fail become smaller, and grow again with those that succeed', async () => {
+  const { ask, runs } = batchesOfNames('halves', { timeoutMs: 0 });
+  await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'bad');
+  await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'bad');
+  const size = async () => {
+    runs.length = 0;
+    await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+    return runs[0]?.split(' ').length;
+  };
+  expect(await size()).toBe(1);
+  for (let times = 0; times < 1_000; times++) await ask('a');
+  expect(await size()).toBe(8);
+}, 60_000);
+
+test('kinds do not know of each other', async () => {
+  const { batches, run, runs, ask } = batchesOfNames();
+  for (let times = 0; times < 4; times++) await ask('a', 'bad');
+  runs.length = 0;
+  await Promise.all(['x', 'y'].map((name) => batches.add('other', item(name), run)));
+  expect(runs).toEqual(['x y']);
+});
+
+test('a batch of several has no more bytes than allowed, one call may have more', async () => {
+  const { batches, run, runs } = batchesOfNames('halves', { maxBatchBytes: 10 });
+  const calls = [6, 4, 20, 1, 10].map((bytes) =>
+    batches.add('kind', item(String(bytes), { bytes }), run),
+  );
+  await Promise.all(calls);
+  expect(runs).toEqual(['6 4', '20', '1', '10']);
+});
+
+test('what failed while batches were small makes them grow later', () => {
+  const level = new FillLevel(8);
+  const growth = () => {
+    let runs = 0;
+    for (const { rows } = level; level.rows === rows; runs++) level.succeeded();
+    return runs;
+  };
+  level.failed(true);
+  expect([level.rows, growth()]).toEqual([4, 32]);
+  for (let times = 0; times < 20; times++) level.failed(true);
+  expect([level.rows, growth(), growth(), growth()]).toEqual([1, 1024, 512, 256]);
+  expect(level.isWhole).toBe(true);
+});
