@@ -30,6 +30,8 @@ npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 - **lost**: the connection ended without an answer, or none came in 30 s. A kept connection that ends before an answer
   begins is tried again, as all clients do. An answer that a killed process had begun to send cannot be saved: the log
   counts it (\`cut\`), and so does the table, among the refused.
+- Of hostile requests (crafted bodies, attributes, framing, changes of models) a 500 or no answer counts as wrong; what
+  they get otherwise is not counted.
 - **right again**: from the fault, or from its end where it lasts, to the first right answer to a request sent after it.
 - **memory**: of all processes, the model server among them; shared pages count for each.
 

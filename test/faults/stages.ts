@@ -1,4 +1,5 @@
 /** The table of faults: what is tried, and on which runtime. */
+import { attack, attackOnSeveral } from './attack.ts';
 import {
   CLIENT_PATIENCE_SECONDS,
   descriptorsUsedUp,
@@ -56,10 +57,22 @@ export const STAGES: readonly Stage[] = [
     faults: [overload(3, LET_IN), overload(10, LET_IN)],
   },
   {
+    name: 'an attack on several processes',
+    backends: ['grpc', 'rest'],
+    environment: { SAGEMAKER_TFS_PROCESSES: '2' },
+    faults: [attack],
+  },
+  {
+    name: 'an attack on several processes',
+    backends: ['in-process'],
+    environment: { SAGEMAKER_TFS_INSTANCE_COUNT: '2' },
+    faults: [attack],
+  },
+  {
     name: 'several models',
-    backends: ['grpc'],
+    backends: ['grpc', 'rest'],
     uses: 'several models',
-    faults: [loadedAndUnloaded],
+    faults: [loadedAndUnloaded, attackOnSeveral],
   },
   {
     name: 'disk',
