@@ -1,6 +1,7 @@
 /** What the joining backend makes of the calls that come to it, before a backend that notes them. */
 import { numericTensor, type SignatureMap, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { until } from '../testing/runtime-process.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { BackendRequest, ExamplesRequest } from './backend.ts';
 import { BatchThreads, type JoinableBackend, JoiningBackend } from './joining.ts';
@@ -160,7 +161,7 @@ test('a call of many rows that another version goes on with is refused', async (
 });
 
 test('a call whose sender leaves while it waits is over at once', async () => {
-  const { ask, hooks } = backends();
+  const { ask, calls, hooks } = backends();
   let finish = () => {};
   const held = new Promise<void>((resolve) => {
     finish = resolve;
@@ -169,7 +170,8 @@ test('a call whose sender leaves while it waits is over at once', async () => {
   const first = ask(rows(1, 2, 3, 4));
   const left = new AbortController();
   const waiting = ask(rows(5), left.signal);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => calls.length === 1);
+  await new Promise((resolve) => setImmediate(resolve));
   left.abort(new Error('left'));
   await expect(waiting).rejects.toThrow('left');
   finish();
