@@ -1,7 +1,7 @@
 /** Everything that decides what an archive will hold, without building it. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
 import { packageVersion } from 'sagemaker-tfs/files';
 import { FileCache } from '../hashing/file-cache.ts';
@@ -92,7 +92,8 @@ function modelFiles(where: Where, directory: string): InputFile[] {
     );
   }
   const files = filesBelow(directory, '');
-  if (!files.some(({ path }) => /(^|\/)saved_model\.pb$/.test(path))) {
+  const graphs = files.filter(({ path }) => /(^|\/)saved_model\.pb$/.test(path));
+  if (graphs.length === 0) {
     invalidProp(
       where,
       'model',
@@ -100,7 +101,24 @@ function modelFiles(where: Where, directory: string): InputFile[] {
       'Export the model as a SavedModel: model.export(DIR) in Keras, tf.saved_model.save otherwise',
     );
   }
+  requireOneUnversioned(
+    where,
+    directory,
+    graphs.map(({ path }) => dirname(path)),
+  );
   return files;
+}
+
+/** Several models side by side, none of them in a version directory, are no versions of one. */
+function requireOneUnversioned(where: Where, directory: string, models: readonly string[]): void {
+  if (models.length < 2 || models.some((path) => /^\d+$/.test(basename(path)))) return;
+  const [first = ''] = models;
+  invalidProp(
+    where,
+    'model',
+    `${resolve(directory)} holds ${models.length} models: ${models.join(', ')}`,
+    `Give the directory of one, such as ${join(directory, first)}, and each its own entry in 'models' or its own construct`,
+  );
 }
 
 function filesBelow(root: string, prefix: string): InputFile[] {

@@ -1,5 +1,5 @@
 /** What cannot work is refused at synthesis, naming the prop and the fix. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -33,6 +33,18 @@ describe('a model', () => {
       'from a directory without a SavedModel',
       () => ({ modelData: ModelData.fromDirectory(scratch) }),
       /model: .* holds no saved_model\.pb\. Export the model as a SavedModel/,
+    ],
+    [
+      'from a directory of several models',
+      () => {
+        for (const name of ['cats', 'dogs']) {
+          cpSync('test/fixtures/models/half_plus_two/2', join(scratch, 'zoo', name), {
+            recursive: true,
+          });
+        }
+        return { modelData: ModelData.fromDirectory(join(scratch, 'zoo')) };
+      },
+      /model: .*zoo holds 2 models: cats, dogs\. Give the directory of one, such as .*zoo\/cats, and each its own/,
     ],
     [
       'with a handler that is not there',
