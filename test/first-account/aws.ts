@@ -7,6 +7,7 @@ import { IAMClient } from '@aws-sdk/client-iam';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
+import { SFNClient } from '@aws-sdk/client-sfn';
 import { MOST_MINUTES } from './plan.ts';
 
 /** Start of every name, by which what is left is found. */
@@ -20,6 +21,7 @@ export interface Aws {
   readonly s3: S3Client;
   readonly sagemaker: SageMakerClient;
   readonly runtime: SageMakerRuntimeClient;
+  readonly stepFunctions: SFNClient;
   /** Milliseconds between two looks. */
   readonly pause: number;
   /** Aborted by Ctrl-C. */
@@ -37,6 +39,7 @@ export async function connect(signal: AbortSignal, region?: string, pause = 15_0
     s3: new S3Client({ ...config, forcePathStyle: 'AWS_ENDPOINT_URL_S3' in process.env }),
     sagemaker,
     runtime: new SageMakerRuntimeClient(config),
+    stepFunctions: new SFNClient(config),
     pause,
     signal,
   };
@@ -60,6 +63,30 @@ export async function until<T>(aws: Aws, what: string, ask: () => Promise<T | un
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > deadline) throw new Error(`${what} took more than ${MOST_MINUTES} minutes`);
+    await sleep(aws.pause, undefined, { signal: aws.signal });
+  }
+}
+
+/** How services say that they do not know a role yet, or not all of its policies. */
+const NOT_YET =
+  /assume|ensure that the role|does not have .*permission|not authorized to (perform|access)/i;
+/** Minutes in which a new role reaches every service, at most. */
+const SPREAD_MINUTES = 3;
+
+/**
+ * Makes a call that names the run's role, and makes it again while the role spreads.
+ * @throws what else the call throws, and what it still throws after some minutes
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html (changes are not always immediately visible)
+ */
+export async function onceRoleSpread<T>(aws: Aws, call: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + SPREAD_MINUTES * 60_000;
+  for (;;) {
+    aws.signal.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      if (!NOT_YET.test((error as Error).message) || Date.now() > deadline) throw error;
+    }
     await sleep(aws.pause, undefined, { signal: aws.signal });
   }
 }

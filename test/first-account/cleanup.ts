@@ -12,7 +12,8 @@ import {
   ListTransformJobsCommand,
   StopTransformJobCommand,
 } from '@aws-sdk/client-sagemaker';
-import { type Aws, PREFIX } from './aws.ts';
+import { DeleteStateMachineCommand, ListStateMachinesCommand } from '@aws-sdk/client-sfn';
+import { type Aws, cli, PREFIX } from './aws.ts';
 import { bucketOf } from './setup.ts';
 
 /** Errors that say that there is nothing to delete. */
@@ -59,6 +60,16 @@ export async function cleanUp(aws: Aws, account: string): Promise<string[]> {
   await remove(`repository ${PREFIX}`, () =>
     ecr.send(new DeleteRepositoryCommand({ repositoryName: PREFIX, force: true })),
   );
+  await removeEach('state machine', stateMachines, (stateMachineArn) =>
+    aws.stepFunctions.send(new DeleteStateMachineCommand({ stateMachineArn })),
+  );
+  // A container that ends later than this may make its group again; --clean finds it.
+  await removeEach('log group', logGroups, (name) =>
+    logs(aws, 'delete-log-group', '--log-group-name', name),
+  );
+  await removeEach('log stream', logStreams, (name) =>
+    logs(aws, 'delete-log-stream', ...OF_JOBS, '--log-stream-name', name),
+  );
   const policy = { RoleName: PREFIX, PolicyName: PREFIX };
   await remove(`policy ${PREFIX}`, () => iam.send(new DeleteRolePolicyCommand(policy)));
   await remove(`role ${PREFIX}`, () => iam.send(new DeleteRoleCommand({ RoleName: PREFIX })));
@@ -90,6 +101,37 @@ async function runningJobs({ sagemaker }: Aws): Promise<string[]> {
     new ListTransformJobsCommand({ ...MINE, StatusEquals: 'InProgress' }),
   );
   return own(TransformJobSummaries.map(({ TransformJobName }) => TransformJobName));
+}
+
+async function stateMachines({ stepFunctions }: Aws): Promise<string[]> {
+  const { stateMachines: all = [] } = await stepFunctions.send(new ListStateMachinesCommand());
+  return all.flatMap(({ name, stateMachineArn }) =>
+    name === PREFIX ? (stateMachineArn ?? []) : [],
+  );
+}
+
+/** Calls CloudWatch Logs, after Ctrl-C too. */
+function logs(aws: Aws, ...args: string[]): Promise<unknown> {
+  return cli({ ...aws, signal: new AbortController().signal }, 'logs', ...args);
+}
+
+/** The group of all transform jobs of the account. */
+const OF_JOBS = ['--log-group-name', '/aws/sagemaker/TransformJobs'];
+
+async function logGroups(aws: Aws): Promise<string[]> {
+  const prefix = `/aws/sagemaker/Endpoints/${PREFIX}-`;
+  const found = await logs(aws, 'describe-log-groups', '--log-group-name-prefix', prefix);
+  const { logGroups: all = [] } = found as { logGroups?: { logGroupName?: string }[] };
+  return all.flatMap(({ logGroupName }) => (logGroupName?.startsWith(prefix) ? logGroupName : []));
+}
+
+async function logStreams(aws: Aws): Promise<string[]> {
+  const start = ['--log-stream-name-prefix', `${PREFIX}-`];
+  const found = await logs(aws, 'describe-log-streams', ...OF_JOBS, ...start);
+  const { logStreams: all = [] } = found as { logStreams?: { logStreamName?: string }[] };
+  return all.flatMap(({ logStreamName }) =>
+    logStreamName?.startsWith(`${PREFIX}-`) ? logStreamName : [],
+  );
 }
 
 async function removeBucket({ s3 }: Aws, Bucket: string): Promise<void> {

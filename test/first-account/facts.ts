@@ -21,6 +21,8 @@ export interface Evidence {
   multiModel?: Seen;
   /** A transform job: keys of its outputs below the prefix, and what the probe said in them. */
   transform?: { readonly outputs: readonly string[]; readonly seen?: Seen };
+  /** AMI of the transform job that a state machine made; '' is none. */
+  stateMachineAmi?: string;
   /** Metrics that CloudWatch made from lines in the log. */
   metrics?: number;
   /** Seconds between SIGTERM and the end. */
@@ -136,6 +138,12 @@ export const FACTS: readonly Fact[] = [
     fact: 'TransformAmiVersion is taken, with a driver for CUDA 12',
     stage: 'transform',
     answer: ({ transform }) => driver(transform?.seen),
+  },
+  {
+    fact: 'Step Functions hands TransformAmiVersion on to SageMaker',
+    stage: 'step-functions',
+    answer: ({ stateMachineAmi: ami }) =>
+      ami === undefined ? undefined : [ami !== '', ami || 'the job has none'],
   },
 ];
 

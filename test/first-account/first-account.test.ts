@@ -1,7 +1,7 @@
 /** `npm run first-account` against moto; SageMaker's runtime, docker and the AWS CLI are stand-ins. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ import {
   ListModelsCommand,
   SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
+import { ListStateMachinesCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { freePort } from '../rehearse/free-port.ts';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
 
@@ -28,8 +29,12 @@ let standIn: Server;
 let environment: NodeJS.ProcessEnv;
 /** Endpoint that never answers. */
 let silent = '';
-/** Operation of SageMaker that is refused. */
+/** Operation that is refused. */
 let refused = 'none';
+/** Calls of CreateModel that come before SageMaker knows the role. */
+let tooEarly = 0;
+/** Definition of the state machine. */
+let definition = '{}';
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -75,6 +80,17 @@ async function answerAsAws(request: IncomingMessage, response: ServerResponse): 
     response.end('{"__type":"AccessDeniedException","message":"not for you"}');
     return;
   }
+  if (target.endsWith('.CreateModel') && tooEarly > 0) {
+    tooEarly -= 1;
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+    const message = 'Could not assume role arn:aws:iam::123456789012:role/tfs-first-account.';
+    response.end(JSON.stringify({ __type: 'ValidationException', message }));
+    return;
+  }
+  if (target.endsWith('.CreateStateMachine')) {
+    ({ definition } = JSON.parse(body.toString()) as { definition: string });
+  }
+  if (target.endsWith('.StartExecution')) await runMachine();
   if (target.endsWith('CreateTransformJob')) {
     const { TransformOutput } = JSON.parse(body.toString()) as {
       TransformOutput: { S3OutputPath: string };
@@ -94,7 +110,25 @@ async function answerAsAws(request: IncomingMessage, response: ServerResponse): 
     body: new Uint8Array(body),
   });
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.1' });
-  response.end(await answer.text());
+  const text = await answer.text();
+  // moto leaves executions running.
+  response.end(target.endsWith('.DescribeExecution') ? text.replace('RUNNING', 'SUCCEEDED') : text);
+}
+
+/** What Step Functions does in the machine's one state. */
+async function runMachine(): Promise<void> {
+  const { States } = JSON.parse(definition) as { States: { Create: { Arguments: object } } };
+  await fetch(`http://127.0.0.1:${(standIn.address() as AddressInfo).port}/`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': 'SageMaker.CreateTransformJob',
+      // By which moto knows the service.
+      authorization:
+        'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/sagemaker/aws4_request, SignedHeaders=host, Signature=0',
+    },
+    body: JSON.stringify(States.Create.Arguments),
+  });
 }
 
 /** A call that fails, as the held one does where the probe is ended before it answers, fails for who made it. */
@@ -104,6 +138,9 @@ function startStandIn(): Server {
   });
 }
 
+/** File of the calls that delete logs. */
+let deletedLogs = '';
+
 /** A folder with the programs that are called, as scripts. */
 function programs(): string {
   const folder = mkdtempSync(join(tmpdir(), 'first-account-'));
@@ -112,6 +149,9 @@ function programs(): string {
     docker: 'cat > /dev/null < /dev/null; exit 0',
     aws: `case "$*" in
   *list-metrics*) echo '{"Metrics":[{"MetricName":"Probe"}]}' ;;
+  *describe-log-groups*) echo '{"logGroups":[{"logGroupName":"/aws/sagemaker/Endpoints/tfs-first-account-cpu"}]}' ;;
+  *describe-log-streams*) echo '{"logStreams":[{"logStreamName":"tfs-first-account-transform/i-1"}]}' ;;
+  *delete-log-*) echo "$@" >> ${join(folder, 'deleted')} ;;
   *) echo '{"events":[{"message":"PROBE alive 0.0"},{"message":"PROBE alive 27.5"}]}' ;;
 esac`,
   };
@@ -120,6 +160,7 @@ esac`,
     writeFileSync(file, `#!/bin/sh\n${script}\n`);
     chmodSync(file, 0o755);
   }
+  deletedLogs = join(folder, 'deleted');
   return join(folder, 'bin');
 }
 
@@ -142,6 +183,7 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL: moto.url,
     AWS_ENDPOINT_URL_S3: moto.url,
     AWS_ENDPOINT_URL_SAGEMAKER: own,
+    AWS_ENDPOINT_URL_SFN: own,
     AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: own,
     CDK_DOCKER: join(bin, 'docker'),
     PATH: `${bin}:${process.env.PATH}`,
@@ -150,6 +192,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   silent = '';
   refused = 'none';
+  tooEarly = 0;
+  rmSync(deletedLogs, { force: true });
   await moto.reset();
 });
 afterAll(async () => {
@@ -204,6 +248,7 @@ async function left(): Promise<string[]> {
   const { Endpoints = [] } = await sagemaker.send(new ListEndpointsCommand());
   const { EndpointConfigs = [] } = await sagemaker.send(new ListEndpointConfigsCommand());
   const { Models = [] } = await sagemaker.send(new ListModelsCommand());
+  const { stateMachines = [] } = await new SFNClient(config).send(new ListStateMachinesCommand());
   const { Roles = [] } = await new IAMClient(config).send(new ListRolesCommand());
   const { Buckets = [] } = await new S3Client({ ...config, forcePathStyle: true }).send(
     new ListBucketsCommand(),
@@ -212,6 +257,7 @@ async function left(): Promise<string[]> {
   return [
     ...Endpoints.map(({ EndpointName }) => `endpoint ${EndpointName}`),
     ...EndpointConfigs.map(({ EndpointConfigName }) => `configuration ${EndpointConfigName}`),
+    ...stateMachines.map(({ name }) => `state machine ${name}`),
     ...Models.map(({ ModelName }) => `model ${ModelName}`),
     ...Roles.map(({ RoleName }) => `role ${RoleName}`),
     ...Buckets.map(({ Name }) => `bucket ${Name}`),
@@ -220,6 +266,7 @@ async function left(): Promise<string[]> {
 }
 
 test('every fact is answered, and nothing is left', async () => {
+  tooEarly = 5;
   const { ended } = start('--yes');
   const { status, text } = await ended;
   expect(text).toMatch(/together \$[0-4]\.\d\d at most/);
@@ -235,8 +282,22 @@ test('every fact is answered, and nothing is left', async () => {
   expect(answer('beside /tmp')).toMatch(/^(yes|no) .*writable: /);
   expect(answer('while a request is worked on')).toMatch(/^yes.*1 times/);
   expect(answer('whole keys')).toMatch(/^yes.*a\.json\.out sub\/b\.json\.out/);
-  expect(answer('TransformAmiVersion')).toMatch(/^(yes|no)/);
+  expect(tooEarly).toBe(0);
+  expect(answer('TransformAmiVersion is taken')).toMatch(/^(yes|no)/);
+  expect(answer('Step Functions hands')).toMatch(/^yes.*al2-ami-sagemaker-batch-gpu-535/);
   expect(text).not.toMatch(/^unknown/m);
+  expect(status).toBe(0);
+  expect(await left()).toEqual([]);
+  const deleted = readFileSync(deletedLogs, 'utf8');
+  expect(deleted).toContain('--log-group-name /aws/sagemaker/Endpoints/tfs-first-account-cpu ');
+  expect(deleted).toContain('--log-stream-name tfs-first-account-transform/i-1 ');
+}, 120_000);
+
+test('where Step Functions refuses the job, it is made without it', async () => {
+  refused = 'CreateStateMachine';
+  const { status, text } = await start('--yes').ended;
+  expect(text).toMatch(/^unknown Step Functions hands TransformAmiVersion.*not for you/m);
+  expect(text).toMatch(/^yes {5}outputs of a transform job/m);
   expect(status).toBe(0);
   expect(await left()).toEqual([]);
 }, 120_000);

@@ -11,6 +11,7 @@ import { type Aws, PREFIX, program } from './aws.ts';
 /** What the stages work with. */
 export interface Ground {
   readonly bucket: string;
+  readonly partition: string;
   readonly roleArn: string;
   /** Image with Docker's manifest. */
   readonly image: string;
@@ -57,7 +58,7 @@ export async function setUp(aws: Aws, account: string, partition: string): Promi
   await logIn(aws, uri);
   const image = await push(aws, `${uri}:docker`, 'type=docker');
   const ociImage = await push(aws, `${uri}:oci`, 'type=oci').catch(() => undefined);
-  return { bucket, roleArn, image, ociImage };
+  return { bucket, partition, roleArn, image, ociImage };
 }
 
 /** A gzip file of a tar archive without files. */
@@ -70,7 +71,7 @@ async function createRole(aws: Aws, bucket: string, partition: string): Promise<
       {
         Effect: 'Allow',
         Action: 'sts:AssumeRole',
-        Principal: { Service: 'sagemaker.amazonaws.com' },
+        Principal: { Service: ['sagemaker.amazonaws.com', 'states.amazonaws.com'] },
       },
     ],
   };
@@ -79,6 +80,10 @@ async function createRole(aws: Aws, bucket: string, partition: string): Promise<
   );
   const arn = `arn:${partition}:s3:::${bucket}`;
   const statements = [
+    {
+      Action: ['sagemaker:CreateTransformJob', 'sagemaker:AddTags'],
+      Resource: `arn:${partition}:sagemaker:${aws.region}:*:transform-job/${PREFIX}-*`,
+    },
     { Action: ['s3:GetObject', 's3:PutObject', 's3:ListBucket'], Resource: [arn, `${arn}/*`] },
     {
       Action: [

@@ -12,7 +12,12 @@ import {
   type ProductionVariant,
 } from '@aws-sdk/client-sagemaker';
 import { InvokeEndpointCommand } from '@aws-sdk/client-sagemaker-runtime';
-import { type Aws, cli, PREFIX, until } from './aws.ts';
+import {
+  CreateStateMachineCommand,
+  DescribeExecutionCommand,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { type Aws, cli, onceRoleSpread, PREFIX, until } from './aws.ts';
 import type { Evidence, Seen } from './facts.ts';
 import type { Ground } from './setup.ts';
 
@@ -29,7 +34,7 @@ interface EndpointOf {
 }
 
 async function createModel(aws: Aws, ground: Ground, name: string, options: Partial<EndpointOf>) {
-  await aws.sagemaker.send(
+  const command = () =>
     new CreateModelCommand({
       ModelName: `${PREFIX}-${name}`,
       ExecutionRoleArn: ground.roleArn,
@@ -41,8 +46,8 @@ async function createModel(aws: Aws, ground: Ground, name: string, options: Part
           ModelDataUrl: `s3://${ground.bucket}/models/`,
         }),
       },
-    }),
-  );
+    });
+  await onceRoleSpread(aws, () => aws.sagemaker.send(command()));
 }
 
 /** Makes an endpoint and waits until it answers. @returns its name */
@@ -156,31 +161,80 @@ async function multiModel(aws: Aws, ground: Ground, evidence: Evidence): Promise
   evidence.multiModel = other ?? (await ask(aws, name, '{}', 'one.tar.gz'));
 }
 
-async function transform(aws: Aws, ground: Ground, evidence: Evidence): Promise<void> {
-  const name = `${PREFIX}-transform`;
-  await createModel(aws, ground, 'transform', {});
-  await aws.sagemaker.send(
-    new CreateTransformJobCommand({
-      TransformJobName: name,
-      ModelName: name,
-      TransformInput: {
-        ContentType: 'application/json',
-        DataSource: {
-          S3DataSource: { S3DataType: 'S3Prefix', S3Uri: `s3://${ground.bucket}/input/` },
-        },
+const TRANSFORM_JOB = `${PREFIX}-transform`;
+
+/** Arguments of CreateTransformJob. */
+const jobOf = ({ bucket }: Ground) => ({
+  TransformJobName: TRANSFORM_JOB,
+  ModelName: TRANSFORM_JOB,
+  TransformInput: {
+    ContentType: 'application/json',
+    DataSource: {
+      S3DataSource: { S3DataType: 'S3Prefix' as const, S3Uri: `s3://${bucket}/input/` },
+    },
+  },
+  TransformOutput: { S3OutputPath: `s3://${bucket}/output/` },
+  TransformResources: {
+    InstanceType: GPU_TYPE,
+    InstanceCount: 1,
+    TransformAmiVersion: TRANSFORM_AMI,
+  } as { InstanceType: typeof GPU_TYPE; InstanceCount: number },
+});
+
+/** '' if there is none. */
+const amiOf = (resources: object | undefined) =>
+  String((resources as { TransformAmiVersion?: unknown } | undefined)?.TransformAmiVersion ?? '');
+
+const ENDED_BADLY = ['FAILED', 'TIMED_OUT', 'ABORTED'];
+
+/** Makes the job as the state machine of `BatchTransform` does. @throws what Step Functions says against it */
+async function startByStateMachine(aws: Aws, ground: Ground): Promise<void> {
+  const definition = JSON.stringify({
+    QueryLanguage: 'JSONata',
+    StartAt: 'Create',
+    States: {
+      Create: {
+        Type: 'Task',
+        Resource: `arn:${ground.partition}:states:::aws-sdk:sagemaker:createTransformJob`,
+        Arguments: jobOf(ground),
+        End: true,
       },
-      TransformOutput: { S3OutputPath: `s3://${ground.bucket}/output/` },
-      TransformResources: {
-        InstanceType: GPU_TYPE,
-        InstanceCount: 1,
-        TransformAmiVersion: TRANSFORM_AMI,
-      } as { InstanceType: typeof GPU_TYPE; InstanceCount: number },
-    }),
+    },
+  });
+  const { stateMachineArn } = await onceRoleSpread(aws, () =>
+    aws.stepFunctions.send(
+      new CreateStateMachineCommand({ name: PREFIX, roleArn: ground.roleArn, definition }),
+    ),
   );
+  const { executionArn } = await aws.stepFunctions.send(
+    new StartExecutionCommand({ stateMachineArn }),
+  );
+  await until(aws, 'the state machine', async () => {
+    const { status, error, cause } = await aws.stepFunctions.send(
+      new DescribeExecutionCommand({ executionArn }),
+    );
+    if (ENDED_BADLY.includes(status ?? '')) throw new Error(`${error}: ${cause}`);
+    return status === 'SUCCEEDED' || undefined;
+  });
+}
+
+async function transform(aws: Aws, ground: Ground, evidence: Evidence): Promise<void> {
+  const name = TRANSFORM_JOB;
+  await createModel(aws, ground, 'transform', {});
+  let byStateMachine = true;
+  try {
+    await startByStateMachine(aws, ground);
+  } catch (error) {
+    aws.signal.throwIfAborted();
+    evidence.failures['step-functions'] = (error as Error).message;
+    byStateMachine = false;
+    await aws.sagemaker.send(new CreateTransformJobCommand(jobOf(ground)));
+  }
   await until(aws, name, async () => {
     const job = await aws.sagemaker.send(
       new DescribeTransformJobCommand({ TransformJobName: name }),
     );
+    if (byStateMachine) evidence.stateMachineAmi = amiOf(job.TransformResources);
     if (job.TransformJobStatus === 'Failed') throw new Error(job.FailureReason);
     return job.TransformJobStatus === 'Completed' || undefined;
   });
