@@ -43,6 +43,14 @@ function withKeys(scope: Construct, props: BatchTransformProps): BatchTransformP
     : props;
 }
 
+/**
+ * A name that needs no line in CloudWatch Logs' resource policy, whose 5,120 characters all state machines of a region share.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/bp-cwl.html
+ */
+function logName(scope: Construct): string {
+  return `/aws/vendedlogs/states/${Names.uniqueResourceName(scope, { maxLength: 200, separator: '-' })}`;
+}
+
 /** Runs a model over everything under an S3 prefix. */
 export class BatchTransform extends Resource {
   readonly stateMachine: StateMachine;
@@ -64,7 +72,8 @@ export class BatchTransform extends Resource {
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     grantModel(this, props);
     const shardFunction = createShardFunction(this, props);
-    const logGroup = createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS);
+    const key = encryptionKeyOf(this);
+    const logGroup = createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS, key, logName(this));
     const stack = Stack.of(this);
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       ...(own.stateMachineName !== undefined && { stateMachineName: this.physicalName }),

@@ -22,7 +22,7 @@ import { checkWorker } from './batch-worker/check-props.ts';
 import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
-import { createLogGroup, setEncryptionKey } from './encryption.ts';
+import { allowPublisher, createLogGroup, setEncryptionKey } from './encryption.ts';
 
 const DEFAULT_VCPUS = 4;
 const DEFAULT_ATTEMPTS = 10;
@@ -151,6 +151,7 @@ export class BatchWorker extends Resource {
   }
 
   private tell(topic: NonNullable<BatchWorkerProps['topic']>): void {
+    allowPublisher(this, topic, 'events.amazonaws.com');
     new Rule(this, 'Ended', {
       description: 'Tells of runs of batch workers that ended',
       eventPattern: {

@@ -62,6 +62,7 @@ function allowService(user: Construct, key: IKey, { name, service, actions }: Se
 /**
  * A log group that goes with its stack.
  * @param encryptionKey default: the key of the construct around it
+ * @param logGroupName default: CloudFormation's
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
  */
 export function createLogGroup(
@@ -69,8 +70,13 @@ export function createLogGroup(
   id: string,
   retention: RetentionDays = RetentionDays.ONE_MONTH,
   encryptionKey: IKey | undefined = encryptionKeyOf(scope),
+  logGroupName?: string,
 ): LogGroup {
-  const logGroup = new LogGroup(scope, id, { retention, removalPolicy: RemovalPolicy.DESTROY });
+  const logGroup = new LogGroup(scope, id, {
+    retention,
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...(logGroupName !== undefined && { logGroupName }),
+  });
   if (encryptionKey) encryptLogs(logGroup, encryptionKey);
   return logGroup;
 }

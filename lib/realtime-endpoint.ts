@@ -34,6 +34,7 @@ import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
 import { type BoundVariant, bindVariant } from './endpoint/variant.ts';
+import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
 import { invalidProp } from './validation.ts';
@@ -226,6 +227,8 @@ export class RealtimeEndpoint extends EndpointBase {
   private createConfig(props: RealtimeEndpointProps): CfnEndpointConfig {
     const models = [...new Set(this.allVariants().map((variant) => variant.props.model))];
     for (const model of models) {
+      // CloudFormation would delete it with its own stack's deployment, before this one's.
+      if (model.stack !== this.stack) keepReplaced(model);
       if (model.role) allowLogging(model.role, endpointLogGroup(this.endpointName));
       props.volumeKey?.grantEncryptDecrypt(model);
     }

@@ -1,4 +1,5 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
+import { parseEcrImage } from '@sagemaker-tfs/batch';
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -203,9 +204,14 @@ function checkName(scope: Construct, name: string | undefined): void {
 /** Refuses an image that this model's region cannot pull, where both are known. */
 function checkImage(scope: Construct, uri: string): void {
   if (Token.isUnresolved(uri)) return;
-  const { region } = Stack.of(scope);
+  const { region, account } = Stack.of(scope);
   const known = Token.isUnresolved(region) ? undefined : region;
   refuseProblem(scope, 'image', imageProblem(uri, known));
+  const theirs = parseEcrImage(uri)?.account;
+  if (theirs === undefined || Token.isUnresolved(account) || theirs === account) return;
+  Annotations.of(scope).addInfo(
+    `image: it is of account ${theirs}. The policy of its repository must let account ${account} pull it: docs/private-networks.md`,
+  );
 }
 
 /** Nothing leaves a container that is cut off from every network. */

@@ -96,6 +96,22 @@ const RELEASE_KEY = 'disassociateKmsKey';
 const NOT_OURS = 'ResourceNotFoundException|AccessDeniedException';
 
 /**
+ * Lets whoever calls CloudWatch Logs use the key through it: AWS's guide asks for that, of every caller.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+ */
+function allowKey(role: Role, key: IKey): void {
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:GenerateDataKey', 'kms:DescribeKey'],
+      resources: [key.keyArn],
+      conditions: {
+        StringEquals: { 'kms:ViaService': `logs.${Stack.of(role).region}.amazonaws.com` },
+      },
+    }),
+  );
+}
+
+/**
  * Makes the group unless it is there, sets its expiry, and its key where the construct around has one. When the stack
  * is deleted the group stays, without the key, and empties itself.
  * @returns what must come before the endpoint
@@ -126,6 +142,7 @@ export function keepLogs(
       }),
     );
   }
+  if (key) allowKey(role, key);
   let before: Construct = role;
   for (const [id, { action, parameters, undo, ...rest }] of calls) {
     const service = 'CloudWatchLogs';

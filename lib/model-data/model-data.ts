@@ -44,6 +44,8 @@ export interface ModelDataConfig {
    * which jobs still name. Absent where the data's place does not change with a deployment, or is not known.
    */
   grantReadAll?(policy: Policy): void;
+  /** Keeps the files of models that a deployment replaces. Absent where they stay anyway. */
+  keepReplaced?(): void;
   /** What must exist before the model is created. */
   readonly dependency?: IDependable;
 }
@@ -121,11 +123,13 @@ class DirectoryModelData extends ModelData {
       revision: packaged.assetHash,
     };
     if (compression === 'none') {
-      const { bucket, prefix, deployment } = uploadUnpacked(scope, packaged);
+      const { bucket, prefix, deployment, keepReplaced } = uploadUnpacked(scope, packaged);
       return {
         ...common,
         container: { modelDataSource: s3Prefix(bucket, prefix) },
         grantRead: (policy) => grantRead(policy, bucket, `${prefix}*`),
+        grantReadAll: (policy) => grantRead(policy, bucket, '*'),
+        keepReplaced,
         dependency: deployment,
       };
     }

@@ -7,6 +7,7 @@ import { BucketDeployment, type ISource } from 'aws-cdk-lib/aws-s3-deployment';
 import { CfnResource, Duration, Names, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
 import { bucketEncryption, createLogGroup, encryptionKeyOf } from '../encryption.ts';
+import { ConstructError } from '../errors.ts';
 import type { PackagedModel } from './packaged-model.ts';
 
 /** Where an unpacked model lies once it is deployed. */
@@ -16,6 +17,8 @@ export interface UnpackedUpload {
   readonly prefix: string;
   /** The upload. */
   readonly deployment: IDependable;
+  /** Lets the files of earlier revisions stay until the bucket goes. */
+  keepReplaced(): void;
 }
 
 /**
@@ -47,17 +50,22 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
     memoryLimit: 3008,
     logGroup: createLogGroup(scope, 'UploadLog'),
   });
-  nameByRevision(deployment, model.assetHash);
-  return { bucket, prefix, deployment };
+  const resource = resourceOf(deployment);
+  // Of this resource alone, and not of the function and its layer, which stay.
+  resource.overrideLogicalId(Names.uniqueId(deployment) + model.assetHash.slice(0, 8));
+  const keepReplaced = () => resource.addPropertyOverride('RetainOnDelete', true);
+  return { bucket, prefix, deployment, keepReplaced };
 }
 
-/** Sets another logical id for every revision, of the resource that uploads and of nothing around it. */
-function nameByRevision(deployment: BucketDeployment, revision: string): void {
-  for (const resource of deployment.node.findAll()) {
-    if (!CfnResource.isCfnResource(resource)) continue;
-    if (resource.cfnResourceType !== 'Custom::CDKBucketDeployment') continue;
-    resource.overrideLogicalId(Names.uniqueId(deployment) + revision.slice(0, 8));
-  }
+/** The resource that uploads. @throws where the CDK makes none under its usual name */
+function resourceOf(deployment: BucketDeployment): CfnResource {
+  const all = deployment.node.findAll().filter((one) => CfnResource.isCfnResource(one));
+  const upload = all.find((one) => one.cfnResourceType === 'Custom::CDKBucketDeployment');
+  if (upload) return upload;
+  throw new ConstructError(
+    'BUILD_INCOMPLETE',
+    `${deployment.node.path} has no Custom::CDKBucketDeployment. Use a version of aws-cdk-lib that these constructs were tried with.`,
+  );
 }
 
 /** The files as an asset that the function may read, and nothing else of the CDK's bucket, as the CDK's own would let it. */

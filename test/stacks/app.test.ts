@@ -123,7 +123,12 @@ test('names are left to CloudFormation, but for the endpoint and what other tool
           .map((key) => `${Type} ${key}`),
     ),
   );
-  expect(named).toEqual(['AWS::SSM::Parameter Name', 'AWS::SageMaker::Endpoint EndpointName']);
+  expect(named).toEqual([
+    'AWS::SSM::Parameter Name',
+    'AWS::SageMaker::Endpoint EndpointName',
+    // Of the state machine, which AWS wants below /aws/vendedlogs/.
+    'AWS::Logs::LogGroup LogGroupName',
+  ]);
 });
 
 test('buckets with data outlive their stack, everything else goes with it', () => {

@@ -642,6 +642,18 @@ test.each<[string, boolean]>([
   expect(warnings).toHaveLength(eventBridgeEnabled ? 0 : 1);
 });
 
+test('the log group has a name that leaves the resource policy of CloudWatch Logs alone', () => {
+  const [machine] = Object.values(
+    batchTemplate().findResources('AWS::StepFunctions::StateMachine'),
+  );
+  const [destination] = machine?.Properties.LoggingConfiguration.Destinations ?? [];
+  const id = destination.CloudWatchLogsLogGroup.LogGroupArn['Fn::GetAtt'][0];
+  const group = batchTemplate().findResources('AWS::Logs::LogGroup')[id];
+  expect(group?.Properties.LogGroupName).toMatch(
+    /^\/aws\/vendedlogs\/states\/[A-Za-z0-9-]{1,200}$/,
+  );
+});
+
 test('the model may be in another stack', () => {
   const app = testApp();
   const models = new Stack(app, 'Models');

@@ -7,7 +7,13 @@ import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Role } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { type App, Stack } from 'aws-cdk-lib/core';
-import { ModelData, type RuntimeEnvironment, ServingImage } from '../../lib/index.ts';
+import {
+  ModelData,
+  RealtimeEndpoint,
+  type RuntimeEnvironment,
+  ServingImage,
+  type TensorFlowModel,
+} from '../../lib/index.ts';
 import { hashSources } from '../../lib/model-data/inputs.ts';
 import {
   existingImage,
@@ -202,6 +208,46 @@ test('a new revision of an unpacked model leaves the old files until the update 
   expect(before?.[1].Properties.DestinationBucketKeyPrefix).not.toBe(
     after?.[1].Properties.DestinationBucketKeyPrefix,
   );
+});
+
+test.each(['gzip', 'none'] as const)(
+  'a model (%s) of another stack stays until the endpoint has left it',
+  (compression) => {
+    const app = testApp();
+    const [models, endpoints] = [new Stack(app, 'Models'), new Stack(app, 'Endpoints')];
+    const modelData = ModelData.fromDirectory(MODEL_DIR, { compression });
+    const [model, near] = ['Model', 'Near'].map((id) => testModel(models, { modelData }, id));
+    const of = (stack: Stack, one: TensorFlowModel) =>
+      new RealtimeEndpoint(stack, 'Endpoint', {
+        variants: [{ model: one, instanceType: 'ml.g4dn.xlarge' }],
+      });
+    of(endpoints, model as TensorFlowModel);
+    of(models, near as TensorFlowModel);
+    const template = Template.fromStack(models);
+    const fate = (type: string, id: string) => {
+      const found = Object.entries(template.findResources(type)).find(([key]) => key.includes(id));
+      return found?.[1];
+    };
+    expect(fate(MODEL, 'Model')?.UpdateReplacePolicy).toBe('Retain');
+    expect(fate(MODEL, 'Near')?.UpdateReplacePolicy).toBeUndefined();
+    expect(fate('AWS::IAM::Policy', 'ModelReadEarlierModels')).toBeDefined();
+    expect(fate('AWS::IAM::Policy', 'NearReadEarlierModels')).toBeUndefined();
+    if (compression === 'gzip') return;
+    const upload = 'Custom::CDKBucketDeployment';
+    expect(fate(upload, 'ModelsModelUpload')?.Properties.RetainOnDelete).toBe(true);
+    expect(fate(upload, 'ModelsNearUpload')?.Properties.RetainOnDelete).toBe(false);
+  },
+);
+
+test('an image of another account is named where the account is known', () => {
+  const infos = (account?: string) => {
+    const env = account === undefined ? {} : { env: { account, region: 'us-east-1' } };
+    const stack = new Stack(testApp(), 'Test', env);
+    testModel(stack);
+    const text = Match.stringLikeRegexp('it is of account 123456789012');
+    return Annotations.fromStack(stack).findInfo('*', text).length;
+  };
+  expect([infos('111111111111'), infos('123456789012'), infos()]).toEqual([1, 0, 0]);
 });
 
 test('models do not share the start of their archives, unless they are told to', () => {
