@@ -226,8 +226,10 @@ function checkCollector(
   invalidProp(scope, 'environment.SAGEMAKER_TFS_OTLP_ENDPOINT', problem, fix);
 }
 
-function isBatched(environment: Readonly<Record<string, string>>): boolean {
-  return environment.SAGEMAKER_TFS_ENABLE_BATCHING?.toLowerCase() === 'true';
+function isBatched({
+  SAGEMAKER_TFS_ENABLE_BATCHING: batching,
+}: Readonly<Record<string, string>>): boolean {
+  return batching?.toLowerCase() === 'true';
 }
 
 /** Where the model was packaged here; the container's log says the same of others. */

@@ -491,7 +491,8 @@ function unreadValues(
   variables: Readonly<Record<string, string | undefined>>,
   { modelServer }: Environment,
 ): string[] {
-  if (modelServer.batching || !variables.SAGEMAKER_TFS_MAX_ROWS) return [];
+  const { SAGEMAKER_TFS_MAX_ROWS: maxRows } = variables;
+  if (modelServer.batching || !maxRows) return [];
   return [
     'SAGEMAKER_TFS_MAX_ROWS is ignored: it bounds calls that SAGEMAKER_TFS_ENABLE_BATCHING joins, which is not true',
   ];

@@ -22,6 +22,7 @@ const inZones = (...availabilityZones: string[]) => ({
 const shift = (traffic: object, more: object = {}) =>
   endpoint({ instanceCount: 4, deployment: { traffic, ...more } });
 const target = { concurrentRequests: 4 };
+const night = { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', minInstances: 0 };
 const image = (region: string) => ({
   uri: `111111111111.dkr.ecr.${region}.amazonaws.com/a:1`,
 });
@@ -282,6 +283,30 @@ const CASES: Readonly<
       endpoint({
         async: true,
         scaling: { minInstances: 0, maxInstances: 4, target: { backlog: 2 } },
+      }),
+    ],
+  },
+  'limits-by-the-clock': {
+    broken: [
+      [
+        endpoint({ scaling: { maxInstances: 4, target, schedule: [{ when: 'cron(0 8 * * *)' }] } }),
+        'models.m.endpoint.scaling.schedule[0].when',
+      ],
+      [
+        endpoint({
+          scaling: {
+            maxInstances: 4,
+            target,
+            schedule: [{ when: 'at(2027-01-01T00:00:00)' }, night],
+          },
+        }),
+        'models.m.endpoint.scaling.schedule[1].minInstances',
+      ],
+    ],
+    kept: [
+      endpoint({
+        async: true,
+        scaling: { maxInstances: 4, target: { backlog: 2 }, schedule: [night] },
       }),
     ],
   },

@@ -70,6 +70,7 @@ function templateOf(instanceType: string, image: unknown = { 'Fn::Sub': 'built' 
           ],
         },
       },
+      Endpoint: { Type: 'AWS::SageMaker::Endpoint', Properties: {} },
       Target: {
         Type: 'AWS::ApplicationAutoScaling::ScalableTarget',
         Properties: { ResourceId: 'endpoint/digits/variant/AllTraffic', MaxCapacity: 4 },
