@@ -199,7 +199,20 @@ test('batch local takes the type of its inputs from their names, or asks', async
   rmSync(join(mixed, 'b.json'));
   const unknown = await run(...job);
   expect(unknown.status).toBe(2);
-  expect(unknown.stderr).toContain('unknown ending: b.bin');
+  expect(unknown.stderr).toContain('unknown ending: b.bin. Take it out of the inputs');
+});
+
+test('invoke says what a folder and a model are, which are no requests', async () => {
+  const request = join(work, 'net.keras');
+  writeFileSync(request, '1');
+  for (const [file, what] of [
+    [work, 'is a folder. Name a file of it'],
+    [request, 'is a model, not a request'],
+  ] as const) {
+    const { status, stderr } = await run('invoke', file, '--url', 'http://127.0.0.1:9');
+    expect(status).toBe(2);
+    expect(stderr).toContain(what);
+  }
 });
 
 test.each([

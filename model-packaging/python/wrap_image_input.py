@@ -2,7 +2,7 @@
 
 INPUT and OUTPUT are version directories. SETTINGS is JSON: signature, input, dtype, height, width, channels
 (rgb, bgr, gray), layout (NHWC, NCHW), channelDimension, resize (stretch, cover, contain), padding,
-interpolation, scale and offset (a list each, one number a channel: value = pixel * scale + offset).
+interpolation, antialias, scale and offset (a list each, one number a channel: value = pixel * scale + offset).
 
 The result has the signature serving_default with one DT_STRING input image_bytes [N] (JPEG, PNG, GIF or BMP)
 and the outputs of the wrapped signature, which stays available under the name serving_tensors; others stay.
@@ -18,16 +18,16 @@ import tensorflow as tf
 def fit(picture, settings):
     """Resizes one picture [H, W, C] of float32 to the model's size."""
     height, width = settings["height"], settings["width"]
-    method = settings["interpolation"]
+    method, antialias = settings["interpolation"], settings["antialias"]
     if settings["resize"] == "stretch":
-        return tf.image.resize(picture, [height, width], method=method, antialias=True)
+        return tf.image.resize(picture, [height, width], method=method, antialias=antialias)
     size = tf.cast(tf.shape(picture)[:2], tf.float32)
     ratios = tf.constant([height, width], tf.float32) / size
     cover = settings["resize"] == "cover"
     ratio = tf.reduce_max(ratios) if cover else tf.reduce_min(ratios)
     limit = tf.maximum if cover else tf.minimum
     scaled = limit(tf.cast(tf.round(size * ratio), tf.int32), [height, width])
-    picture = tf.image.resize(picture, tf.maximum(scaled, 1), method=method, antialias=True)
+    picture = tf.image.resize(picture, tf.maximum(scaled, 1), method=method, antialias=antialias)
     if cover:
         return tf.image.resize_with_crop_or_pad(picture, height, width)
     padding = float(settings["padding"])

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PackagingError } from '../errors.ts';
+import { shellWord } from '../render/shell-word.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { pythonAdvice } from './bundle.ts';
 
@@ -30,6 +31,13 @@ export function findHandler(
   for (const folder of wrongPlaces) {
     const misplaced = NAMES.map((name) => join(folder, name)).find((path) => existsSync(path));
     if (misplaced === undefined) continue;
+    if (existsSync(join(folder, 'package.json'))) {
+      const [model = folder] = versions;
+      throw new PackagingError(
+        'BAD_OPTION',
+        `${folder} is a project that holds a model. Name the model and the handler: ${shellWord(model)} --handler ${shellWord(misplaced)}.`,
+      );
+    }
     throw new PackagingError(
       'BAD_OPTION',
       `${misplaced} lies where no handler is looked for and would be ignored. Move it to ${join(root, 'code')}/, or name it with --handler.`,

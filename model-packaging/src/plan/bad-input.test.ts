@@ -144,4 +144,16 @@ describe('bad input is refused, naming the path', () => {
     const handler = scratch.write('model/1/code/inference.ts', HANDLER);
     await expectRefused('BAD_OPTION', scratch.path('model'), handler);
   });
+
+  test('a project instead of its model: both are named as they are to be given', async () => {
+    scratch.model('strings', 'a project/model/1');
+    scratch.write('a project/package.json', '{}');
+    const handler = scratch.write('a project/inference.ts', HANDLER);
+    const model = scratch.path('a project', 'model', '1');
+    await expectRefused(
+      'BAD_OPTION',
+      scratch.path('a project'),
+      `'${model}' --handler '${handler}'`,
+    );
+  });
 });

@@ -2,7 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SavedModelSession } from '@sagemaker-tfs/libtensorflow';
+import type { PreprocessInput } from '@sagemaker-tfs/manifest';
 import { numericTensor, stringTensor, typedArray } from '@sagemaker-tfs/tensors';
+import sharp from 'sharp';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { layOut } from '../archive/lay-out.ts';
 import type { ContentOptions } from '../plan/content.ts';
@@ -130,6 +132,32 @@ model.save(sys.argv[1])`;
     expect(green).toBeCloseTo(0.48, 1);
     expect(blue).toBeCloseTo(128 / 255, 3);
     await session.close();
+  });
+
+  withTensorFlow(`an image input resizes as it is declared${reason}`, async () => {
+    // Columns of 0, 255, 255, 0: every sample between the middle two is 255, the mean of all is half of it.
+    const [width, height] = [128, 96];
+    const pixels = Buffer.alloc(width * height, Uint8Array.of(0, 255, 255, 0));
+    const picture = await sharp(pixels, { raw: { width, height, channels: 1 } })
+      .png()
+      .toBuffer();
+    const redWith = async (imageInput: PreprocessInput) => {
+      const options = {
+        source: fixtureModel('image_nchw').directory,
+        imageInput: { scale: 1 / 255, ...imageInput },
+      };
+      const { directory } = await layOut(options, scratch.path(`out-${imageInput.antialias}`));
+      const session = await SavedModelSession.load(join(directory, '1'));
+      const { outputs } = await session.run('serving_default', {
+        image_bytes: stringTensor([1], [picture]),
+      });
+      await session.close();
+      const { mean_color: color } = outputs;
+      if (color?.dtype !== 'float32') throw new Error('float32 expected');
+      return typedArray({ ...color, dtype: 'float32' })[0];
+    };
+    expect(await redWith({})).toBeCloseTo(1, 3);
+    expect(await redWith({ antialias: true })).toBeCloseTo(0.5, 1);
   });
 
   withTensorFlow(`a file that is no Keras model is told by Python’s message${reason}`, async () => {

@@ -1,7 +1,7 @@
 /** One media type for all inputs of a job, as SageMaker's jobs have one. */
 import type { BatchStrategy, SplitType } from '@sagemaker-tfs/batch/settings';
+import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { usageError } from '../../errors.ts';
-import { requireMediaType } from '../../serving/media-type.ts';
 import type { InputSource } from './inputs.ts';
 
 /** How the inputs are cut, as far as the user says. */
@@ -19,7 +19,7 @@ export async function typeOfInputs(source: InputSource, cut: Cut = {}): Promise<
   refuseBareRecords(cut);
   let first: { readonly key: string; readonly type: string } | undefined;
   for await (const { key } of source.list()) {
-    const type = requireMediaType(key);
+    const type = mediaTypeOf(key) ?? unknownEnding(key);
     first ??= { key, type };
     if (type === first.type) continue;
     throw usageError(
@@ -27,6 +27,12 @@ export async function typeOfInputs(source: InputSource, cut: Cut = {}): Promise<
     );
   }
   return first?.type ?? '';
+}
+
+function unknownEnding(key: string): never {
+  throw usageError(
+    `unknown ending: ${key}. Take it out of the inputs, name the others in a --manifest, or give all inputs one type with --content-type.`,
+  );
 }
 
 /** With MultiRecord, the container's own choice, records keep their framing and so the type of their file. */
