@@ -20,6 +20,7 @@ export { signatureText } from './render/signature-text.ts';
 export { renderVerify } from './render/verify-text.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
+export { writingSignatures } from './saved-model/writing-signatures.ts';
 export type { ModelOption } from './source/model-source.ts';
 export type { OpenOptions } from './source/open-options.ts';
 export { fetchFromS3, isS3Uri } from './source/s3.ts';

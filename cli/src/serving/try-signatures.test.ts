@@ -7,14 +7,14 @@ import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { startRuntime } from './runtime-process.ts';
 import { trySignatures } from './try-signatures.ts';
 
-test('every signature that takes values is asked once, and what fails is said', async () => {
+test('every signature that takes values and writes none is asked once, and what fails is said', async () => {
   const asked: Record<string, unknown>[] = [];
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     const body = JSON.parse(text) as Record<string, unknown>;
     asked.push({ ...body, attributes: request.headers['x-amzn-sagemaker-custom-attributes'] });
-    response.statusCode = body.signature_name === 'incr_counter_by' ? 500 : 200;
+    response.statusCode = body.signature_name === 'label' ? 500 : 200;
     response.end(JSON.stringify({ error: 'Could not find variable counter' }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -22,19 +22,24 @@ test('every signature that takes values is asked once, and what fails is said', 
   const never = new AbortController().signal;
   try {
     const exports = join(__dirname, '..', '..', '..', 'test', 'fixtures', 'tf1-exports');
-    expect(await trySignatures(join(exports, 'counter'), url, never)).toEqual([
-      {
-        what: 'Tried signature incr_counter_by of counter with a made-up input: HTTP 500, Could not find variable counter',
-        answers: false,
-      },
-    ]);
-    expect(asked).toEqual([
-      {
-        signature_name: 'incr_counter_by',
-        inputs: { delta: 0 },
-        attributes: 'tfs-model-name=counter',
-      },
-    ]);
+    expect(await trySignatures(join(exports, 'counter'), url, never)).toEqual(
+      ['incr_counter_by', 'reset_counter'].map((key) => ({
+        what: `Signature ${key} of counter was not tried: it writes variables of the model`,
+        answers: true,
+      })),
+    );
+    expect(asked).toEqual([]);
+    expect(
+      await trySignatures(fixtureModel('multi_signature').basePath, url, never),
+    ).toContainEqual({
+      what: 'Tried signature label of multi_signature with a made-up input: HTTP 500, Could not find variable counter',
+      answers: false,
+    });
+    expect(asked).toContainEqual({
+      signature_name: 'label',
+      inputs: { name: ['0'], number: [0] },
+      attributes: 'tfs-model-name=multi_signature',
+    });
     const lines = await trySignatures(fixtureModel('half_plus_two').basePath, url, never);
     expect(lines).toEqual([
       {

@@ -3,6 +3,7 @@ import {
   inspectModel,
   type SignatureReport,
   type TensorReport,
+  writingSignatures,
 } from '@sagemaker-tfs/model-packaging';
 import { runtimeError } from './runtime-error.ts';
 
@@ -15,11 +16,13 @@ const ANSWERS = 'it answers';
 export interface SignatureTry {
   /** In words. */
   readonly what: string;
+  /** False if it was tried and failed. */
   readonly answers: boolean;
 }
 
 /**
- * What a runtime answers for each signature of the newest version of each model.
+ * What a runtime answers for each signature of the newest version of each model. Those that would change the model are
+ * left alone: later answers would be other ones.
  * @param directory where the models are laid out
  * @param url of the runtime
  */
@@ -31,8 +34,15 @@ export async function trySignatures(
   const { models } = await inspectModel(directory);
   const tries: SignatureTry[] = [];
   for (const { name, versions } of models) {
-    const [graph] = versions.at(-1)?.metaGraphs ?? [];
-    for (const [key, signature] of Object.entries(graph?.signatures ?? {})) {
+    const newest = versions.at(-1);
+    const signatures = newest?.metaGraphs[0]?.signatures ?? {};
+    const writing = newest ? writingSignatures(newest.directory, signatures) : new Set();
+    for (const [key, signature] of Object.entries(signatures)) {
+      if (writing.has(key)) {
+        const what = `Signature ${key} of ${name} was not tried: it writes variables of the model`;
+        tries.push({ what, answers: true });
+        continue;
+      }
       const what = `Tried signature ${key} of ${name} with a made-up input`;
       const found = await tryOne(url, name, key, signature, signal);
       if (found !== undefined) {

@@ -10,6 +10,7 @@ import type { Signature, SignatureMap, TensorSpec } from '@sagemaker-tfs/tensors
 import { enumName } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
+import { writingSignatures } from '../saved-model/writing-signatures.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { walk } from '../source/walk.ts';
 import { PACKAGER } from '../version.ts';
@@ -84,7 +85,8 @@ async function modelFiles({ models, warmup, preprocess }: PlanInput): Promise<So
       }
       if (!warmup) continue;
       const { signatures } = servingGraph(readSavedModel(directory));
-      files.push(await warmupFile(warmup, name, prefix, { signatures, preprocess }));
+      const writing = writingSignatures(directory, signatures);
+      files.push(await warmupFile(warmup, name, prefix, { signatures, preprocess, writing }));
     }
   }
   return files;

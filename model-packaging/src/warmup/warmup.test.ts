@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PreprocessInput } from '@sagemaker-tfs/manifest';
 import { type NumericTensor, stringTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
@@ -7,6 +8,7 @@ import { examplePng } from '../samples/png.ts';
 import { useScratch, withCode } from '../testing/scratch.ts';
 import { readWarmup, WARMUP_PATH, type WarmupOption } from './warmup.ts';
 
+const EXPORTS = join(__dirname, '..', '..', '..', 'test', 'fixtures', 'tf1-exports');
 const scratch = useScratch();
 
 async function warmupOf(name: string, warmup: WarmupOption, preprocess?: PreprocessInput) {
@@ -25,6 +27,15 @@ test('a sample becomes a request of its signature', async () => {
       inputs: { data_bytes: stringTensor([2], [Buffer.from([0, 1, 2]), Buffer.alloc(0)]) },
     },
   ]);
+});
+
+test('no request is made up for a signature that changes the model', async () => {
+  const source = join(EXPORTS, 'counter', '1');
+  const made = await layOut({ source, warmup: true }, scratch.path('out'));
+  expect(readWarmup(`${made.directory}/1`)).toEqual([{ signature: 'get_counter', inputs: {} }]);
+  const sample = scratch.write('sample.json', '{"signature_name": "incr_counter_by", "inputs": 1}');
+  const { directory } = await layOut({ source, warmup: [sample] }, scratch.path('sampled'));
+  expect(readWarmup(`${directory}/1`)).toMatchObject([{ signature: 'incr_counter_by' }]);
 });
 
 test('a picture becomes pixels of the model’s size, as declared', async () => {

@@ -13,7 +13,6 @@ import {
   encodeTfRecord,
   readTfRecords,
   type Signature,
-  type SignatureMap,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { PredictionLogSchema, PredictRequestSchema } from '@sagemaker-tfs/tensors/protos';
@@ -38,10 +37,16 @@ const PREDICT_LOG = 6;
 const REQUEST = 1;
 
 /**
- * True: one synthetic request for each signature but those of tf.Example messages. Else paths of sample
- * files.
+ * True: one synthetic request for each signature but those of tf.Example messages and those that write variables of the
+ * model. Else paths of sample files.
  */
 export type WarmupOption = true | readonly string[];
+
+/** What the requests are for. */
+interface WarmupTarget extends SampleTarget {
+  /** Signatures whose run changes the model. */
+  readonly writing: ReadonlySet<string>;
+}
 
 /** One call of a signature. */
 export interface WarmupRequest {
@@ -57,12 +62,10 @@ export async function warmupFile(
   option: WarmupOption,
   model: string,
   directory: string,
-  target: SampleTarget,
+  target: WarmupTarget,
 ): Promise<SourceFile> {
   const requests =
-    option === true
-      ? syntheticRequests(model, target.signatures)
-      : await sampleRequests(option, target);
+    option === true ? syntheticRequests(model, target) : await sampleRequests(option, target);
   if (requests.length > MAX_REQUESTS) {
     throw new PackagingError(
       'BAD_OPTION',
@@ -74,12 +77,12 @@ export async function warmupFile(
 }
 
 /** @throws PackagingError BAD_OPTION with the reason for each signature, where none can be made up */
-function syntheticRequests(model: string, signatures: SignatureMap): WarmupRequest[] {
+function syntheticRequests(model: string, { signatures, writing }: WarmupTarget): WarmupRequest[] {
   const requests: WarmupRequest[] = [];
   const reasons: string[] = [];
   for (const signature of Object.values(signatures)) {
     const { key } = signature;
-    const inputs = madeUp(signature);
+    const inputs = writing.has(key) ? WRITES : madeUp(signature);
     if (isNoSynthetic(inputs)) reasons.push(`signature '${key}': ${inputs.reason}`);
     else requests.push({ signature: key, inputs });
   }
@@ -89,6 +92,8 @@ function syntheticRequests(model: string, signatures: SignatureMap): WarmupReque
     `no warm-up request can be made up for model '${model}' (${reasons.join('; ')}). Give samples, or leave the warm-up out.`,
   );
 }
+
+const WRITES: NoSynthetic = { reason: 'it writes variables of the model' };
 
 function madeUp(signature: Signature): TensorMap | NoSynthetic {
   if (takesExamples(signature)) return { reason: 'it takes tf.Example messages' };
