@@ -1,10 +1,15 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { DTYPES, type DType } from '@sagemaker-tfs/tensors';
+import { SavedModelSchema } from '@sagemaker-tfs/tensors/protos';
 import { fixtureModel, fixtureModels, savedModelCliText } from '../../../test/fixtures/index.ts';
+import { useScratch } from '../testing/scratch.ts';
 import { inspectVersion } from './inspect.ts';
 import type { MetaGraphReport, SignatureReport, TensorReport, VersionReport } from './report.ts';
+
+const scratch = useScratch();
 
 const inspect = (name: string, version?: string): VersionReport =>
   inspectVersion(fixtureModel(name, version));
@@ -112,6 +117,22 @@ test('inputs that may be left out are told with their defaults', () => {
   expect(signature?.inputs.scale?.default).toEqual([2]);
   expect(signature?.inputs.offset?.default).toEqual([1]);
   expect(signature?.inputs.x).not.toHaveProperty('default');
+});
+
+test.each(['constructor', 'toString', 'hasOwnProperty'])('a tensor may be called %s', (name) => {
+  const info = { encoding: { case: 'name' as const, value: 'x:0' }, dtype: 1 };
+  const signature = { inputs: { [name]: info }, outputs: { [name]: info } };
+  const metaGraphs = [{ metaInfoDef: { tags: ['serve'] }, signatureDef: { [name]: signature } }];
+  const bytes = toBinary(SavedModelSchema, create(SavedModelSchema, { metaGraphs }));
+  const path = scratch.write('odd/1/saved_model.pb', bytes);
+  const report = inspectVersion({ version: '1', directory: dirname(path) });
+  const { signatures } = onlyGraph(report);
+  expect(Object.keys(signatures)).toEqual([name]);
+  const tensor = { dtype: 'float32', shape: null, tensorName: 'x:0' };
+  expect(signatures[name]).toMatchObject({
+    inputs: { [name]: tensor },
+    outputs: { [name]: tensor },
+  });
 });
 
 test('assets are told with their sizes', () => {

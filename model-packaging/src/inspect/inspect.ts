@@ -105,7 +105,9 @@ function signatureReport(signature: Signature, def: SignatureDef | undefined): S
           dtype: dtype ?? enumName(dtypeEnum),
           shape: shape ?? null,
           tensorName,
-          ...(defaults[name] && { default: defaultValues(defaults[name]) }),
+          ...(Object.hasOwn(defaults, name) && {
+            default: defaultValues(defaults[name] as TensorProto),
+          }),
         };
         return [name, tensor];
       }),
