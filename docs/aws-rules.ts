@@ -38,5 +38,19 @@ two steps, [first with \`registered: false\`](updating-and-rolling-back.md#anoth
 A variant's name cannot change under blue/green and rolling updates at all.
 [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html)
 
+## Unproven
+
+No page of AWS's was found that answers these, and no account was there to try them:
+
+| question | what the constructs do |
+| --- | --- |
+| Does an alarm that is in ALARM before an update roll it back? | Rollback alarms are new with each configuration, and missing data is not breaching, so they are never in ALARM at the start. An alarm of your own in \`deployment.rollbackAlarms\` should be OK before you deploy. |
+| Does \`UpdateEndpoint\` take the configuration that already runs? | CloudFormation calls it only if a property changes. A change of the deployment alone, such as \`traffic\`, is such a call; change something of the variants with it if it is refused. |
+| Does \`AssociateKmsKey\` need rights on the key? | The function that calls it may use the key through CloudWatch Logs. |
+| Does an asynchronous endpoint abort uploads in parts itself? | Its role may; the stack's bucket deletes incomplete uploads after 7 days. |
+| Which of a key's two policies decides when EventBridge publishes by a role? | Both let it: the role, and the service in the key's policy. |
+
+\`npm run first-account\` answers what one account can tell in half an hour: [First deployment](first-deploy.md).
+
 ${regionsText()}`;
 }

@@ -146,7 +146,10 @@ function grantQueue(grantee: IModel, props: AsyncInferenceProps): void {
     outputBucket.arnForObjects(`${prefix}*`),
   );
   const reads = [inputBucket.arnForObjects(`${inputPrefix}*`)];
-  Grant.addToPrincipal({ grantee, actions: ['s3:PutObject'], resourceArns: writes });
+  // An answer in several parts that fails leaves none of them.
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+  const put = ['s3:PutObject', 's3:AbortMultipartUpload'];
+  Grant.addToPrincipal({ grantee, actions: put, resourceArns: writes });
   Grant.addToPrincipal({ grantee, actions: ['s3:GetObject'], resourceArns: reads });
   for (const arn of [...writes, ...reads]) {
     justifyWildcard(grantee, arn, 'Callers and SageMaker name the objects below these prefixes');
