@@ -9,7 +9,8 @@ import { Construct } from 'constructs';
 import { commandFile } from 'sagemaker-tfs/files';
 import { ConstructError } from '../errors.ts';
 import { stagedDirectory } from '../hashing/staged-directory.ts';
-import { hashSources, type ModelSample, type ModelSources } from './inputs.ts';
+import { hashSources, type ModelSources } from './inputs.ts';
+import { trySamplesOnce } from './tried-samples.ts';
 
 const ARCHIVE = 'model.tar.gz';
 const MANIFEST = basename(MANIFEST_PATH);
@@ -70,6 +71,7 @@ export class PackagedModel extends Construct {
       write: (directory) => this.package(props, directory),
     });
     this.assetHash = this.staging.assetHash;
+    this.tryNewSamples(props);
     this.manifest = this.readManifest();
     this.fingerprint = this.manifest?.fingerprint ?? assetHash;
   }
@@ -117,18 +119,34 @@ export class PackagedModel extends Construct {
       return;
     }
     const archive = join(directory, ARCHIVE);
-    const samples = (props.samples ?? []).flatMap((sample) => ['--sample', asArgument(sample)]);
-    this.runPackager(props, ['--out', archive, ...samples]);
+    trySamplesOnce(directory, props.samples ?? [], () => {
+      this.runPackager(props, ['--out', archive, ...sampleArguments(props)]);
+    });
     // Loaded here because a model that has not changed does not need it.
     const { extract } = require('tar') as typeof import('tar');
     extract({ file: archive, cwd: directory, sync: true, strip: 1 }, [MANIFEST_PATH]);
   }
 
+  /** An archive of an earlier synthesis has not been tried with samples that have changed since. */
+  private tryNewSamples(props: PackagedModelProps): void {
+    const { samples = [], unpacked } = props;
+    if (unpacked || samples.length === 0 || !Stack.of(this).bundlingRequired) return;
+    const directory = this.staging.absoluteStagedPath;
+    trySamplesOnce(directory, samples, () => {
+      this.runCommand(props, ['verify', join(directory, ARCHIVE), ...sampleArguments(props)]);
+    });
+  }
+
   private runPackager(props: PackagedModelProps, target: readonly string[]): void {
-    const args = [COMMAND, '--quiet', 'package', resolve(props.model), ...target];
+    const args = ['package', resolve(props.model), ...target];
     if (props.handler) args.push('--handler', resolve(props.handler));
     if (props.preprocess) args.push('--preprocess', JSON.stringify(props.preprocess));
     if (props.postprocess) args.push('--postprocess', JSON.stringify(props.postprocess));
+    this.runCommand(props, args);
+  }
+
+  private runCommand(props: PackagedModelProps, words: readonly string[]): void {
+    const args = [COMMAND, '--quiet', ...words];
     const { status, stderr, error } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     if (status === 0) return;
     throw new ConstructError(
@@ -139,9 +157,12 @@ export class PackagedModel extends Construct {
   }
 }
 
-/** JSON, which no path is taken for. */
-function asArgument(sample: string | ModelSample): string {
-  return JSON.stringify(typeof sample === 'string' ? { file: sample } : sample);
+/** As JSON, which no path is taken for. */
+function sampleArguments({ samples = [] }: PackagedModelProps): string[] {
+  return samples.flatMap((sample) => [
+    '--sample',
+    JSON.stringify(typeof sample === 'string' ? { file: sample } : sample),
+  ]);
 }
 
 /** A name that no other begins with: letters, digits, hyphens, and a digest at the end. */

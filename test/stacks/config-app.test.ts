@@ -1,5 +1,6 @@
 /** What a configuration can ask for, as stacks. */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import type { Stack } from 'aws-cdk-lib/core';
@@ -308,13 +309,13 @@ test.each<[object, string]>([
 describe('a sample of the smoke test is tried as it declares', () => {
   const file = join(directory, 'request.bin');
   writeFileSync(file, '{"instances": [[1.0], [2.0]]}');
-  const synth = (sample: object) => {
+  const synth = (sample: object, outdir?: string) => {
     const smokeTest = { samples: [{ name: 'numbers', file, ...sample }] };
     const config = {
       image: { directory },
       models: { m: { model: MODEL_DIR, endpoint: { smokeTest } } },
     };
-    addServingStacks(testApp({ bundle: true }), parseConfig(config, 'test'));
+    addServingStacks(testApp({ bundle: true, outdir }), parseConfig(config, 'test'));
   };
 
   test('by its content type, whatever the ending of its name', () => {
@@ -322,6 +323,22 @@ describe('a sample of the smoke test is tried as it declares', () => {
     expect(() => synth({ contentType: 'application/x-own' })).toThrow(
       /packaging .*request\.bin \(application\/x-own\) with status 415/s,
     );
+  });
+
+  test('again once it has changed, though the archive is there', () => {
+    const outdir = mkdtempSync(join(tmpdir(), 'synth-'));
+    const other = join(directory, 'other.json');
+    const synthesize = (text: string) => {
+      writeFileSync(other, text);
+      synth({ file: other, contentType: 'application/json' }, outdir);
+      return readdirSync(outdir)
+        .map((name) => join(outdir, name, 'model.tar.gz'))
+        .flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+    };
+    const written = synthesize('{"instances": [[1.0]]}');
+    expect(written).toHaveLength(1);
+    expect(() => synthesize('{"instances": [["one"]]}')).toThrow(/the sample .*other\.json/);
+    expect(synthesize('{"instances": [[2.0]]}')).toEqual(written);
   });
 
   test('with its custom attributes', () => {

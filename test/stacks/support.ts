@@ -21,9 +21,9 @@ export const { context: testContext } = JSON.parse(readFileSync('cdk.json', 'utf
 };
 
 /** An app with the flags of `cdk.json` that packages and bundles nothing, unless asked. */
-export function testApp(options: { bundle?: boolean } = {}): App {
+export function testApp(options: { bundle?: boolean; outdir?: string | undefined } = {}): App {
   return new App({
-    outdir: mkdtempSync(join(tmpdir(), 'synth-')),
+    outdir: options.outdir ?? mkdtempSync(join(tmpdir(), 'synth-')),
     context: { ...testContext, ...(!options.bundle && { 'aws:cdk:bundling-stacks': [] }) },
   });
 }
