@@ -46,7 +46,7 @@ export function withRetries<T>(
 }
 
 /** True for failures after which the same request may be sent again. */
-export function isSafeToRetry(error: unknown, idempotent: boolean): error is PredictionError {
+function isSafeToRetry(error: unknown, idempotent: boolean): error is PredictionError {
   if (!(error instanceof PredictionError)) return false;
   if ((error.retryAfterSeconds ?? 0) > LONGEST_RETRY_AFTER_SECONDS) return false;
   if (NOT_BEGUN.includes(error.code) || error.status === 429) return true;

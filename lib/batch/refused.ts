@@ -5,7 +5,7 @@
  */
 
 /** Pauses, and how often they are made before a job is given up. */
-export const WAITS = {
+const WAITS = {
   throttledSeconds: 15,
   /** Too many calls, one pause each. */
   maxThrottled: 100,

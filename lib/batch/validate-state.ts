@@ -53,7 +53,7 @@ function conflict({ setting, when, problem }: ConflictRule): string {
  * JSONata that returns `{settings, errors}` of an execution's input.
  * @param defaults texts may hold CloudFormation tokens
  */
-export function validation(defaults: string): string {
+function validation(defaults: string): string {
   const names = Object.keys(SETTING_RULES) as SettingName[];
   const checks = [
     ...names.map((name) => check(name, SETTING_RULES[name])),

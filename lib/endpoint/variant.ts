@@ -81,7 +81,7 @@ export interface BoundVariant {
 }
 
 /** Name of a single variant, as the SageMaker Python SDK has it. */
-export const DEFAULT_VARIANT = 'AllTraffic';
+const DEFAULT_VARIANT = 'AllTraffic';
 /** Instance type of endpoints. */
 export const DEFAULT_INSTANCE_TYPE = 'ml.g4dn.xlarge';
 

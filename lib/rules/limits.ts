@@ -138,13 +138,13 @@ export interface ShiftTimes {
 }
 
 /** Longest deployment. */
-export const MAX_DEPLOYMENT_SECONDS = 28_800;
+const MAX_DEPLOYMENT_SECONDS = 28_800;
 
 /**
  * Seconds that a deployment waits in all: after each step but the last, then the bake time.
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
  */
-export function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
+function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
   const { type, percent = 100, waitSeconds = 0 } = shift;
   if (type === 'all-at-once') return bakeSeconds;
   if (type === 'canary') return waitSeconds + bakeSeconds;

@@ -27,7 +27,7 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The field of a model, as the configuration names it. */
-export function configField(model: string, kind: 'endpoint' | 'batch', prop: string): string {
+function configField(model: string, kind: 'endpoint' | 'batch', prop: string): string {
   const [first = ''] = prop.split(/[.[]/);
   if (first === 'image' || first === 'vpc') return prop;
   if (first === 'modelData') return `models.${model}.model`;

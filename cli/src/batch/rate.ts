@@ -25,7 +25,7 @@ export function rateMeter(
 }
 
 /** Seconds for people: `45 s`, `12 min`, `3 h 20 min`, `4 d 6 h`. */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   if (seconds < 99.5) return `${Math.ceil(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;

@@ -48,7 +48,7 @@ export function quietLog(style: Style, write: (line: string) => void): QuietLog 
 }
 
 /** What a person should see of a line: warnings and errors of the runtime, in words. */
-export function warningOf(line: string, style: Style): string | undefined {
+function warningOf(line: string, style: Style): string | undefined {
   const entry = parsed(line);
   if (!entry) return undefined;
   const { level, msg, source, err, requestId } = entry;

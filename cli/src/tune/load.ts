@@ -14,7 +14,7 @@ export interface Samples {
 }
 
 /** Bodies of several images each, as the runtime takes them: each image behind its length. */
-export function inBatches({ bodies, ...rest }: Samples, batchSize: number): Samples {
+function inBatches({ bodies, ...rest }: Samples, batchSize: number): Samples {
   if (batchSize === 1) return { bodies, ...rest };
   const joined = bodies.map((_, start) => {
     const images = Array.from(

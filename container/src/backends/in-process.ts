@@ -103,7 +103,7 @@ export class InProcessBackend implements Backend {
 }
 
 /** The same status and text as through TensorFlow Serving. */
-export function servingErrorFrom(error: unknown): ServingError {
+function servingErrorFrom(error: unknown): ServingError {
   if (error instanceof ServingError) return error;
   return servingErrorOf(toStatusError(error));
 }

@@ -36,7 +36,7 @@ export interface WorkerOptions {
 }
 
 /** Defaults, as the command line shows them. */
-export const WORKER_DEFAULTS = {
+const WORKER_DEFAULTS = {
   ranges: 64,
   reads: 256,
   partKeys: 10_000,

@@ -2,7 +2,7 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 
 /** The custom attribute's name. */
-export const OUTPUT_SHAPES = 'tfs-output-shapes';
+const OUTPUT_SHAPES = 'tfs-output-shapes';
 
 /**
  * `tfs-output-shapes`: `name:sizes` for each output in the order of the body, outputs parted by `;`, sizes

@@ -58,7 +58,7 @@ export interface DecodeImageOptions {
 }
 
 /** JPEGs up to this many pixels are decoded at once, which takes about a millisecond; larger ones in a thread. */
-export const INLINE_JPEG_PIXELS = 262_144;
+const INLINE_JPEG_PIXELS = 262_144;
 
 /** From here on shrinking while decoding (by sharp), where asked for, is faster than decoding everything. */
 const SHRINK_PIXELS = 8_000_000;

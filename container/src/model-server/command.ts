@@ -86,7 +86,7 @@ export function modelServerFlags(
  * server.cc of TensorFlow Serving, whose default is 4 for each CPU), so there is one for every call that the runtime
  * sends, and some for those that poll, for probes, metadata, reloads and calls of handlers of their own.
  */
-export function grpcThreads({ modelServer, processes }: Environment): number {
+function grpcThreads({ modelServer, processes }: Environment): number {
   return modelServer.inFlight + SPARE_THREADS + 4 * processes;
 }
 

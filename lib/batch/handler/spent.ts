@@ -15,7 +15,7 @@ export interface Spent {
 }
 
 /** Instance seconds of a job; 0 where it never started. */
-export function secondsOf(job: Spent): number {
+function secondsOf(job: Spent): number {
   const [start, end] = [timeOf(job.TransformStartTime), timeOf(job.TransformEndTime)];
   if (start === undefined || end === undefined) return 0;
   return Math.max(

@@ -23,7 +23,7 @@ interface Context {
 const RESERVE_MS = 30_000;
 
 /** Runs a plan. @throws naming the check that did not hold, what was expected and what came */
-export async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTestOutputs> {
+async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTestOutputs> {
   const sagemaker = new SageMakerClient({});
   const clients = { runtime: new SageMakerRuntimeClient({}), s3: new S3Client({}) };
   const { asyncInputUri } = plan;

@@ -9,7 +9,7 @@ export type SmokeTestOutputs = Record<string, string>;
 const LATENCIES = ['meanMs', 'p50Ms', 'p90Ms', 'p95Ms', 'coldMs'] as const;
 
 /** `MeanMs` of `meanMs`, `InProcess` of `in-process`. */
-export function outputName(part: string): string {
+function outputName(part: string): string {
   return part.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 

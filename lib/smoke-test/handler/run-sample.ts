@@ -91,7 +91,7 @@ function sameReply(a: Reply, b: Reply): boolean {
 }
 
 /** The fingerprint that the runtime puts into every answer's custom attributes. */
-export function fingerprintOf({ customAttributes }: Reply): string | undefined {
+function fingerprintOf({ customAttributes }: Reply): string | undefined {
   return /(?:^|,)\s*tfs-fingerprint=([0-9a-f]+)/.exec(customAttributes)?.[1];
 }
 

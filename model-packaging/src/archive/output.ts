@@ -43,7 +43,7 @@ export async function makeParent(target: string): Promise<void> {
 }
 
 /** A file system error about the output, as a {@link PackagingError}. */
-export function outputError(target: string, cause: unknown): PackagingError {
+function outputError(target: string, cause: unknown): PackagingError {
   return new PackagingError(
     'OUTPUT_FAILED',
     `${target} cannot be written: ${messageOf(cause)}. Check the free space and the permissions of the directory.`,

@@ -17,7 +17,7 @@ export interface BundledHandler {
 }
 
 /** The module that the runtime supplies when it loads a handler, so that both share its classes. */
-export const HANDLER_API = 'sagemaker-tfs/handler';
+const HANDLER_API = 'sagemaker-tfs/handler';
 
 /** Name of the bundle inside `code/`. */
 export const HANDLER_FILE = 'inference.mjs';

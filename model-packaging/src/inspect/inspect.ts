@@ -129,7 +129,7 @@ function assetReports({ assets }: MetaGraphSummary, directory: string): AssetRep
 }
 
 /** What keeps a model from being served, as far as its files tell. */
-export function findProblems(
+function findProblems(
   directory: string,
   model: SavedModelSummary,
   checkpoint: CheckpointSummary | undefined,

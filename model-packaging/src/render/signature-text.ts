@@ -32,7 +32,7 @@ function tensorText({ dtype, shape, default: value }: TensorReport): string {
 }
 
 /** `[N,28,28,1]`: N for the first size where any is taken, ? for others; `[...]` for an unknown rank. */
-export function shapeText(shape: readonly number[] | null): string {
+function shapeText(shape: readonly number[] | null): string {
   if (!shape) return '[...]';
   return `[${shape.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?')).join(',')}]`;
 }

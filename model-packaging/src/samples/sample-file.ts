@@ -92,7 +92,7 @@ export async function readSample(source: SampleSource, target: SampleTarget): Pr
 }
 
 /** A path as a sample. */
-export function sampleFile(source: SampleSource): SampleFile {
+function sampleFile(source: SampleSource): SampleFile {
   return typeof source === 'string' ? { file: source } : source;
 }
 

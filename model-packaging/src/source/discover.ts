@@ -169,7 +169,7 @@ function leadsToModel(directory: string, depth: number): boolean {
 }
 
 /** True for a directory that is or claims to be a SavedModel. @throws PackagingError TEXT_FORMAT */
-export function isSavedModel(directory: string): boolean {
+function isSavedModel(directory: string): boolean {
   if (existsSync(join(directory, 'saved_model.pb'))) return true;
   if (existsSync(join(directory, 'saved_model.pbtxt'))) throw notASavedModel(directory);
   return false;

@@ -99,7 +99,7 @@ async function count(
 }
 
 /** Of an execution, its jobs' hours from their creation on. @param now milliseconds, for tests */
-export function instanceHours(job: TransformJob, now = Date.now()): number {
+function instanceHours(job: TransformJob, now = Date.now()): number {
   const spans = job.jobs
     ? job.jobs.map(({ createdAt, endedAt }) => [createdAt, endedAt] as const)
     : job.startedAt

@@ -24,7 +24,7 @@ const LOOKED_AT = 1_000;
 /** Column for an answer that is no object. */
 const VALUE = 'prediction';
 /** Column for what fits no other, as JSON: nothing is left out. */
-export const OTHER = 'other';
+const OTHER = 'other';
 
 /**
  * Makes rows: each element of `predictions` is one, else the whole answer. The fields of an object are columns,
