@@ -4,7 +4,7 @@
  */
 
 import type { DefinitionProps, Ends } from './definition-props.ts';
-import { callFunction, failWith } from './function-state.ts';
+import { BACK_OFF, callFunction, failWith } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
@@ -47,13 +47,7 @@ export function beginStates(
           ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
           MaxAttempts: 0,
         },
-        {
-          ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
-          IntervalSeconds: 2,
-          BackoffRate: 2,
-          MaxAttempts: 6,
-          JitterStrategy: 'FULL',
-        },
+        { ErrorEquals: ['States.TaskFailed', 'States.Timeout'], ...BACK_OFF },
       ],
       Catch: [
         {

@@ -16,19 +16,21 @@ const LASTING_ERRORS = [
   'AccessDenied',
 ];
 
+/** Up to six more tries, within about two minutes. */
+export const BACK_OFF = {
+  IntervalSeconds: 2,
+  BackoffRate: 2,
+  MaxAttempts: 6,
+  JitterStrategy: 'FULL',
+} as const;
+
 /**
  * Time-outs, memory and throttling of Lambda, and throttling by S3.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
  */
 const RETRY = [
   { ErrorEquals: LASTING_ERRORS, MaxAttempts: 0 },
-  {
-    ErrorEquals: ['States.ALL'],
-    IntervalSeconds: 2,
-    BackoffRate: 2,
-    MaxAttempts: 6,
-    JitterStrategy: 'FULL',
-  },
+  { ErrorEquals: ['States.ALL'], ...BACK_OFF },
 ];
 
 /** JSONata of the message of an error that the function threw. */

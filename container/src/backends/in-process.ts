@@ -46,23 +46,12 @@ export class InProcessBackend implements Backend {
     const { method, signature, examples, signal } = request;
     return this.#use(request, async (servable) => {
       const version = servable.version.toString();
+      const call = [servable, signature, examples, CHECK_METHOD_NAME, signal] as const;
       if (method === 'regress') {
-        const { regressions } = await regress(
-          servable,
-          signature,
-          examples,
-          CHECK_METHOD_NAME,
-          signal,
-        );
+        const { regressions } = await regress(...call);
         return { regressions: regressions.map(({ value }) => value), version };
       }
-      const { classifications } = await classify(
-        servable,
-        signature,
-        examples,
-        CHECK_METHOD_NAME,
-        signal,
-      );
+      const { classifications } = await classify(...call);
       return {
         classifications: classifications.map(({ classes }) =>
           classes.map(({ label, score }) => ({ label, score })),
