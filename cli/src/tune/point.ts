@@ -31,7 +31,7 @@ export interface Point {
 }
 
 /** Throughput within this part of the best counts as the best: beyond the knee only latency grows. */
-const NEAR_BEST = 0.95;
+export const NEAR_BEST = 0.95;
 
 /**
  * The point to run with: of those without errors and within the latency asked for, whose throughput is at least
