@@ -16,7 +16,7 @@ import { cmykToRgb } from './cmyk.ts';
 import { checkSides, declaredSize } from './declared-size.ts';
 import { inTurn } from './decode-turns.ts';
 import { fitPicture } from './fit-picture.ts';
-import { IMAGE_FORMATS, imageFormat } from './image-format.ts';
+import { IMAGE_FORMATS, type ImageFormat, imageFormat } from './image-format.ts';
 import { imageLimits } from './image-limits.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
@@ -25,8 +25,9 @@ import { pngForPixels } from './png-chunks.ts';
 import { pngGray } from './png-gray.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
-import { checkTiffSamples } from './tiff-directory.ts';
+import { readTiffColors, type TiffColors } from './tiff-colors.ts';
 import { turnUpright } from './turn-upright.ts';
+import { ycbcrToRgb } from './ycbcr.ts';
 
 /** What the pixels should be. */
 export interface DecodeImageOptions {
@@ -92,17 +93,28 @@ export async function decodeImage(
   const room = roomFor(options, out);
   if (format !== 'jpeg') {
     checkSides(declaredSize(bytes, format), limits);
-    if (format === 'tiff') checkTiffSamples(bytes);
-    const needed = format === 'png' ? pngForPixels(bytes, limits) : bytes;
-    const toPixels =
-      format === 'png' && options.channels === 'gray' ? decodeGrayPng : decodeWithSharp;
-    const decode = async () => fit(await toPixels(needed, options), options, room);
-    return inTurn(decode, options.signal);
+    const decode = decoderOf(format, bytes, options);
+    return inTurn(async () => fit(await decode(), options, room), options.signal);
   }
   const header = readJpegHeader(bytes);
   checkJpeg(bytes, header, limits);
   const decode = (): Promise<Pixels> => decodeJpeg(bytes, header, options, room);
   return header && isSmall(header) ? decode() : inTurn(decode, options.signal);
+}
+
+/** @throws ServingError BAD_IMAGE where the file says what is not read */
+function decoderOf(
+  format: Exclude<ImageFormat, 'jpeg'>,
+  bytes: Uint8Array,
+  options: DecodeImageOptions,
+): () => Promise<Pixels> {
+  if (format === 'png') {
+    const needed = pngForPixels(bytes, limitsOf(options));
+    const decode = options.channels === 'gray' ? decodeGrayPng : decodeWithSharp;
+    return () => decode(needed, options);
+  }
+  const colors = format === 'tiff' ? readTiffColors(bytes) : undefined;
+  return () => decodeWithSharp(colors?.bytes ?? bytes, options, undefined, colors);
 }
 
 function limitsOf({ limits = imageLimits(), maxPixels }: DecodeImageOptions): ImageLimits {
@@ -291,6 +303,7 @@ async function decodeWithSharp(
   bytes: Uint8Array,
   options: DecodeImageOptions,
   header?: JpegHeader,
+  colors?: TiffColors,
 ): Promise<Pixels> {
   const limits = limitsOf(options);
   const image = sharp(bytes, {
@@ -306,10 +319,11 @@ async function decodeWithSharp(
     image.resize(Math.ceil(width / factor), Math.ceil(height / factor), { fit: 'fill' });
   }
   try {
-    const isCmyk = header?.components === 4;
+    const isCmyk = header?.components === 4 || colors?.left === 'cmyk';
+    if (!header || !isCmyk) image.removeAlpha();
     const wanted = isCmyk
       ? image.pipelineColourspace('cmyk').toColourspace('cmyk')
-      : image.removeAlpha().toColourspace('srgb');
+      : image.toColourspace('srgb');
     const { data, info } = await wanted
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
@@ -318,8 +332,9 @@ async function decodeWithSharp(
       throw new Error(`it has ${channels} channels that are no colors`);
     }
     const decoded = { data, width, height, channels };
+    const rgb = isCmyk ? cmykToRgb(decoded, header?.isAdobe === false) : decoded;
     return orderChannels(
-      isCmyk ? cmykToRgb(decoded, !header.isAdobe) : decoded,
+      colors?.scale ? ycbcrToRgb(rgb, colors.scale) : rgb,
       options.channels ?? 'rgb',
     );
   } catch (error) {

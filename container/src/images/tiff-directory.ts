@@ -5,18 +5,23 @@ import { ServingError } from '../errors.ts';
 export interface TiffDirectory {
   readonly width: number;
   readonly height: number;
-  /** Bits of a sample, of the first channel. Default of the format: 1. */
-  readonly bits: number;
-  /** 1 unsigned, 2 signed, 3 floating point, 4 unknown, 5 and 6 complex. Default of the format: 1. */
-  readonly sampleFormat: number;
+  /** By tag, the first values of each: at most {@link MAX_VALUES}. None where the type is one that is not read. */
+  readonly values: ReadonlyMap<number, readonly number[]>;
+  /** The offset in the file of the entry of each tag. */
+  readonly entries: ReadonlyMap<number, number>;
+  readonly littleEndian: boolean;
 }
 
-const TAGS = { width: 256, height: 257, bits: 258, sampleFormat: 339 };
+const TAGS = { width: 256, height: 257 };
+const BYTE = 1;
 const SHORT = 3;
 const LONG = 4;
+const RATIONAL = 5;
 /** Bytes of a value of each type, 1 (BYTE) to 13 (IFD). */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 const ENTRY_BYTES = 12;
+/** As many as the longest list that is looked at has: ReferenceBlackWhite. */
+const MAX_VALUES = 6;
 
 /**
  * The first directory of a classic TIFF.
@@ -27,36 +32,64 @@ const ENTRY_BYTES = 12;
 export function readTiffDirectory(bytes: Uint8Array): TiffDirectory | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 8) return undefined;
-  const little = view.getUint16(0) === 0x4949;
-  const start = view.getUint32(4, little);
+  const littleEndian = view.getUint16(0) === 0x4949;
+  const start = view.getUint32(4, littleEndian);
   if (start + 2 > view.byteLength) return undefined;
-  const end = start + 2 + view.getUint16(start, little) * ENTRY_BYTES;
+  const end = start + 2 + view.getUint16(start, littleEndian) * ENTRY_BYTES;
   if (end > view.byteLength) return undefined;
-  const found = new Map<number, number>();
+  const values = new Map<number, readonly number[]>();
+  const entries = new Map<number, number>();
   let claimed = 0;
   for (let at = start + 2; at < end; at += ENTRY_BYTES) {
-    const type = view.getUint16(at + 2, little);
-    claimed += view.getUint32(at + 4, little) * (TYPE_BYTES[type] ?? 0);
-    const tag = view.getUint16(at, little);
+    const type = view.getUint16(at + 2, littleEndian);
+    claimed += view.getUint32(at + 4, littleEndian) * (TYPE_BYTES[type] ?? 0);
+    const tag = view.getUint16(at, littleEndian);
     // Decoders take the first of two entries of one tag.
-    if (!found.has(tag)) found.set(tag, firstValue(view, at, type, little));
+    if (entries.has(tag)) continue;
+    entries.set(tag, at);
+    values.set(tag, firstValues(view, at, type, littleEndian));
   }
   if (claimed > view.byteLength) throw tooManyValues(claimed, view.byteLength);
-  const width = found.get(TAGS.width);
-  const height = found.get(TAGS.height);
-  if (width === undefined || height === undefined) return undefined;
-  const bits = found.get(TAGS.bits) ?? 1;
-  return { width, height, bits, sampleFormat: found.get(TAGS.sampleFormat) ?? 1 };
+  const [width, height] = [values.get(TAGS.width), values.get(TAGS.height)];
+  if (!width || !height) return undefined;
+  return { width: width[0] ?? 0, height: height[0] ?? 0, values, entries, littleEndian };
 }
 
-/** Of SHORT and LONG the first value, 0 of all others and of those that lie beyond the end. */
-function firstValue(view: DataView, entry: number, type: number, little: boolean): number {
-  if (type !== SHORT && type !== LONG) return 0;
+/** None of other types than BYTE, SHORT, LONG and RATIONAL, and of values that lie beyond the end. */
+function firstValues(view: DataView, entry: number, type: number, little: boolean): number[] {
+  if (type !== BYTE && type !== SHORT && type !== LONG && type !== RATIONAL) return [];
   const size = TYPE_BYTES[type] as number;
-  const isInEntry = view.getUint32(entry + 4, little) * size <= 4;
-  const at = isInEntry ? entry + 8 : view.getUint32(entry + 8, little);
-  if (at + size > view.byteLength) return 0;
-  return type === SHORT ? view.getUint16(at, little) : view.getUint32(at, little);
+  const count = view.getUint32(entry + 4, little);
+  const at = count * size <= 4 ? entry + 8 : view.getUint32(entry + 8, little);
+  const read = Math.min(count, MAX_VALUES);
+  if (at + read * size > view.byteLength) return [];
+  return Array.from({ length: read }, (_, index) =>
+    oneValue(view, at + index * size, type, little),
+  );
+}
+
+function oneValue(view: DataView, at: number, type: number, little: boolean): number {
+  if (type === BYTE) return view.getUint8(at);
+  if (type === SHORT) return view.getUint16(at, little);
+  const whole = view.getUint32(at, little);
+  return type === LONG ? whole : whole / view.getUint32(at + 4, little);
+}
+
+/** A copy of the file in which the tag is a SHORT of this value. */
+export function withTiffTag(
+  bytes: Uint8Array,
+  { entries, littleEndian }: TiffDirectory,
+  tag: number,
+  value: number,
+): Uint8Array {
+  const entry = entries.get(tag);
+  if (entry === undefined) return bytes;
+  const changed = Uint8Array.from(bytes);
+  const view = new DataView(changed.buffer);
+  view.setUint16(entry + 2, SHORT, littleEndian);
+  view.setUint32(entry + 4, 1, littleEndian);
+  view.setUint16(entry + 8, value, littleEndian);
+  return changed;
 }
 
 function tooManyValues(claimed: number, size: number): ServingError {
@@ -65,27 +98,3 @@ function tooManyValues(claimed: number, size: number): ServingError {
     `the tags of the TIFF claim ${claimed} bytes; the file has ${size}. It is damaged: save it anew.`,
   );
 }
-
-/**
- * Samples that are no whole numbers of at most 16 bits have no range that could be made 0-255.
- * @throws ServingError BAD_IMAGE
- */
-export function checkTiffSamples(bytes: Uint8Array): void {
-  const directory = readTiffDirectory(bytes);
-  if (!directory) return;
-  const { bits, sampleFormat } = directory;
-  const isWhole = sampleFormat === 1 || sampleFormat === 4;
-  if (isWhole && bits <= 16) return;
-  const kind = isWhole ? '' : ` ${SAMPLE_KINDS[sampleFormat] ?? 'unknown'}`;
-  throw new ServingError(
-    'BAD_IMAGE',
-    `the TIFF has${kind} samples of ${bits} bits; unsigned ones of 8 or 16 bits are read. Convert it, or send the values as a tensor.`,
-  );
-}
-
-const SAMPLE_KINDS: Readonly<Record<number, string>> = {
-  2: 'signed',
-  3: 'floating-point',
-  5: 'complex',
-  6: 'complex',
-};
