@@ -102,7 +102,7 @@ export async function decodeImage(
   return header && isSmall(header) ? decode() : inTurn(decode, options.signal);
 }
 
-/** @throws ServingError BAD_IMAGE where the file says what is not read */
+/** @throws ServingError BAD_IMAGE for TIFFs of kinds that are refused */
 function decoderOf(
   format: Exclude<ImageFormat, 'jpeg'>,
   bytes: Uint8Array,

@@ -6,11 +6,11 @@ import { ServingError } from '../errors.ts';
 import { readTiffDirectory, type TiffDirectory, withTiffTag } from './tiff-directory.ts';
 import { readTiffYcbcr, type YcbcrScale } from './ycbcr.ts';
 
-/** What remains to be done with the samples that libvips gives. */
+/** What remains to be done with the samples that libvips read. */
 export interface TiffColors {
   /** The file, with an orientation that the decoder takes. */
   readonly bytes: Uint8Array;
-  /** `cmyk`: four inks. `ycbcr`: three channels of which `scale` tells the range. `done`: nothing. */
+  /** `cmyk`: four inks. `ycbcr`: three channels, in the range of `scale`. `done`: nothing. */
   readonly left: 'cmyk' | 'ycbcr' | 'done';
   readonly scale?: YcbcrScale;
 }
@@ -56,7 +56,7 @@ const READ =
   'Palettes, gray and RGB of 8 or 16 bits, CMYK and YCbCr of 8 are read. Convert it, or send the values as a tensor.';
 
 /**
- * @returns undefined where the file has no directory that can be read: the decoder says what is wrong
+ * @returns undefined if the file has no directory that can be read: the decoder says what is wrong
  * @throws ServingError BAD_IMAGE for kinds of samples that are not read
  */
 export function readTiffColors(bytes: Uint8Array): TiffColors | undefined {

@@ -20,7 +20,7 @@ const LUMA = [0.299, 0.587, 0.114];
 const FULL_RANGE = [0, 255, 128, 255, 128, 255];
 
 /**
- * @returns undefined where libvips converts: of JPEGs, and where chroma has fewer samples
+ * @returns undefined if libvips converts: JPEGs, and files with fewer samples of chroma
  * @throws ServingError BAD_IMAGE where the tags are none that a conversion could follow
  */
 export function readTiffYcbcr({ values }: TiffDirectory): YcbcrScale | undefined {
