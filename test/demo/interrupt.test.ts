@@ -47,7 +47,7 @@ function marked(mark: string): string[] {
 }
 
 async function noneLeft(mark: string): Promise<string[]> {
-  for (let tries = 100; tries > 0 && marked(mark).length > 0; tries--) await sleep(100);
+  for (let tries = 300; tries > 0 && marked(mark).length > 0; tries--) await sleep(100);
   return marked(mark);
 }
 
