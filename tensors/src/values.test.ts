@@ -38,7 +38,7 @@ test.each<[DType, ElementValue, RegExp]>([
   ['int8', -129, /beyond the range of int8, -128 to 127/],
   ['int32', 1.5, /1.5 is not a whole number for int32/],
   ['int32', Number.NaN, /NaN is not a whole number for int32/],
-  ['int64', 2 ** 53, /beyond 2\^53: give it as a bigint/],
+  ['int64', 2 ** 53, /beyond 2\^53.*give a bigint; in JSON write all digits/],
   ['uint64', -1n, /beyond the range of uint64/],
   ['float32', 1e39, /1e\+39 is beyond the range of float32/],
   ['float16', 65520, /beyond the range of float16/],

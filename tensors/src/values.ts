@@ -63,6 +63,9 @@ export function badValue(where: string, value: unknown, dtype: DType): TensorErr
   return new TensorError('VALUE_OUT_OF_RANGE', `${where}: ${show(value)} ${reason(value, dtype)}`);
 }
 
+const BEYOND_EXACT =
+  'is beyond 2^53, where a number is not exact: give a bigint; in JSON write all digits, without a point or an exponent';
+
 function reason(value: unknown, dtype: DType): string {
   if (dtype === 'string') return 'is not a string';
   if (dtype === 'bool') return 'is not a boolean';
@@ -71,7 +74,7 @@ function reason(value: unknown, dtype: DType): string {
   if (!range) return `is beyond the range of ${dtype}`;
   if (typeof value === 'number' && !Number.isInteger(value))
     return `is not a whole number for ${dtype}`;
-  if (value >= range[0] && value <= range[1]) return 'is beyond 2^53: give it as a bigint';
+  if (value >= range[0] && value <= range[1]) return BEYOND_EXACT;
   return `is beyond the range of ${dtype}, ${range[0]} to ${range[1]}`;
 }
 

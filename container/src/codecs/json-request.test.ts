@@ -352,3 +352,20 @@ test('integers: 1.0 is 1, and what the dtype cannot hold is refused, not wrapped
     await expect(jsonRequest.decode(body, context)).rejects.toMatchObject({ code: 'BAD_INPUT' });
   }
 });
+
+test.each(['int64', 'uint64'] as const)(
+  '%s beyond 2^53: all digits, as the refusal of an exponent says',
+  async (dtype) => {
+    const context = decodeContext(signatureOf({ x: [dtype, [-1]] }), 'application/json');
+    const digits = Buffer.from('{"instances": [1000000000000000001]}');
+    const { inputs } = await jsonRequest.decode(digits, context);
+    const bytes = new Uint8Array(BigInt64Array.of(1000000000000000001n).buffer);
+    expect(inputs.x).toMatchObject({ dtype, bytes });
+    for (const value of ['1e18', '1000000000000000001.0']) {
+      const body = Buffer.from(`{"instances": [${value}]}`);
+      await expect(jsonRequest.decode(body, context)).rejects.toThrow(
+        'in JSON write all digits, without a point or an exponent',
+      );
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
@@ -277,6 +277,13 @@ describe('what is no HTTP', () => {
     ['lines ended by \\n', 'POST / HTTP/1.1\nHost: x\nContent-Length: 3\n\nabc'],
     ['a NUL in a header', post('X-A: \0b\r\nContent-Length: 3', 'abc')],
     ['no Host', 'POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc'],
+    ['two Hosts', post('Host: y\r\nContent-Length: 3', 'abc')],
+    ['the same Host twice', post('host: x\r\nContent-Length: 3', 'abc')],
+    ['no Host but in the target', 'POST http://x/ HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc'],
+    ['two media types', post('Content-Type: a/b\r\ncontent-type: a/c\r\nContent-Length: 3', 'abc')],
+    ['HTTP/2.0 in the line', 'POST / HTTP/2.0\r\nHost: x\r\n\r\n'],
+    ['HTTP/0.9 in the line', 'POST / HTTP/0.9\r\nHost: x\r\n\r\n'],
+    ['HTTP/1.2', 'POST / HTTP/1.2\r\nHost: x\r\n\r\n'],
     ['no method', ' / HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -338,6 +345,70 @@ describe('what is no HTTP', () => {
     const answer = await client(post(`X-A: ${'a'.repeat(100_000)}`)).whole;
     expect(answer).toMatch(/^HTTP\/1.1 431 /);
   });
+
+  test.each([
+    ['empty ones', 'a:\r\n'.repeat(5_000)],
+    [
+      'empty ones of different names',
+      Array.from({ length: 3_000 }, (_, i) => `h${i}:\r\n`).join(''),
+    ],
+    ['small ones', 'ab: c\r\n'.repeat(2_500)],
+  ])('more than 16 KiB of headers get 431, though they are %s', async (_name, fields) => {
+    const { client } = await start(holding().routes);
+    const answer = client(`GET /ping HTTP/1.1\r\nHost: x\r\n${fields}Connection: close\r\n\r\n`);
+    expect(await answer.whole).toMatch(/^HTTP\/1.1 431 [\s\S]*SAGEMAKER_TFS_MAX_HEADER_BYTES/);
+  });
+
+  test('no header is dropped for its number', async () => {
+    const routes: Routes = {
+      '/': { GET: ({ request }) => jsonReply(request.headers['x-last'] ?? 'dropped') },
+    };
+    const { client } = await start(routes, { maxHeaderBytes: 64_000 });
+    const fields = 'a:\r\n'.repeat(4_000);
+    const text = `GET / HTTP/1.1\r\nHost: x\r\n${fields}X-Last: seen\r\nConnection: close\r\n\r\n`;
+    expect(await client(text).whole).toMatch(/^HTTP\/1.1 200 [\s\S]*"seen"/);
+  });
+
+  test('the same media type twice is one', async () => {
+    const { routes, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    const type = 'Content-Type: a/b\r\n';
+    const answer = client(post(`${type}${type}Content-Length: 3\r\nConnection: close`, 'abc'));
+    expect(await answer.whole).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test.each([
+    ['http://other/ping', 'other'],
+    ['HTTPS://other:8080/ping?a=b', 'other:8080'],
+    ['http://[::1]/ping', '[::1]'],
+    ['/ping', 'x'],
+    ['http://other', 'other', '/'],
+    ['http://other?a=b', 'other', '/?a=b'],
+  ])(
+    'the target %s is of the host %s',
+    async (target, host, url = target.replace(/^.*\/ping/, '/ping')) => {
+      const seen = {
+        GET: ({ request }: { request: IncomingMessage }) =>
+          jsonReply(`${request.headers.host} ${request.url}`),
+      };
+      const { client } = await start({ '/ping': seen, '/': seen });
+      const answer = await client(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+        .whole;
+      expect(answer).toMatch(/^HTTP\/1.1 200 /);
+      expect(answer).toContain(JSON.stringify(`${host} ${url}`));
+    },
+  );
+
+  test.each(['http://user@x/ping', 'ftp://x/ping', '*'])(
+    'the target %s is none',
+    async (target) => {
+      const { client } = await start(holding().routes);
+      const answer = await client(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+        .whole;
+      expect(answer).toMatch(/^HTTP\/1.1 40[04] /);
+    },
+  );
 
   test('the limit of headers is a setting', async () => {
     const { routes, letGo } = holding();

@@ -2,6 +2,7 @@
 import {
   createServer,
   type IncomingMessage,
+  maxHeaderSize,
   type Server,
   type ServerResponse,
   STATUS_CODES,
@@ -28,6 +29,7 @@ import { answerHalfClosed } from './half-closed.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
+import { checkHead, isPlainlyFramed, takeAbsoluteTarget } from './request-head.ts';
 
 /** One request on its way. */
 export interface Exchange {
@@ -151,6 +153,8 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     inFlight: [],
     served: 0,
   };
+  // Beyond a number of its own Node drops fields without a word; what counts is their size.
+  server.maxHeadersCount = 0;
   server.on('request', (request, response) => void serve(state, request, response, false));
   server.on('checkContinue', (request, response) => void serve(state, request, response, true));
   server.on('checkExpectation', (request, response) => void serve(state, request, response, true));
@@ -361,7 +365,8 @@ async function answer(
   if (size > SMALL_BYTES) state.options.source?.answerBegan(exchange.request.socket);
   // The rest of a body that nobody read, or that is framed oddly, cannot be told from the next request.
   const { request } = exchange;
-  if (!request.complete || !isPlainlyFramed(request)) response.setHeader('Connection', 'close');
+  const isSure = request.complete && isPlainlyFramed(request) && request.httpVersionMajor === 1;
+  if (!isSure) response.setHeader('Connection', 'close');
   try {
     const bytes = await writing(response, reply, exchange.signal);
     // Cut while it was written.
@@ -397,40 +402,9 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
   }
 }
 
-/**
- * @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) has refused, UNSUPPORTED_MEDIA_TYPE for a body in a
- *   transfer coding besides chunked, which nothing here undoes
- */
-function checkHeaders(request: IncomingMessage): void {
-  const { headers, httpVersion } = request;
-  if (httpVersion === '0.9') {
-    throw new ServingError('BAD_REQUEST', 'the request names no version of HTTP; send HTTP/1.1');
-  }
-  if (headers.host === undefined && httpVersion === '1.1') {
-    throw new ServingError('BAD_REQUEST', 'the request has no Host header; HTTP/1.1 needs one');
-  }
-  if (!isPlainlyFramed(request)) {
-    const coding = headers['transfer-encoding'];
-    const message = `the body has the transfer coding "${coding}"; send it chunked (HTTP/1.1) or with its length, and not encoded`;
-    throw new ServingError('UNSUPPORTED_MEDIA_TYPE', message);
-  }
-  const { expect } = headers;
-  if (expect === undefined || expect.toLowerCase() === '100-continue') return;
-  const message = 'the Expect header may be 100-continue only; leave it out';
-  throw new ServingError('BAD_REQUEST', message, { status: 417 });
-}
-
-/**
- * Whether the body has a length or is chunked and nothing else. Node's parser takes any list that ends in `chunked`, and
- * in HTTP/1.0, which knows no transfer codings (RFC 9112, 6.1).
- */
-function isPlainlyFramed({ headers, httpVersion }: IncomingMessage): boolean {
-  const coding = headers['transfer-encoding'];
-  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1');
-}
-
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
-  checkHeaders(exchange.request);
+  checkHead(exchange.request, state.options.maxHeaderBytes || maxHeaderSize);
+  takeAbsoluteTarget(exchange.request);
   const { foreignPages, address } = state.options;
   const { request } = exchange;
   const refused =
