@@ -1,8 +1,10 @@
-/** What a thread runs that reads large text: bodies of requests and answers of the model server, to tensors. */
+/** What a thread runs that reads large bodies: of requests and answers of the model server, to tensors. */
 import { answerReply, type ReplyResult, type ReplyTask } from './backends/rest/reply-thread.ts';
+import { type ArrayTask, answerArray } from './codecs/array-thread.ts';
 import { answerBody, type BodyTask, type HandedRequest } from './codecs/body-thread.ts';
 import { answerTasks } from './threads/answer-tasks.ts';
 
-answerTasks<BodyTask | ReplyTask, HandedRequest | ReplyResult>((task) =>
-  task.kind === 'reply' ? answerReply(task) : answerBody(task),
-);
+answerTasks<BodyTask | ReplyTask | ArrayTask, HandedRequest | ReplyResult>((task) => {
+  if (task.kind === 'reply') return answerReply(task);
+  return task.kind === 'array' ? answerArray(task) : answerBody(task);
+});

@@ -16,9 +16,10 @@ export {
 } from './length-prefixed.ts';
 export { mediaTypeOf } from './media-types.ts';
 export { type PlaceName, tensorFromNested } from './nested.ts';
-export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
+export { type DecodeNpyOptions, decodeNpy, dtypeAsItLies, encodeNpy } from './npy.ts';
 export * from './npz.ts';
 export { listLength, PackedNumbers } from './packed-numbers.ts';
+export { encodeVarints } from './packed-varints.ts';
 export * from './predict-message.ts';
 export type { ReadRecordsOptions, StreamRecordsOptions } from './record-format.ts';
 export { encodeRecordIo, readRecordIo, streamRecordIo } from './recordio.ts';

@@ -4,6 +4,7 @@ import { DTYPES, type DType, type NumericDType } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { NPY_TYPES, type NpyHeader, readNpyHeader, writeNpyHeader } from './npy-header.ts';
 import { readByteStrings, readTextStrings, writeStrings } from './npy-strings.ts';
+import { toRowMajor } from './row-major.ts';
 import { elementCount, isNumeric, numericTensor, shapeText, type Tensor } from './tensor.ts';
 
 const DESCR_OF = Object.fromEntries(
@@ -35,16 +36,15 @@ export interface DecodeNpyOptions {
 
 /**
  * Reads a `.npy` file of format version 1, 2 or 3. Little-endian numbers in C order become a view on
- * `bytes`; big-endian or Fortran order are copied into shape. `S` and `U` become strings without their
+ * `bytes`; big-endian or Fortran order are copied into shape, in time linear in their bytes. `S` and `U` become strings without their
  * padding, `V2` bfloat16.
  * @throws TensorError MALFORMED; SHAPE_MISMATCH where the data does not fill the shape; UNSUPPORTED_DTYPE
  *   for object arrays (pickles are never run), complex, dates and structured types
  */
 export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): Tensor {
   const { header, data } = readNpyHeader(bytes);
-  const [, order, kind, size] = /^([<>|=]?)([A-Za-z?])(\d{0,9})/.exec(header.descr) ?? [];
-  const isString = kind === 'S' || kind === 'U';
-  const dtype = isString ? 'string' : NPY_TYPES[kind === '?' ? 'b1' : `${kind}${size}`];
+  const { order, kind, size, dtype } = typeOf(header);
+  const isString = dtype === 'string';
   if (!dtype) {
     const why = kind === 'O' ? 'Python objects (pickle)' : `type ${header.descr}`;
     throw new TensorError('UNSUPPORTED_DTYPE', `.npy arrays of ${why} are not supported`);
@@ -64,6 +64,30 @@ export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): Te
       ? readByteStrings(inOrder, count, width)
       : readTextStrings(inOrder, count, width / 4, littleEndian);
   return { dtype, shape: header.shape, values };
+}
+
+/**
+ * Of a file whose elements {@link decodeNpy} gives without touching one, the dtype; undefined where there is work for
+ * every element: another order of elements or bytes, truth values, strings.
+ * @throws TensorError as `decodeNpy`
+ */
+export function dtypeAsItLies(bytes: Uint8Array): NumericDType | undefined {
+  const { header } = readNpyHeader(bytes);
+  const { order, dtype } = typeOf(header);
+  if (header.fortranOrder || dtype === undefined || dtype === 'string' || dtype === 'bool') {
+    return undefined;
+  }
+  return order === '>' && DTYPES[dtype].size > 1 ? undefined : dtype;
+}
+
+/** The parts of `descr`, and the dtype where there is one. */
+function typeOf({ descr }: NpyHeader) {
+  const [, order, kind, size] = /^([<>|=]?)([A-Za-z?])(\d{0,9})/.exec(descr) ?? [];
+  const isString = kind === 'S' || kind === 'U';
+  const dtype: DType | undefined = isString
+    ? 'string'
+    : NPY_TYPES[kind === '?' ? 'b1' : `${kind}${size}`];
+  return { order, kind, size, dtype };
 }
 
 /** Before an object is made for each string. */
@@ -94,34 +118,6 @@ function swapBytes(data: Uint8Array, width: number): Uint8Array {
   const out = new Uint8Array(data.byteLength);
   for (let start = 0; start < data.byteLength; start += width) {
     for (let i = 0; i < width; i++) out[start + i] = data[start + width - 1 - i] as number;
-  }
-  return out;
-}
-
-/** Elements from Fortran order (first axis fastest) to C order (last axis fastest). */
-function toRowMajor(data: Uint8Array, sizes: readonly number[], width: number): Uint8Array {
-  const out = new Uint8Array(data.byteLength);
-  // Sizes of 1 move nothing, but each would be passed at every element.
-  const shape = sizes.filter((size) => size !== 1);
-  const rank = shape.length;
-  const index = new Array<number>(rank).fill(0);
-  const strides: number[] = [];
-  let stride = width;
-  for (const size of shape) {
-    strides.push(stride);
-    stride *= size;
-  }
-  let from = 0;
-  for (let to = 0; to < out.byteLength; to += width) {
-    for (let i = 0; i < width; i++) out[to + i] = data[from + i] as number;
-    for (let axis = rank - 1; axis >= 0; axis--) {
-      const stride = strides[axis] as number;
-      from += stride;
-      index[axis] = (index[axis] as number) + 1;
-      if ((index[axis] as number) < (shape[axis] as number)) break;
-      from -= stride * (shape[axis] as number);
-      index[axis] = 0;
-    }
   }
   return out;
 }

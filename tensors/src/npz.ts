@@ -62,15 +62,20 @@ export function decodeNpz(bytes: Uint8Array, options: DecodeNpzOptions): TensorM
   return Object.fromEntries(tensors);
 }
 
-/** {@link decodeNpz} for servers: decompresses in other threads, and sums up in turns. */
+/** Work on an archive that a server does not do all at once. */
+export interface NpzInTurns extends InTurns {
+  /** Does what {@link decodeNpy} does with an array's file, of that name in the archive. */
+  decode(file: Uint8Array, name: string): Promise<Tensor>;
+}
+
+/** {@link decodeNpz} for servers: decompresses in other threads, sums up in turns, and leaves arrays to `decode`. */
 export async function decodeNpzInTurns(
   bytes: Uint8Array,
-  options: DecodeNpzOptions & InTurns,
+  options: DecodeNpzOptions & NpzInTurns,
 ): Promise<TensorMap> {
   const tensors: [string, Tensor][] = [];
-  for (const { name, file, how } of arraysOf(bytes, options)) {
-    const content = await contentInTurns(file, options);
-    tensors.push([name, named(name, () => decodeNpy(content, how))]);
+  for (const { name, file } of arraysOf(bytes, options)) {
+    tensors.push([name, await options.decode(await contentInTurns(file, options), name)]);
   }
   return Object.fromEntries(tensors);
 }

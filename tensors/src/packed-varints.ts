@@ -1,4 +1,4 @@
-/** Packed and unpacked varints of a repeated field, decoded in one pass into a typed array. */
+/** Packed and unpacked varints of a repeated field, in one pass from and into typed arrays. */
 import { TensorError } from './errors.ts';
 import { truncated } from './wire-reader.ts';
 
@@ -6,12 +6,15 @@ function tooMany(count: number): TensorError {
   return new TensorError('SHAPE_MISMATCH', `more values than the shape's ${count} elements`);
 }
 
+/** Where the low bits of varints go. */
+export type Integers32 = Int32Array | Uint16Array | Uint8Array;
+
 /**
- * Decodes varints into `out` from index `at` on, keeping their low 32 bits (protobuf's int32, uint32, bool).
+ * Decodes varints into `out` from index `at` on, keeping as many of their low 32 bits as an element has.
  * @returns the index after the last one written
  * @throws TensorError MALFORMED, SHAPE_MISMATCH where they are more than `out` holds
  */
-export function decodeVarints32(bytes: Uint8Array, out: Int32Array, at: number): number {
+export function decodeVarints32(bytes: Uint8Array, out: Integers32, at: number): number {
   const end = bytes.byteLength;
   let offset = 0;
   let index = at;
@@ -57,4 +60,105 @@ export function decodeVarints64(bytes: Uint8Array, out: Int32Array, at: number):
     index++;
   }
   return index;
+}
+
+/**
+ * Decodes varints into `out` from index `at` on as truth values: 1 where any bit is set.
+ * @returns the index after the last one written
+ * @throws TensorError MALFORMED, SHAPE_MISMATCH where they are more than `out` holds
+ */
+export function decodeBools(bytes: Uint8Array, out: Uint8Array, at: number): number {
+  const end = bytes.byteLength;
+  let offset = 0;
+  let index = at;
+  while (offset < end) {
+    if (index >= out.length) throw tooMany(out.length);
+    let byte = bytes[offset++] as number;
+    let bits = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      if (offset >= end || shift > 63) throw truncated(offset);
+      byte = bytes[offset++] as number;
+      bits |= byte & 0x7f;
+    }
+    out[index++] = bits === 0 ? 0 : 1;
+  }
+  return index;
+}
+
+/** Integers of any size as protobuf's packed varints, in memory of just their size; negative ones take ten bytes. */
+export function encodeVarints(
+  integers:
+    | Int8Array
+    | Int16Array
+    | Int32Array
+    | Uint8Array
+    | Uint16Array
+    | Uint32Array
+    | BigInt64Array
+    | BigUint64Array,
+): Uint8Array {
+  return integers instanceof BigInt64Array || integers instanceof BigUint64Array
+    ? encodeVarints64(new Uint32Array(integers.buffer, integers.byteOffset, integers.length * 2))
+    : encodeVarints32(integers);
+}
+
+const NEGATIVE_BYTES = 10;
+
+function encodeVarints32(
+  integers: Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array,
+): Uint8Array {
+  let size = 0;
+  for (let i = 0; i < integers.length; i++) {
+    const value = integers[i] as number;
+    size += value < 0 ? NEGATIVE_BYTES : varintBytes(value);
+  }
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (let i = 0; i < integers.length; i++) {
+    const value = integers[i] as number;
+    at = writeVarint(out, at, value >>> 0, value < 0 ? 0xffff_ffff : 0);
+  }
+  return out;
+}
+
+/** @param words two of each integer, the low one first */
+function encodeVarints64(words: Uint32Array): Uint8Array {
+  let size = 0;
+  for (let i = 0; i < words.length; i += 2) {
+    const high = words[i + 1] as number;
+    size += high === 0 ? varintBytes(words[i] as number) : bytesWithHigh(high);
+  }
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (let i = 0; i < words.length; i += 2) {
+    at = writeVarint(out, at, words[i] as number, words[i + 1] as number);
+  }
+  return out;
+}
+
+/** Of a number of 32 bits. */
+function varintBytes(value: number): number {
+  if (value < 0x80) return 1;
+  if (value < 0x4000) return 2;
+  if (value < 0x20_0000) return 3;
+  return value < 0x1000_0000 ? 4 : 5;
+}
+
+/** Of a number of 64 bits whose high word is this, not 0. */
+function bytesWithHigh(high: number): number {
+  return Math.ceil((64 - Math.clz32(high)) / 7);
+}
+
+/** @returns the offset after it */
+function writeVarint(out: Uint8Array, start: number, lowWord: number, highWord: number): number {
+  let at = start;
+  let low = lowWord;
+  let high = highWord;
+  while (high !== 0 || low >= 0x80) {
+    out[at++] = (low & 0x7f) | 0x80;
+    low = ((low >>> 7) | (high << 25)) >>> 0;
+    high >>>= 7;
+  }
+  out[at++] = low;
+  return at;
 }

@@ -1,7 +1,12 @@
 /** The elements of a TensorProto as its repeated fields hold them. */
 import { DTYPES, type NumericDType } from './dtype.ts';
 import { TensorError } from './errors.ts';
-import { decodeVarints32, decodeVarints64 } from './packed-varints.ts';
+import {
+  decodeBools,
+  decodeVarints32,
+  decodeVarints64,
+  type Integers32,
+} from './packed-varints.ts';
 import { elementCount, type StringTensor } from './tensor.ts';
 import { readVarint, truncated, wireReader } from './wire-reader.ts';
 
@@ -30,11 +35,10 @@ export function decodeValues(dtype: NumericDType, count: number, values: Uint8Ar
   }
   if (isFixed) return joinFixed(count, size, values);
   if (size === 8) return decode64(count, values);
-  const decoded = decode32(count, values);
-  if (size === 4) return new Uint8Array(decoded.buffer);
-  if (dtype === 'bool') return Uint8Array.from(decoded, (value) => (value === 0 ? 0 : 1));
-  if (size === 2) return new Uint8Array(new Uint16Array(decoded).buffer);
-  return new Uint8Array(decoded);
+  if (dtype === 'bool') return decode32(new Uint8Array(count), values, decodeBools);
+  if (size === 4) return decode32(new Int32Array(count), values, decodeVarints32);
+  if (size === 2) return decode32(new Uint16Array(count), values, decodeVarints32);
+  return decode32(new Uint8Array(count), values, decodeVarints32);
 }
 
 function joinFixed(count: number, size: number, values: Uint8Array[]): Uint8Array {
@@ -60,12 +64,16 @@ function joinFixed(count: number, size: number, values: Uint8Array[]): Uint8Arra
   return out;
 }
 
-function decode32(count: number, values: Uint8Array[]): Int32Array {
-  const out = new Int32Array(count);
+/** Into an array of the elements' own size: nothing else is made. */
+function decode32<Out extends Integers32>(
+  out: Out,
+  values: Uint8Array[],
+  decode: (value: Uint8Array, out: Out, at: number) => number,
+): Uint8Array {
   let at = 0;
-  for (const value of values) at = decodeVarints32(value, out, at);
+  for (const value of values) at = decode(value, out, at);
   if (at > 0) out.fill(out[at - 1] as number, at);
-  return out;
+  return new Uint8Array(out.buffer);
 }
 
 function decode64(count: number, values: Uint8Array[]): Uint8Array {

@@ -1,9 +1,9 @@
 /** NumPy's `.npy` as body: `application/x-npy`, one tensor in; one or several of one dtype out. */
-import { DTYPES, decodeNpy, encodeNpy, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { DTYPES, encodeNpy, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { readArray } from './array-thread.ts';
 import type { EncodeContext, EncodedResponse, RequestCodec, ResponseCodec } from './codec.ts';
-import { fitInput, kindOf } from './fit-input.ts';
-import { dtypeOf, onlyInput, reading } from './input-error.ts';
+import { dtypeOf, onlyInput } from './input-error.ts';
 import { unwritable } from './npy-values.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
@@ -13,13 +13,11 @@ const NPY = 'application/x-npy';
 /** One array for the signature's only input. */
 export const npyRequest: RequestCodec = {
   mediaTypes: [NPY],
-  async decode(body, { signature, limits }) {
+  async decode(body, { signature, limits: { maxStrings }, signal }) {
     const name = onlyInput(signature, NPY);
-    const spec = signature.inputs[name];
-    const options = { kind: kindOf(spec), maxStrings: limits.maxStrings };
     const where = `the .npy array for input '${name}', which takes ${dtypeOf(name, signature)}`;
-    const tensor = reading(() => decodeNpy(body, options), where);
-    return { inputs: { [name]: fitInput(tensor, name, signature) }, form: 'row' };
+    const task = { kind: 'array', body, name, signature, maxStrings, where } as const;
+    return { inputs: { [name]: await readArray(task, signal) }, form: 'row' };
   },
 };
 

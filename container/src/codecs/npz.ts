@@ -1,15 +1,11 @@
 /** NumPy's `.npz` as body: `application/x-npz`, several tensors by name. */
 import { promisify } from 'node:util';
 import { inflateRaw, type ZlibOptions } from 'node:zlib';
-import {
-  type DecodeNpyOptions,
-  decodeNpzInTurns,
-  encodeNpzInTurns,
-  type Tensor,
-} from '@sagemaker-tfs/tensors';
+import { type DecodeNpyOptions, decodeNpzInTurns, encodeNpzInTurns } from '@sagemaker-tfs/tensors';
 import { nextTurn } from '../waiting/next-turn.ts';
+import { readArray } from './array-thread.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
-import { fitInput, kindOf } from './fit-input.ts';
+import { kindOf } from './fit-input.ts';
 import { inputError, unknownInput } from './input-error.ts';
 import { unwritable } from './npy-values.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
@@ -22,36 +18,48 @@ const UNNAMED = 'arr_0';
 /** Arrays named after the inputs; a single unnamed one is the only input. */
 export const npzRequest: RequestCodec = {
   mediaTypes: [NPZ],
-  async decode(body, { signature, limits }) {
+  async decode(body, { signature, limits, signal }) {
+    const { maxStrings, maxDecodedBytes, smallNpzBytes, maxNpzRatio, maxNameBytes } = limits;
     const names = Object.keys(signature.inputs);
-    const inputOf = (name: string, count: number) =>
-      name === UNNAMED && count === 1 && names.length === 1 ? (names[0] as string) : name;
+    const inputs = new Map<string, string>();
     const wanted = (name: string, count: number): DecodeNpyOptions => {
-      const input = inputOf(name, count);
+      const isUnnamed = name === UNNAMED && count === 1 && names.length === 1;
+      const input = isUnnamed ? (names[0] as string) : name;
       if (!Object.hasOwn(signature.inputs, input)) throw unknownInput(input, signature);
-      return { kind: kindOf(signature.inputs[input]), maxStrings: limits.maxStrings };
+      inputs.set(name, input);
+      return { kind: kindOf(signature.inputs[input]), maxStrings };
     };
-    const { maxDecodedBytes, smallNpzBytes, maxNpzRatio, maxNameBytes } = limits;
+    const decode = (file: Uint8Array, array: string) => {
+      const name = inputs.get(array) as string;
+      const where = `"${array}"`;
+      return readArray({ kind: 'array', body: file, name, signature, maxStrings, where }, signal);
+    };
     const byRatio = Math.max(smallNpzBytes, body.byteLength * maxNpzRatio);
     const maxBytes = Math.min(maxDecodedBytes, byRatio);
-    const options = { maxBytes, maxNameBytes, wanted, inflate, nextTurn };
+    const turn = async () => {
+      await nextTurn();
+      signal?.throwIfAborted();
+    };
+    const options = { maxBytes, maxNameBytes, wanted, inflate, nextTurn: turn, decode };
     const arrays = await decodeNpzInTurns(body, options).catch((error: unknown) => {
       throw inputError(error, 'the .npz archive');
     });
-    const entries = Object.entries(arrays);
-    const inputs = entries.map(([name, array]): [string, Tensor] => {
-      const input = inputOf(name, entries.length);
-      return [input, fitInput(array, input, signature)];
-    });
-    return { inputs: Object.fromEntries(inputs), form: 'columnar' };
+    const tensors = Object.entries(arrays).map(([array, tensor]) => [inputs.get(array), tensor]);
+    return { inputs: Object.fromEntries(tensors), form: 'columnar' };
   },
 };
+
+/** zlib's own. */
+const LEAST_CHUNK = 64;
+const MOST_CHUNK = 2 ** 30;
 
 const inflateInThread = promisify<Uint8Array, ZlibOptions, Buffer>(inflateRaw);
 
 function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
-  // Of 0 bytes at most, zlib knows nothing.
-  return inflateInThread(raw, { maxOutputLength: Math.max(size, 1) });
+  // Of 0 bytes at most, zlib knows nothing. In one piece, which the event loop need not join; a byte is left over, so
+  // that zlib does not ask for another piece.
+  const chunkSize = Math.min(Math.max(size + 1, LEAST_CHUNK), MOST_CHUNK);
+  return inflateInThread(raw, { maxOutputLength: Math.max(size, 1), chunkSize });
 }
 
 /** All outputs by name. */

@@ -1,9 +1,9 @@
-/** Threads that read large text, so that it does not keep the event loop. Who asks says what the text is. */
+/** Threads that read large text and arrays, so that it does not keep the event loop. Who asks says what a body is. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
 import { lazyPool } from './thread-pool.ts';
 
-/** A text to read; `text-worker.ts` knows the reader of each kind. */
+/** A body to read; `text-worker.ts` knows the reader of each kind. */
 export interface TextTask {
   readonly kind: string;
   readonly body: Uint8Array;
@@ -28,14 +28,18 @@ export async function readInThread<Result>(
   const threads = pool();
   if (!threads) return undefined;
   // A copy, because handlers may still read the body, and it may be decoded for another signature.
-  const body = await copyInTurns(task.body);
+  const body = await copyInTurns(task.body, signal);
   return (await threads.run({ ...task, body }, [body.buffer], signal)) as Result;
 }
 
-async function copyInTurns(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+async function copyInTurns(
+  bytes: Uint8Array,
+  signal: AbortSignalLike | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
   const copy = new Uint8Array(bytes.byteLength);
   for (let at = 0; at < bytes.byteLength; at += COPY_TURN_BYTES) {
     if (at > 0) await nextTurn();
+    signal?.throwIfAborted();
     copy.set(bytes.subarray(at, at + COPY_TURN_BYTES), at);
   }
   return copy;

@@ -5,6 +5,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   DTYPES,
+  encodeVarints,
   isNumeric,
   type NumericTensor,
   type PredictResponseMessage,
@@ -71,12 +72,5 @@ function stringValues({ values }: StringTensor): Uint8Array {
 function packedValues(tensor: NumericTensor): Uint8Array {
   const { dtype } = tensor;
   if (dtype === 'float32' || dtype === 'float64' || dtype === 'bool') return tensor.bytes;
-  const writer = new BinaryWriter();
-  for (const value of typedArray(tensor)) {
-    if (dtype === 'uint64') writer.uint64(value);
-    else if (dtype === 'uint32') writer.uint32(Number(value));
-    else if (dtype === 'int64') writer.int64(value);
-    else writer.int32(Number(value));
-  }
-  return writer.finish();
+  return encodeVarints(typedArray({ ...tensor, dtype }));
 }
