@@ -1,8 +1,16 @@
 /** Large JSON and CSV read in a thread: the same tensors, the same errors, alone and in the runtime. */
 import { pathToFileURL } from 'node:url';
-import { decodeNpy, type TensorSpec, toNumbers } from '@sagemaker-tfs/tensors';
+import {
+  decodeNpy,
+  encodeNpy,
+  numericTensor,
+  type TensorSpec,
+  toNumbers,
+} from '@sagemaker-tfs/tensors';
+import { zipSync } from 'fflate';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import type { ReplyTask } from './backends/rest/reply-thread.ts';
+import { type ArrayTask, readArray } from './codecs/array-thread.ts';
 import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
@@ -26,8 +34,18 @@ const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 1e9, maxImagePixels:
 const jsonContext = { signature, contentType: 'application/json', limits };
 const csvContext = { ...jsonContext, contentType: 'text/csv; header=present' };
 
+/** The file as NumPy writes it of an array in Fortran order, whose elements lie in memory as these. */
+function inFortranOrder(dtype: 'float32' | 'float64', shape: readonly number[], count: number) {
+  const order = Array.from({ length: count }, (_, index) => index);
+  const elements = dtype === 'float32' ? Float32Array.from(order) : Float64Array.from(order);
+  const [head, ...data] = encodeNpy(numericTensor(dtype, shape, elements));
+  const text = Buffer.from(head as Uint8Array).toString('latin1');
+  const fortran = text.replace("'fortran_order': False, ", "'fortran_order': True,  ");
+  return Buffer.concat([Buffer.from(fortran, 'latin1'), ...data]);
+}
+
 describe('a thread', () => {
-  let pool: ThreadPool<BodyTask | ReplyTask, unknown>;
+  let pool: ThreadPool<BodyTask | ReplyTask | ArrayTask, unknown>;
   beforeAll(() => {
     pool = new ThreadPool(sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`)), 1);
   });
@@ -73,6 +91,28 @@ describe('a thread', () => {
     }
   });
 
+  test('reads arrays, and refuses them as the main thread does', async () => {
+    const task = (dtype: 'float32' | 'float64', shape: readonly number[]): ArrayTask => ({
+      kind: 'array',
+      body: inFortranOrder(dtype, shape, 6),
+      name: 'x',
+      signature,
+      maxStrings: 10,
+      where: 'the array',
+    });
+    for (const dtype of ['float32', 'float64'] as const) {
+      const { x } = await takenOver((await pool.run(task(dtype, [2, 3]), [])) as HandedTensors);
+      expect(x).toMatchObject({ dtype: 'float32', shape: [2, 3] });
+      expect([...toNumbers(x as never)]).toEqual([0, 2, 4, 1, 3, 5]);
+    }
+    for (const bad of [task('float32', [1, 2, 3]), { ...task('float32', [2, 3]), name: 'name' }]) {
+      const here = (await readArray(bad).catch((error) => error)) as Error & { code: string };
+      const { code, message } = here;
+      expect(code).toBe('BAD_INPUT');
+      await expect(pool.run(bad, [])).rejects.toMatchObject({ code, message });
+    }
+  });
+
   test('reads what a model server answers', async () => {
     const body = Buffer.from('{"outputs": [1.5, NaN]}');
     const task: ReplyTask = { kind: 'reply', body, signature, outputs: undefined };
@@ -94,7 +134,11 @@ describe('in the runtime', () => {
     runtime = await start({ copies: { half_plus_two: fixtureModel('half_plus_two').basePath } });
   });
 
-  function invoke(transport: string, contentType: string, body: string): Promise<Response> {
+  function invoke(
+    transport: string,
+    contentType: string,
+    body: string | Uint8Array,
+  ): Promise<Response> {
     return fetch(`${runtime.url}/invocations`, {
       method: 'POST',
       body,
@@ -118,6 +162,23 @@ describe('in the runtime', () => {
     expect(outputs).toHaveLength(count);
     expect(outputs[count - 1]).toBe((count - 1) / 2 + 3);
   });
+
+  test.each(['application/x-npy', 'application/x-npz'])(
+    'a large array of another dtype and order as %s, with /ping beside it',
+    async (contentType) => {
+      const file = inFortranOrder('float64', [2 ** 20, 1], 2 ** 20);
+      const isNpz = contentType.endsWith('z');
+      const body = isNpz ? zipSync({ 'x.npy': new Uint8Array(file) }) : file;
+      const [response, ...pings] = await Promise.all([
+        invoke('grpc', contentType, body),
+        ...Array.from({ length: 20 }, () => fetch(`${runtime.url}/ping`)),
+      ]);
+      expect(pings.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      expect(response.status).toBe(200);
+      const outputs = toNumbers(decodeNpy(Buffer.from(await response.arrayBuffer())) as never);
+      expect(outputs).toEqual(Float32Array.from({ length: 2 ** 20 }, (_, i) => i / 2 + 3));
+    },
+  );
 
   test('an error in a large body names its place', async () => {
     const bad = `{"instances": [${numbers.join(', ')}, "text"]}`;

@@ -128,6 +128,26 @@ describe('npy', () => {
     expect(await statusOf(body, NPY, any)).toBe(200);
   });
 
+  test.each([
+    ['a picture', '|u1', [1, 4600, 4600, 3]],
+    ['2 of each', '<f4', Array(24).fill(2)],
+    ['wide and flat', '<f8', [2, 4 * MEGABYTES]],
+    ['long and narrow', '<f2', [16 * MEGABYTES, 2]],
+    ['big-endian', '>i4', [2000, 1, 4001]],
+  ] as const)('Fortran order of many elements: %s', async (_, descr, shape) => {
+    const size = Number(descr[2]);
+    const dtypes = {
+      '|u1': 'uint8',
+      '<f4': 'float32',
+      '<f8': 'float64',
+      '<f2': 'float16',
+      '>i4': 'int32',
+    } as const;
+    const count = (shape as readonly number[]).reduce((all, one) => all * one, 1);
+    const body = npy(descr, shape.join(', '), Buffer.alloc(count * size), 'True');
+    expect(await statusOf(body, NPY, signatureOf({ x: [dtypes[descr], undefined] }))).toBe(200);
+  });
+
   test('strings for numbers, and more strings than there may be', async () => {
     const data = Buffer.alloc(25 * MEGABYTES, 'x');
     const body = npy('|S1', `${data.length},`, data);
