@@ -67,8 +67,8 @@ export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): Te
 }
 
 /**
- * Of a file whose elements {@link decodeNpy} gives without touching one, the dtype; undefined where there is work for
- * every element: another order of elements or bytes, truth values, strings.
+ * The dtype of a file that {@link decodeNpy} reads without a look at its elements. Returns undefined if every element is
+ * work: another order of elements or bytes, truth values, strings.
  * @throws TensorError as `decodeNpy`
  */
 export function dtypeAsItLies(bytes: Uint8Array): NumericDType | undefined {

@@ -86,7 +86,7 @@ function blockSizes(sizes: readonly number[]): number[] {
   return block;
 }
 
-/** So many of `size`; all of them where few would be left. */
+/** At most `most` of `size`, or all where few would be left. */
 function upTo(most: number, size: number): number {
   return size < 2 * most ? size : most;
 }
