@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { DTYPES, type DType, parseJson } from '@sagemaker-tfs/tensors';
 import { signatureOf } from '../../codecs/test-signatures.ts';
+import { readPredictReply } from './predict-json.ts';
 import { utf8Reply } from './utf8-reply.ts';
 
 const withOutput = (dtype: DType) => ({
@@ -46,4 +47,13 @@ test('an answer that is UTF-8, or has no strings, is passed on as it is', () => 
 
 test('an answer that ends within a string stays unreadable', () => {
   expect(() => parseJson(utf8Reply(written([Buffer.of(255)]).subarray(0, 14), text))).toThrow();
+});
+
+test('a string that is none of JSON is a failure of the model server, not an exception', () => {
+  for (const bytes of ['\0', '\n', '\\x', '\\u12']) {
+    const body = Buffer.from(`{"outputs": ["${bytes}\xff"]}`, 'latin1');
+    expect(() => readPredictReply(body, text, undefined)).toThrow(
+      expect.objectContaining({ code: 'MODEL_FAILED' }),
+    );
+  }
 });

@@ -40,8 +40,20 @@ function withBase64(body: Uint8Array): Uint8Array {
   return Buffer.concat(pieces);
 }
 
-/** Escapes stand for control characters, quotes and backslashes alone: a character of Latin-1 for each byte. */
+/**
+ * Escapes stand for control characters, quotes and backslashes alone: a character of Latin-1 for each byte.
+ * @returns the literal itself if it is no string of JSON: who reads the whole answer says so
+ */
 function base64Of(literal: Uint8Array): Uint8Array {
-  const text = JSON.parse(Buffer.from(literal).toString('latin1')) as string;
+  const text = stringOf(Buffer.from(literal).toString('latin1'));
+  if (text === undefined) return literal;
   return Buffer.from(`{"b64":"${Buffer.from(text, 'latin1').toString('base64')}"}`);
+}
+
+function stringOf(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined;
+  }
 }
