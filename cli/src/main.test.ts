@@ -130,6 +130,26 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ],
     ['an unknown backend', ['serve', digits, '--backend', 'soap'], 'grpc, rest, in-process'],
     ['an output without a name', ['package', digits, '--out', ''], 'output is empty'],
+    [
+      'a sample, and nothing to try it',
+      ['package', digits, '--out', 'x', '--sample', 'y.json', '--no-verify'],
+      'Leave one out',
+    ],
+    [
+      'a sample without an archive',
+      ['package', digits, '--uncompressed', 'x', '--sample', 'y.json'],
+      'Give --out',
+    ],
+    [
+      'a gzip level without an archive',
+      ['package', digits, '--uncompressed', 'x', '--level', '1'],
+      'Give it with --out',
+    ],
+    [
+      'ports of an image that is none',
+      ['package', digits, '--out', 'x', '--expose-model-server'],
+      'Give it with --baked-image',
+    ],
     ['a source without a name', ['inspect', ''], 'the name of the source is empty'],
     ['help for no verb', ['help', 'bake'], "there is no verb 'bake'"],
     ['help for no verb below a verb', ['help', 'batch', 'bake'], "there is no verb 'bake'"],

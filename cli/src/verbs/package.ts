@@ -71,6 +71,7 @@ export function addPackage(program: Command): void {
 
 async function packageVerb(source: string | undefined, options: PackageVerbOptions): Promise<void> {
   requireOneTarget(options);
+  refuseUnused(options);
   const bar = progress('bytes', 0);
   const content = contentOf(source, options, bar);
   if (options.out) return archive(content, options.out, options, bar);
@@ -99,6 +100,24 @@ function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageV
   if (targets[0] === '') throw usageError('the name of the output is empty.');
   if ((bakedImage === undefined) !== (baseImage === undefined)) {
     throw usageError('--baked-image and --base-image go together. Give both or neither.');
+  }
+}
+
+/** Options that would change nothing are refused: who gives one counts on it. */
+function refuseUnused({ out, verify, sample, level, ...options }: PackageVerbOptions): void {
+  if (sample && !verify) {
+    throw usageError('--sample is tried, and --no-verify tries nothing. Leave one out.');
+  }
+  if (sample && out === undefined) {
+    throw usageError(
+      '--sample is tried with an archive. Give --out, try it there, and lay the same model out then.',
+    );
+  }
+  if (level !== undefined && out === undefined) {
+    throw usageError('--level is that of an archive. Give it with --out.');
+  }
+  if (options.exposeModelServer && options.bakedImage === undefined) {
+    throw usageError('--expose-model-server is for an image. Give it with --baked-image.');
   }
 }
 
