@@ -103,7 +103,7 @@ function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageV
   }
 }
 
-/** Options that would change nothing are refused: who gives one counts on it. */
+/** Refuses options that would change nothing: whoever sets one counts on it. */
 function refuseUnused({ out, verify, sample, level, ...options }: PackageVerbOptions): void {
   if (sample && !verify) {
     throw usageError('--sample is tried, and --no-verify tries nothing. Leave one out.');
