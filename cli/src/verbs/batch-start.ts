@@ -203,9 +203,8 @@ async function batchStart(options: Options, command: Command): Promise<void> {
     throw usageError('--no-fallbacks and --fallback-instance-type say the opposite. Give one.');
   }
   if (options.engine === 'batch') return startOnBatch(options, command);
-  for (const flag of ['jobQueue', 'jobDefinition'] as const) {
-    if (options[flag] === undefined) continue;
-    throw usageError(`--job-queue and --job-definition need --engine batch.`);
+  if (options.jobQueue !== undefined || options.jobDefinition !== undefined) {
+    throw usageError('--job-queue and --job-definition need --engine batch.');
   }
   if (options.engine === 'processing') await startWorkerJob(options, command);
   else if (options.stateMachine === undefined) await startTransformJob(options);
@@ -264,9 +263,9 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
   const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
   const jobName = options.jobName ?? nameOf('worker', new Date());
   const workers = options.instanceCount;
-  const jobId = await withAws(region, ({ batch }) =>
-    startBatchJob(batch, {
-      ...{ jobName, jobQueue, jobDefinition, workers, inputUri, outputUri },
+  const jobId = await withAws(region, () =>
+    startBatchJob({
+      ...{ jobName, jobQueue, jobDefinition, workers, inputUri, outputUri, region },
       environment: env ?? {},
       tags: tag ?? {},
     }),

@@ -1,5 +1,4 @@
 /** Clients of the AWS services; region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
-import { BatchClient } from '@aws-sdk/client-batch';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -10,7 +9,6 @@ export interface AwsClients {
   readonly s3: S3Client;
   readonly sagemaker: SageMakerClient;
   readonly sfn: SFNClient;
-  readonly batch: BatchClient;
 }
 
 /** Makes clients, runs `work` with them and closes them. @throws CommandError for what AWS answers */
@@ -26,7 +24,6 @@ export async function withAws<T>(
     s3: new S3Client({ ...where, forcePathStyle }),
     sagemaker: new SageMakerClient(where),
     sfn: new SFNClient(where),
-    batch: new BatchClient(where),
   };
   try {
     return await work(clients);
@@ -36,7 +33,6 @@ export async function withAws<T>(
     clients.s3.destroy();
     clients.sagemaker.destroy();
     clients.sfn.destroy();
-    clients.batch.destroy();
   }
 }
 

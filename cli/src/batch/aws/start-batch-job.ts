@@ -1,5 +1,5 @@
 /** Submits the job that a `BatchWorker` defines to its queue on AWS Batch. */
-import { type BatchClient, SubmitJobCommand } from '@aws-sdk/client-batch';
+import { BatchClient, SubmitJobCommand, type SubmitJobCommandInput } from '@aws-sdk/client-batch';
 
 /** A run of workers. */
 export interface BatchJobOptions {
@@ -16,24 +16,33 @@ export interface BatchJobOptions {
   /** Variables of the containers, beside the definition's. */
   readonly environment: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
+  readonly region: string | undefined;
 }
 
 /** Submits a job: an array of as many children as there are workers. @returns its id */
-export async function startBatchJob(batch: BatchClient, options: BatchJobOptions): Promise<string> {
+export async function startBatchJob(options: BatchJobOptions): Promise<string> {
+  const { region } = options;
+  const batch = new BatchClient(region === undefined ? {} : { region });
+  try {
+    const { jobId = '' } = await batch.send(new SubmitJobCommand(requestOf(options)));
+    return jobId;
+  } finally {
+    batch.destroy();
+  }
+}
+
+function requestOf(options: BatchJobOptions): SubmitJobCommandInput {
   const { jobName, jobQueue, jobDefinition, workers, inputUri, outputUri, tags } = options;
   const parameters = {
     ...(inputUri !== undefined && { input: inputUri }),
     ...(outputUri !== undefined && { output: outputUri }),
   };
   const environment = Object.entries(options.environment).map(([name, value]) => ({ name, value }));
-  const { jobId = '' } = await batch.send(
-    new SubmitJobCommand({
-      ...{ jobName, jobQueue, jobDefinition, parameters, propagateTags: true },
-      // AWS Batch takes no array of one.
-      ...(workers > 1 && { arrayProperties: { size: workers } }),
-      ...(environment.length > 0 && { containerOverrides: { environment } }),
-      ...(Object.keys(tags).length > 0 && { tags: { ...tags } }),
-    }),
-  );
-  return jobId;
+  return {
+    ...{ jobName, jobQueue, jobDefinition, parameters, propagateTags: true },
+    // AWS Batch takes no array of one.
+    ...(workers > 1 && { arrayProperties: { size: workers } }),
+    ...(environment.length > 0 && { containerOverrides: { environment } }),
+    ...(Object.keys(tags).length > 0 && { tags: { ...tags } }),
+  };
 }

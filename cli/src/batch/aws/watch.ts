@@ -27,7 +27,7 @@ const CLOCKS = 60_000;
 
 /** Looks at a job until it has ended. The inputs are counted once, the outputs each time. */
 export async function* watchJob(
-  clients: Omit<AwsClients, 'batch'>,
+  clients: AwsClients,
   name: string,
   options: { readonly intervalSeconds: number; readonly once?: boolean },
 ): AsyncGenerator<JobView> {

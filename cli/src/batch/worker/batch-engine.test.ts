@@ -1,4 +1,5 @@
 /** `batch start --engine batch`: the job that AWS Batch is asked for. */
+import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { problemsOf } from '../../../../test/service-models/validate.ts';
 import { startService } from '../aws/sagemaker-stand-in.ts';
 import { sagemakerTfs } from '../test-support.ts';
@@ -17,10 +18,8 @@ async function start(...args: string[]) {
   });
   try {
     const outcome = await sagemakerTfs(['batch', 'start', '--engine', 'batch', ...args], {
+      ...TEST_CREDENTIALS,
       AWS_ENDPOINT_URL: standIn.url,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
     });
     return { ...outcome, requests };
   } finally {

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
+import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
 import { problemsOf } from '../../../../test/service-models/validate.ts';
 import { libraryHere } from '../../serving/library.ts';
@@ -44,12 +45,7 @@ async function start(model: object, ...more: string[]) {
         ...['--input-uri', 's3://tiles/in/', '--output-uri', 's3://out/answers/'],
         ...['--content-type', 'application/json', ...more],
       ],
-      {
-        AWS_ENDPOINT_URL: standIn.url,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'test',
-        AWS_SECRET_ACCESS_KEY: 'test',
-      },
+      { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: standIn.url },
     );
     return { ...outcome, requests };
   } finally {
