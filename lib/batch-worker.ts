@@ -12,17 +12,18 @@ import {
 } from 'aws-cdk-lib/aws-batch';
 import { InstanceType, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import { ContainerImage, LogDriver } from 'aws-cdk-lib/aws-ecs';
-import { Match, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
-import { BatchJob, SnsTopic } from 'aws-cdk-lib/aws-events-targets';
+import { Rule } from 'aws-cdk-lib/aws-events';
+import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Resource, Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
 import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
-import { allowPublisher, createLogGroup, setEncryptionKey } from './encryption.ts';
+import { createLogGroup, setEncryptionKey } from './encryption.ts';
 
 const DEFAULT_VCPUS = 4;
 const DEFAULT_ATTEMPTS = 10;
@@ -63,7 +64,7 @@ export class BatchWorker extends Resource {
     });
     this.definition = this.createDefinition(props);
     if (props.schedule) this.runOn(props.schedule);
-    if (props.topic) this.tell(props.topic);
+    if (props.topic) tellOfEndedJobs(this, this.queue.jobQueueArn, props.topic);
   }
 
   /** Lets `grantee` start runs. */
@@ -146,29 +147,6 @@ export class BatchWorker extends Resource {
           this.definition,
           this.workers > 1 ? { size: this.workers } : {},
         ),
-      ],
-    });
-  }
-
-  private tell(topic: NonNullable<BatchWorkerProps['topic']>): void {
-    allowPublisher(this, topic, 'events.amazonaws.com');
-    new Rule(this, 'Ended', {
-      description: 'Tells of runs of batch workers that ended',
-      eventPattern: {
-        source: ['aws.batch'],
-        detailType: ['Batch Job State Change'],
-        detail: {
-          jobQueue: [this.queue.jobQueueArn],
-          status: ['SUCCEEDED', 'FAILED'],
-          // Not of each worker of a run.
-          arrayProperties: { index: Match.doesNotExist() },
-        },
-      },
-      targets: [
-        new SnsTopic(topic, {
-          message: RuleTargetInput.fromEventPath('$.detail'),
-          authorizeUsingRole: true,
-        }),
       ],
     });
   }

@@ -15,4 +15,5 @@ export * from './origin.ts';
 export * from './outputs.ts';
 export * from './s3-uri.ts';
 export * from './settings.ts';
+export * from './worker-arguments.ts';
 export * from './worker-run.ts';

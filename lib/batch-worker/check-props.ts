@@ -1,8 +1,8 @@
 /** Refuses what a batch worker cannot be. */
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { scheduleProblem } from '../rules/limits.ts';
-import { checkInteger, invalidProp, refuseProblem } from '../validation.ts';
+import { checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
+import { checkInteger, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
 import type { BatchWorkerProps } from './props.ts';
 
@@ -16,25 +16,19 @@ export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
   checkInteger(scope, 'vcpus', props.vcpus, 1, 256);
   checkInteger(scope, 'attempts', props.attempts, 1, 10);
   checkInteger(scope, 'ranges', props.ranges, 1, 10_000);
-  checkInteger(scope, 'maxFailurePercent', props.maxFailurePercent, 0, 100);
+  checkSetting(scope, 'maxFailurePercent', 'maxFailurePercent', props.maxFailurePercent);
   if (rangesOf(props) < workers) {
     const problem = `${props.ranges} ranges leave some of ${workers} workers without work`;
     invalidProp(scope, 'ranges', problem, `Give ${workers} or more`);
   }
-  for (const place of ['input', 'output'] as const) {
-    const { prefix } = props[place];
-    if (Token.isUnresolved(prefix) || prefix.endsWith('/')) continue;
-    invalidProp(scope, `${place}.prefix`, `'${prefix}' does not end in '/'`, `Write '${prefix}/'`);
-  }
+  const { input, output } = props;
+  checkPlaces(scope, { input, output });
   checkTypes(scope, props.instanceTypes);
   if (model.data.multiModel || model.data.compression === 'none') {
     const problem = 'a worker reads one archive';
     invalidProp(scope, 'model', problem, `Give a model of one archive, with compression: 'gzip'`);
   }
-  const { schedule } = props;
-  if (schedule && !Token.isUnresolved(schedule.expressionString)) {
-    refuseProblem(scope, 'schedule', scheduleProblem(schedule.expressionString));
-  }
+  checkSchedule(scope, props.schedule);
 }
 
 function checkTypes(scope: Construct, types: readonly string[] | undefined): void {

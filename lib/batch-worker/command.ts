@@ -1,4 +1,7 @@
 /** What a worker's container is started with. */
+import { workerArguments } from '@sagemaker-tfs/batch';
+import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
+import { definedOnly } from '../stacks/defined-only.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** Parameters of the job definition; whoever submits a job may give others. */
@@ -20,18 +23,12 @@ export function rangesOf({ ranges, workers = DEFAULT_WORKERS }: BatchWorkerProps
 
 /** Arguments of the image. AWS Batch puts the job's parameters where `Ref::` names them. */
 export function workerCommand(props: BatchWorkerProps, archiveUri: string): string[] {
-  const { contentType = 'application/x-image', accept = 'application/json' } = props;
+  const { contentType, accept } = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
   const { keySuffix, maxFailurePercent } = props;
-  return [
-    'batch-worker',
-    `--model-path=${archiveUri}`,
-    ...['--input', 'Ref::input', '--output', 'Ref::output'],
-    `--content-type=${contentType}`,
-    `--accept=${accept}`,
-    `--ranges=${rangesOf(props)}`,
-    ...(keySuffix === undefined ? [] : [`--key-suffix=${keySuffix}`]),
-    ...(maxFailurePercent === undefined ? [] : [`--max-failure-percent=${maxFailurePercent}`]),
-  ];
+  return workerArguments({
+    ...{ modelPath: archiveUri, input: 'Ref::input', output: 'Ref::output' },
+    ...{ contentType, accept, ranges: rangesOf(props), keySuffix, maxFailurePercent },
+  });
 }
 
 /** Places as parameters. */

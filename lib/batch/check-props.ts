@@ -1,6 +1,7 @@
 /** Refuses what a transform job cannot be. */
 
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
+import type { Schedule } from 'aws-cdk-lib/aws-events';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
@@ -36,11 +37,8 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
     checkInteger(scope, 'sharding.objectsPerShard', objectsPerShard, 1, 1_000_000);
     checkSetting(scope, 'sharding.maxConcurrentJobs', 'maxConcurrentJobs', maxConcurrentJobs);
   }
-  for (const place of ['input', 'output', 'inventory'] as const) {
-    const { prefix } = props[place] ?? { prefix: '/' };
-    if (Token.isUnresolved(prefix) || prefix.endsWith('/')) continue;
-    invalidProp(scope, `${place}.prefix`, `'${prefix}' does not end in '/'`, `Write '${prefix}/'`);
-  }
+  const { input, output, inventory } = props;
+  checkPlaces(scope, { input, output, inventory });
   if (model.data.multiModel) {
     const problem = 'batch transform does not take multi-model data';
     invalidProp(scope, 'model', problem, 'Give a model of one archive');
@@ -52,6 +50,25 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
   checkInFlight(scope, props);
   checkRecords(scope, props);
   checkManifestEvents(scope, props);
+}
+
+/** Refuses prefixes of places, by their props, that do not end in `/`. */
+export function checkPlaces(
+  scope: Construct,
+  places: Readonly<Record<string, S3Place | undefined>>,
+): void {
+  for (const [prop, place] of Object.entries(places)) {
+    const { prefix } = place ?? { prefix: '/' };
+    if (Token.isUnresolved(prefix) || prefix.endsWith('/')) continue;
+    invalidProp(scope, `${prop}.prefix`, `'${prefix}' does not end in '/'`, `Write '${prefix}/'`);
+  }
+}
+
+/** Refuses a schedule that EventBridge would refuse. */
+export function checkSchedule(scope: Construct, schedule: Schedule | undefined): void {
+  if (schedule && !Token.isUnresolved(schedule.expressionString)) {
+    refuseProblem(scope, 'schedule', scheduleProblem(schedule.expressionString));
+  }
 }
 
 function checkInFlight(scope: Construct, props: BatchTransformProps): void {
@@ -103,7 +120,8 @@ function sendsEvents(bucket: AnyBucket): boolean {
     .some((child) => 'eventBridgeEnabled' in child && child.eventBridgeEnabled === true);
 }
 
-function checkSetting(
+/** Refuses a number outside the bounds of the setting that it is. */
+export function checkSetting(
   scope: Construct,
   prop: string,
   setting: keyof typeof SETTING_RULES,
@@ -133,9 +151,7 @@ function checkRecords(scope: Construct, props: BatchTransformProps): void {
   const { environment = {}, jobTags = {}, schedule } = props;
   refuseProblem(scope, 'environment', environmentProblem(environment, TRANSFORM_ENVIRONMENT));
   refuseProblem(scope, 'jobTags', tagsProblem(jobTags));
-  if (schedule && !Token.isUnresolved(schedule.expressionString)) {
-    refuseProblem(scope, 'schedule', scheduleProblem(schedule.expressionString));
-  }
+  checkSchedule(scope, schedule);
   const type = props.instanceType ?? '';
   if (props.volumeKey && hasLocalStorage(type)) {
     const problem = `${type} has local disks, and SageMaker refuses a key for them`;

@@ -1,5 +1,5 @@
-/** Tells a topic of executions that ended without a word of their own: stopped, out of time, or beyond a quota. */
-import { Match, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
+/** Tells a topic of runs that ended. */
+import { type EventPattern, Match, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
@@ -7,16 +7,14 @@ import type { Construct } from 'constructs';
 import { allowPublisher } from '../encryption.ts';
 
 /**
- * Adds the rule. The machine itself tells of every end that it comes to; an error of Step Functions' own, such as
- * `States.Runtime`, ends it where no state can catch it.
+ * Tells of executions that ended without a word of their own: stopped, out of time, or beyond a quota. The machine
+ * itself tells of every end that it comes to; an error of Step Functions' own, such as `States.Runtime`, ends it where
+ * no state can catch it.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
  * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
  */
 export function tellOfSilentEnds(scope: Construct, machine: StateMachine, topic: ITopic): void {
-  // By AWS's text the key must know the service; the rule's role may use it too.
-  // https://repost.aws/knowledge-center/sns-not-getting-eventbridge-notification
-  allowPublisher(scope, topic, 'events.amazonaws.com');
-  new Rule(scope, 'SilentEnd', {
+  tellOf(scope, 'SilentEnd', topic, {
     description: 'Tells of batch runs that ended without a word',
     eventPattern: {
       source: ['aws.states'],
@@ -29,6 +27,37 @@ export function tellOfSilentEnds(scope: Construct, machine: StateMachine, topic:
         ],
       },
     },
+  });
+}
+
+/** Tells of jobs of a queue of AWS Batch that ended; of an array once, not of each of its children. */
+export function tellOfEndedJobs(scope: Construct, queueArn: string, topic: ITopic): void {
+  tellOf(scope, 'Ended', topic, {
+    description: 'Tells of runs of batch workers that ended',
+    eventPattern: {
+      source: ['aws.batch'],
+      detailType: ['Batch Job State Change'],
+      detail: {
+        jobQueue: [queueArn],
+        status: ['SUCCEEDED', 'FAILED'],
+        arrayProperties: { index: Match.doesNotExist() },
+      },
+    },
+  });
+}
+
+/** Sends the detail of events to a topic. */
+function tellOf(
+  scope: Construct,
+  id: string,
+  topic: ITopic,
+  rule: { readonly description: string; readonly eventPattern: EventPattern },
+): void {
+  // By AWS's text the key must know the service; the rule's role may use it too.
+  // https://repost.aws/knowledge-center/sns-not-getting-eventbridge-notification
+  allowPublisher(scope, topic, 'events.amazonaws.com');
+  new Rule(scope, id, {
+    ...rule,
     targets: [
       new SnsTopic(topic, {
         message: RuleTargetInput.fromEventPath('$.detail'),

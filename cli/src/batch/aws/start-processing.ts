@@ -7,6 +7,7 @@ import {
   type ProcessingInstanceType,
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
+import { workerArguments } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
 import { onFirstType } from './instance-types.ts';
 import type { StartOptions } from './start.ts';
@@ -101,16 +102,10 @@ function requestOf(
 }
 
 function argumentsOf(options: ProcessingOptions): string[] {
-  const { keySuffix, maxFailurePercent } = options;
-  return [
-    'batch-worker',
-    `--model-path=${MODEL_PATH}`,
-    `--input=${options.inputUri}`,
-    `--output=${options.outputUri}`,
-    `--content-type=${options.contentType}`,
-    `--accept=${options.accept}`,
-    `--in-flight=${options.maxConcurrentTransforms}`,
-    ...(keySuffix === undefined ? [] : [`--key-suffix=${keySuffix}`]),
-    ...(maxFailurePercent === undefined ? [] : [`--max-failure-percent=${maxFailurePercent}`]),
-  ];
+  const { contentType, accept, keySuffix, maxFailurePercent } = options;
+  return workerArguments({
+    ...{ modelPath: MODEL_PATH, input: options.inputUri, output: options.outputUri },
+    ...{ contentType, accept, inFlight: options.maxConcurrentTransforms },
+    ...{ keySuffix, maxFailurePercent },
+  });
 }
