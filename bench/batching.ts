@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { Bench, Findings } from './lib/bench.ts';
 import { startReal } from './lib/front-ends.ts';
-import { smallPicture } from './lib/pictures.ts';
+import { pictureRequest, smallPicture } from './lib/pictures.ts';
 import { type Contender, compareFrontEnds, frontEndChart, servingTable } from './lib/serving.ts';
 
 const IN_FLIGHT = 64;
@@ -24,8 +24,7 @@ export const batching: Bench = {
   name: 'batching',
   question: 'Does joining requests into batches pay (64 in flight)?',
   async run(context): Promise<Findings> {
-    const body = await smallPicture();
-    const request = { headers: { 'content-type': 'application/x-image' }, body };
+    const request = pictureRequest(await smallPicture());
     const baseline = contender('gRPC, no batching', {});
     const others = [
       contender('gRPC, joined up to 8', { ...BATCHING, ...QUEUE, ...size(8) }),

@@ -1,8 +1,8 @@
 /** B: one 100 KB JPEG to EfficientDet's eight outputs, 29 MB of float32, as JSON, npz and npy. */
-import { CASES, outputBytes } from './canned/cases.ts';
 import type { Bench, Findings, Target } from './lib/bench.ts';
-import { startGrpcJs, startOurs, startPython, startReal } from './lib/front-ends.ts';
-import { detectionPicture } from './lib/pictures.ts';
+import { startGrpcJs, startPython } from './lib/front-ends.ts';
+import { bytesAlone, inProcess, OURS, overGrpc, SOCKETS } from './lib/large-replies.ts';
+import { detectionPicture, pictureRequest } from './lib/pictures.ts';
 import {
   compareFrontEnds,
   find,
@@ -11,53 +11,36 @@ import {
   NO_MODEL,
   servingTable,
 } from './lib/serving.ts';
-import { median, twoSocketHops } from './lib/sockets.ts';
 
-const OURS = 'ours, gRPC';
-const IN_PROCESS = 'ours, in-process';
 const GRPC_JS = 'grpc-js, sharp, JSON.stringify';
 const PYTHON_GRPC = 'Python, gRPC, json.dumps';
-const SOCKETS = 'two bare socket hops';
-/** Transfers of the sockets, and those of them that only warm up. */
-const ROUNDS = { quick: 8, full: 40, warmUp: 3 };
 
 export const detection: Bench = {
   name: 'detection',
   question: 'Detection: how fast are replies of 29 MB?',
   async run(context): Promise<Findings> {
     const body = await detectionPicture();
-    const bytes = outputBytes((CASES.B as (typeof CASES)[string])());
-    const request = (accept: string) => ({
-      headers: { 'content-type': 'application/x-image', accept },
-      body,
-    });
-    const ours = [OURS, () => startOurs('B')] as const;
-    const inProcess = [
-      IN_PROCESS,
-      () => startReal('ready-B', { SAGEMAKER_TFS_BACKEND: 'in-process' }),
-    ] as const;
+    const ours = overGrpc('B');
     const grpcJs = [GRPC_JS, () => startGrpcJs('B')] as const;
     const json = await compareFrontEnds(context, {
       baseline: [PYTHON_GRPC, () => startPython('B', 'grpc')],
-      others: [ours, inProcess, grpcJs, ['Python, REST', () => startPython('B', 'rest')]],
-      request: request('application/json'),
+      others: [ours, inProcess('B'), grpcJs, ['Python, REST', () => startPython('B', 'rest')]],
+      request: pictureRequest(body, 'application/json'),
       inFlight: [1],
     });
     const npz = await compareFrontEnds(context, {
       baseline: grpcJs,
-      others: [ours, inProcess],
-      request: request('application/x-npz'),
+      others: [ours, inProcess('B')],
+      request: pictureRequest(body, 'application/x-npz'),
       inFlight: [1],
     });
     const npy = await compareFrontEnds(context, {
       baseline: ours,
-      others: [inProcess],
-      request: request('application/x-npy'),
+      others: [inProcess('B')],
+      request: pictureRequest(body, 'application/x-npy'),
       inFlight: [1],
     });
-    const rounds = context.quick ? ROUNDS.quick : ROUNDS.full;
-    const sockets = median((await twoSocketHops(bytes, rounds)).slice(ROUNDS.warmUp));
-    context.log(`${SOCKETS}: ${sockets.toFixed(1)} ms`);
+    const { bytes, sockets } = await bytesAlone(context, 'B');
     return {
       tables: [servingTable('JSON', json), servingTable('npz', npz), servingTable('npy', npy)],
       charts: [

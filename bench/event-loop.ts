@@ -6,7 +6,7 @@ import { calmRounds } from './lib/calm-rounds.ts';
 import { startChild } from './lib/children.ts';
 import { columns } from './lib/columns.ts';
 import { type FrontEnd, startGrpcJs, startOurs } from './lib/front-ends.ts';
-import { detectionPicture } from './lib/pictures.ts';
+import { detectionPicture, pictureRequest } from './lib/pictures.ts';
 import { programPath } from './lib/programs.ts';
 import { measure } from './lib/serving.ts';
 
@@ -96,7 +96,7 @@ async function pingsUnderLoad(
   accept: string,
   body: Buffer,
 ): Promise<Pings> {
-  const request = { headers: { 'content-type': 'application/x-image', accept }, body };
+  const request = pictureRequest(body, accept);
   const seconds = context.seconds * 2;
   const [load, latency] = await Promise.all([
     measure('', frontEnd, request, {

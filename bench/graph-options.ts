@@ -5,7 +5,7 @@ import { request } from 'undici';
 import type { Bench, BenchContext, Findings, ResultTable, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { startReal } from './lib/front-ends.ts';
-import { smallPicture } from './lib/pictures.ts';
+import { pictureRequest, smallPicture } from './lib/pictures.ts';
 import {
   type Contender,
   compareFrontEnds,
@@ -38,8 +38,7 @@ export const graphOptions: Bench = {
   name: 'graph-options',
   question: "What do TensorFlow's graph options change on this CPU?",
   async run(context): Promise<Findings> {
-    const body = await smallPicture();
-    const request = { headers: { 'content-type': 'application/x-image' }, body };
+    const request = pictureRequest(await smallPicture());
     const firsts = new Map<string, First>();
     const contender = (name: string, environment: Readonly<Record<string, string>>): Contender => {
       const start = async () => {

@@ -1,49 +1,36 @@
 /** Y: ten JPEGs of 512x512 in one body to three grids, 55 million bytes of float32. */
-import { CASES, outputBytes } from './canned/cases.ts';
 import type { Bench, Findings, Target } from './lib/bench.ts';
 import { decodeTenAlone } from './lib/decode-alone.ts';
-import { startGrpcJs, startOurs, startPython, startReal } from './lib/front-ends.ts';
+import { startGrpcJs, startPython } from './lib/front-ends.ts';
+import { bytesAlone, inProcess, OURS, overGrpc, SOCKETS } from './lib/large-replies.ts';
 import { tenPictures } from './lib/pictures.ts';
 import { compareFrontEnds, find, type Measured, NO_MODEL, servingTable } from './lib/serving.ts';
-import { median, twoSocketHops } from './lib/sockets.ts';
-
-const OURS = 'ours, gRPC';
-const IN_PROCESS = 'ours, in-process';
-const SOCKETS = 'two bare socket hops';
-/** Transfers of the sockets, and those of them that only warm up. */
-const ROUNDS = { quick: 8, full: 30, warmUp: 3 };
 
 export const manyImages: Bench = {
   name: 'many-images',
   question: 'Ten pictures a request: how fast are replies of 52 MB?',
   async run(context): Promise<Findings> {
     const body = await tenPictures();
-    const bytes = outputBytes((CASES.Y as (typeof CASES)[string])());
     const request = (accept: string) => ({
       headers: { 'content-type': 'application/octet-stream', accept },
       body,
     });
-    const ours = [OURS, () => startOurs('Y')] as const;
-    const inProcess = [
-      IN_PROCESS,
-      () => startReal('ready-Y', { SAGEMAKER_TFS_BACKEND: 'in-process' }),
-    ] as const;
+    const others = [overGrpc('Y'), inProcess('Y')];
     const npy = await compareFrontEnds(context, {
       baseline: ['Python, gRPC', () => startPython('Y', 'grpc')],
-      others: [ours, inProcess],
+      others,
       request: request('application/x-npy'),
       inFlight: [1],
     });
     const npz = await compareFrontEnds(context, {
       baseline: ['grpc-js and sharp', () => startGrpcJs('Y')],
-      others: [ours, inProcess],
+      others,
       request: request('application/x-npz'),
       inFlight: [1],
     });
-    const rounds = context.quick ? ROUNDS.quick : ROUNDS.full;
-    const sockets = median((await twoSocketHops(bytes, rounds)).slice(ROUNDS.warmUp));
+    const { bytes, sockets } = await bytesAlone(context, 'Y');
     const decode = await decodeTenAlone(body);
-    context.log(`${SOCKETS}: ${sockets.toFixed(1)} ms; decode alone: ${decode.toFixed(1)} ms`);
+    context.log(`decode alone: ${decode.toFixed(1)} ms`);
     const bars = [...npy, ...npz].map(({ name, latency, responseBytes }, index) => ({
       name: `${name}, ${index < npy.length ? 'npy' : 'npz'}`,
       value: responseBytes ? latency.p50 : Number.NaN,

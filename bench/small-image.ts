@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Bench, Findings, Target } from './lib/bench.ts';
 import { decodeAndResizeAlone } from './lib/decode-alone.ts';
 import { startGrpcJs, startOurs, startPython, startReal } from './lib/front-ends.ts';
-import { smallPicture } from './lib/pictures.ts';
+import { pictureRequest, smallPicture } from './lib/pictures.ts';
 import {
   type Contender,
   compareFrontEnds,
@@ -34,7 +34,6 @@ export const smallImage: Bench = {
   question: 'One small picture a request: how many a second, and at what cost?',
   async run(context): Promise<Findings> {
     const body = await smallPicture();
-    const request = { headers: { 'content-type': 'application/x-image' }, body };
     const others: Contender[] = [
       [OURS_UINT8, () => startOurs('S8')],
       [OURS_UINT8_PROCESSES, () => startOurs('S8', PROCESSES)],
@@ -52,7 +51,7 @@ export const smallImage: Bench = {
     const measured = await compareFrontEnds(context, {
       baseline: [PYTHON_GRPC, () => startPython('S', 'grpc')],
       others,
-      request,
+      request: pictureRequest(body),
       inFlight: IN_FLIGHT,
     });
     // Before and after, so that a machine that others use too does not favor one.

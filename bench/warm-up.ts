@@ -5,8 +5,8 @@ import type { Bench, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { startRuntimeOn } from './lib/front-ends.ts';
 import { ensureModel } from './lib/models.ts';
-import { smallPicture } from './lib/pictures.ts';
-import { measure } from './lib/serving.ts';
+import { pictureRequest, smallPicture } from './lib/pictures.ts';
+import { measure, type Request } from './lib/serving.ts';
 import { median } from './lib/sockets.ts';
 import { temporaryDirectory } from './lib/temporary.ts';
 
@@ -16,14 +16,14 @@ export const warmUp: Bench = {
   name: 'warm-up',
   question: 'What do warm-up requests save the first caller?',
   async run(context): Promise<Findings> {
-    const body = await smallPicture();
+    const request = pictureRequest(await smallPicture());
     const rows: Row[] = [];
     for (const backend of ['grpc', 'in-process']) {
       for (const warmup of [false, true]) {
         const first: number[] = [];
         const later: number[] = [];
         for (let start = 0; start < (context.quick ? STARTS.quick : STARTS.full); start++) {
-          const [one, then] = await firstAndLater(backend, warmup, body);
+          const [one, then] = await firstAndLater(backend, warmup, request);
           first.push(one);
           later.push(then);
         }
@@ -63,14 +63,13 @@ export const warmUp: Bench = {
 async function firstAndLater(
   backend: string,
   warmup: boolean,
-  body: Buffer,
+  request: Request,
 ): Promise<[number, number]> {
   const directory = join(temporaryDirectory(), 'model');
   const source = join(await ensureModel('mobilenet-uint8'), 'model');
   await layOut({ source, ...(warmup ? { warmup: true } : {}) }, directory);
   const frontEnd = await startRuntimeOn(directory, { SAGEMAKER_TFS_BACKEND: backend });
   try {
-    const request = { headers: { 'content-type': 'application/x-image' }, body };
     const milliseconds: number[] = [];
     for (let at = 0; at <= 20; at++) {
       const one = await measure('', frontEnd, request, {

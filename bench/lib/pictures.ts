@@ -1,5 +1,6 @@
 /** Pictures of a wanted size in bytes, the same at every run. */
 import sharp from 'sharp';
+import type { Request } from './serving.ts';
 
 /** Waves of different lengths with some grain: it compresses about as a photograph does. */
 function pixels(width: number, height: number, seed: number): Buffer {
@@ -44,6 +45,12 @@ export const smallPicture = () => jpegOf(320, 240, 20_000);
 
 /** B: one JPEG of about 100 KB. */
 export const detectionPicture = () => jpegOf(800, 600, 100_000);
+
+/** A request with one picture. */
+export function pictureRequest(body: Buffer, accept?: string): Request {
+  const headers = { 'content-type': 'application/x-image' };
+  return { headers: accept === undefined ? headers : { ...headers, accept }, body };
+}
 
 /** Y: ten JPEGs of 512x512, each behind its length. */
 export async function tenPictures(): Promise<Buffer> {
