@@ -1,6 +1,7 @@
 /** What the command line and the constructs both know of batch transform, S3 and ECR. */
 export * from './ami.ts';
 export * from './answers.ts';
+export * from './cron-fields.ts';
 export * from './ecr-image.ts';
 export * from './errors.ts';
 export * from './existing.ts';

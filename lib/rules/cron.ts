@@ -1,26 +1,18 @@
 /** What EventBridge takes in the six fields of a cron expression. */
+import { CRON_FIELDS, type CronField, cronValue } from '@sagemaker-tfs/batch';
 
-interface Field {
-  readonly name: string;
-  readonly low: number;
-  readonly high: number;
-  /** Names of the values, from `low` on. */
-  readonly names?: readonly string[];
+interface Field extends CronField {
   /** What else an item may be; a group of it is a value of the field. */
   readonly special?: RegExp;
 }
 
-const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
-const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ');
-
-/** @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html */
 const FIELDS: readonly Field[] = [
-  { name: 'minutes', low: 0, high: 59 },
-  { name: 'hours', low: 0, high: 23 },
-  { name: 'day of month', low: 1, high: 31, special: /^(?:L|LW|L-\d+|(\d+)W)$/ },
-  { name: 'month', low: 1, high: 12, names: MONTHS },
-  { name: 'day of week', low: 1, high: 7, names: WEEKDAYS, special: /^(?:L|(\w+)L|(\w+)#[1-5])$/ },
-  { name: 'year', low: 1970, high: 2199 },
+  CRON_FIELDS.minute,
+  CRON_FIELDS.hour,
+  { ...CRON_FIELDS.day, special: /^(?:L|LW|L-\d+|(\d+)W)$/ },
+  CRON_FIELDS.month,
+  { ...CRON_FIELDS.weekday, special: /^(?:L|(\w+)L|(\w+)#[1-5])$/ },
+  CRON_FIELDS.year,
 ];
 
 /**
@@ -54,7 +46,7 @@ function isItem(field: Field, item: string): boolean {
   return base === '*' || (ends.length <= 2 && ends.every((value) => has(field, value)));
 }
 
-function has({ low, high, names }: Field, value: string): boolean {
-  if (names?.includes(value)) return true;
-  return /^\d+$/.test(value) && Number(value) >= low && Number(value) <= high;
+function has(field: Field, text: string): boolean {
+  const value = cronValue(field, text);
+  return value >= field.low && value <= field.high;
 }

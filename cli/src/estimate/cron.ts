@@ -1,7 +1,5 @@
-/** When a cron expression of AWS fires. It has six fields; the fifth counts the days of a week from Sunday, 1. */
-
-const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
-const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ');
+/** When a cron expression of AWS fires. */
+import { CRON_FIELDS, type CronField, cronValue } from '@sagemaker-tfs/batch';
 
 /**
  * Whether an expression fires in the minute that a time begins.
@@ -14,26 +12,24 @@ export function fires(expression: string, local: Date): boolean {
   const [minute = '', hour = '', day = '', month = '', weekday = '', year = ''] = fields;
   return (
     fields.length === 6 &&
-    has(minute, local.getUTCMinutes(), 0) &&
-    has(hour, local.getUTCHours(), 0) &&
-    has(month, local.getUTCMonth() + 1, 1, MONTHS) &&
-    has(year, local.getUTCFullYear(), 1970) &&
+    has(CRON_FIELDS.minute, minute, local.getUTCMinutes()) &&
+    has(CRON_FIELDS.hour, hour, local.getUTCHours()) &&
+    has(CRON_FIELDS.month, month, local.getUTCMonth() + 1) &&
+    has(CRON_FIELDS.year, year, local.getUTCFullYear()) &&
     isDay(day, local) &&
     isWeekday(weekday, local)
   );
 }
 
-/** Whether a field's lists, ranges and steps hold a value. */
-function has(field: string, value: number, low: number, names: readonly string[] = []): boolean {
-  const number = (text: string) =>
-    names.includes(text) ? names.indexOf(text) + low : Number(text);
-  return field.split(',').some((item) => {
+/** Whether the lists, ranges and steps in a field's text hold a value. */
+function has(field: CronField, text: string, value: number): boolean {
+  return text.split(',').some((item) => {
     const [base = '', step] = item.split('/');
     if (base === '*' || base === '?')
-      return step === undefined || (value - low) % Number(step) === 0;
+      return step === undefined || (value - field.low) % Number(step) === 0;
     const [first = '', last] = base.split('-');
-    const from = number(first);
-    const to = last !== undefined ? number(last) : step === undefined ? from : Infinity;
+    const from = cronValue(field, first);
+    const to = last !== undefined ? cronValue(field, last) : step === undefined ? from : Infinity;
     // A range may pass the end of its field, such as FRI-MON.
     const within = from <= to ? value >= from && value <= to : value >= from || value <= to;
     return within && (value - from) % Number(step ?? 1) === 0;
@@ -48,24 +44,23 @@ function isDay(field: string, local: Date): boolean {
     if (item === 'LW') return day === nearestWeekday(last, local);
     if (/^L-\d+$/.test(item)) return day === last - Number(item.slice(2));
     if (/^\d+W$/.test(item)) return day === nearestWeekday(Number(item.slice(0, -1)), local);
-    return has(item, day, 1);
+    return has(CRON_FIELDS.day, item, day);
   });
 }
 
 function isWeekday(field: string, local: Date): boolean {
   const weekday = local.getUTCDay() + 1;
   const day = local.getUTCDate();
-  const number = (text: string) =>
-    WEEKDAYS.includes(text) ? WEEKDAYS.indexOf(text) + 1 : Number(text);
   return field.split(',').some((item) => {
     if (item === 'L') return weekday === 7;
     const last = /^(\w+)L$/.exec(item)?.[1];
-    if (last !== undefined) return weekday === number(last) && day > lastDay(local) - 7;
+    if (last !== undefined)
+      return weekday === cronValue(CRON_FIELDS.weekday, last) && day > lastDay(local) - 7;
     const [, name, nth] = /^(\w+)#(\d)$/.exec(item) ?? [];
     if (name !== undefined) {
-      return weekday === number(name) && Math.ceil(day / 7) === Number(nth);
+      return weekday === cronValue(CRON_FIELDS.weekday, name) && Math.ceil(day / 7) === Number(nth);
     }
-    return has(item, weekday, 1, WEEKDAYS);
+    return has(CRON_FIELDS.weekday, item, weekday);
   });
 }
 

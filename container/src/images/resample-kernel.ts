@@ -118,49 +118,47 @@ function layout(sourceBytes: number) {
     tables.push([at, table]);
     return at;
   };
-  return { place, placeTable, tables, end: () => end };
+  /** The band itself, whose target rows come last. */
+  const band = (length: number, run: (wasm: Exports, out: number) => void): Band => {
+    const out = place(length + 16);
+    return { tables, out, length, end, run: (wasm) => run(wasm, out) };
+  };
+  return { place, placeTable, band };
 }
 
 /** Lays out a band between rows and pixels for the bytes of its source rows. */
 export function layOut(columns: Columns, rows: Rows, sourceBytes: number): Band {
-  const { place, placeTable, tables, end } = layout(sourceBytes);
+  const { place, placeTable, band } = layout(sourceBytes);
   const { channels } = columns;
+  const across = columns.left.length;
   const count = rows.low.length;
-  const length = columns.left.length * channels;
+  const length = across * channels;
   const [left, weight] = [placeTable(columns.left), placeTable(columns.weight)];
   const [low, high, mix] = [placeTable(rows.low), placeTable(rows.high), placeTable(rows.weight)];
   // A row is mixed in blocks of 16 values.
   const [upper, lower] = [place(length * 4 + 64), place(length * 4 + 64)];
-  const out = place(count * length + 16);
-  return {
-    tables,
-    out,
-    length: count * length,
-    end: end(),
-    run(wasm) {
-      const across = columns.left.length;
-      wasm.resize(
-        count,
-        low,
-        high,
-        mix,
-        0,
-        left,
-        weight,
-        across,
-        channels,
-        upper,
-        lower,
-        length,
-        out,
-      );
-    },
-  };
+  return band(count * length, (wasm, out) => {
+    wasm.resize(
+      count,
+      low,
+      high,
+      mix,
+      0,
+      left,
+      weight,
+      across,
+      channels,
+      upper,
+      lower,
+      length,
+      out,
+    );
+  });
 }
 
 /** Lays out a band of weighted sums for the bytes of its source rows. */
 export function layOutFilter(filtering: Filtering, sourceBytes: number): Band {
-  const { place, placeTable, tables, end } = layout(sourceBytes);
+  const { place, placeTable, band } = layout(sourceBytes);
   const { rowTaps, rowBytes, columnTaps, channels } = filtering;
   const count = filtering.top.length;
   const across = filtering.left.length;
@@ -169,31 +167,24 @@ export function layOutFilter(filtering: Filtering, sourceBytes: number): Band {
   const [left, columnWeights] = [placeTable(filtering.left), placeTable(filtering.columnWeights)];
   // Rows are summed and rounded in blocks of 16 values.
   const [sums, wide] = [place(rowBytes * 4 + 80), place(length * 4 + 64)];
-  const out = place(count * length + 16);
-  return {
-    tables,
-    out,
-    length: count * length,
-    end: end(),
-    run(wasm) {
-      wasm.filter(
-        count,
-        top,
-        rowWeights,
-        rowTaps,
-        rowBytes,
-        left,
-        columnWeights,
-        columnTaps,
-        across,
-        channels,
-        sums,
-        wide,
-        length,
-        out,
-      );
-    },
-  };
+  return band(count * length, (wasm, out) => {
+    wasm.filter(
+      count,
+      top,
+      rowWeights,
+      rowTaps,
+      rowBytes,
+      left,
+      columnWeights,
+      columnTaps,
+      across,
+      channels,
+      sums,
+      wide,
+      length,
+      out,
+    );
+  });
 }
 
 /**

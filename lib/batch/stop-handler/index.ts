@@ -1,8 +1,7 @@
 /** Stops the transform jobs of an execution that has ended. */
 import { createHash } from 'node:crypto';
 import {
-  ListTransformJobsCommand,
-  type ListTransformJobsCommandOutput,
+  paginateListTransformJobs,
   SageMakerClient,
   StopTransformJobCommand,
 } from '@aws-sdk/client-sagemaker';
@@ -55,20 +54,12 @@ function markOf(runId: string): string {
 
 async function runningJobs(client: SageMakerClient, start: string): Promise<string[]> {
   const names: string[] = [];
-  let NextToken: string | undefined;
-  do {
-    const page: ListTransformJobsCommandOutput = await client.send(
-      new ListTransformJobsCommand({
-        NameContains: start,
-        StatusEquals: 'InProgress',
-        MaxResults: 100,
-        ...(NextToken && { NextToken }),
-      }),
-    );
-    for (const { TransformJobName } of page.TransformJobSummaries ?? []) {
+  const running = { NameContains: start, StatusEquals: 'InProgress' } as const;
+  const pages = paginateListTransformJobs({ client, pageSize: 100 }, running);
+  for await (const { TransformJobSummaries = [] } of pages) {
+    for (const { TransformJobName } of TransformJobSummaries) {
       if (TransformJobName?.startsWith(start)) names.push(TransformJobName);
     }
-    ({ NextToken } = page);
-  } while (NextToken);
+  }
   return names;
 }

@@ -8,6 +8,7 @@ import {
   multiInference,
   predict,
   regress,
+  type Servable,
   StatusError,
   serializedExamples,
 } from '@sagemaker-tfs/libtensorflow/serving';
@@ -19,15 +20,18 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import {
+  type ClassificationRequest,
   ClassificationRequestSchema,
   ClassificationResponseSchema,
   Code,
   GetModelMetadataRequestSchema,
   GetModelMetadataResponseSchema,
+  type ModelSpec,
   ModelSpecSchema,
   MultiInferenceRequestSchema,
   MultiInferenceResponseSchema,
   PredictRequestSchema,
+  type RegressionRequest,
   RegressionRequestSchema,
   RegressionResponseSchema,
 } from '@sagemaker-tfs/tensors/protos';
@@ -77,36 +81,40 @@ function readRequest(bytes: Buffer): PredictRequestMessage {
 
 /** Classes and scores of tf.Examples. */
 export function classifyMethod(core: ServingCore): UnaryMethod {
-  const schemas = {
-    request: ClassificationRequestSchema,
-    response: ClassificationResponseSchema,
-  };
-  return messageMethod(schemas, async ({ modelSpec, input }) => {
-    const spec = modelSpecOf(modelSpec);
-    const name = modelSpec?.signatureName ?? '';
-    return core.models.use(spec, async (servable) =>
-      create(ClassificationResponseSchema, {
-        modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
-        result: await classify(servable, name, serializedExamples(input), core.checkMethodName),
-      }),
-    );
-  });
+  const schemas = { request: ClassificationRequestSchema, response: ClassificationResponseSchema };
+  return messageMethod(schemas, async (request) =>
+    create(ClassificationResponseSchema, await runExamples(core, request, classify)),
+  );
 }
 
 /** Values of tf.Examples. */
 export function regressMethod(core: ServingCore): UnaryMethod {
   const schemas = { request: RegressionRequestSchema, response: RegressionResponseSchema };
-  return messageMethod(schemas, async ({ modelSpec, input }) => {
-    const spec = modelSpecOf(modelSpec);
-    const name = modelSpec?.signatureName ?? '';
-    return core.models.use(spec, async (servable) =>
-      create(RegressionResponseSchema, {
-        modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
-        result: await regress(servable, name, serializedExamples(input), core.checkMethodName),
-      }),
-    );
-  });
+  return messageMethod(schemas, async (request) =>
+    create(RegressionResponseSchema, await runExamples(core, request, regress)),
+  );
 }
+
+/** Runs a signature on the tf.Examples of a request. */
+async function runExamples<Result>(
+  core: ServingCore,
+  { modelSpec, input }: ClassificationRequest | RegressionRequest,
+  run: ExamplesRun<Result>,
+): Promise<{ modelSpec: ModelSpec; result: Result }> {
+  const name = modelSpec?.signatureName ?? '';
+  return core.models.use(modelSpecOf(modelSpec), async (servable) => ({
+    modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
+    result: await run(servable, name, serializedExamples(input), core.checkMethodName),
+  }));
+}
+
+/** {@link classify} or {@link regress}. */
+type ExamplesRun<Result> = (
+  servable: Servable,
+  signature: string,
+  examples: readonly Uint8Array[],
+  checkMethodName: boolean,
+) => Promise<Result>;
 
 /** Classes, scores and values of the same tf.Examples by several signatures of one model. */
 export function multiInferenceMethod(core: ServingCore): UnaryMethod {

@@ -1,10 +1,6 @@
 /** An execution of the state machine that a `BatchTransform` deploys, told as a transform job is. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ListTransformJobsCommand,
-  type ListTransformJobsCommandOutput,
-  type SageMakerClient,
-} from '@aws-sdk/client-sagemaker';
+import { paginateListTransformJobs, type SageMakerClient } from '@aws-sdk/client-sagemaker';
 import {
   DescribeExecutionCommand,
   type DescribeExecutionCommandOutput,
@@ -161,21 +157,14 @@ async function jobsOf(
   const prefix = /\\?"TransformJobName\\?":\s*\\?"([A-Za-z0-9-]+-)\\?"\s*&/.exec(definition)?.[1];
   if (prefix === undefined) return [];
   const jobs: StartedJob[] = [];
-  let NextToken: string | undefined;
-  do {
-    const page: ListTransformJobsCommandOutput = await sagemaker.send(
-      new ListTransformJobsCommand({
-        NameContains: prefix,
-        CreationTimeAfter: startDate,
-        ...(stopDate && { CreationTimeBefore: stopDate }),
-        MaxResults: 100,
-        ...(NextToken && { NextToken }),
-      }),
-    );
-    for (const { CreationTime, TransformEndTime } of page.TransformJobSummaries ?? []) {
+  const pages = paginateListTransformJobs(
+    { client: sagemaker, pageSize: 100 },
+    { NameContains: prefix, CreationTimeAfter: startDate, CreationTimeBefore: stopDate },
+  );
+  for await (const { TransformJobSummaries = [] } of pages) {
+    for (const { CreationTime, TransformEndTime } of TransformJobSummaries) {
       jobs.push({ createdAt: CreationTime ?? new Date(), endedAt: TransformEndTime });
     }
-    ({ NextToken } = page);
-  } while (NextToken);
+  }
   return jobs;
 }
