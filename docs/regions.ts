@@ -22,10 +22,10 @@ export function regionsText(): string {
   });
   return `## Regions
 
-\`cdk synth\` warns where a region lacks an instance type, and remarks where nothing is known of a region. From AWS's price
-list and CloudFormation's registry as ${REGIONS_SOURCE.package} has them, ${REGIONS_SOURCE.asOf}. **P3 is in no region's list any
-more**, neither for endpoints nor for transform jobs. Serverless Inference is refused in China; which other regions lack
-it, and which lack asynchronous inference, no list tells.
+\`cdk synth\` warns if a region lacks an instance type, and notes a region that is not in this table. Source: AWS's price
+list and CloudFormation's registry, as in ${REGIONS_SOURCE.package} (${REGIONS_SOURCE.asOf}). **No region lists P3 any more**,
+neither for endpoints nor for transform jobs. Serverless Inference is refused in China. No list tells which other regions
+lack it, or which lack asynchronous inference.
 
 ${table(['region', 'types for endpoints / jobs', 'GPUs, endpoints', 'GPUs, jobs', 'inference components'], rows)}
 `;

@@ -6,10 +6,10 @@ import { table } from './table.ts';
 export function tensorFlowServingText(): string {
   return `# Releases of TensorFlow Serving
 
-Generated from \`container/image/tensorflow-serving.json\` by \`npm run docs\`; a test keeps it true. Read in TensorFlow
-Serving's own sources; the images themselves were not run here.
+Generated from \`container/image/tensorflow-serving.json\` by \`npm run docs\`; a test keeps it true. The facts are from TensorFlow
+Serving's sources; the images themselves were not run.
 
-The default is \`${releases.image}:${releases.default}\`, with \`-gpu\` for GPUs; \`TFS_BASE\` names another.
+The default is \`${releases.image}:${releases.default}\`, with \`-gpu\` for GPUs. Set \`TFS_BASE\` for another.
 
 ${table(
   [
@@ -32,7 +32,7 @@ ${table(
   ]),
 )}
 
-Flags that a release does not know are printed and passed over. GPUs newer than those in the table compile the kernels at
-the first start; \`CUDA_CACHE_PATH\` keeps them while the container lives.
+A release prints and ignores flags that it does not know. A GPU newer than those in the table compiles its kernels at the
+first start; \`CUDA_CACHE_PATH\` names a folder that keeps them as long as the container lives.
 `;
 }

@@ -6,13 +6,15 @@ export const CONSTRUCT_ERRORS = {
     '`serving.config.ts` has fields that cannot be deployed. The message has a line for each.',
   PROP_INVALID: 'A construct refuses a prop. The message names the construct, the prop and a fix.',
   PACKAGING_FAILED: 'The model cannot be packaged. The message holds what `package` printed.',
-  IMAGE_NOT_BUILT: 'A model asks for an image that the image stack does not build.',
+  IMAGE_NOT_BUILT: 'A model needs an image that the image stack does not build.',
   BUILD_INCOMPLETE: 'A file that the build of the package makes is missing.',
   INVENTORY_NOT_READ: 'A file of the S3 inventory cannot be read.',
-  INVENTORY_INVALID: 'The S3 inventory is not one of the input bucket in CSV with a column Key.',
-  SMOKE_TEST_FAILED: 'An answer of the endpoint, or its state, is not what the smoke test expects.',
+  INVENTORY_INVALID:
+    'The S3 inventory is not a CSV inventory of the input bucket with a column `Key`.',
+  SMOKE_TEST_FAILED:
+    'An answer of the endpoint, or its status, is not what the smoke test expects.',
   SMOKE_TEST_INVALID: 'An expectation of the smoke test makes no sense.',
-  RESPONSE_NOT_SENT: 'CloudFormation does not take the answer of the smoke test.',
+  RESPONSE_NOT_SENT: 'CloudFormation did not accept the result of the smoke test.',
   FUNCTION_NOT_CONFIGURED: 'A function lacks an environment variable that its construct sets.',
 } as const;
 

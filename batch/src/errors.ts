@@ -4,7 +4,7 @@ export const BATCH_ERRORS = {
   MANIFEST_INVALID: { exitStatus: 1, meaning: 'The file is not a manifest of SageMaker.' },
   WORKER_FILE_INVALID: { exitStatus: 1, meaning: 'A file of `batch worker` cannot be read.' },
   WORKER_USAGE: { exitStatus: 2, meaning: 'Options of `batch worker` are wrong or missing.' },
-  MODEL_UNREADABLE: { exitStatus: 1, meaning: 'S3 does not give a worker its model.' },
+  MODEL_UNREADABLE: { exitStatus: 1, meaning: 'A worker cannot read its model from S3.' },
   OTHER_RUN: {
     exitStatus: 1,
     meaning: 'The output prefix has answers of another model, or of other settings.',

@@ -15,7 +15,7 @@ interface Definition {
 
 /** Every code of the command. Rooms below have catalogues of their own, whose codes pass through unchanged. */
 export const COMMAND_ERRORS = {
-  USAGE: usage('Options or arguments are wrong, missing, or contradict each other.'),
+  USAGE: usage('An option or argument is wrong or missing, or options contradict each other.'),
   INTERRUPTED: failed('Ctrl-C or SIGTERM stopped the command.'),
   FILE_NOT_FOUND: usage('A file or folder that you named cannot be read.'),
   OUTPUT_EXISTS: failed('The output folder is not empty.'),
@@ -30,7 +30,7 @@ export const COMMAND_ERRORS = {
   ACCOUNT_NOT_READY: failed(
     '`doctor --account`: the account lacks something that the deployment needs.',
   ),
-  NO_SAMPLE: failed('No request can be made up for the model, and none was given.'),
+  NO_SAMPLE: failed('You gave no sample, and none can be generated for the model.'),
   PORT_IN_USE: failed('Another program listens on the port.'),
   PORT_REFUSED: failed('The system refuses to listen on the port, or no free ports were found.'),
   NO_RUNTIME: failed('Nothing answers at the address.'),
@@ -38,7 +38,7 @@ export const COMMAND_ERRORS = {
   RUNTIME_FAILED: failed('The serving runtime ended by itself.'),
   RUNTIME_LOST: failed('The serving runtime stopped answering in the middle of a job.'),
   EXECUTION_PARAMETERS: failed(
-    '`GET /execution-parameters` did not answer what SageMaker can use.',
+    'The answer to `GET /execution-parameters` is nothing that SageMaker can use.',
   ),
   TOO_MANY_FAILURES: failed('More inputs failed than `--max-failure-percent` allows.'),
   WORKER_ENDED: failed('A batch worker ended before it was done.'),
@@ -48,14 +48,20 @@ export const COMMAND_ERRORS = {
   PRICES_INVALID: failed('The price file is malformed.'),
   PRICE_UNKNOWN: usage('The price list lacks the instance type.'),
   AWS_CREDENTIALS: failed('No AWS credentials were found.'),
-  AWS_FAILED: failed('AWS refused a call. `--json` shows its name of the error as `awsError`.'),
+  AWS_FAILED: failed("AWS refused a call. `--json` shows AWS's name of the error as `awsError`."),
   JOB_NOT_FOUND: failed('There is no such transform job or execution.'),
   JOB_NOT_COMPLETED: failed('A job on SageMaker failed or was stopped.'),
-  STATE_MACHINE_NOT_FOUND: failed('There is no such state machine, and no stack that exports one.'),
+  STATE_MACHINE_NOT_FOUND: failed(
+    'There is no such state machine, and no stack with an output that names one.',
+  ),
   EXECUTION_NOT_READ: failed('The settings of an execution cannot be read.'),
-  MODEL_UNSUITABLE: failed('A SageMaker model has no image and archive for a batch worker.'),
-  INSTANCE_TYPES_REFUSED: failed('SageMaker refuses a job on each of the instance types.'),
-  BUILD_INCOMPLETE: failed('A file that the build makes is missing or incomplete.'),
+  MODEL_UNSUITABLE: failed(
+    'The SageMaker model lacks an image or an archive, which a batch worker needs.',
+  ),
+  INSTANCE_TYPES_REFUSED: failed('SageMaker refused the job on every instance type.'),
+  BUILD_INCOMPLETE: failed(
+    'A file of the build is missing or incomplete. Build or install the package again.',
+  ),
 } as const satisfies Readonly<Record<string, Definition>>;
 
 /** A code of the catalogue. */

@@ -52,7 +52,7 @@ const SERVING = [
     choices: ['allow', 'refuse'],
     default: 'allow',
     description:
-      "Whether web pages of other sites may call, from a browser that reaches the container: `refuse` answers 403 to a Host that is no loopback name (where the server listens beyond loopback: no address either), and to what a browser marks as another site's. `sagemaker-tfs serve` sets `refuse`.",
+      "Whether web pages of other sites may call the container from a browser. `refuse` answers 403 to requests that a browser marks as another site's, and to a Host other than a loopback name; a server that listens beyond loopback also takes an IP address as Host. `sagemaker-tfs serve` sets `refuse`.",
   },
   {
     name: 'SAGEMAKER_SAFE_PORT_RANGE',
@@ -70,7 +70,7 @@ const SERVING = [
     name: 'SAGEMAKER_TFS_DEFAULT_MODEL_NAME',
     type: 'text',
     description:
-      'Model that answers requests which name none. Unset: the first that is found, in the order of the paths.',
+      'Model for requests that name none. Unset: the first one found, in the order of the paths.',
   },
   {
     name: 'SAGEMAKER_TFS_VERSION_LABELS',
@@ -92,7 +92,7 @@ const SERVING = [
     minimum: 1,
     maximum: 256,
     description:
-      'Processes of the runtime that share the requests. Unset: one for `grpc` and `rest`, SAGEMAKER_TFS_INSTANCE_COUNT for `in-process`, where each process loads the models for itself. Multi-model endpoints have one.',
+      'Processes of the runtime that share the requests. Unset: one for `grpc` and `rest`, SAGEMAKER_TFS_INSTANCE_COUNT for `in-process`, where each process loads the models for itself. A multi-model endpoint has one process.',
   },
 ] as const satisfies readonly VariableDefinition[];
 
@@ -112,7 +112,7 @@ const MODEL_SERVER = [
     minimum: 1,
     maximum: 4096,
     description:
-      'Requests that one process of TensorFlow Serving works on at a time; others wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. A batch counts as one. Unset: 4 for each CPU and at least 64.',
+      'Requests that one process of TensorFlow Serving gets at a time; a batch counts as one. Further requests wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. Unset: 4 for each CPU and at least 64.',
   },
   {
     name: 'SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS',
@@ -129,27 +129,28 @@ const MODEL_SERVER = [
     default: '0.2',
     maximum: 0.99,
     description:
-      'Part of the GPU memory that is left free when several instances share it; each gets (1 - margin) / instances.',
+      'Part of the GPU memory that stays free when several processes share it. Each gets (1 - margin) / SAGEMAKER_TFS_INSTANCE_COUNT.',
   },
   {
     name: 'SAGEMAKER_TFS_INTER_OP_PARALLELISM',
     type: 'integer',
     default: '0',
     description:
-      'Threads for independent operations of a graph. 0 lets TensorFlow choose; several processes `in-process` then take their part of the processors each.',
+      'Threads for independent operations of a graph. 0: TensorFlow chooses; with `in-process` and several processes, each takes its share of the processors.',
   },
   {
     name: 'SAGEMAKER_TFS_INTRA_OP_PARALLELISM',
     type: 'integer',
     default: '0',
-    description: 'Threads inside one operation. 0 as for SAGEMAKER_TFS_INTER_OP_PARALLELISM.',
+    description:
+      'Threads inside one operation. 0 means the same as for SAGEMAKER_TFS_INTER_OP_PARALLELISM.',
   },
   {
     name: 'SAGEMAKER_TFS_XLA',
     type: 'boolean',
     default: 'false',
     description:
-      'Compiles the parts of every graph that XLA can compile, on CPU and GPU. The first request of each input shape waits for it.',
+      'Compiles the parts of every graph that XLA can compile, on CPU and GPU. The first request of each input shape waits for the compilation.',
   },
   {
     name: 'SAGEMAKER_TFS_MIXED_PRECISION',
@@ -176,7 +177,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Joins requests that arrive together into one batch, in the runtime. Requests of differing shapes, and those of signatures without an open first dimension, run apart. Where a batch fails, each of its requests runs again in smaller ones until it has its own answer or error, and batches of its kind stay smaller for a while.',
+      'Joins requests that arrive together into one batch, in the runtime. Requests of different shapes, and requests to signatures whose first dimension is fixed, run separately. If a batch fails, its requests run again in smaller batches until each has its own answer or error; batches of that kind stay smaller for a while.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_BATCH_SIZE',
@@ -190,7 +191,7 @@ const MODEL_SERVER = [
     type: 'integer',
     minimum: 1,
     description:
-      'With batching, rows of one call of the model; more get 413. A call of many rows is split into batches, a few at a time. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. Without batching there is no such limit.',
+      'Maximum rows of one call of the model with batching; more get 413. A call of many rows is split into batches; a few run at a time. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. There is no such limit without batching.',
   },
   {
     name: 'SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS',
@@ -202,7 +203,7 @@ const MODEL_SERVER = [
     name: 'SAGEMAKER_TFS_ALLOWED_BATCH_SIZES',
     type: 'text',
     description:
-      'Sizes that batches are padded to, rising, with commas between; the last is SAGEMAKER_TFS_MAX_BATCH_SIZE. Fewer sizes mean fewer shapes that the model is prepared for. Unset: any size.',
+      'Sizes that batches are padded to: rising numbers with commas between; the last is SAGEMAKER_TFS_MAX_BATCH_SIZE. With few sizes TensorFlow prepares the model for few shapes. Unset: any size.',
   },
   {
     name: 'SAGEMAKER_TFS_NUM_BATCH_THREADS',
@@ -222,7 +223,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Pads inputs that differ in a later dimension with their first element, as TensorFlow Serving does, so that they can be joined; the model must tolerate it. Otherwise they run apart.',
+      'Pads inputs that differ in a later dimension with their first element, as TensorFlow Serving does, so that they can be joined. The model must tolerate the padding. `false`: they run separately.',
   },
 ] as const satisfies readonly VariableDefinition[];
 
@@ -232,7 +233,7 @@ const LIMITS = [
     type: 'number',
     default: '300',
     description:
-      'How long a request waits for a model that is still loading before it gets 503, and how long the code of a handler may take to load before the start, or the load of its model, fails.',
+      'How long a request waits for a model that is still loading, before it gets 503. Also how long the code of a handler may take to load; after that the start fails, or on a multi-model endpoint the load of its model.',
   },
   {
     name: 'SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS',
@@ -241,7 +242,7 @@ const LIMITS = [
     minimum: 0.001,
     maximum: 86400,
     description:
-      'How long one request may take, handler and model together, before it gets 504. A process whose event loop a handler blocks for longer is killed and started again. The default is the longest that SageMaker itself waits (asynchronous inference).',
+      'Time limit of a request, handler and model together, before it gets 504. If a handler blocks the event loop for longer, its process is killed and started again. The default is the longest that SageMaker itself waits (asynchronous inference).',
   },
   {
     name: 'SAGEMAKER_TFS_SHUTDOWN_TIMEOUT_SECONDS',
@@ -265,7 +266,7 @@ const LIMITS = [
     minimum: 1,
     maximum: 2147483647,
     description:
-      'Largest answer accepted from the model, and largest body that a codec may make of it.',
+      'Largest answer accepted from the model, and largest response body that a codec may write.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_DECODED_BYTES',
@@ -288,7 +289,7 @@ const LIMITS = [
     type: 'integer',
     minimum: 1,
     description:
-      "Bytes of bodies, tensors and answers that all requests hold together, divided among the processes; a request beyond gets 503 with Retry-After. A larger body is taken while there is little else. Unset: an eighth of the container's memory, at most 256 MiB for each CPU; a quarter in batch transform.",
+      "Bytes of bodies, tensors and answers that all requests may hold together, divided among the processes; a further request gets 503 with Retry-After. A single body may be larger than its process's share while few others are held. Unset: an eighth of the container's memory, at most 256 MiB for each CPU; a quarter in batch transform.",
   },
   {
     name: 'SAGEMAKER_TFS_MAX_CONNECTIONS',
@@ -296,14 +297,14 @@ const LIMITS = [
     default: '4096',
     minimum: 1,
     description:
-      'Connections at once, divided among the processes, and fewer where the process may open fewer files. Requests on further connections get 503, and the connection is closed.',
+      'Connections at once, divided among the processes; fewer if the system lets a process open fewer files. A further connection gets 503 and is closed.',
   },
   {
     name: 'SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND',
     type: 'integer',
     default: '1024',
     description:
-      'Least rate at which a client must send its body (else 408) and read its answer (else its connection is closed). 0: any.',
+      'Minimum rate at which a client must send its body (slower: 408) and read its answer (slower: its connection is closed). 0: no minimum.',
   },
   {
     name: 'SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS',
@@ -320,7 +321,7 @@ const LIMITS = [
     minimum: 1,
     maximum: 1024,
     description:
-      'Threads of each process that decode the pictures of a request with several; a single picture is decoded by a thread of `UV_THREADPOOL_SIZE`. Unset: one for each CPU.',
+      'Threads in each process that decode the pictures of requests with several. The picture of a request with one is decoded by the thread pool of Node (`UV_THREADPOOL_SIZE`). Unset: one for each CPU.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_PIXELS',
@@ -349,7 +350,7 @@ const READERS = [
     minimum: 1024,
     maximum: 16777216,
     description:
-      'Greatest body of a request that loads a model of a multi-model endpoint: a name and a path; a larger one gets 413.',
+      'Greatest body of a request that loads a model of a multi-model endpoint (a name and a path); a larger one gets 413.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_STRINGS',
@@ -358,7 +359,7 @@ const READERS = [
     minimum: 1,
     maximum: 134217728,
     description:
-      'Strings of one input, and records of one body; each takes some 200 bytes besides its own. Also what the other sizes of an empty input (`[1000, 0, 3]`: 3,000) and the empty rows of an output may come to.',
+      'Maximum strings of one input, and records of one body; each takes some 200 bytes of memory besides its own bytes. Also the maximum product of the other sizes of an empty input (3,000 for `[1000, 0, 3]`), and of the empty rows of an output.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_FEATURES',
@@ -384,13 +385,13 @@ const READERS = [
     minimum: 1,
     maximum: 1032,
     description:
-      'How many times its own bytes a compressed `.npz` may hold; deflate itself ends at 1032. See SAGEMAKER_TFS_SMALL_NPZ_BYTES.',
+      'Maximum ratio of a `.npz` unpacked to its own bytes; deflate itself cannot exceed 1032. See SAGEMAKER_TFS_SMALL_NPZ_BYTES.',
   },
   {
     name: 'SAGEMAKER_TFS_SMALL_NPZ_BYTES',
     type: 'integer',
     default: '67108864',
-    description: 'Bytes that a `.npz` may hold whatever its ratio.',
+    description: 'Bytes that any `.npz` may unpack to, whatever its ratio.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_RECORD_PARTS',
@@ -399,7 +400,7 @@ const READERS = [
     minimum: 1,
     maximum: 16777216,
     description:
-      "Parts that one RecordIO record may be written in; a record has one more for each time that it holds the format's own magic number.",
+      "Maximum parts of one RecordIO record. A record has one part more each time its data holds the format's magic number.",
   },
   {
     name: 'SAGEMAKER_TFS_MAX_SPARSE_BYTES',
@@ -407,7 +408,7 @@ const READERS = [
     default: '268435456',
     minimum: 1,
     maximum: 2147483647,
-    description: 'Bytes of a sparse vector of a SageMaker Record when it is made dense.',
+    description: 'Maximum bytes of a sparse vector of a SageMaker Record once it is dense.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_SPARSE_RATIO',
@@ -415,13 +416,13 @@ const READERS = [
     default: '4096',
     minimum: 1,
     description:
-      'How many times its own bytes such a vector may become. See SAGEMAKER_TFS_SMALL_SPARSE_BYTES.',
+      'Maximum ratio of such a dense vector to its sparse bytes. See SAGEMAKER_TFS_SMALL_SPARSE_BYTES.',
   },
   {
     name: 'SAGEMAKER_TFS_SMALL_SPARSE_BYTES',
     type: 'integer',
     default: '1048576',
-    description: 'Bytes that such a vector may have whatever its ratio.',
+    description: 'Bytes that any such vector may take, whatever its ratio.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_SIDE',
@@ -506,7 +507,7 @@ const PLATFORM = [
     choices: ['refuse', 'answer'],
     default: 'refuse',
     description:
-      'What becomes of a request with a record that cannot be read (JSON lines, CSV, TFRecord, RecordIO, length-prefixed records; archives without a handler): refused with 400, or answered in JSON or CSV with `{"error": "..."}` as the row of that record; the custom attribute `tfs-bad-records` counts them.',
+      'What happens to a request with an unreadable record, in JSON lines, CSV, TFRecord, RecordIO or length-prefixed records, without a handler. `refuse`: 400. `answer`: the row of that record is `{"error": "..."}`, in JSON or CSV, and the custom attribute `tfs-bad-records` counts such rows.',
   },
 ] as const satisfies readonly VariableDefinition[];
 
@@ -546,7 +547,7 @@ const OBSERVABILITY = [
     default: '1',
     maximum: 1,
     description:
-      'Share of the requests that are traced, of those that name no `traceparent`; the others follow its flag.',
+      'Share of requests that are traced, among those without a `traceparent`. Requests with one follow its flag.',
   },
   {
     name: 'SAGEMAKER_TFS_METRICS_PORT',
@@ -554,7 +555,7 @@ const OBSERVABILITY = [
     minimum: 0,
     maximum: 65535,
     description:
-      'Another port that answers `GET /metrics`, for scrapers that must not reach the models. Unset: none.',
+      'A second port that answers only `GET /metrics`, for scrapers that must not reach the models. Unset: none.',
   },
   {
     name: 'SAGEMAKER_TFS_CLOUDWATCH_METRICS',

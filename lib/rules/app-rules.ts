@@ -132,7 +132,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'zones-of-the-region',
-    says: 'A zone lies in one region, whose name its name begins with.',
+    says: "A zone's name begins with the name of its region.",
     source:
       'https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html',
     check: (config) =>
@@ -146,7 +146,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'subnets-of-zones',
-    says: 'A subnet lies in one zone: the zones of a VPC have the same number of subnets each, in the order of the zones.',
+    says: 'The subnets of an imported VPC are listed in the order of its zones, the same number for each zone.',
     source: 'https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_ec2.VpcAttributes.html',
     check: (config) =>
       vpcs(config).flatMap(({ path, value: { subnetIds, availabilityZones: zones } }) =>
@@ -163,14 +163,14 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'tags',
-    says: "Tags have at most 128 characters and their values 256, none begins with 'aws:', and a resource has at most 50.",
+    says: "A tag's name has at most 128 characters and does not begin with 'aws:'; its value has at most 256. A resource has at most 50 tags.",
     source:
       'https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html',
     check: ({ tags }) => at('tags', tagsProblem(tags)),
   },
   {
     id: 'schedule',
-    says: 'A rate of 1 has its unit in the singular, all others in the plural; a cron expression has six fields, each in its range, and one of its days is a question mark.',
+    says: 'The unit of a rate of 1 is singular (rate(1 day)), of other rates plural. A cron expression has six fields, each in its range; the day of the month or the day of the week is a question mark.',
     source:
       'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html',
     check: each('batch', ({ schedule }) =>
@@ -179,7 +179,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'payload-in-flight',
-    says: 'Requests at once to an instance times the largest request are at most 100 MB.',
+    says: 'The number of concurrent requests to an instance times the largest payload is at most 100 MB.',
     source: `${API}/API_CreateTransformJob.html`,
     check: each('batch', ({ maxConcurrentTransforms, maxPayloadInMB }) => {
       const at = maxConcurrentTransforms ?? DEFAULT_SETTINGS.maxConcurrentTransforms;
@@ -196,7 +196,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'key-of-the-region',
-    says: 'Volumes, buckets, logs and topics take a KMS key of their own region only.',
+    says: 'Volumes, buckets, logs and topics need a KMS key of their own region.',
     source: 'https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html',
     check: ({ encryptionKeyArn, environments = [] }) =>
       environments.flatMap(({ name, region, encryptionKeyArn: own }, i) => {

@@ -13,7 +13,7 @@ function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number
 export const ENDPOINT_RULES: readonly Rule[] = [
   {
     id: 'part-of-a-fleet',
-    says: 'Canary, linear and rolling deployments move at most half of a fleet, so every fleet keeps two instances, also when autoscaling has removed what it may.',
+    says: 'Canary, linear and rolling deployments move at most half of a fleet at a time. So a fleet needs two instances, also at the minimum of autoscaling.',
     source: `${API}/API_TrafficRoutingConfig.html`,
     check: each('endpoint', (endpoint) => {
       const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
@@ -30,7 +30,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'step-of-a-shift',
-    says: 'A step of a deployment is at most 50% of the fleet; of a linear one at least 10%, of a rolling one at least 5%.',
+    says: 'A step of a deployment is at most 50% of the fleet, and at least 10% (linear) or 5% (rolling).',
     source: `${API}/API_RollingUpdatePolicy.html`,
     check: each('endpoint', ({ deployment }) => {
       const traffic = deployment?.traffic;
@@ -43,7 +43,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'time-of-a-deployment',
-    says: 'The waits of a deployment are shorter than the deployment may take, 8 hours at most.',
+    says: 'All waits of a deployment together are shorter than its time limit, which is at most 8 hours.',
     source: `${API}/API_BlueGreenUpdatePolicy.html`,
     check: each('endpoint', ({ deployment }) => {
       if (!deployment) return undefined;
@@ -53,7 +53,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'rolling-without-bake',
-    says: 'A rolling deployment replaces in place: there is no old fleet that could wait.',
+    says: 'A rolling deployment replaces instances in place, so there is no old fleet to keep for a while.',
     source: `${API}/API_DeploymentConfig.html`,
     check: each('endpoint', ({ deployment }) => {
       if (deployment?.traffic?.type !== 'rolling' || deployment.bakeSeconds === undefined) return;
@@ -73,7 +73,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'instances-to-start-with',
-    says: 'The number of instances at the start lies within what autoscaling keeps.',
+    says: 'The initial number of instances lies between the minimum and the maximum of autoscaling.',
     source: `${GUIDE}/endpoint-auto-scaling-prerequisites.html`,
     check: each('endpoint', ({ scaling, instanceCount }) => {
       if (!scaling || instanceCount === undefined) return undefined;
@@ -95,7 +95,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'limits-by-the-clock',
-    says: 'A scheduled action has a cron expression of six fields or one moment, a time zone of IANA, and limits that the endpoint may have.',
+    says: 'A scheduled action has a cron expression of six fields or one point in time, an IANA time zone, and limits that the endpoint may have.',
     source:
       'https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html',
     check: each('endpoint', ({ scaling, async }) => {
@@ -145,7 +145,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'serverless-concurrency',
-    says: 'A serverless endpoint serves at most 200 requests at once, and keeps no more warm than it serves.',
+    says: 'A serverless endpoint serves at most 200 requests at once. Its provisioned concurrency is no higher than that maximum.',
     source: `${API}/API_ProductionVariantServerlessConfig.html`,
     check: each('endpoint', ({ serverless }) => {
       if (!serverless) return undefined;
@@ -174,7 +174,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
   },
   {
     id: 'capture-is-for-real-time',
-    says: 'Data capture is of real-time endpoints; requests and answers of asynchronous ones are in S3 anyway.',
+    says: 'Data capture works on real-time endpoints only. Requests and answers of asynchronous endpoints are in S3 anyway.',
     source: `${GUIDE}/model-monitor-data-capture-endpoint.html`,
     check: each('endpoint', ({ async, dataCapturePercent }) => {
       if (!async || dataCapturePercent === undefined) return undefined;

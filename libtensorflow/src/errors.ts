@@ -2,7 +2,7 @@
 export const LIBTENSORFLOW_ERRORS = {
   LIBRARY_NOT_FOUND: 'This machine has no libtensorflow, or the place that you named holds none.',
   LIBRARY_FETCH_FAILED:
-    'The wheel cannot be fetched, checked or unpacked. Nothing half-done is kept.',
+    'The wheel cannot be fetched, checked or unpacked. No partial file is kept.',
   LIBRARY_LOAD_FAILED: "The system's loader refuses the library.",
   NOT_A_SAVED_MODEL: 'The directory has neither `saved_model.pb` nor `saved_model.pbtxt`.',
   MODEL_LOAD_FAILED: 'TensorFlow cannot load the SavedModel.',

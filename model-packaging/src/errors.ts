@@ -22,7 +22,7 @@ export const PACKAGING_ERRORS = {
     'The model is a `saved_model.pbtxt`, which TensorFlow Serving does not load either.',
   ),
   CORRUPT_FILE: failed(
-    'A protobuf, checkpoint index or archive is truncated, or not what its name says.',
+    'A protobuf, checkpoint index or archive is truncated, or is another kind of file than its name says.',
   ),
   MISSING_FILE: failed('A file that the model needs is missing.'),
   UNSAFE_PATH: failed('A symbolic link, hard link or archive entry leads out of its directory.'),
@@ -36,7 +36,7 @@ export const PACKAGING_ERRORS = {
   HANDLER_NOT_BUNDLED: failed('The handler cannot be bundled.'),
   NATIVE_MODULE: failed('The handler uses a native module.'),
   BAD_DECLARATION: failed('A `preprocess` or `postprocess` declaration does not fit the model.'),
-  PYTHON_TENSORFLOW: failed('The work needs Python TensorFlow, and none was found that works.'),
+  PYTHON_TENSORFLOW: failed('The work needs Python with TensorFlow, and no working one was found.'),
   CONVERSION_FAILED: failed('Python TensorFlow could not convert or wrap the model.'),
   S3_FAILED: failed('An S3 object cannot be read.'),
   OUTPUT_FAILED: failed('The output cannot be written: no permission or no space.'),

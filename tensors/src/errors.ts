@@ -1,9 +1,9 @@
 /** The room's catalogue: which rule the tensor data broke. */
 export const TENSOR_ERRORS = {
   UNSUPPORTED_DTYPE:
-    "The dtype is TensorFlow's, but not supported: complex, quantized, resource or variant.",
+    'TensorFlow has the dtype, but it is not supported here: complex, quantized, resource or variant.',
   SHAPE_MISMATCH:
-    'The bytes or values do not fill the shape or are of another dtype, or a size is negative or fractional.',
+    'The bytes or values do not fill the shape, or have another dtype; or a size is negative or fractional.',
   VALUE_OUT_OF_RANGE: 'The dtype cannot hold the value.',
   MALFORMED: 'The bytes break their format: truncated, wrong magic, or lengths past the end.',
   TOO_LARGE: "Decompressed, the data is larger than the caller's limit.",

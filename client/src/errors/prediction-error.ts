@@ -12,14 +12,14 @@ export const CLIENT_ERRORS = {
   CONNECTION_LOST: 'The connection ended before an answer came.',
   ANSWER_CUT: 'The connection ended within the answer.',
   HOST_NOT_FOUND: 'The host name is unknown.',
-  NETWORK_FAILED: 'The network failed, and the platform does not say how. Browsers never do.',
+  NETWORK_FAILED: 'The network failed, and the platform does not say how (browsers never do).',
   ENDPOINT_NOT_FOUND: 'There is no such endpoint in the region and account.',
   ACCESS_DENIED: 'AWS refuses the caller.',
   NO_CREDENTIALS: 'There are no AWS credentials.',
   NO_REGION: 'There is no AWS region.',
-  MODEL_ERROR: "The container failed without an error of this project's form.",
-  UNREADABLE_ANSWER: 'The answer cannot be read in the form that was asked for.',
-  BAD_IMAGE: 'The image cannot be decoded, or nothing here decodes images.',
+  MODEL_ERROR: "The container failed, and its error is not in the form of this project's errors.",
+  UNREADABLE_ANSWER: 'The answer cannot be read in the form that you asked for.',
+  BAD_IMAGE: 'The image cannot be decoded, or this platform decodes no images.',
 } as const;
 
 /** One of the client's own codes. */

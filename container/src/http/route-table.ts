@@ -16,7 +16,7 @@ export const ROUTES: readonly RouteDefinition[] = [
     path: '/ping',
     where: 'always',
     description:
-      '200 once every configured model is AVAILABLE and the handler is loaded; 503 with the reason before.',
+      '200 once every configured model is AVAILABLE and the handler is loaded; until then 503 with the reason.',
   },
   {
     method: 'POST',
@@ -29,7 +29,7 @@ export const ROUTES: readonly RouteDefinition[] = [
     method: 'GET',
     path: '/execution-parameters',
     where: 'always',
-    description: 'What batch transform takes where the job leaves it open.',
+    description: 'Settings that batch transform uses if the job does not set them.',
   },
   {
     method: 'GET',
@@ -48,26 +48,26 @@ export const ROUTES: readonly RouteDefinition[] = [
     method: 'GET',
     path: '/models/:name',
     where: 'multi-model',
-    description: 'One loaded model; 404 where it is not loaded.',
+    description: 'One loaded model; 404 if it is not loaded.',
   },
   {
     method: 'DELETE',
     path: '/models/:name',
     where: 'multi-model',
-    description: 'Unloads a model; what is in flight finishes first.',
+    description: 'Unloads a model, after its requests in flight.',
   },
   {
     method: 'POST',
     path: '/models/:name/invoke',
     where: 'multi-model',
-    description: 'One inference of a loaded model; 404 where it is not loaded.',
+    description: 'One inference of a loaded model; 404 if it is not loaded.',
   },
   {
     method: 'GET',
     path: '/metrics',
     where: 'always',
     description:
-      'Metrics of all processes in the Prometheus text format; also on SAGEMAKER_TFS_METRICS_PORT, where that is set.',
+      'Metrics of all processes in the Prometheus text format; also on SAGEMAKER_TFS_METRICS_PORT, if it is set.',
   },
 ];
 
@@ -89,7 +89,7 @@ export const REQUEST_ATTRIBUTES: readonly AttributeDefinition[] = [
   },
   { name: 'tfs-outputs', description: 'Outputs wanted, in order. Others are never serialized.' },
   { name: 'tfs-transport', description: '`grpc` or `rest`. Default: SAGEMAKER_TFS_BACKEND.' },
-  { name: 'tfs-timings', description: '`1`: the answer tells where its time went.' },
+  { name: 'tfs-timings', description: '`1`: the answer has `tfs-timings`.' },
 ];
 
 /** What answers carry in the same header. */
@@ -102,7 +102,7 @@ export const RESPONSE_ATTRIBUTES: readonly AttributeDefinition[] = [
   {
     name: 'tfs-output-shapes',
     description:
-      'Names and shapes behind a flat npy or CSV answer: `boxes:1x100x4;scores:1x100`, names URI-encoded.',
+      'Names and shapes of the outputs in a flat npy or CSV answer: `boxes:1x100x4;scores:1x100`, names URI-encoded.',
   },
   {
     name: 'tfs-timings',
