@@ -9,6 +9,13 @@ function tooMany(count: number): TensorError {
 /** Where the low bits of varints go. */
 export type Integers32 = Int32Array | Uint16Array | Uint8Array;
 
+/** A varint ends with its first byte below 128. */
+export function countVarints(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.byteLength; at++) if ((bytes[at] as number) < 0x80) count += 1;
+  return count;
+}
+
 /**
  * Decodes varints into `out` from index `at` on, keeping as many of their low 32 bits as an element has.
  * @returns the index after the last one written

@@ -4,7 +4,7 @@
  */
 import { TensorError } from './errors.ts';
 import type { Tensor, TensorMap } from './tensor.ts';
-import { decodeTensorProto, writeTensorProto } from './tensor-proto.ts';
+import { decodeTensorProto, type TensorProtoLimits, writeTensorProto } from './tensor-proto.ts';
 import { forEachField, readBytes, readInt64, readString, WIRE } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
@@ -58,23 +58,79 @@ export function encodePredictResponse(response: PredictResponseMessage): Uint8Ar
   return writer.finish();
 }
 
-/** Reads a PredictRequest; tensors are views on `bytes`. @throws TensorError, naming the input */
-export function decodePredictRequest(bytes: Uint8Array): PredictRequestMessage {
-  const inputs: [string, Tensor][] = [];
+/** What a PredictRequest may make its reader allocate, whatever it declares. */
+export interface PredictRequestLimits {
+  /** Strings of all inputs together. */
+  readonly maxStrings: number;
+  /** Inputs, and names of outputs. */
+  readonly maxNames: number;
+  /** Bytes of all inputs together may be this many times those of the message: a varint of one byte is eight of int64. */
+  readonly maxRatio: number;
+  /** Bytes beyond that: where there are fewer values than elements, the last one is repeated. */
+  readonly maxRepeatedBytes: number;
+}
+
+/** Where nothing else is said. */
+export const PREDICT_REQUEST_LIMITS: PredictRequestLimits = {
+  maxStrings: 2 ** 22,
+  maxNames: 65_536,
+  maxRatio: 8,
+  maxRepeatedBytes: 2 ** 30,
+};
+
+/**
+ * Reads a PredictRequest; tensors are views on `bytes`.
+ * @throws TensorError, naming the input; TOO_LARGE beyond the limits
+ */
+export function decodePredictRequest(
+  bytes: Uint8Array,
+  limits: PredictRequestLimits = PREDICT_REQUEST_LIMITS,
+): PredictRequestMessage {
+  const inputs = new Map<string, Tensor>();
   const outputs: string[] = [];
+  const room = roomFor(bytes.byteLength, limits);
   let spec: ModelSpec = { model: { name: '' }, signature: '' };
   forEachField(bytes, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes) return false;
     if (field === REQUEST.modelSpec) spec = readModelSpec(readBytes(reader));
-    else if (field === REQUEST.inputs) inputs.push(readEntry(readBytes(reader), 'input'));
-    else if (field === REQUEST.outputFilter) outputs.push(readString(reader));
-    else return false;
+    else if (field === REQUEST.inputs) {
+      const [name, tensor] = readEntry(readBytes(reader), 'input', room.left());
+      room.take(tensor);
+      inputs.set(name, tensor);
+    } else if (field === REQUEST.outputFilter) {
+      if (outputs.length === limits.maxNames) throw tooMany('outputs', limits.maxNames);
+      outputs.push(readString(reader));
+    } else return false;
     return true;
   });
   return {
     ...spec,
     inputs: Object.fromEntries(inputs),
     ...(outputs.length > 0 ? { outputs } : {}),
+  };
+}
+
+function tooMany(what: string, limit: number): TensorError {
+  return new TensorError('TOO_LARGE', `more than ${limit} ${what}`);
+}
+
+/** Counts the inputs of a message, those of the same name too. */
+function roomFor(messageBytes: number, limits: PredictRequestLimits) {
+  const { maxNames, maxStrings, maxRatio, maxRepeatedBytes } = limits;
+  const maxBytes = messageBytes * maxRatio + maxRepeatedBytes;
+  let names = 0;
+  let strings = 0;
+  let bytes = 0;
+  return {
+    left: (): TensorProtoLimits => ({ maxStrings: maxStrings - strings }),
+    /** @throws TensorError TOO_LARGE */
+    take(tensor: Tensor): void {
+      names += 1;
+      if (names > maxNames) throw tooMany('inputs', maxNames);
+      if (tensor.dtype === 'string') strings += tensor.values.length;
+      else bytes += tensor.bytes.byteLength;
+      if (bytes > maxBytes) throw tooMany('bytes in the inputs', maxBytes);
+    },
   };
 }
 
@@ -146,7 +202,11 @@ function writeTensors(writer: WireWriter, field: number, tensors: TensorMap): vo
   }
 }
 
-function readEntry(bytes: Uint8Array, kind: 'input' | 'output'): [string, Tensor] {
+function readEntry(
+  bytes: Uint8Array,
+  kind: 'input' | 'output',
+  limits?: TensorProtoLimits,
+): [string, Tensor] {
   let name = '';
   let proto: Uint8Array = new Uint8Array(0);
   forEachField(bytes, (field, wireType, reader) => {
@@ -157,7 +217,7 @@ function readEntry(bytes: Uint8Array, kind: 'input' | 'output'): [string, Tensor
     return true;
   });
   try {
-    return [name, decodeTensorProto(proto)];
+    return [name, decodeTensorProto(proto, limits)];
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     throw new TensorError(error.code, `${kind} "${name}": ${error.message}`, { cause: error });

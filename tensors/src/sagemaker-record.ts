@@ -6,7 +6,8 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { DTYPES } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { RecordSchema, type Value, ValueSchema } from './gen/sagemaker_record_pb.ts';
-import { decodeVarints64 } from './packed-varints.ts';
+import { countVarints, decodeVarints64 } from './packed-varints.ts';
+import { repeatedValues, type ValueWire } from './repeated-values.ts';
 import {
   elementCount,
   isNumeric,
@@ -21,7 +22,7 @@ import {
 import { decodeValues } from './tensor-proto-values.ts';
 import { utf8Decode } from './text.ts';
 import { typedArray } from './typed-array.ts';
-import { forEachField, readBytes, skipField, WIRE } from './wire-reader.ts';
+import { forEachField, readBytes, WIRE } from './wire-reader.ts';
 
 /** A record: named features, usually one named `values`, and perhaps labels. */
 export interface SageMakerRecord {
@@ -161,36 +162,36 @@ function readStrings(bytes: Uint8Array, { maxStrings }: SageMakerRecordLimits): 
   return stringTensor([values.length], values);
 }
 
-/** Packed runs, or a field a value, of a repeated field. */
-type Runs = readonly Uint8Array[];
-
 function readVector(
   dtype: 'float32' | 'float64' | 'int32',
   bytes: Uint8Array,
   limits: SageMakerRecordLimits,
 ): Tensor {
   const single = { float32: WIRE.fixed32, float64: WIRE.fixed64, int32: WIRE.varint }[dtype];
-  const values = runsOf(bytes, VECTOR.values, single);
-  const keys = int64s(runsOf(bytes, VECTOR.keys, WIRE.varint));
-  const sizes = Array.from(int64s(runsOf(bytes, VECTOR.shape, WIRE.varint)), Number);
-  const count = valueCount(dtype, values);
+  const packed = packedFields(bytes, {
+    [VECTOR.values]: single,
+    [VECTOR.keys]: WIRE.varint,
+    [VECTOR.shape]: WIRE.varint,
+  });
+  const values = packed(VECTOR.values);
+  const keys = packed(VECTOR.keys);
+  const sizes = sizesOf(packed(VECTOR.shape));
+  const count = dtype === 'int32' ? countVarints(values) : values.byteLength / DTYPES[dtype].size;
+  const keyCount = countVarints(keys);
   const shape = sizes.length > 0 ? sizes : [count];
-  if (shape.length > MAX_RANK) {
-    throw new TensorError('MALFORMED', `a shape of more than ${MAX_RANK} dimensions`);
-  }
   const elements = elementCount(shape);
   // A sparse vector of zeros alone has no keys either.
-  const isDense = keys.length === 0 && (count > 0 || elements === 0);
+  const isDense = keyCount === 0 && (count > 0 || elements === 0);
   if (isDense && count !== elements) {
     throw new TensorError('SHAPE_MISMATCH', `${count} values for shape ${shapeText(shape)}`);
   }
-  const dense = numericTensor(dtype, [count], decodeValues(dtype, count, [...values]));
+  const dense = numericTensor(dtype, [count], decodeValues(dtype, count, values));
   if (isDense) return { ...dense, shape };
   if (sizes.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape');
-  if (keys.length !== count) {
-    throw new TensorError('MALFORMED', `${keys.length} keys for ${count} values`);
+  if (keyCount !== count) {
+    throw new TensorError('MALFORMED', `${keyCount} keys for ${count} values`);
   }
-  return spread(dense, keys, shape, mostBytes(bytes.byteLength, limits));
+  return spread(dense, wordsOf(keys), shape, mostBytes(bytes.byteLength, limits));
 }
 
 /** Bytes that a sparse vector of `bytes` may have as a dense tensor. */
@@ -199,10 +200,10 @@ function mostBytes(bytes: number, limits: SageMakerRecordLimits): number {
   return Math.min(limits.maxSparseBytes, byRatio);
 }
 
-/** Sparse values as a dense tensor. */
+/** Sparse values as a dense tensor. @param keys two words each */
 function spread(
   values: NumericTensor,
-  keys: BigInt64Array,
+  keys: Int32Array,
   shape: readonly number[],
   maxBytes: number,
 ): Tensor {
@@ -213,59 +214,48 @@ function spread(
     throw new TensorError('TOO_LARGE', `${what}; at most ${maxBytes} are made of them`);
   }
   const out = new Uint8Array(count * size);
-  for (let i = 0; i < keys.length; i++) {
-    const key = BigInt.asUintN(64, keys[i] as bigint);
-    if (key >= count) {
+  for (let i = 0; 2 * i < keys.length; i++) {
+    const low = (keys[2 * i] as number) >>> 0;
+    const high = (keys[2 * i + 1] as number) >>> 0;
+    if (high > 0 || low >= count) {
+      const key = high * 2 ** 32 + low;
       throw new TensorError('SHAPE_MISMATCH', `key ${key} is outside shape ${shapeText(shape)}`);
     }
-    const at = Number(key) * size;
     for (let byte = 0; byte < size; byte++)
-      out[at + byte] = values.bytes[i * size + byte] as number;
+      out[low * size + byte] = values.bytes[i * size + byte] as number;
   }
   return numericTensor(values.dtype, shape, out);
 }
 
-/** Of single values, runs of several where they follow each other are not joined: there are few in practice. */
-function runsOf(bytes: Uint8Array, number: number, single: number): Runs {
-  const runs: Uint8Array[] = [];
-  let singles: number[] = [];
-  const flush = () => {
-    if (singles.length > 0) runs.push(Uint8Array.from(singles));
-    singles = [];
-  };
-  forEachField(bytes, (field, wireType, reader) => {
-    if (field !== number || (wireType !== WIRE.bytes && wireType !== single)) return false;
-    if (wireType === WIRE.bytes) {
-      flush();
-      runs.push(readBytes(reader));
-      return true;
-    }
-    const start = reader.offset;
-    skipField(reader, wireType);
-    for (let at = start; at < reader.offset; at++) singles.push(reader.bytes[at] as number);
-    return true;
-  });
-  flush();
-  return runs;
+/** The packed values of each field that is asked for, by its number, in one pass. */
+function packedFields(
+  bytes: Uint8Array,
+  wires: Readonly<Record<number, ValueWire>>,
+): (field: number) => Uint8Array {
+  const all = Object.entries(wires).map(
+    ([field, wire]) => [Number(field), repeatedValues(wire)] as const,
+  );
+  const byField = new Map(all);
+  forEachField(
+    bytes,
+    (field, wireType, reader) => byField.get(field)?.take(reader, wireType) ?? false,
+  );
+  return (field) => byField.get(field)?.packed() ?? new Uint8Array(0);
 }
 
-function valueCount(dtype: 'float32' | 'float64' | 'int32', runs: Runs): number {
-  if (dtype === 'int32') return runs.reduce((sum, run) => sum + varintCount(run), 0);
-  const bytes = runs.reduce((sum, run) => sum + run.byteLength, 0);
-  return Math.floor(bytes / DTYPES[dtype].size);
+/** Two little-endian words for each varint. */
+function wordsOf(packed: Uint8Array): Int32Array {
+  const words = new Int32Array(2 * countVarints(packed));
+  decodeVarints64(packed, words, 0);
+  return words;
 }
 
-function varintCount(run: Uint8Array): number {
-  let count = 0;
-  for (let at = 0; at < run.byteLength; at++) if ((run[at] as number) < 0x80) count += 1;
-  return count;
-}
-
-function int64s(runs: Runs): BigInt64Array {
-  const words = new Int32Array(2 * runs.reduce((sum, run) => sum + varintCount(run), 0));
-  let at = 0;
-  for (const run of runs) at = decodeVarints64(run, words, at);
-  return new BigInt64Array(words.buffer);
+/** @throws TensorError MALFORMED for more than {@link MAX_RANK} sizes */
+function sizesOf(packed: Uint8Array): number[] {
+  if (countVarints(packed) > MAX_RANK) {
+    throw new TensorError('MALFORMED', `a shape of more than ${MAX_RANK} dimensions`);
+  }
+  return Array.from(new BigInt64Array(wordsOf(packed).buffer), Number);
 }
 
 function valuesOf(tensors: TensorMap): Record<string, Value> {

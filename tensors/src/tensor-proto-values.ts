@@ -17,49 +17,39 @@ import { readVarint, truncated, wireReader } from './wire-reader.ts';
 const MAX_EXPANDED_BYTES = 1024 ** 3;
 
 /**
- * The elements' bytes from the contents of a repeated field: packed values of each occurrence, or one
- * unpacked value each. A field of fixed-size values that fills the shape is given as it is.
+ * The elements' bytes from the packed values of a repeated field. Values of fixed size that fill the shape are given
+ * as they are.
  * @throws TensorError MALFORMED, SHAPE_MISMATCH
  */
-export function decodeValues(dtype: NumericDType, count: number, values: Uint8Array[]): Uint8Array {
+export function decodeValues(dtype: NumericDType, count: number, packed: Uint8Array): Uint8Array {
   const { size } = DTYPES[dtype];
-  const only = values[0];
   const isFixed = dtype === 'float32' || dtype === 'float64';
-  if (isFixed && values.length === 1 && only?.byteLength === count * size) return only;
-  const valueBytes = values.reduce((sum, value) => sum + value.byteLength, 0);
-  if (count > valueBytes && count * size > MAX_EXPANDED_BYTES) {
+  if (isFixed && packed.byteLength === count * size) return packed;
+  if (count > packed.byteLength && count * size > MAX_EXPANDED_BYTES) {
     throw new TensorError(
       'MALFORMED',
       `TensorProto of ${count} ${dtype} elements holds fewer values`,
     );
   }
-  if (isFixed) return joinFixed(count, size, values);
-  if (size === 8) return decode64(count, values);
-  if (dtype === 'bool') return decode32(new Uint8Array(count), values, decodeBools);
-  if (size === 4) return decode32(new Int32Array(count), values, decodeVarints32);
-  if (size === 2) return decode32(new Uint16Array(count), values, decodeVarints32);
-  return decode32(new Uint8Array(count), values, decodeVarints32);
+  if (isFixed) return extended(count, size, packed);
+  if (size === 8) return decode64(count, packed);
+  if (dtype === 'bool') return decode32(new Uint8Array(count), packed, decodeBools);
+  if (size === 4) return decode32(new Int32Array(count), packed, decodeVarints32);
+  if (size === 2) return decode32(new Uint16Array(count), packed, decodeVarints32);
+  return decode32(new Uint8Array(count), packed, decodeVarints32);
 }
 
-function joinFixed(count: number, size: number, values: Uint8Array[]): Uint8Array {
+/** Values of fixed size, the last one repeated up to the shape's elements. */
+function extended(count: number, size: number, packed: Uint8Array): Uint8Array {
   const out = new Uint8Array(count * size);
-  let offset = 0;
-  for (const value of values) {
-    if (value.byteLength % size !== 0) {
-      throw new TensorError(
-        'MALFORMED',
-        `packed values of ${value.byteLength} bytes, not times ${size}`,
-      );
-    }
-    if (offset + value.byteLength > out.byteLength) {
-      throw new TensorError('SHAPE_MISMATCH', `more values than the shape's ${count} elements`);
-    }
-    out.set(value, offset);
-    offset += value.byteLength;
+  if (packed.byteLength > out.byteLength) {
+    throw new TensorError('SHAPE_MISMATCH', `more values than the shape's ${count} elements`);
   }
-  if (offset > 0 && offset < out.byteLength) {
-    const last = out.slice(offset - size, offset);
-    for (let at = offset; at < out.byteLength; at += size) out.set(last, at);
+  out.set(packed);
+  const end = packed.byteLength;
+  if (end > 0 && end < out.byteLength) {
+    const last = packed.slice(end - size, end);
+    for (let at = end; at < out.byteLength; at += size) out.set(last, at);
   }
   return out;
 }
@@ -67,19 +57,17 @@ function joinFixed(count: number, size: number, values: Uint8Array[]): Uint8Arra
 /** Into an array of the elements' own size: nothing else is made. */
 function decode32<Out extends Integers32>(
   out: Out,
-  values: Uint8Array[],
-  decode: (value: Uint8Array, out: Out, at: number) => number,
+  packed: Uint8Array,
+  decode: (packed: Uint8Array, out: Out, at: number) => number,
 ): Uint8Array {
-  let at = 0;
-  for (const value of values) at = decode(value, out, at);
+  const at = decode(packed, out, 0);
   if (at > 0) out.fill(out[at - 1] as number, at);
   return new Uint8Array(out.buffer);
 }
 
-function decode64(count: number, values: Uint8Array[]): Uint8Array {
+function decode64(count: number, packed: Uint8Array): Uint8Array {
   const out = new Int32Array(count * 2);
-  let at = 0;
-  for (const value of values) at = decodeVarints64(value, out, at);
+  const at = decodeVarints64(packed, out, 0);
   const elements = new BigInt64Array(out.buffer);
   if (at > 0) elements.fill(elements[at - 1] as bigint, at);
   return new Uint8Array(out.buffer);
@@ -87,14 +75,16 @@ function decode64(count: number, values: Uint8Array[]): Uint8Array {
 
 /**
  * A string tensor from `tensor_content`, where there is one, or `string_val`.
- * @throws TensorError MALFORMED, SHAPE_MISMATCH
+ * @throws TensorError MALFORMED, SHAPE_MISMATCH, TOO_LARGE for more than `maxStrings`
  */
 export function decodeStrings(
   shape: number[],
   content: Uint8Array | undefined,
   values: Uint8Array[],
+  maxStrings = Number.POSITIVE_INFINITY,
 ): StringTensor {
   const count = elementCount(shape);
+  if (count > maxStrings) throw tooManyStrings(maxStrings);
   if (content) return { dtype: 'string', shape, values: splitStringContent(content, count) };
   if (values.length > count) {
     throw new TensorError(
@@ -112,6 +102,11 @@ export function decodeStrings(
     shape,
     values: [...values, ...Array(count - values.length).fill(last)],
   };
+}
+
+/** The error for strings beyond a limit: each is an object, many times the size of an empty one. */
+export function tooManyStrings(limit: number): TensorError {
+  return new TensorError('TOO_LARGE', `more than ${limit} strings`);
 }
 
 /** Strings as TensorFlow's `EncodeStringList` packs them: all lengths as varints, then all bytes. */

@@ -5,9 +5,10 @@
 import { booleans } from './booleans.ts';
 import { DTYPES, type DType, dtypeOfEnum, enumName } from './dtype.ts';
 import { TensorError } from './errors.ts';
+import { type RepeatedValues, repeatedValues, type ValueWire } from './repeated-values.ts';
 import { elementCount, isNumeric, MAX_RANK, type Tensor } from './tensor.ts';
-import { decodeStrings, decodeValues } from './tensor-proto-values.ts';
-import { forEachField, readBytes, readInt64, readVarint, skipField, WIRE } from './wire-reader.ts';
+import { decodeStrings, decodeValues, tooManyStrings } from './tensor-proto-values.ts';
+import { forEachField, readBytes, readInt64, readVarint, WIRE } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 const FIELD = { dtype: 1, shape: 2, content: 4, stringVal: 8 } as const;
@@ -31,13 +32,26 @@ export const TENSOR_VALUE_FIELD: Readonly<Record<DType, number>> = {
   uint64: 17,
 };
 
+/** How one value of a field of numbers lies on the wire; those that are not here are varints. */
+const FIXED_WIRE: Readonly<Record<number, ValueWire>> = { 5: WIRE.fixed32, 6: WIRE.fixed64 };
+const NUMBER_FIELDS: ReadonlySet<number> = new Set(
+  Object.values(TENSOR_VALUE_FIELD).filter((field) => field !== FIELD.stringVal),
+);
+
 /** What one pass over the message finds. */
 interface Fields {
   dtype: number;
   shape: number[];
   content: Uint8Array | undefined;
-  /** Field number -> contents: the packed values of each occurrence, or one unpacked value. */
-  values: Map<number, Uint8Array[]>;
+  /** By field number. */
+  numbers: Map<number, RepeatedValues>;
+  strings: Uint8Array[];
+}
+
+/** What a TensorProto may make its reader allocate. */
+export interface TensorProtoLimits {
+  /** Default: no limit. */
+  readonly maxStrings?: number;
 }
 
 /**
@@ -45,10 +59,11 @@ interface Fields {
  * fields of varints are decoded. As TensorFlow does: no values at all are zeros, fewer values than
  * elements repeat the last one.
  * @throws TensorError UNSUPPORTED_DTYPE; MALFORMED for broken bytes or an unknown shape; SHAPE_MISMATCH
- *   where there are more values than elements or `tensor_content` does not fill the shape
+ *   where there are more values than elements or `tensor_content` does not fill the shape; TOO_LARGE beyond the limits
  */
-export function decodeTensorProto(bytes: Uint8Array): Tensor {
-  const fields = readFields(bytes);
+export function decodeTensorProto(bytes: Uint8Array, limits: TensorProtoLimits = {}): Tensor {
+  const { maxStrings = Number.POSITIVE_INFINITY } = limits;
+  const fields = readFields(bytes, maxStrings);
   const dtype = dtypeOfEnum(fields.dtype);
   if (!dtype) {
     throw new TensorError(
@@ -56,8 +71,9 @@ export function decodeTensorProto(bytes: Uint8Array): Tensor {
       `tensors of ${enumName(fields.dtype)} are not supported`,
     );
   }
-  const values = fields.values.get(TENSOR_VALUE_FIELD[dtype]) ?? [];
-  if (dtype === 'string') return decodeStrings(fields.shape, fields.content, values);
+  if (dtype === 'string') {
+    return decodeStrings(fields.shape, fields.content, fields.strings, maxStrings);
+  }
   const count = elementCount(fields.shape);
   const size = count * DTYPES[dtype].size;
   if (fields.content) {
@@ -70,11 +86,20 @@ export function decodeTensorProto(bytes: Uint8Array): Tensor {
     const bytes = dtype === 'bool' ? booleans(fields.content) : fields.content;
     return { dtype, shape: fields.shape, bytes };
   }
-  return { dtype, shape: fields.shape, bytes: decodeValues(dtype, count, values) };
+  const packed = fields.numbers.get(TENSOR_VALUE_FIELD[dtype])?.packed() ?? NO_VALUES;
+  return { dtype, shape: fields.shape, bytes: decodeValues(dtype, count, packed) };
 }
 
-function readFields(bytes: Uint8Array): Fields {
-  const fields: Fields = { dtype: 0, shape: [], content: undefined, values: new Map() };
+const NO_VALUES = new Uint8Array(0);
+
+function readFields(bytes: Uint8Array, maxStrings: number): Fields {
+  const fields: Fields = {
+    dtype: 0,
+    shape: [],
+    content: undefined,
+    numbers: new Map(),
+    strings: [],
+  };
   forEachField(bytes, (field, wireType, reader) => {
     if (field === FIELD.dtype && wireType === WIRE.varint) {
       fields.dtype = readVarint(reader);
@@ -83,24 +108,25 @@ function readFields(bytes: Uint8Array): Fields {
     } else if (field === FIELD.content && wireType === WIRE.bytes) {
       const content = readBytes(reader);
       if (content.byteLength > 0) fields.content = content;
-    } else if (field > FIELD.content) {
-      let content: Uint8Array;
-      if (wireType === WIRE.bytes) {
-        content = readBytes(reader);
-      } else {
-        const start = reader.offset;
-        skipField(reader, wireType);
-        content = bytes.subarray(start, reader.offset);
-      }
-      const list = fields.values.get(field);
-      if (list) list.push(content);
-      else fields.values.set(field, [content]);
+    } else if (NUMBER_FIELDS.has(field)) {
+      return numbersOf(fields, field).take(reader, wireType);
+    } else if (field === FIELD.stringVal && wireType === WIRE.bytes) {
+      if (fields.strings.length >= maxStrings) throw tooManyStrings(maxStrings);
+      fields.strings.push(readBytes(reader));
     } else {
       return false;
     }
     return true;
   });
   return fields;
+}
+
+function numbersOf({ numbers }: Fields, field: number): RepeatedValues {
+  const known = numbers.get(field);
+  if (known) return known;
+  const values = repeatedValues(FIXED_WIRE[field] ?? WIRE.varint);
+  numbers.set(field, values);
+  return values;
 }
 
 /** Adds the sizes to `shape`. */

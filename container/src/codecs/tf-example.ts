@@ -9,14 +9,9 @@ import {
   TensorError,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import { decodeVarints64 } from '@sagemaker-tfs/tensors/packed-varints';
-import {
-  forEachField,
-  readBytes,
-  readString,
-  WIRE,
-  type WireReader,
-} from '@sagemaker-tfs/tensors/wire-reader';
+import { countVarints, decodeVarints64 } from '@sagemaker-tfs/tensors/packed-varints';
+import { repeatedValues, type ValueWire } from '@sagemaker-tfs/tensors/repeated-values';
+import { forEachField, readBytes, readString, WIRE } from '@sagemaker-tfs/tensors/wire-reader';
 import type { DecodeLimits } from '../decode-limits.ts';
 
 /** What an example may make its reader allocate. */
@@ -106,78 +101,24 @@ function readBytesList(list: Uint8Array, maxStrings: number): Tensor {
   return stringTensor([values.length], values);
 }
 
-/** Packed, as all writers do it, or a field a value. */
 function readFloatList(list: Uint8Array): Tensor {
-  let size = 0;
-  let runs = 0;
-  let last = list;
-  forEachRun(list, WIRE.fixed32, skipFloat, (run) => {
-    size += run.byteLength;
-    runs += 1;
-    last = run;
-  });
-  const shape = [Math.floor(size / 4)];
-  if (runs === 1) return numericTensor('float32', shape, last);
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  forEachRun(list, WIRE.fixed32, skipFloat, (run) => {
-    bytes.set(run, at);
-    at += run.byteLength;
-  });
-  return numericTensor('float32', shape, bytes);
+  const packed = packedValues(list, WIRE.fixed32);
+  return numericTensor('float32', [packed.byteLength / 4], packed);
 }
 
 function readInt64List(list: Uint8Array): Tensor {
-  let count = 0;
-  forEachRun(list, WIRE.varint, skipVarint, (run) => {
-    count += countVarints(run);
-  });
+  const packed = packedValues(list, WIRE.varint);
+  const count = countVarints(packed);
   const words = new Int32Array(count * 2);
-  let at = 0;
-  forEachRun(list, WIRE.varint, skipVarint, (run) => {
-    at = decodeVarints64(run, words, at);
-  });
+  decodeVarints64(packed, words, 0);
   return numericTensor('int64', [count], new BigInt64Array(words.buffer));
 }
 
-/**
- * Calls `onRun` for the contents of field 1: packed runs as they are, and single values as `skipOne` passes them.
- * None of them is kept, because a body of single values has millions.
- */
-function forEachRun(
-  list: Uint8Array,
-  single: number,
-  skipOne: (reader: WireReader) => void,
-  onRun: (run: Uint8Array) => void,
-): void {
-  forEachField(list, (field, wireType, reader) => {
-    if (field !== 1 || (wireType !== WIRE.bytes && wireType !== single)) return false;
-    if (wireType === single) {
-      const start = reader.offset;
-      skipOne(reader);
-      onRun(reader.bytes.subarray(start, reader.offset));
-    } else onRun(readBytes(reader));
-    return true;
-  });
-}
-
-function skipFloat(reader: WireReader): void {
-  reader.offset += 4;
-  if (reader.offset > reader.end) throw new TensorError('MALFORMED', 'a float is cut short');
-}
-
-function skipVarint(reader: WireReader): void {
-  while (reader.offset < reader.end && (reader.bytes[reader.offset] as number) >= 0x80) {
-    reader.offset += 1;
-  }
-  reader.offset += 1;
-}
-
-/** A varint ends with its first byte below 128. */
-function countVarints(run: Uint8Array): number {
-  let count = 0;
-  for (let at = 0; at < run.length; at++) if ((run[at] as number) < 0x80) count += 1;
-  return count;
+/** The values of a list: packed, as all writers do it, or a field a value. */
+function packedValues(list: Uint8Array, single: ValueWire): Uint8Array {
+  const values = repeatedValues(single);
+  forEachField(list, (field, wireType, reader) => field === 1 && values.take(reader, wireType));
+  return values.packed();
 }
 
 function tooMany(what: string, limit: number): TensorError {

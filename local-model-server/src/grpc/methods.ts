@@ -4,6 +4,7 @@ import { type DescMessage, fromBinary, type MessageShape, toBinary } from '@bufb
 import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { frameMessage } from './framing.ts';
+import { checkParsedSize } from './parsed-size.ts';
 
 /** One request, one reply, both as they are on the wire; the reply in its frame (`frameMessage`). */
 export type UnaryMethod = (request: Buffer) => Promise<Buffer>;
@@ -28,11 +29,15 @@ export function messageMethod<Request extends DescMessage, Response extends Desc
   };
 }
 
-/** @throws StatusError INTERNAL, without a text, where the bytes are not such a message, as gRPC's C++ answers it */
+/**
+ * @throws StatusError INTERNAL, without a text, where the bytes are not such a message, as gRPC's C++ answers it;
+ *   RESOURCE_EXHAUSTED where they would take more than a gigabyte
+ */
 export function parseMessage<Desc extends DescMessage>(
   schema: Desc,
   bytes: Uint8Array,
 ): MessageShape<Desc> {
+  checkParsedSize(schema, bytes);
   try {
     return fromBinary(schema, bytes);
   } catch (error) {

@@ -65,7 +65,10 @@ export function predictMethod(core: ServingCore): UnaryMethod {
   };
 }
 
-/** @throws StatusError INVALID_ARGUMENT naming the tensor that cannot be read, or for a missing spec; INTERNAL for others */
+/**
+ * @throws StatusError INVALID_ARGUMENT naming the tensor that cannot be read, or for a missing spec; RESOURCE_EXHAUSTED
+ *   for one of too many strings, names or repeated values; INTERNAL for others
+ */
 function readRequest(bytes: Buffer): PredictRequestMessage {
   try {
     const request = decodePredictRequest(bytes);
@@ -73,6 +76,9 @@ function readRequest(bytes: Buffer): PredictRequestMessage {
     return request;
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
+    if (error.code === 'TOO_LARGE') {
+      throw new StatusError(Code.RESOURCE_EXHAUSTED, error.message, { cause: error });
+    }
     const [, name] = /^input "(.*?)": /s.exec(error.message) ?? [];
     if (name === undefined) throw new StatusError(Code.INTERNAL, '', { cause: error });
     throw invalidArgument(`tensor parsing error: ${name}`, { cause: error });
