@@ -5,6 +5,7 @@ import {
   dtypeText,
   elementCount,
   isNumeric,
+  own,
   type Signature,
   type Tensor,
   type TensorMap,
@@ -25,7 +26,7 @@ export function checkInputs(signature: Signature, inputs: TensorMap, declared = 
     );
   }
   for (const [name, spec] of Object.entries(signature.inputs)) {
-    const tensor = inputs[name];
+    const tensor = own(inputs, name);
     if (tensor === undefined) {
       throw new LibTensorFlowError(
         'MISSING_INPUT',
@@ -46,7 +47,7 @@ export function checkOutputs(
 ): readonly string[] {
   const names = wanted ?? Object.keys(signature.outputs);
   for (const name of names) {
-    const spec = Object.hasOwn(signature.outputs, name) ? signature.outputs[name] : undefined;
+    const spec = own(signature.outputs, name);
     if (!spec) {
       throw new LibTensorFlowError(
         'UNKNOWN_OUTPUT',

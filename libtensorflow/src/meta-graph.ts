@@ -1,7 +1,6 @@
 /** The MetaGraphDef that TensorFlow hands back when it loads a SavedModel. */
-import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { type MetaGraphDef, MetaGraphDefSchema } from '@sagemaker-tfs/tensors/protos';
+import { type MetaGraphDef, MetaGraphDefSchema, readMessage } from '@sagemaker-tfs/tensors/protos';
 import koffi from 'koffi';
 import type { Pointer } from './c-api.ts';
 
@@ -12,7 +11,7 @@ const GRAPH_FIELDS: ReadonlySet<number> = new Set([2, 7]);
 export function readMetaGraph(buffer: Pointer): MetaGraphDef {
   // struct TF_Buffer { const void* data; size_t length; ... } (tensorflow/c/tf_buffer.h)
   const [data = 0n, length = 0n] = new BigUint64Array(koffi.view(buffer, 16));
-  return fromBinary(
+  return readMessage(
     MetaGraphDefSchema,
     withoutGraphs(new Uint8Array(koffi.view(data, Number(length)))),
   );

@@ -1,6 +1,7 @@
 /** A SavedModel loaded into TensorFlow, ready to run. */
 import {
   type AbortSignalLike,
+  own,
   type SignatureMap,
   signatureMapOf,
   type TensorMap,
@@ -124,7 +125,7 @@ export class SavedModelSession {
   }
 
   #signature(key: string) {
-    const signature = Object.hasOwn(this.signatures, key) ? this.signatures[key] : undefined;
+    const signature = own(this.signatures, key);
     if (signature) return signature;
     const known = Object.keys(this.signatures).map((name) => `"${name}"`);
     throw new LibTensorFlowError(

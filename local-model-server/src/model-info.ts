@@ -33,7 +33,9 @@ function versionStatus({ version, state, error }: VersionStatus) {
 
 /** The signatures of a loaded version. */
 export function signatureDefMap(servable: Servable): SignatureDefMap {
-  return create(SignatureDefMapSchema, { signatureDef: { ...servable.signatureDefs } });
+  return Object.assign(create(SignatureDefMapSchema), {
+    signatureDef: { ...servable.signatureDefs },
+  });
 }
 
 /** Which version answers, and its signatures packed in an Any. @throws StatusError */

@@ -1,3 +1,4 @@
+export * from './by-name.ts';
 export * from './errors.ts';
 export * from './image-declaration.ts';
 export * from './manifest.ts';

@@ -1,5 +1,6 @@
 /** `code/manifest.json`, the one file by which packaging tells the runtime what an archive holds. */
 import * as z from 'zod';
+import { byName } from './by-name.ts';
 import { postprocessSchema, preprocessSchema } from './image-declaration.ts';
 
 const tensorSpec = z.strictObject({
@@ -11,8 +12,8 @@ const tensorSpec = z.strictObject({
 
 const signature = z.strictObject({
   methodName: z.string(),
-  inputs: z.record(z.string(), tensorSpec),
-  outputs: z.record(z.string(), tensorSpec),
+  inputs: byName(tensorSpec),
+  outputs: byName(tensorSpec),
 });
 
 /** Schema of `code/manifest.json`. */
@@ -23,8 +24,7 @@ export const manifestSchema = z.strictObject({
   /** SHA-256 (hex) over every file's path and digest: the identity of model and handler together. */
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
   /** SHA-256 (hex) and size of every file but this one, by path inside the archive, sorted. */
-  files: z.record(
-    z.string(),
+  files: byName(
     z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().min(0) }),
   ),
   /** Models in the archive; the first is the default. */
@@ -34,7 +34,7 @@ export const manifestSchema = z.strictObject({
         name: z.string().min(1),
         versions: z.array(z.string().regex(/^\d+$/)).min(1),
         /** Signatures of the newest version, by key. */
-        signatures: z.record(z.string(), signature),
+        signatures: byName(signature),
       }),
     )
     .min(1),

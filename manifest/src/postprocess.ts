@@ -1,5 +1,5 @@
 /** Checks a `postprocess` declaration against the signature that it is for. */
-import type { Signature, TensorSpec } from '@sagemaker-tfs/tensors';
+import type { Signature } from '@sagemaker-tfs/tensors';
 import type { Problem } from './errors.ts';
 import type { Postprocess } from './image-declaration.ts';
 
@@ -95,7 +95,7 @@ function checkScores(
   purpose: string,
   minRank: number,
 ): Problem[] {
-  const spec: TensorSpec | undefined = signature.outputs[name];
+  const spec = Object.hasOwn(signature.outputs, name) ? signature.outputs[name] : undefined;
   if (!spec) return unknownOutput(field, name, signature);
   if (!spec.dtype || !REAL.test(spec.dtype)) {
     return [

@@ -34,8 +34,9 @@ function resolve(
   problems: Problem[],
 ): ResolvedPreprocess | undefined {
   const input = chooseInput(declared, signature, problems);
-  const spec = input === undefined ? undefined : signature.inputs[input];
-  if (input === undefined || !spec) return undefined;
+  if (input === undefined) return undefined;
+  const spec = Object.hasOwn(signature.inputs, input) ? signature.inputs[input] : undefined;
+  if (!spec) return undefined;
   if (spec.dtype === 'string') {
     checkBytesInput(declared, input, problems);
     return { bytes: true, input };

@@ -18,6 +18,7 @@ export { mediaTypeOf } from './media-types.ts';
 export { type PlaceName, tensorFromNested } from './nested.ts';
 export { type DecodeNpyOptions, decodeNpy, dtypeAsItLies, encodeNpy } from './npy.ts';
 export * from './npz.ts';
+export { own } from './own.ts';
 export { listLength, PackedNumbers } from './packed-numbers.ts';
 export { encodeVarints } from './packed-varints.ts';
 export * from './predict-message.ts';

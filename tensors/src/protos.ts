@@ -7,6 +7,7 @@ export * from './gen/health_pb.ts';
 export * from './gen/serving_pb.ts';
 export * from './gen/tensorflow_pb.ts';
 export { GRPC_METHODS } from './grpc-methods.ts';
+export { ownEntries, readMessage } from './read-message.ts';
 
 /** The `type_url` of the `signature_def` entry in a GetModelMetadataResponse. */
 export const SIGNATURE_DEF_MAP_TYPE_URL = 'type.googleapis.com/tensorflow.serving.SignatureDefMap';

@@ -99,7 +99,7 @@ function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMaker
 export function encodeSageMakerRecord(features: TensorMap, label: TensorMap = {}): Uint8Array {
   return toBinary(
     RecordSchema,
-    create(RecordSchema, { features: valuesOf(features), label: valuesOf(label) }),
+    Object.assign(create(RecordSchema), { features: valuesOf(features), label: valuesOf(label) }),
   );
 }
 

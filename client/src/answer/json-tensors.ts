@@ -3,6 +3,7 @@ import {
   concat,
   type DType,
   isBase64Object,
+  own,
   parseJsonDocuments,
   type TensorMap,
   tensorFromJson,
@@ -20,7 +21,7 @@ export function jsonTensors(answer: TensorAnswer): TensorMap {
   return Object.fromEntries(
     Object.keys(first).map((name) => {
       const values = columns.map((column) => column[name]);
-      const dtype = answer.dtypes[name] ?? inferDType(values, name, text);
+      const dtype = own(answer.dtypes, name) ?? inferDType(values, name, text);
       return [name, joined(values, dtype, name)];
     }),
   );
@@ -51,7 +52,7 @@ function rows(predictions: readonly unknown[], outputs: readonly string[] | unde
   if (!isNamed(first)) return { [onlyName(outputs)]: predictions };
   const columns = Object.keys(first).map((name): [string, unknown[]] => [
     name,
-    predictions.map((row) => (isObject(row) ? row[name] : undefined)),
+    predictions.map((row) => (isObject(row) ? own(row, name) : undefined)),
   ]);
   return Object.fromEntries(columns);
 }

@@ -1,15 +1,15 @@
 /** TFRecord answers: a tf.Example for each instance, a feature for each output. */
-import { fromBinary } from '@bufbuild/protobuf';
 import {
   concat,
   numericTensor,
+  own,
   readTfRecords,
   stringTensor,
   type Tensor,
   type TensorMap,
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
-import { ExampleSchema, type Feature } from '@sagemaker-tfs/tensors/protos';
+import { ExampleSchema, type Feature, readMessage } from '@sagemaker-tfs/tensors/protos';
 import { unreadable } from './reading.ts';
 import type { TensorAnswer } from './tensor-answer.ts';
 
@@ -24,7 +24,7 @@ export function tfRecordTensors({ bytes }: TensorAnswer): TensorMap {
   return Object.fromEntries(
     Object.keys(first).map((name) => {
       const parts = rows.map((row, index) => {
-        const part = row[name];
+        const part = own(row, name);
         if (!part) throw unreadable(`record ${index} has no feature "${name}"`);
         return part;
       });
@@ -35,7 +35,7 @@ export function tfRecordTensors({ bytes }: TensorAnswer): TensorMap {
 
 function featuresOf(record: Uint8Array, index: number): TensorMap {
   try {
-    const { features } = fromBinary(ExampleSchema, record);
+    const { features } = readMessage(ExampleSchema, record);
     return Object.fromEntries(
       Object.entries(features?.feature ?? {}).map(([name, feature]) => [name, rowOf(feature)]),
     );

@@ -13,7 +13,12 @@ import {
   type RunResult,
   untilAllAborted,
 } from '@sagemaker-tfs/libtensorflow/batching';
-import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  type AbortSignalLike,
+  own,
+  type SignatureMap,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { Batching } from '../environment.ts';
@@ -80,7 +85,7 @@ export class JoiningBackend implements JoinableBackend {
   async predict(request: BackendRequest): Promise<BackendReply> {
     const { model, signature, inputs, outputs, signal } = request;
     const { signatures, session } = await this.#session(model);
-    const known = Object.hasOwn(signatures, signature) ? signatures[signature] : undefined;
+    const known = own(signatures, signature);
     if (!known) return this.#backend.predict(request);
     const wanted = outputs ?? Object.keys(known.outputs);
     return inServingErrors(session.run(signature, inputs, wanted, signal));

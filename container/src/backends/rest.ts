@@ -1,6 +1,11 @@
 /** The backend that speaks TensorFlow Serving's REST API. */
 
-import { type AbortSignalLike, DEFAULT_SIGNATURE, type SignatureMap } from '@sagemaker-tfs/tensors';
+import {
+  type AbortSignalLike,
+  DEFAULT_SIGNATURE,
+  own,
+  type SignatureMap,
+} from '@sagemaker-tfs/tensors';
 import type { ExampleLimits } from '../codecs/tf-example.ts';
 import { ServingError } from '../errors.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
@@ -55,7 +60,7 @@ export class RestBackend implements Backend {
     const { model, inputs, outputs, signal, company } = request;
     const { signatures, version, defaults } = await this.#signatures.entry(model);
     const key = request.signature || DEFAULT_SIGNATURE;
-    const signature = Object.hasOwn(signatures, key) ? signatures[key] : undefined;
+    const signature = own(signatures, key);
     if (!signature) {
       throw new ServingError(
         'UNKNOWN_SIGNATURE',

@@ -4,6 +4,7 @@ import {
   byteLength,
   elementCount,
   numericTensor,
+  own,
   type Signature,
   stringTensor,
   type Tensor,
@@ -85,7 +86,7 @@ function featureList(record: TensorMap): string {
 }
 
 function requireFeature(record: TensorMap, feature: string, index: number): Tensor {
-  const tensor = Object.hasOwn(record, feature) ? record[feature] : undefined;
+  const tensor = own(record, feature);
   if (tensor) return tensor;
   throw new ServingError('BAD_INPUT', `record ${index} lacks the feature '${feature}' of record 0`);
 }

@@ -6,6 +6,7 @@ import {
   type NumericDType,
   type NumericTensor,
   numericTensor,
+  own,
   reshape,
   type Signature,
   type Tensor,
@@ -21,7 +22,7 @@ import { unknownInput } from './input-error.ts';
  * @throws ServingError UNKNOWN_INPUT, BAD_INPUT
  */
 export function fitInput(tensor: Tensor, name: string, signature: Signature): Tensor {
-  const spec = Object.hasOwn(signature.inputs, name) ? signature.inputs[name] : undefined;
+  const spec = own(signature.inputs, name);
   if (!spec) throw unknownInput(name, signature);
   return fitDType(fitShape(tensor, name, spec), name, spec);
 }

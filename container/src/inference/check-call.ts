@@ -8,6 +8,7 @@ import {
   describe,
   dtypeText,
   MAX_RANK,
+  own,
   type Signature,
   type Tensor,
   TensorError,
@@ -37,7 +38,7 @@ export function checkCall(signature: Signature, inputs: TensorMap, maxEmpty?: nu
   const names = Object.keys(inputs);
   let checked = inputs;
   for (const name of names) {
-    const spec = Object.hasOwn(signature.inputs, name) ? signature.inputs[name] : undefined;
+    const spec = own(signature.inputs, name);
     if (!spec) throw unknownInput(name, signature);
     const given = inputs[name] as Tensor;
     const tensor = withLastOnes(given, spec.shape);
@@ -64,7 +65,7 @@ export function checkCarried(
   wanted: readonly string[] = Object.keys(outputs),
 ): void {
   for (const name of wanted) {
-    const spec = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
+    const spec = own(outputs, name);
     if (!spec || spec.dtype !== undefined) continue;
     throw new ServingError(
       'BAD_INPUT',

@@ -1,7 +1,7 @@
 /** One request as the steps between body and body see it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Manifest, Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
-import { DEFAULT_SIGNATURE, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
+import { DEFAULT_SIGNATURE, own, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
@@ -233,7 +233,7 @@ function requireSignature(
   key: string,
   model: string,
 ): Signature {
-  const signature = Object.hasOwn(signatures, key) ? signatures[key] : undefined;
+  const signature = own(signatures, key);
   if (signature) return signature;
   throw new ServingError(
     'UNKNOWN_SIGNATURE',
@@ -246,11 +246,11 @@ async function calledSignature(
   backend: Backend,
   call: BackendRequest,
   { model, version }: PredictOptions,
-  own: Signature,
+  called: Signature,
 ): Promise<Signature | undefined> {
-  if (model === undefined && version === undefined) return own;
+  if (model === undefined && version === undefined) return called;
   const signatures = await backend.signatures(call.model);
-  return Object.hasOwn(signatures, call.signature) ? signatures[call.signature] : undefined;
+  return own(signatures, call.signature);
 }
 
 /** What a call of the model may hold. */

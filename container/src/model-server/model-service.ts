@@ -1,5 +1,5 @@
 /** TensorFlow Serving's ModelService and GetModelMetadata: what is loaded, and loading something else. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { type AbortSignalLike, type SignatureMap, signaturesOf } from '@sagemaker-tfs/tensors';
 import {
   GetModelMetadataRequestSchema,
@@ -12,6 +12,7 @@ import {
   ModelVersionStatus_State,
   ReloadConfigRequestSchema,
   ReloadConfigResponseSchema,
+  readMessage,
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
@@ -33,7 +34,7 @@ export async function getModelStatus(
     GetModelStatusRequestSchema,
     create(GetModelStatusRequestSchema, { modelSpec: modelSpecOf(model) }),
   );
-  const reply = fromBinary(
+  const reply = readMessage(
     GetModelStatusResponseSchema,
     await channel.call({ path: GRPC_METHODS.getModelStatus, message: [request], ...options }),
   );
@@ -64,12 +65,12 @@ export async function getModelSignatures(
       metadataField: ['signature_def'],
     }),
   );
-  const reply = fromBinary(
+  const reply = readMessage(
     GetModelMetadataResponseSchema,
     await channel.call({ path: GRPC_METHODS.getModelMetadata, message: [request], ...options }),
   );
   const packed = reply.metadata.signature_def;
-  const map = fromBinary(SignatureDefMapSchema, packed?.value ?? new Uint8Array());
+  const map = readMessage(SignatureDefMapSchema, packed?.value ?? new Uint8Array());
   const version = reply.modelSpec?.versionChoice;
   return {
     signatures: signaturesOf(map.signatureDef),
@@ -90,7 +91,7 @@ export async function reloadConfig(
     config: { config: { case: 'modelConfigList', value: { config: models.map(modelConfigOf) } } },
   });
   const message = [toBinary(ReloadConfigRequestSchema, request)];
-  const reply = fromBinary(
+  const reply = readMessage(
     ReloadConfigResponseSchema,
     await channel.call({ path: GRPC_METHODS.handleReloadConfigRequest, message, ...options }),
   );

@@ -1,6 +1,6 @@
 /** Turns output tensors into what the package declares that clients get. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
-import type { Tensor, TensorMap } from '@sagemaker-tfs/tensors';
+import { own, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { FrameInPicture } from '../images/frame.ts';
 import { type Detection, detections, detectionTensors } from './boxes.ts';
 import type { Labels } from './labels.ts';
@@ -48,7 +48,7 @@ export function applyPostprocess(
   const top = scores ? topK(scores, postprocess.topK?.k ?? 1, labels.topK) : {};
   const entries = kept.flatMap((name): [string, Tensor][] => {
     if (name === best) return Object.entries(top);
-    const shown = postprocess.rename?.[name] ?? name;
+    const shown = own(postprocess.rename ?? {}, name) ?? name;
     // TensorFlow Serving sends outputs in any order: the last of two of one name would be a matter of chance.
     return Object.hasOwn(top, shown) ? [] : [[shown, scored.get(name) as Tensor]];
   });

@@ -9,6 +9,7 @@ import {
   DTYPES,
   elementCount,
   isNumeric,
+  own,
   type SignatureMap,
   split,
   type Tensor,
@@ -166,11 +167,11 @@ export class BatchingSession implements Session {
 
   /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
   #joins(signatureKey: string, inputs: TensorMap, outputs: readonly string[]): boolean {
-    const signature = this.signatures[signatureKey];
+    const signature = own(this.signatures, signatureKey);
     const takes = signature?.inputs ?? {};
     const specs = [
       ...Object.values(takes),
-      ...outputs.flatMap((name) => signature?.outputs[name] ?? []),
+      ...outputs.flatMap((name) => (signature && own(signature.outputs, name)) ?? []),
     ];
     const rows = Object.values(inputs).map(({ shape }) => shape[0] ?? 0);
     const [size = 0] = rows;

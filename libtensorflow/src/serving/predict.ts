@@ -3,6 +3,7 @@ import {
   type AbortSignalLike,
   DEFAULT_SIGNATURE,
   METHOD_NAMES,
+  own,
   type Signature,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
@@ -41,7 +42,7 @@ export async function predict(
 /** The signature of this key, or undefined. */
 export function findSignature(servable: Servable, key: string): Signature | undefined {
   const { signatures } = servable.session;
-  return Object.hasOwn(signatures, key) ? signatures[key] : undefined;
+  return own(signatures, key);
 }
 
 /** The SignatureDef's default values for inputs that a call leaves out. */
@@ -99,7 +100,7 @@ function checkInputs(
 /** The text of TensorFlow's function runtime, which counts a signature's inputs in alphabetical order. */
 function checkDtype(signature: Signature, inputs: TensorMap, name: string, index: number): void {
   const spec = signature.inputs[name];
-  const tensor = inputs[name];
+  const tensor = own(inputs, name);
   if (!spec || !tensor || spec.dtype === tensor.dtype) return;
   throw invalidArgument(
     `Expects arg[${index}] to be ${dataTypeStringOfEnum(spec.dtypeEnum)} but ${dataTypeString(tensor.dtype)} is provided`,

@@ -1,7 +1,7 @@
 /** Warm-up: the requests that a model brings along run before it is available. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { decodePredictRequest } from '@sagemaker-tfs/tensors';
 import {
   Code,
@@ -9,6 +9,7 @@ import {
   type PredictionLog,
   PredictionLogSchema,
   PredictRequestSchema,
+  readMessage,
 } from '@sagemaker-tfs/tensors/protos';
 import { classify, regress, serializedExamples } from './examples.ts';
 import { multiInference } from './multi-inference.ts';
@@ -81,7 +82,7 @@ async function runRecords(
 
 function parse(record: Uint8Array, path: string): PredictionLog {
   try {
-    return fromBinary(PredictionLogSchema, record);
+    return readMessage(PredictionLogSchema, record);
   } catch (error) {
     throw invalidArgument(`Failed to parse warmup record from ${path}`, { cause: error });
   }

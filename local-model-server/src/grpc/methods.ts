@@ -1,8 +1,8 @@
 /** gRPC methods over raw bytes, so that tensors stay views on the message as it arrived. */
 
-import { type DescMessage, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
-import { Code } from '@sagemaker-tfs/tensors/protos';
+import { Code, readMessage } from '@sagemaker-tfs/tensors/protos';
 import { frameMessage } from './framing.ts';
 import { checkParsedSize } from './parsed-size.ts';
 
@@ -39,7 +39,7 @@ export function parseMessage<Desc extends DescMessage>(
 ): MessageShape<Desc> {
   checkParsedSize(schema, bytes);
   try {
-    return fromBinary(schema, bytes);
+    return readMessage(schema, bytes);
   } catch (error) {
     throw new StatusError(Code.INTERNAL, '', { cause: error });
   }

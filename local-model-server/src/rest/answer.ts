@@ -17,6 +17,7 @@ import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import {
   GetModelStatusResponseSchema,
   ModelSpecSchema,
+  ownEntries,
   SignatureDefMapSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { dieOfCheck } from '../log.ts';
@@ -132,7 +133,9 @@ function statusJson(core: ServingCore, spec: ModelSpec): string {
 function metadataJson({ models }: ServingCore, spec: ModelSpec): Promise<string> {
   return models.use(spec, async (servable) => {
     const model = toJson(ModelSpecSchema, answeredSpec(servable, ''), JSON_OPTIONS);
-    const signatures = toJson(SignatureDefMapSchema, signatureDefMap(servable), JSON_OPTIONS);
+    const signatures = ownEntries(
+      toJson(SignatureDefMapSchema, signatureDefMap(servable), JSON_OPTIONS),
+    );
     return (
       `{\n"model_spec":${JSON.stringify(model, null, 1)}\n,\n` +
       `"metadata": {"signature_def": ${JSON.stringify(signatures, null, 1)}\n}\n}\n`

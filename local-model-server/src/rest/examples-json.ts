@@ -9,6 +9,7 @@ import {
   ExampleSchema,
   type Feature,
   FeatureSchema,
+  FeaturesSchema,
   type Input,
   InputSchema,
   type RegressionResult,
@@ -53,7 +54,7 @@ function readExample(value: JsonValue): Example {
   const feature = Object.fromEntries(
     Object.entries(value).map(([name, content]) => [name, readFeature(name, content)]),
   );
-  return create(ExampleSchema, { features: { feature } });
+  return create(ExampleSchema, { features: Object.assign(create(FeaturesSchema), { feature }) });
 }
 
 function readFeature(name: string, content: JsonValue): Feature {

@@ -7,7 +7,7 @@ import {
   statusText,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import type { DType, Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import { type DType, own, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { jsonTensor, shapeOf } from './json-tensor.ts';
 import {
@@ -191,7 +191,7 @@ function onlyInput(signature: Signature, problem: string): string {
 }
 
 function dtypeOf(signature: Signature, name: string): DType {
-  const spec = signature.inputs[name];
+  const spec = own(signature.inputs, name);
   if (spec?.dtype) return spec.dtype;
   throw new StatusError(
     Code.UNIMPLEMENTED,

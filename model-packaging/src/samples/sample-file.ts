@@ -6,6 +6,7 @@ import {
   decodeNpy,
   decodeNpz,
   mediaTypeOf,
+  own,
   parseJson,
   type Signature,
   type SignatureMap,
@@ -181,7 +182,7 @@ function signatureNameOf(document: unknown): string | undefined {
 function pick(signatures: SignatureMap, named: string | undefined): Signature {
   const all = Object.values(signatures);
   const fallback = signatures[DEFAULT_SIGNATURE] ?? (all.length === 1 ? all[0] : undefined);
-  const signature = named === undefined ? fallback : signatures[named];
+  const signature = named === undefined ? fallback : own(signatures, named);
   if (signature) return signature;
   throw new SyntaxError(
     `the model has no signature '${named ?? DEFAULT_SIGNATURE}', only ${all.map(({ key }) => key).join(', ')}`,

@@ -1,7 +1,12 @@
 /** A tf.Example made up from what a graph parses. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Signature } from '@sagemaker-tfs/tensors';
-import { ExampleSchema, type Feature, FeatureSchema } from '@sagemaker-tfs/tensors/protos';
+import {
+  ExampleSchema,
+  type Feature,
+  FeatureSchema,
+  FeaturesSchema,
+} from '@sagemaker-tfs/tensors/protos';
 import {
   type ExampleFeature,
   type ExampleFeatures,
@@ -27,7 +32,8 @@ export function exampleOf(features: ExampleFeatures): Uint8Array {
     [...features].map(([name, one]) => [name, featureOf(name, one)]),
   );
   if (features.size === 0) return new Uint8Array(0);
-  return toBinary(ExampleSchema, create(ExampleSchema, { features: { feature } }));
+  const all = Object.assign(create(FeaturesSchema), { feature });
+  return toBinary(ExampleSchema, create(ExampleSchema, { features: all }));
 }
 
 function featureOf(name: string, { dtype, count }: ExampleFeature): Feature {

@@ -35,14 +35,14 @@ export function syntheticInputs(
   signature: Signature,
   example: Uint8Array = new Uint8Array(0),
 ): TensorMap | NoSynthetic {
-  const inputs: Record<string, Tensor> = {};
+  const inputs = new Map<string, Tensor>();
   const given = takesExamples(signature) ? example : undefined;
   for (const [name, spec] of Object.entries(signature.inputs)) {
     const tensor = syntheticTensor(name, spec, given);
     if ('reason' in tensor) return tensor;
-    inputs[name] = tensor;
+    inputs.set(name, tensor);
   }
-  return inputs;
+  return Object.fromEntries(inputs);
 }
 
 /** What {@link takesExamples} reads of a signature. */

@@ -1,5 +1,6 @@
 /** Decodes parts of a protobuf file with their schema. */
-import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { readMessage } from '@sagemaker-tfs/tensors/protos';
 import { damaged, messageOf, PackagingError } from '../errors.ts';
 import type { Span, WireFile } from './wire.ts';
 
@@ -10,7 +11,7 @@ export function decode<Desc extends DescMessage>(
   span: Span,
 ): MessageShape<Desc> {
   try {
-    return fromBinary(schema, file.bytes(span));
+    return readMessage(schema, file.bytes(span));
   } catch (error) {
     if (error instanceof PackagingError) throw error;
     const what = `its ${schema.typeName} at byte ${span.start}: ${messageOf(error)}`;

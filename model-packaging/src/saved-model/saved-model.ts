@@ -130,7 +130,7 @@ export function notASavedModel(directory: string): PackagingError {
 function readMetaGraph(file: WireFile, span: Span): MetaGraphSummary {
   let tags: string[] = [];
   let tensorflowVersion = '';
-  const signatureDefs: Record<string, SignatureDef> = {};
+  const signatureDefs = new Map<string, SignatureDef>();
   const assets: AssetSummary[] = [];
   let graph: GraphSummary | undefined;
   let objectGraph: Span | undefined;
@@ -147,7 +147,7 @@ function readMetaGraph(file: WireFile, span: Span): MetaGraphSummary {
         break;
       case 5: {
         const [key, value] = readMapEntry(file, field);
-        signatureDefs[key] = decode(file, SignatureDefSchema, value);
+        signatureDefs.set(key, decode(file, SignatureDefSchema, value));
         break;
       }
       case 6: {
@@ -162,11 +162,12 @@ function readMetaGraph(file: WireFile, span: Span): MetaGraphSummary {
         break;
     }
   }
+  const defs = Object.fromEntries(signatureDefs);
   return {
     tags,
     tensorflowVersion,
-    signatures: signaturesOf(signatureDefs),
-    signatureDefs,
+    signatures: signaturesOf(defs),
+    signatureDefs: defs,
     assets,
     graph: graph ?? { producer: 0, minConsumer: 0, ops: new Map(), functions: 0, nodes: 0 },
     objectGraph,

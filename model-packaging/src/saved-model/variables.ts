@@ -1,9 +1,13 @@
 /** The variables of a SavedModel, from the index of its checkpoint (tensor_bundle.proto). */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { DTYPES, dtypeOfEnum, enumName } from '@sagemaker-tfs/tensors';
-import { BundleEntryProtoSchema, BundleHeaderProtoSchema } from '@sagemaker-tfs/tensors/protos';
+import {
+  BundleEntryProtoSchema,
+  BundleHeaderProtoSchema,
+  readMessage,
+} from '@sagemaker-tfs/tensors/protos';
 import { damaged, messageOf, PackagingError } from '../errors.ts';
 import { readTable, type TableEntry } from './sstable.ts';
 
@@ -50,7 +54,7 @@ function decodeIn<Desc extends DescMessage>(
   bytes: Uint8Array,
 ): MessageShape<Desc> {
   try {
-    return fromBinary(schema, bytes);
+    return readMessage(schema, bytes);
   } catch (error) {
     throw damaged(path, messageOf(error), error);
   }

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   DEFAULT_SIGNATURE,
@@ -15,7 +15,11 @@ import {
   type Signature,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import { PredictionLogSchema, PredictRequestSchema } from '@sagemaker-tfs/tensors/protos';
+import {
+  PredictionLogSchema,
+  PredictRequestSchema,
+  readMessage,
+} from '@sagemaker-tfs/tensors/protos';
 import { messageOf, PackagingError } from '../errors.ts';
 import { memoryFile, type SourceFile } from '../plan/files.ts';
 import { badSample, readSample, type SampleTarget } from '../samples/sample-file.ts';
@@ -142,7 +146,7 @@ export function readWarmup(directory: string): WarmupRequest[] {
   if (!existsSync(path)) return [];
   try {
     return [...readTfRecords(readFileSync(path))].flatMap((record) => {
-      const { logType } = fromBinary(PredictionLogSchema, record);
+      const { logType } = readMessage(PredictionLogSchema, record);
       const request = logType.case === 'predictLog' ? logType.value.request : undefined;
       if (!request) return [];
       const { signature, inputs } = decodePredictRequest(toBinary(PredictRequestSchema, request));

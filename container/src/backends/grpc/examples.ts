@@ -1,11 +1,12 @@
 /** TensorFlow Serving's Classify and Regress messages. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   ClassificationRequestSchema,
   ClassificationResponseSchema,
   type ModelSpec,
   RegressionResponseSchema,
+  readMessage,
 } from '@sagemaker-tfs/tensors/protos';
 import { modelSpecOf } from '../../model-server/model-service.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
@@ -30,7 +31,7 @@ export function encodeExamplesRequest({ model, signature, examples }: ExamplesRe
 
 /** Reads a ClassificationResponse. */
 export function decodeClassification(bytes: Uint8Array): ExamplesReply {
-  const { result, modelSpec } = fromBinary(ClassificationResponseSchema, bytes);
+  const { result, modelSpec } = readMessage(ClassificationResponseSchema, bytes);
   const classifications = (result?.classifications ?? []).map(({ classes }) =>
     classes.map(({ label, score }) => ({ label, score })),
   );
@@ -39,7 +40,7 @@ export function decodeClassification(bytes: Uint8Array): ExamplesReply {
 
 /** Reads a RegressionResponse. */
 export function decodeRegression(bytes: Uint8Array): ExamplesReply {
-  const { result, modelSpec } = fromBinary(RegressionResponseSchema, bytes);
+  const { result, modelSpec } = readMessage(RegressionResponseSchema, bytes);
   const regressions = (result?.regressions ?? []).map(({ value }) => value);
   return { regressions, ...versionOf(modelSpec) };
 }

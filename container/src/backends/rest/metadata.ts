@@ -1,5 +1,6 @@
 /** TensorFlow Serving's REST answers about models, parsed. */
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
+import { byName } from '@sagemaker-tfs/manifest';
 import {
   decodeTensorProto,
   dtypeOfEnum,
@@ -25,13 +26,12 @@ const metadata = z.object({
   model_spec: z.object({ version: z.string().default('') }),
   metadata: z.object({
     signature_def: z.object({
-      signature_def: z.record(
-        z.string(),
+      signature_def: byName(
         z.object({
-          inputs: z.record(z.string(), tensorInfo).default({}),
-          outputs: z.record(z.string(), tensorInfo).default({}),
+          inputs: byName(tensorInfo).default({}),
+          outputs: byName(tensorInfo).default({}),
           method_name: z.string().default(''),
-          defaults: z.record(z.string(), z.json()).default({}),
+          defaults: byName(z.json()).default({}),
         }),
       ),
     }),

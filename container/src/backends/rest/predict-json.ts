@@ -1,5 +1,6 @@
 /** Tensors to TensorFlow Serving's columnar JSON and back. */
 import {
+  own,
   parsePackedJson,
   reshape,
   type Signature,
@@ -79,7 +80,7 @@ export function readPredictReply(
   const columns = names.length === 1 ? { [names[0] as string]: outputs } : columnsIn(outputs);
   const tensors: [string, Tensor][] = [];
   for (const name of wanted ?? names) {
-    const tensor = readColumn(name, columns[name], signature);
+    const tensor = readColumn(name, own(columns, name), signature);
     if (!tensor) return undefined;
     tensors.push([name, tensor]);
   }
@@ -111,7 +112,7 @@ function unreadable(cause: unknown): ServingError {
 
 /** @returns undefined if its lists do not tell its shape */
 function readColumn(name: string, value: unknown, signature: Signature): Tensor | undefined {
-  const spec = Object.hasOwn(signature.outputs, name) ? signature.outputs[name] : undefined;
+  const spec = own(signature.outputs, name);
   if (!spec) throw unknownOutput(name, signature);
   if (!spec.dtype) {
     throw new ServingError('MODEL_FAILED', `output "${name}" has a dtype that is not supported`);

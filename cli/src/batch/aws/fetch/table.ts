@@ -109,15 +109,18 @@ async function* rowsOf(
 }
 
 function rowOf({ key, record, fields }: Fields, types: ReadonlyMap<string, Column['type']>): Row {
-  const row: Record<string, Cell> = { key, record };
-  const other: Record<string, Cell> = {};
-  for (const name of types.keys()) row[name] = null;
+  const row = new Map<string, Cell>([
+    ['key', key],
+    ['record', record],
+  ]);
+  const other: [string, Cell][] = [];
+  for (const name of types.keys()) row.set(name, null);
   for (const [name, cell] of Object.entries(fields)) {
     const type = types.get(name);
-    if (type === 'STRING') row[name] = cell === null ? null : String(cell);
-    else if (type && (cell === null || typeOf(cell) === type)) row[name] = cell;
-    else other[name] = cell;
+    if (type === 'STRING') row.set(name, cell === null ? null : String(cell));
+    else if (type && (cell === null || typeOf(cell) === type)) row.set(name, cell);
+    else other.push([name, cell]);
   }
-  row[OTHER] = Object.keys(other).length > 0 ? JSON.stringify(other) : null;
-  return row;
+  row.set(OTHER, other.length > 0 ? JSON.stringify(Object.fromEntries(other)) : null);
+  return Object.fromEntries(row);
 }
