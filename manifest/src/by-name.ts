@@ -1,4 +1,4 @@
-/** Objects of which the names come from a model. */
+/** Objects with names that come from a model. */
 import * as z from 'zod';
 
 /** As `z.record` of strings, with an entry called `__proto__`, which `z.record` leaves out. */
