@@ -136,11 +136,6 @@ describe('wrong usage: status 2 and advice on stderr', () => {
       'Leave one out',
     ],
     [
-      'a sample without an archive',
-      ['package', digits, '--uncompressed', 'x', '--sample', 'y.json'],
-      'Give --out',
-    ],
-    [
       'a gzip level without an archive',
       ['package', digits, '--uncompressed', 'x', '--level', '1'],
       'Give it with --out',
@@ -289,6 +284,28 @@ test('package tries the archive out with the handler before it calls it done', a
   const { verification } = JSON.parse(stdout);
   expect(verification.requests[0]).toMatchObject({ status: 200, responseType: 'application/json' });
 });
+
+test.each([
+  ['--uncompressed', []],
+  ['--baked-image', ['--base-image', 'serving']],
+])(
+  'package %s tries the model out too, and leaves nothing that a sample fails',
+  async (form, more) => {
+    const out = join(work, form);
+    const wrong = join(work, `${form}.json`);
+    writeFileSync(wrong, '{"instances": ["none"]}');
+    const words = ['package', join(digits, 'model'), form, out, ...more, '--json'];
+    const failed = await run(...words, '--sample', wrong);
+    expect(failed).toMatchObject({ status: 1, stdout: expect.stringContaining(wrong) });
+    expect(readdirSync(work).filter((name) => name.startsWith(form))).toEqual([`${form}.json`]);
+    const { status, stdout } = await run(...words, '--sample', sample);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).verification.requests).toMatchObject([{ status: 200 }]);
+    const untried = await run(...words.slice(0, 3), `${out}-2`, ...words.slice(4), '--no-verify');
+    expect(untried.status).toBe(0);
+    expect(JSON.parse(untried.stdout).verification).toBeUndefined();
+  },
+);
 
 test('package leaves no archive that did not pass its verification', async () => {
   const out = join(work, 'broken.tar.gz');

@@ -112,28 +112,28 @@ export class PackagedModel extends Construct {
   }
 
   private package(props: PackagedModelProps, directory: string): void {
+    const target = join(directory, props.unpacked ? UNPACKED : ARCHIVE);
+    trySamplesOnce(directory, props.samples ?? [], () => {
+      const form = props.unpacked ? '--uncompressed' : '--out';
+      this.runPackager(props, [form, target, ...sampleArguments(props)]);
+    });
     if (props.unpacked) {
-      const target = join(directory, UNPACKED);
-      this.runPackager(props, ['--uncompressed', target]);
       copyFileSync(join(target, MANIFEST_PATH), join(directory, MANIFEST));
       return;
     }
-    const archive = join(directory, ARCHIVE);
-    trySamplesOnce(directory, props.samples ?? [], () => {
-      this.runPackager(props, ['--out', archive, ...sampleArguments(props)]);
-    });
     // Loaded here because a model that has not changed does not need it.
     const { extract } = require('tar') as typeof import('tar');
-    extract({ file: archive, cwd: directory, sync: true, strip: 1 }, [MANIFEST_PATH]);
+    extract({ file: target, cwd: directory, sync: true, strip: 1 }, [MANIFEST_PATH]);
   }
 
   /** An archive of an earlier synthesis has not been tried with samples that have changed since. */
   private tryNewSamples(props: PackagedModelProps): void {
     const { samples = [], unpacked } = props;
-    if (unpacked || samples.length === 0 || !Stack.of(this).bundlingRequired) return;
+    if (samples.length === 0 || !Stack.of(this).bundlingRequired) return;
     const directory = this.staging.absoluteStagedPath;
+    const packaged = unpacked ? this.unpackedPath : join(directory, ARCHIVE);
     trySamplesOnce(directory, samples, () => {
-      this.runCommand(props, ['verify', join(directory, ARCHIVE), ...sampleArguments(props)]);
+      this.runCommand(props, ['verify', packaged, ...sampleArguments(props)]);
     });
   }
 

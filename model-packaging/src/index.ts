@@ -21,8 +21,10 @@ export { renderVerify } from './render/verify-text.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
 export { writingSignatures } from './saved-model/writing-signatures.ts';
+export type { ModelSource } from './source/discover.ts';
 export type { ModelOption } from './source/model-source.ts';
 export type { OpenOptions } from './source/open-options.ts';
+export { withSource } from './source/open-source.ts';
 export { fetchFromS3, isS3Uri } from './source/s3.ts';
 export type * from './verify/report.ts';
 export {

@@ -18,6 +18,7 @@ import { gunzipSync } from 'node:zlib';
 import { parseManifest } from '@sagemaker-tfs/manifest';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { layOut } from './archive/lay-out.ts';
+import { writeBakedImage } from './baked-image/baked-image.ts';
 import { type PackageOptions, packageModel } from './package-model.ts';
 import { useScratch, withCode } from './testing/scratch.ts';
 
@@ -359,6 +360,21 @@ test('an uncompressed layout holds the same files as the archive', async () => {
   const laid = await layOut({ source, handler }, scratch.path('laid'));
   expect(laid.manifest).toEqual(manifest);
   execFileSync('diff', ['-r', scratch.path('unpacked'), scratch.path('laid')]);
+});
+
+test('a layout that fails its check does not appear', async () => {
+  const checked: string[] = [];
+  const check = async (directory: string) => {
+    checked.push(...readdirSync(directory));
+    throw new Error('it does not work');
+  };
+  const source = fixtureModel('strings').directory;
+  const out = scratch.path('laid');
+  await expect(layOut({ source }, out, { check })).rejects.toThrow('it does not work');
+  const baked = writeBakedImage({ source, out, baseImage: 'serving', check });
+  await expect(baked).rejects.toThrow('it does not work');
+  expect(checked).toEqual(['1', 'code', '1', 'code']);
+  expect(readdirSync(scratch.path('.'))).toEqual([]);
 });
 
 test('a layout never goes into a folder that holds something', async () => {

@@ -1,5 +1,5 @@
 /** What a configuration can ask for, as stacks. */
-import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Match, Template } from 'aws-cdk-lib/assertions';
@@ -309,11 +309,11 @@ test.each<[object, string]>([
 describe('a sample of the smoke test is tried as it declares', () => {
   const file = join(directory, 'request.bin');
   writeFileSync(file, '{"instances": [[1.0], [2.0]]}');
-  const synth = (sample: object, outdir?: string) => {
+  const synth = (sample: object, outdir?: string, compression?: 'none') => {
     const smokeTest = { samples: [{ name: 'numbers', file, ...sample }] };
     const config = {
       image: { directory },
-      models: { m: { model: MODEL_DIR, endpoint: { smokeTest } } },
+      models: { m: { model: MODEL_DIR, compression, endpoint: { smokeTest } } },
     };
     addServingStacks(testApp({ bundle: true, outdir }), parseConfig(config, 'test'));
   };
@@ -325,15 +325,18 @@ describe('a sample of the smoke test is tried as it declares', () => {
     );
   });
 
-  test('again once it has changed, though the archive is there', () => {
+  test.each([
+    { compression: undefined, made: 'model.tar.gz' },
+    { compression: 'none', made: 'unpacked/1/saved_model.pb' },
+  ] as const)('again once it has changed, though $made is there', ({ compression, made }) => {
     const outdir = mkdtempSync(join(tmpdir(), 'synth-'));
     const other = join(directory, 'other.json');
     const synthesize = (text: string) => {
       writeFileSync(other, text);
-      synth({ file: other, contentType: 'application/json' }, outdir);
+      synth({ file: other, contentType: 'application/json' }, outdir, compression);
       return readdirSync(outdir)
-        .map((name) => join(outdir, name, 'model.tar.gz'))
-        .flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+        .map((name) => join(outdir, name, made))
+        .flatMap((path) => (existsSync(path) ? [statSync(path).mtimeMs] : []));
     };
     const written = synthesize('{"instances": [[1.0]]}');
     expect(written).toHaveLength(1);

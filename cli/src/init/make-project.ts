@@ -1,17 +1,23 @@
 /** Writes a project of the user's own around a model. */
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { inspectModel, sampleOfModel } from '@sagemaker-tfs/model-packaging';
-import { CommandError, usageError } from '../errors.ts';
+import {
+  type ModelSource,
+  type OpenOptions,
+  type SampleRequest,
+  sampleOfModel,
+  withSource,
+} from '@sagemaker-tfs/model-packaging';
+import { CommandError } from '../errors.ts';
 import { exampleModel } from '../files.ts';
 import { goldenAnswer } from './golden-answer.ts';
 import { filesOf, type Template, type TemplateContext } from './templates.ts';
 
 /** What to make. */
-export interface ProjectOptions {
+export interface ProjectOptions extends OpenOptions {
   readonly directory: string;
   readonly template: Template;
-  /** Directory of a SavedModel. Default: a tiny one that computes `x / 2 + 3`. */
+  /** A source of models, as `package` takes them. Default: a tiny one that computes `x / 2 + 3`. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
@@ -29,28 +35,37 @@ export interface MadeProject {
 export async function makeProject(options: ProjectOptions): Promise<MadeProject> {
   const directory = resolve(options.directory);
   await requireEmpty(directory);
-  const source = options.model === undefined ? exampleModel() : resolve(options.model);
-  await inspectModel(source);
-  const sample = await sampleOfModel(source);
-  if (!sample) {
-    throw new CommandError(
-      'NO_SAMPLE',
-      `no request can be made up for ${source}. sagemaker-tfs inspect shows what the model takes.`,
-    );
-  }
-  const path = `samples/sample.${ENDINGS[sample.contentType] ?? 'bin'}`;
+  const { sample, path } = await copySource(options, directory);
   const context: TemplateContext = {
     template: options.template,
     name: nameOf(directory),
     sample: path,
     contentType: sample.contentType,
   };
-  await copyModel(source, join(directory, 'model'));
   const files = { ...filesOf(context), [path]: sample.body };
   for (const [name, text] of Object.entries(files)) await write(join(directory, name), text);
   const golden = await goldenAnswer(directory, sample, options.signal);
   await write(join(directory, 'goldens/sample.json'), `${JSON.stringify(golden, null, 2)}\n`);
   return { directory, files: [...Object.keys(files), 'goldens/sample.json', 'model/'].sort() };
+}
+
+/** Copies the models to `model/`, and makes up a request. @throws CommandError NO_SAMPLE */
+function copySource(
+  { model, signal, onStep }: ProjectOptions,
+  directory: string,
+): Promise<{ sample: SampleRequest; path: string }> {
+  const source = model ?? exampleModel();
+  return withSource(source, { signal, onStep }, async (opened) => {
+    const sample = await sampleOfModel(opened.directory);
+    if (!sample) {
+      throw new CommandError(
+        'NO_SAMPLE',
+        `no request can be made up for ${source}. sagemaker-tfs inspect shows what the model takes.`,
+      );
+    }
+    await copyModels(opened.models, join(directory, 'model'));
+    return { sample, path: `samples/sample.${ENDINGS[sample.contentType] ?? 'bin'}` };
+  });
 }
 
 /** Of made-up samples, by media type. */
@@ -60,24 +75,33 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'application/x-tfrecord': 'tfrecord',
 };
 
+/** Names in a message, at most. */
+const MOST_NAMED = 3;
+
 /** @throws CommandError OUTPUT_EXISTS; a repository that was only begun counts as empty */
 async function requireEmpty(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => []);
   const found = names.filter((name) => name !== '.git');
   if (found.length === 0) return;
+  // Hidden files last: the others are those that people know.
+  const isHidden = (name: string) => Number(name.startsWith('.'));
+  const known = found.sort((a, b) => isHidden(a) - isHidden(b) || (a < b ? -1 : 1));
+  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : '';
   throw new CommandError(
     'OUTPUT_EXISTS',
-    `${directory} holds ${found.slice(0, 3).join(', ')}. Give an empty or a new directory.`,
+    `${directory} holds ${known.slice(0, MOST_NAMED).join(', ')}${more}. Give an empty or a new directory.`,
   );
 }
 
-/** Below a version, as TensorFlow Serving wants it. */
-async function copyModel(source: string, target: string): Promise<void> {
-  const names = await readdir(source).catch(() => {
-    throw usageError(`--model ${source} is not a directory.`);
-  });
-  const isVersion = names.some((name) => name.startsWith('saved_model.pb'));
-  await cp(source, isVersion ? join(target, '1') : target, { recursive: true });
+/** Below versions, as TensorFlow Serving wants them. What lies beside them in the source is not the model's. */
+async function copyModels(models: readonly ModelSource[], target: string): Promise<void> {
+  for (const { name, versions } of models) {
+    const folder = models.length === 1 ? target : join(target, name);
+    for (const { version, directory } of versions) {
+      // A link would lead nowhere from the project.
+      await cp(directory, join(folder, version), { recursive: true, dereference: true });
+    }
+  }
 }
 
 async function write(file: string, text: string | Uint8Array): Promise<void> {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '@sagemaker-tfs/libtensorflow/is-running';
-import { fetchFromS3, isS3Uri, layOut } from '@sagemaker-tfs/model-packaging';
+import { fetchFromS3, isS3Uri, layOut, type OpenOptions } from '@sagemaker-tfs/model-packaging';
 
 /** A laid-out model. */
 export interface ModelRoot {
@@ -24,7 +24,7 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 export async function prepareModelRoot(
   source: string,
   handler?: string,
-  signal?: AbortSignal,
+  { signal, onStep }: OpenOptions = {},
 ): Promise<ModelRoot> {
   await removeAbandoned();
   const work = await mkdtemp(join(tmpdir(), ownPrefix()));
@@ -34,10 +34,12 @@ export async function prepareModelRoot(
   try {
     if (isArchive) {
       // With the handler that it holds.
-      const archive = isS3Uri(source) ? await fetchFromS3(source, work, { signal }) : source;
+      const archive = isS3Uri(source)
+        ? await fetchFromS3(source, work, { signal, onStep })
+        : source;
       await layOut(archive, directory);
     } else {
-      await layOut({ source, ...(handler && { handler }), ...(signal && { signal }) }, directory);
+      await layOut({ source, signal, onStep, ...(handler && { handler }) }, directory);
     }
   } catch (error) {
     await cleanUp();

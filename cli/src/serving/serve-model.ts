@@ -35,7 +35,7 @@ export interface ServedModel {
  */
 export async function serveModel(options: ServeModelOptions): Promise<ServedModel> {
   const { source, handler, port, backend, environment, signal } = options;
-  const root = await prepareModelRoot(source, handler, signal);
+  const root = await prepareModelRoot(source, handler, { signal });
   try {
     const runtime = await startRuntime({
       modelDirectory: root.directory,

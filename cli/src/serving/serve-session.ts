@@ -1,4 +1,6 @@
 /** What `serve` keeps running: the runtime, the page before it, and how both are replaced by newer ones. */
+
+import type { OpenOptions } from '@sagemaker-tfs/model-packaging';
 import type { Exchange } from '../playground/exchange.ts';
 import type { Behind, Front } from '../playground/front.ts';
 import { type ModelRoot, prepareModelRoot } from './model-root.ts';
@@ -18,6 +20,8 @@ export interface SessionOptions {
   readonly log: RuntimeOptions['log'];
   readonly signal: AbortSignal;
   readonly onExchange?: (exchange: Exchange) => void;
+  /** Called when something begins that may take minutes, such as a conversion. */
+  readonly onStep?: OpenOptions['onStep'];
 }
 
 /** A model that is being served. */
@@ -110,8 +114,8 @@ async function listen(options: SessionOptions, behind: () => Behind): Promise<Fr
 }
 
 async function startServing(options: SessionOptions): Promise<Serving> {
-  const { source, handler, signal, playground } = options;
-  const root = await prepareModelRoot(source, handler, signal);
+  const { source, handler, signal, onStep, playground } = options;
+  const root = await prepareModelRoot(source, handler, { signal, onStep });
   try {
     const runtime = await startRuntime({
       modelDirectory: root.directory,

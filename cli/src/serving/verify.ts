@@ -1,5 +1,4 @@
 /** Verification of an archive with the real runtime behind it. */
-import { join } from 'node:path';
 import {
   type RuntimeAnswer,
   type SampleRequest,
@@ -8,7 +7,7 @@ import {
   verifyArchive,
 } from '@sagemaker-tfs/model-packaging';
 import { CommandError } from '../errors.ts';
-import { startRuntime } from './runtime-process.ts';
+import { type RuntimeOptions, startRuntime } from './runtime-process.ts';
 
 /** Loads and runs every signature, then sends the samples (or made-up ones) through runtime and handler. */
 export async function verifyWithRuntime(
@@ -21,7 +20,8 @@ export async function verifyWithRuntime(
   const report = await verifyArchive(archive, {
     name,
     ...(samples && { samples }),
-    runThroughRuntime: (directory, requests) => runThroughRuntime(directory, requests, signal),
+    runThroughRuntime: (directory, requests, log) =>
+      runThroughRuntime({ modelDirectory: directory, log, ...(signal && { signal }) }, requests),
   });
   signal?.throwIfAborted();
   requireTried(report);
@@ -42,19 +42,14 @@ function requireTried({ archive, versions, requests }: VerifyReport): void {
 }
 
 async function runThroughRuntime(
-  directory: string,
+  options: RuntimeOptions,
   requests: readonly SampleRequest[],
-  signal: AbortSignal | undefined,
 ): Promise<RuntimeAnswer[]> {
-  const runtime = await startRuntime({
-    modelDirectory: directory,
-    log: join(directory, '..', 'runtime.log'),
-    ...(signal && { signal }),
-  });
+  const runtime = await startRuntime(options);
   const answers: RuntimeAnswer[] = [];
   try {
     for (const request of requests) {
-      answers.push(await send(runtime.url, request, signal));
+      answers.push(await send(runtime.url, request, options.signal));
     }
   } finally {
     await runtime.stop();

@@ -10,7 +10,8 @@ import { fitted, styleOf } from './style.ts';
 import { watchSources } from './watch-sources.ts';
 
 /** What to serve, and whether to load the handler again when its sources change. */
-export interface TerminalOptions extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange'> {
+export interface TerminalOptions
+  extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange' | 'onStep'> {
   readonly watch: boolean;
 }
 
@@ -24,11 +25,14 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
   const log = quietLog(style, write);
   const stop = new AbortController();
   onInterrupt(() => stop.abort());
-  process.stdout.write(style.quiet('Starting TensorFlow ...'));
+  const say = (what: string) =>
+    process.stdout.write(`\r\x1b[K${style.quiet(fitted(`${what} ...`, style.width))}`);
+  say('Starting TensorFlow');
   const session = await startSession({
     ...options,
     log: log.take,
     signal: stop.signal,
+    onStep: say,
     onExchange: (exchange) => {
       const isSilent = exchange.path === SILENT && exchange.status === 200;
       if (!isSilent) write(exchangeLine(exchange, style));

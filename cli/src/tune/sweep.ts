@@ -1,5 +1,6 @@
 /** Goes through the settings, one after another, and measures each. */
 import type { Target } from '@sagemaker-tfs/client';
+import { sayStep } from '../output/progress.ts';
 import { prepareModelRoot } from '../serving/model-root.ts';
 import { startRuntime } from '../serving/runtime-process.ts';
 import { measure, type Samples } from './load.ts';
@@ -49,7 +50,7 @@ export async function sweepModel(
   servers: readonly ServerSettings[],
   sweep: Sweep,
 ): Promise<Point[]> {
-  const root = await prepareModelRoot(model.source, model.handler);
+  const root = await prepareModelRoot(model.source, model.handler, { onStep: sayStep });
   const points: Point[] = [];
   try {
     for (const server of servers) {

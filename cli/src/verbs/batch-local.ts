@@ -10,7 +10,7 @@ import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult, printStyled, printText, table } from '../output/print.ts';
-import { progress } from '../output/progress.ts';
+import { progress, sayStep } from '../output/progress.ts';
 import { wholeNumber } from './options.ts';
 
 interface BatchLocalOptions {
@@ -192,7 +192,10 @@ async function withRuntime<T>(
   const { prepareModelRoot } = await import('../serving/model-root.ts');
   const { startRuntime } = await import('../serving/runtime-process.ts');
   const { modelDigest } = await import('@sagemaker-tfs/batch');
-  const root = await prepareModelRoot(options.model as string, options.handler);
+  const root = await prepareModelRoot(options.model as string, options.handler, {
+    signal: abort.signal,
+    onStep: sayStep,
+  });
   try {
     const model = await modelDigest(root.directory);
     const runtime = await startRuntime({

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
-import { progress } from '../output/progress.ts';
+import { progress, sayStep } from '../output/progress.ts';
 
 /** Options that go to the worker as they are. */
 const PASSED = [
@@ -67,7 +67,10 @@ async function batchWorker(options: WorkerVerbOptions): Promise<void> {
   const { rateMeter } = await import('../batch/rate.ts');
   const abort = new AbortController();
   onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
-  const root = await prepareModelRoot(options.model, options.handler, abort.signal);
+  const root = await prepareModelRoot(options.model, options.handler, {
+    signal: abort.signal,
+    onStep: sayStep,
+  });
   const bar = progress('inputs', 0);
   const rate = rateMeter();
   try {

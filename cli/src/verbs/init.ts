@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { comesFromTarballs, installCommand, TEMPLATES, type Template } from '../init/templates.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
+import { sayStep } from '../output/progress.ts';
 
 interface InitOptions {
   readonly model?: string;
@@ -19,7 +20,10 @@ export function addInit(program: Command): void {
       'make a project of your own: model, handler, sample, tests, CI and what is deployed',
     )
     .argument('[directory]', 'a new or empty directory', '.')
-    .option('--model <directory>', 'your SavedModel (default: a tiny example)')
+    .option(
+      '--model <source>',
+      'your model: a directory, .tar.gz, .zip, .keras, .h5 or s3:// URI (default: a tiny example)',
+    )
     .addOption(
       new Option('--template <kind>', 'what the project deploys; handler: only model and handler')
         .choices(TEMPLATES)
@@ -33,7 +37,13 @@ async function init(directory: string, options: InitOptions): Promise<void> {
   const { makeProject } = await import('../init/make-project.ts');
   const { template, model } = options;
   const signal = interruptSignal();
-  const made = await makeProject({ directory, template, signal, ...(model && { model }) });
+  const made = await makeProject({
+    directory,
+    template,
+    signal,
+    onStep: sayStep,
+    ...(model !== undefined && { model }),
+  });
   const path = relative('', made.directory);
   printResult(options.json, made, () =>
     [

@@ -1,8 +1,11 @@
 import { extname } from 'node:path';
+import type { OpenOptions } from '@sagemaker-tfs/model-packaging';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { Command } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
+import { interruptSignal } from '../interrupt.ts';
 import { printResult, printStyled } from '../output/print.ts';
+import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { fitted, type Style } from '../terminal/style.ts';
 
@@ -33,10 +36,11 @@ export function addInspect(program: Command): void {
 
 async function inspect(source: string, options: InspectOptions): Promise<void> {
   const { inspectModel, renderInspect } = await import('@sagemaker-tfs/model-packaging');
-  const report = await inspectModel(source);
+  const opened = { signal: interruptSignal(), onStep: sayStep };
+  const report = await inspectModel(source, opened);
   const { json, examples = false, variables = false, ops = false, writeSample } = options;
   const sections = { examples, variables, ops };
-  const written = writeSample ? await sampleTo(writeSample, source) : undefined;
+  const written = writeSample ? await sampleTo(writeSample, source, opened) : undefined;
   const isBrief = process.stdout.isTTY && !json && !Object.values(sections).some(Boolean);
   if (isBrief) printStyled((style) => brief(renderInspect(report), style));
   else printResult(json, report, () => renderInspect(report, sections));
@@ -55,11 +59,11 @@ function brief(text: string, style: Style): string[] {
  * @returns how to send it
  * @throws CommandError NO_SAMPLE, OUTPUT_FAILED; USAGE for an ending that the model's requests do not come in
  */
-async function sampleTo(file: string, source: string): Promise<string> {
+async function sampleTo(file: string, source: string, opened: OpenOptions): Promise<string> {
   const { writeFile } = await import('node:fs/promises');
   const { sampleForms } = await import('@sagemaker-tfs/model-packaging');
   const { DEFAULT_SIGNATURE } = await import('@sagemaker-tfs/tensors');
-  const forms = await sampleForms(source);
+  const forms = await sampleForms(source, opened);
   if (forms.size === 0) {
     throw new CommandError(
       'NO_SAMPLE',

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import type {
   ContentOptions,
+  LayOutResult,
+  PackageOptions,
+  PackageResult,
   PackagingProgress,
   SampleSource,
   VerifyReport,
@@ -9,7 +12,7 @@ import { type Command, Option } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult, printStyled } from '../output/print.ts';
-import { type Progress, progress } from '../output/progress.ts';
+import { lateProgress, type Progress, sayStep } from '../output/progress.ts';
 import { jsonValue, keyValue, list, wholeNumber } from './options.ts';
 
 interface PackageVerbOptions {
@@ -60,7 +63,7 @@ export function addPackage(program: Command): void {
     .option('--warmup [samples...]', 'write warm-up requests, from samples or made up')
     .option(
       '--sample <file>',
-      'try the archive with this request body; or JSON with file, contentType, accept and customAttributes (repeatable)',
+      'try the result with this request body; or JSON with file, contentType, accept and customAttributes (repeatable)',
       list,
     )
     .addOption(new Option('--no-verify', 'do not run the packaged model'))
@@ -72,22 +75,28 @@ export function addPackage(program: Command): void {
 async function packageVerb(source: string | undefined, options: PackageVerbOptions): Promise<void> {
   requireOneTarget(options);
   refuseUnused(options);
-  const bar = progress('bytes', 0);
+  const bar = lateProgress('bytes');
   const content = contentOf(source, options, bar);
-  if (options.out) return archive(content, options.out, options, bar);
-  const { layOut, writeBakedImage } = await import('@sagemaker-tfs/model-packaging');
-  const { baseImage, bakedImage, uncompressed, exposeModelServer = false } = options;
-  const work = bakedImage
-    ? writeBakedImage({
-        ...content,
-        out: bakedImage,
-        baseImage: baseImage as string,
-        exposeModelServer,
-      })
-    : layOut(content, uncompressed as string);
-  const { directory, manifest } = await work.finally(() => bar.stop());
-  const result = { directory, fingerprint: manifest?.fingerprint };
-  printResult(options.json, result, () => `${directory}\nfingerprint  ${result.fingerprint}`);
+  const target = options.out ?? options.uncompressed ?? options.bakedImage ?? '';
+  const { sampleSources } = await import('../serving/sample-sources.ts');
+  const samples = sampleSources(options.sample);
+  let verification: VerifyReport | undefined;
+  const check = async (path: string) => {
+    bar.stop();
+    // What does not work must not be there to be deployed.
+    if (options.verify) verification = await verify(path, target, samples, content.signal);
+  };
+  try {
+    if (options.out) {
+      const packaged = await writeArchive({ ...content, out: options.out, check }, options.level);
+      return await printArchive(packaged, verification, options.json);
+    }
+    const { directory, manifest } = await writeDirectory({ ...content, check }, options);
+    const result = { directory, fingerprint: manifest?.fingerprint, verification };
+    await printDirectory(result, options.json);
+  } finally {
+    bar.stop();
+  }
 }
 
 function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageVerbOptions): void {
@@ -107,11 +116,6 @@ function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageV
 function refuseUnused({ out, verify, sample, level, ...options }: PackageVerbOptions): void {
   if (sample && !verify) {
     throw usageError('--sample is tried, and --no-verify tries nothing. Leave one out.');
-  }
-  if (sample && out === undefined) {
-    throw usageError(
-      '--sample is tried with an archive. Give --out, try it there, and lay the same model out then.',
-    );
   }
   if (level !== undefined && out === undefined) {
     throw usageError('--level is that of an archive. Give it with --out.');
@@ -140,6 +144,7 @@ function contentOf(
     ...(imageInput && { imageInput }),
     ...(warmup && { warmup }),
     signal: interruptSignal(),
+    onStep: sayStep,
     onProgress({ step, done, total }: PackagingProgress) {
       bar.total(total);
       bar.update(done, step);
@@ -147,46 +152,72 @@ function contentOf(
   };
 }
 
-async function archive(
-  content: ContentOptions,
-  out: string,
-  options: PackageVerbOptions,
-  bar: Progress,
-): Promise<void> {
-  const { formatBytes, packageModel, renderVerify } = await import(
-    '@sagemaker-tfs/model-packaging'
-  );
-  const { sampleSources } = await import('../serving/sample-sources.ts');
-  const { level } = options;
-  const samples = sampleSources(options.sample);
-  let verification: VerifyReport | undefined;
+async function writeArchive(
+  options: PackageOptions,
+  level: number | undefined,
+): Promise<Omit<PackageResult, 'manifest'>> {
+  const { packageModel } = await import('@sagemaker-tfs/model-packaging');
   const { manifest: _, ...packaged } = await packageModel({
-    ...content,
-    out,
+    ...options,
     ...(level !== undefined && { level }),
-    async check(path) {
-      bar.stop();
-      // What does not work must not be there to be deployed.
-      if (options.verify) verification = await verify(path, out, samples, content.signal);
-    },
-  }).finally(() => bar.stop());
-  const result = { ...packaged, verification };
-  if (process.stdout.isTTY && !options.json) {
+  });
+  return packaged;
+}
+
+async function printArchive(
+  packaged: Omit<PackageResult, 'manifest'>,
+  verification: VerifyReport | undefined,
+  json: true | undefined,
+): Promise<void> {
+  if (process.stdout.isTTY && !json) {
     const { packageLines } = await import('../terminal/package-lines.ts');
     printStyled((style) => packageLines(packaged, verification, style));
     return;
   }
-  printResult(options.json, result, () =>
+  const { formatBytes } = await import('@sagemaker-tfs/model-packaging');
+  const tried = await triedText(verification);
+  printResult(json, { ...packaged, verification }, () =>
     [
-      `${result.path}: ${formatBytes(result.bytes)}${result.unchanged ? ', unchanged' : ''}`,
-      `sha256       ${result.sha256}`,
-      `fingerprint  ${result.fingerprint}`,
-      verification ? renderVerify(verification) : 'not verified',
+      `${packaged.path}: ${formatBytes(packaged.bytes)}${packaged.unchanged ? ', unchanged' : ''}`,
+      `sha256       ${packaged.sha256}`,
+      `fingerprint  ${packaged.fingerprint}`,
+      tried,
     ].join('\n'),
   );
 }
 
-/** The TensorFlow library is fetched where it is not here, as `serve` does. */
+async function writeDirectory(
+  content: ContentOptions & { readonly check: (path: string) => Promise<void> },
+  { uncompressed, bakedImage, baseImage, exposeModelServer }: PackageVerbOptions,
+): Promise<LayOutResult> {
+  const { layOut, writeBakedImage } = await import('@sagemaker-tfs/model-packaging');
+  if (bakedImage === undefined) return layOut(content, uncompressed as string, content);
+  return writeBakedImage({
+    ...content,
+    out: bakedImage,
+    baseImage: baseImage as string,
+    exposeModelServer: exposeModelServer === true,
+  });
+}
+
+interface WrittenDirectory {
+  readonly directory: string;
+  readonly fingerprint: string | undefined;
+  readonly verification: VerifyReport | undefined;
+}
+
+async function printDirectory(result: WrittenDirectory, json: true | undefined): Promise<void> {
+  const { directory, fingerprint, verification } = result;
+  const tried = await triedText(verification);
+  printResult(json, result, () => [directory, `fingerprint  ${fingerprint}`, tried].join('\n'));
+}
+
+async function triedText(verification: VerifyReport | undefined): Promise<string> {
+  const { renderVerify } = await import('@sagemaker-tfs/model-packaging');
+  return verification ? renderVerify(verification) : 'not verified';
+}
+
+/** The TensorFlow library is fetched if it is not here, as `serve` does. */
 async function verify(
   path: string,
   out: string,
@@ -194,7 +225,8 @@ async function verify(
   signal: AbortSignal | undefined,
 ): Promise<VerifyReport> {
   const { verifyWithRuntime } = await import('../serving/verify.ts');
-  await libraryFor('verifying the archive', 'Leave it out with --no-verify.', signal);
+  await libraryFor('trying the model out', 'Leave it out with --no-verify.', signal);
+  sayStep('loading the model with TensorFlow, and trying it out');
   return verifyWithRuntime(path, samples, {
     name: resolve(out),
     ...(signal && { signal }),

@@ -73,7 +73,12 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   }
   const signal = interruptSignal();
   try {
-    const session = await startSession({ ...common, log: 'inherit', signal });
+    const session = await startSession({
+      ...common,
+      log: 'inherit',
+      signal,
+      onStep: (what) => writeLogLine('info', what),
+    });
     reportServing(session, options.playground);
     const { trySignatures } = await import('../serving/try-signatures.ts');
     trySignatures(session.directory(), session.runtime().url, signal).then(

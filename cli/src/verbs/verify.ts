@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
+import { sayStep } from '../output/progress.ts';
 import { list } from './options.ts';
 
 interface VerifyVerbOptions {
@@ -15,7 +16,7 @@ export function addVerify(program: Command): void {
     .description(
       'load a model.tar.gz with real TensorFlow and send samples through the real runtime',
     )
-    .argument('<archive>', 'model.tar.gz')
+    .argument('<archive>', 'model.tar.gz, or the folder that package --uncompressed wrote')
     .option(
       '--sample <file>',
       'a request body as clients send it; or JSON with file, contentType, accept and customAttributes (repeatable; default: made up)',
@@ -33,6 +34,7 @@ async function verify(archive: string, options: VerifyVerbOptions): Promise<void
   const samples = sampleSources(options.sample);
   const signal = interruptSignal();
   await libraryHere(signal);
+  sayStep('loading the model with TensorFlow, and trying it out');
   const report = await verifyWithRuntime(archive, samples, { signal });
   printResult(options.json, report, () => renderVerify(report));
 }

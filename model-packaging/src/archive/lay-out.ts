@@ -13,6 +13,7 @@ import { type ContentOptions, planContent } from '../plan/content.ts';
 import { hashFile, type PlannedFile } from '../plan/files.ts';
 import { extractArchive } from '../source/extract.ts';
 import { outputFailed, requireOutsideModel } from './output.ts';
+import { type CheckOptions, passed } from './passed.ts';
 
 /** What lies in a laid-out directory. */
 export interface LayOutResult {
@@ -24,12 +25,13 @@ export interface LayOutResult {
 
 /**
  * Unpacks an archive (`model.tar.gz`), or lays out what an archive of these options would hold, into
- * `directory`. The directory must be missing or empty and appears only when it is complete.
+ * `directory`. The directory must be missing or empty and appears only when it is complete and passed the check.
  * @throws PackagingError UNSAFE_PATH, CORRUPT_FILE, OUTPUT_FAILED and those of packaging
  */
 export async function layOut(
   archiveOrOptions: string | ContentOptions,
   directory: string,
+  options: CheckOptions = {},
 ): Promise<LayOutResult> {
   const target = resolve(directory);
   await requireEmpty(target);
@@ -46,6 +48,7 @@ export async function layOut(
       });
     }
     const manifest = await readManifest(temporary);
+    await passed(options, temporary);
     await rm(target, { recursive: true, force: true }).catch(outputFailed(target));
     await rename(temporary, target).catch(outputFailed(target));
     return { directory: target, manifest };

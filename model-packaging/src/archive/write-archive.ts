@@ -1,25 +1,21 @@
 /** Writes a plan as `model.tar.gz`: complete under its name, or not at all. */
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { throwIfAborted } from '../errors.ts';
 import type { PlannedFile } from '../plan/files.ts';
 import { makeParent, outputFailed } from './output.ts';
 import { gzipMembers } from './parallel-gzip.ts';
+import { type CheckOptions, passed } from './passed.ts';
 import { sealBytes } from './seal.ts';
 import { CHUNK_SIZE, tarChunks } from './tar-chunks.ts';
 
 /** What {@link writeArchive} needs. */
-export interface WriteOptions {
+export interface WriteOptions extends CheckOptions {
   /** gzip level, 0-9. */
   readonly level: number;
   /** Digest of the inputs, for the seal. */
   readonly key: string;
   /** Bytes of tar that went through the compressor since the last call. */
   readonly onBytes: (bytes: number) => void;
-  readonly signal?: AbortSignal | undefined;
-  /** Where it rejects, the archive does not appear. */
-  readonly check?: ((archive: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -47,24 +43,6 @@ export async function writeArchive(
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
-  }
-}
-
-/** Waits for the check, but not after an interruption. */
-async function passed({ check, signal }: WriteOptions, archive: string): Promise<void> {
-  if (!check) return;
-  const stop = new AbortController();
-  const aborted = signal
-    ? once(signal, 'abort', { signal: stop.signal }).then(
-        () => throwIfAborted(signal),
-        () => {},
-      )
-    : new Promise<never>(() => {});
-  try {
-    throwIfAborted(signal);
-    await Promise.race([check(archive), aborted]);
-  } finally {
-    stop.abort();
   }
 }
 

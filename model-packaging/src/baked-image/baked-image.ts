@@ -19,6 +19,8 @@ export interface BakedImageOptions extends ContentOptions {
    * private networks only. Default: false.
    */
   readonly exposeModelServer?: boolean;
+  /** Called with the path of the laid-out model. Where it rejects, nothing appears. */
+  readonly check?: (model: string) => Promise<void>;
 }
 
 /** A build context. */
@@ -49,7 +51,7 @@ export async function writeBakedImage(options: BakedImageOptions): Promise<Baked
   const temporary = `${directory}.${randomBytes(4).toString('hex')}.partial`;
   try {
     await mkdir(temporary, { recursive: true }).catch(outputFailed(directory));
-    const { manifest } = await layOut(options, join(temporary, 'model'));
+    const { manifest } = await layOut(options, join(temporary, 'model'), options);
     const dockerfile = dockerfileText(baseImage, exposeModelServer);
     await writeFile(join(temporary, 'Dockerfile'), dockerfile).catch(outputFailed(directory));
     await rm(directory, { recursive: true, force: true });

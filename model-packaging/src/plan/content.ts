@@ -5,6 +5,7 @@ import { bundleHandler, HANDLER_FILE } from '../handler/bundle.ts';
 import { findHandler } from '../handler/find-handler.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { type ModelOption, modelsIn, namedModel, requireDistinct } from '../source/model-source.ts';
+import type { OpenOptions } from '../source/open-options.ts';
 import { openSource } from '../source/open-source.ts';
 import { type Workspace, withWorkspace } from '../source/workspace.ts';
 import { wrapImageInput } from '../source/wrap-image-input.ts';
@@ -24,7 +25,7 @@ export interface PackagingProgress {
 }
 
 /** What goes into an archive or a layout. */
-export interface ContentOptions {
+export interface ContentOptions extends OpenOptions {
   /**
    * One or several models, instead of `models`: a directory, a `.tar.gz`, `.tar` or `.zip`, a `.keras` or
    * `.h5` file, or an `s3://` URI of any of these.
@@ -49,8 +50,6 @@ export interface ContentOptions {
    */
   readonly warmup?: WarmupOption;
   readonly onProgress?: (progress: PackagingProgress) => void;
-  /** Stops the work; nothing is left behind. */
-  readonly signal?: AbortSignal;
 }
 
 /** Makes the plan and passes it to `use`; removes unpacked sources afterwards. */

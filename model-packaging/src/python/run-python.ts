@@ -5,12 +5,13 @@ import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { aborted, PackagingError } from '../errors.ts';
+import type { OpenOptions } from '../source/open-options.ts';
 
 /** The scripts in `python/`. */
 export type PythonScript = 'convert_keras.py' | 'wrap_image_input.py';
 
 /** What a script works on. */
-export interface PythonWork {
+export interface PythonWork extends OpenOptions {
   /** For messages: `converting model.keras`. */
   readonly purpose: string;
   /** Path of the file or directory that it reads. */
@@ -19,7 +20,6 @@ export interface PythonWork {
   readonly output: string;
   /** A JSON argument. */
   readonly settings?: unknown;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** TensorFlow's image for machines without Python TensorFlow. */
@@ -31,6 +31,7 @@ const IMAGE = 'tensorflow/tensorflow:2.21.0';
  * @throws PackagingError PYTHON_TENSORFLOW, CONVERSION_FAILED, ABORTED
  */
 export async function runPython(script: PythonScript, work: PythonWork): Promise<void> {
+  work.onStep?.(`${work.purpose} with Python TensorFlow`);
   const path = scriptFile(script);
   const settings = JSON.stringify(work.settings ?? {});
   const probe = await run('python3', ['-c', 'import tensorflow'], work.signal);

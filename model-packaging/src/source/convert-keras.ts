@@ -9,12 +9,13 @@ import type { OpenOptions } from './open-options.ts';
 export async function convertKeras(
   file: string,
   directory: string,
-  { signal }: OpenOptions,
+  { signal, onStep }: OpenOptions,
 ): Promise<void> {
   await runPython('convert_keras.py', {
     purpose: `converting ${file}`,
     input: file,
     output: directory,
     signal,
+    onStep,
   });
 }

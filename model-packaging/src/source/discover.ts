@@ -5,6 +5,7 @@ import { PackagingError } from '../errors.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
 import { nameEach } from './name-each.ts';
 import { noModelBelow } from './near-misses.ts';
+import type { OpenedSource } from './opened-source.ts';
 import { isInside, listNames, resolveLink } from './walk.ts';
 
 /** One version of a model. */
@@ -32,23 +33,25 @@ const MAX_DEPTH = 16;
 const LINK_DEPTH = 2;
 
 /**
- * The models below `root`, which is called `rootName`. `root` may be a version directory (TF-Hub style: no number needed, the version
+ * The models in a source. It may be a version directory (TF-Hub style: no number needed, the version
  * is then 1), a directory of versions, or any depth of directories above such.
  * @throws PackagingError NOT_A_SAVED_MODEL, TEXT_FORMAT or BAD_VERSION, naming the path
  */
-export function discoverModels(root: string, rootName: string): ModelSource[] {
-  const absolute = resolve(root);
-  if (!isSavedModel(absolute)) return discoverBelow(absolute, rootName);
+export function discoverModels(source: OpenedSource): ModelSource[] {
+  const { name: rootName } = source;
+  const absolute = resolve(source.directory);
+  if (!isSavedModel(absolute)) return discoverBelow({ ...source, directory: absolute });
   const isVersion = VERSION.test(rootName);
   const version = isVersion ? parseVersion(absolute) : '1';
   const name = isVersion ? basename(dirname(absolute)) : rootName;
   return [{ name, versions: [{ version, directory: absolute }] }];
 }
 
-function discoverBelow(root: string, rootName: string): ModelSource[] {
+function discoverBelow(source: OpenedSource): ModelSource[] {
+  const { directory: root } = source;
   const savedModels = withoutLinked(findSavedModels(root, 0, realpathSync(root)));
   if (savedModels.length === 0) throw noModelBelow(root, MAX_DEPTH);
-  requireVersions(root, savedModels);
+  requireVersions(source, savedModels);
   const parents = new Map<string, VersionSource[]>();
   for (const directory of savedModels) {
     const parent = dirname(directory);
@@ -64,17 +67,18 @@ function discoverBelow(root: string, rootName: string): ModelSource[] {
     versions.push({ version, directory });
     parents.set(parent, versions);
   }
-  return nameModels(parents, root, rootName);
+  return nameModels(parents, source);
 }
 
 /** @throws PackagingError BAD_VERSION for several models side by side, none of them in a version directory */
-function requireVersions(root: string, savedModels: readonly string[]): void {
+function requireVersions(source: OpenedSource, savedModels: readonly string[]): void {
+  const { directory: root } = source;
   const isVersion = (path: string) => VERSION.test(basename(path));
   if (savedModels.length < 2 || savedModels.some(isVersion)) return;
   const names = savedModels.map((path) => `'${relative(root, path)}'`).join(', ');
   throw new PackagingError(
     'BAD_VERSION',
-    `${root} holds ${savedModels.length} SavedModels, but none in a version directory such as 1: ${names}. ${nameEach(root, savedModels)}`,
+    `${root} holds ${savedModels.length} SavedModels, but none in a version directory such as 1: ${names}. ${nameEach(source, savedModels)}`,
   );
 }
 
@@ -92,11 +96,10 @@ function withoutLinked(savedModels: readonly string[]): string[] {
 
 function nameModels(
   parents: ReadonlyMap<string, VersionSource[]>,
-  root: string,
-  rootName: string,
+  source: OpenedSource,
 ): ModelSource[] {
   const models = [...parents].map(([parent, versions]) => ({
-    name: parent === root ? rootName : basename(parent),
+    name: parent === source.directory ? source.name : basename(parent),
     parent,
     versions: versions.sort((a, b) => (BigInt(a.version) < BigInt(b.version) ? -1 : 1)),
   }));
@@ -106,7 +109,7 @@ function nameModels(
     throw new PackagingError(
       'BAD_OPTION',
       `${twin.parent}: another model is named '${twin.name}' too. ${nameEach(
-        root,
+        source,
         models.map(({ parent: directory }) => directory),
       )}`,
     );

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { PackagingError } from '../errors.ts';
 import { discoverModels, type ModelSource, type VersionSource } from './discover.ts';
 import { nameEach } from './name-each.ts';
-import type { OpenedSource } from './open-source.ts';
+import type { OpenedSource } from './opened-source.ts';
 
 /** A model as the caller names it. */
 export interface ModelOption {
@@ -22,8 +22,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const DEFAULT_NAME = 'model';
 
 /** The models of a source under their own names. @throws PackagingError */
-export function modelsIn({ directory, name }: OpenedSource): ModelSource[] {
-  const models = discoverModels(directory, name);
+export function modelsIn(opened: OpenedSource): ModelSource[] {
+  const models = discoverModels(opened);
   const [only] = models;
   if (only && models.length === 1) {
     return [{ ...only, name: isName(only.name) ? only.name : DEFAULT_NAME }];
@@ -32,7 +32,7 @@ export function modelsIn({ directory, name }: OpenedSource): ModelSource[] {
   if (!unusable) return models;
   throw new PackagingError(
     'BAD_OPTION',
-    `${nameFault(unusable.name)} ${nameEach(directory, models.map(directoryOf))}`,
+    `${nameFault(unusable.name)} ${nameEach(opened, models.map(directoryOf))}`,
   );
 }
 
@@ -42,13 +42,13 @@ export function namedModel(
   opened: OpenedSource,
 ): ModelSource {
   requireName(name);
-  const found = discoverModels(opened.directory, opened.name);
+  const found = discoverModels(opened);
   const [model] = found;
   if (!model || found.length > 1) {
     const names = found.map((other) => other.name).join(', ');
     throw new PackagingError(
       'BAD_OPTION',
-      `${source} holds several models (${names}), but '${name}' names one. ${nameEach(opened.directory, found.map(directoryOf))}`,
+      `${source} holds several models (${names}), but '${name}' names one. ${nameEach(opened, found.map(directoryOf))}`,
     );
   }
   return { name, versions: versions ? pickVersions(model, versions, source) : model.versions };

@@ -1,20 +1,27 @@
 /** What to do with a source of several models that cannot be told apart by name. */
 import { relative } from 'node:path';
 import { shellWord } from '../render/shell-word.ts';
+import type { OpenedSource } from './opened-source.ts';
 
 /** Models that a message names at most. */
 const MAX_TOLD = 4;
 
 /**
- * The advice to name each model, as a command to copy.
- * @param directories of the models, below `root`
+ * The advice to name each model, as a command to copy. What is in an archive has to be unpacked first: no source names
+ * a part of an archive.
+ * @param directories of the models, below the source
  */
-export function nameEach(root: string, directories: readonly string[]): string {
-  const options = directories
-    .slice(0, MAX_TOLD)
-    .map((directory) => `--model ${shellWord(`${nameFor(root, directory)}=${directory}`)}`);
+export function nameEach(
+  { directory: root, isUnpacked }: OpenedSource,
+  directories: readonly string[],
+): string {
+  const options = directories.slice(0, MAX_TOLD).map((directory) => {
+    const source = isUnpacked ? relative(root, directory) || '.' : directory;
+    return `--model ${shellWord(`${nameFor(root, directory)}=${source}`)}`;
+  });
   const more = directories.length > MAX_TOLD ? ' ...' : '';
-  return `Give one of them, or name each: sagemaker-tfs package ${options.join(' ')}${more} --out model.tar.gz`;
+  const first = isUnpacked ? 'Unpack the archive, then give one of them' : 'Give one of them';
+  return `${first}, or name each: sagemaker-tfs package ${options.join(' ')}${more} --out model.tar.gz`;
 }
 
 /** A name that can be served, and differs where the paths differ. */

@@ -54,6 +54,24 @@ describe('archives', () => {
     expect(await open(archive)).toEqual(['words/3']);
   });
 
+  test('the command to name each of several models reads them once the archive is unpacked', async () => {
+    scratch.model('strings', 'in/words/a');
+    scratch.model('strings', 'in/words/b');
+    const archive = scratch.path('two.tar.gz');
+    execFileSync('tar', ['czf', archive, '-C', scratch.path('in'), 'words']);
+    const error = await withSource(archive, {}, async () => undefined).catch(String);
+    expect(error).toContain('Unpack the archive, then give one of them, or name each');
+    const named = [...String(error).matchAll(/--model (\S+)=(\S+)/g)];
+    expect(named.map(([, name, path]) => [name, path])).toEqual([
+      ['words-a', 'words/a'],
+      ['words-b', 'words/b'],
+    ]);
+    for (const [, , path = ''] of named)
+      expect(await open(scratch.path('in', path))).toHaveLength(1);
+    const unpacked = await withSource(scratch.path('in'), {}, async () => undefined).catch(String);
+    expect(unpacked).toContain(`--model words-a=${scratch.path('in/words/a')} `);
+  });
+
   test('a version directory at the root of an archive is version 1', async () => {
     scratch.model('strings', 'in');
     execFileSync('tar', ['czf', scratch.path('hub.tar.gz'), '-C', scratch.path('in'), '.']);

@@ -7,15 +7,9 @@ import { discoverModels, type ModelSource } from './discover.ts';
 import { extractArchive } from './extract.ts';
 import { extractZip } from './extract-zip.ts';
 import type { OpenOptions } from './open-options.ts';
+import type { OpenedSource } from './opened-source.ts';
 import { fetchFromS3, isS3Uri } from './s3.ts';
 import { type Workspace, withWorkspace } from './workspace.ts';
-
-/** A source as a directory. */
-export interface OpenedSource {
-  readonly directory: string;
-  /** What to call the directory: the source's own name, whatever folder it was unpacked to. */
-  readonly name: string;
-}
 
 const TAR = /\.(tar\.gz|tgz|tar)$/i;
 const ZIP = /\.zip$/i;
@@ -29,7 +23,7 @@ export async function withSource<T>(
 ): Promise<T> {
   return withWorkspace(async (workspace) => {
     const opened = await openSource(source, workspace, options);
-    return use({ ...opened, models: discoverModels(opened.directory, opened.name) });
+    return use({ ...opened, models: discoverModels(opened) });
   });
 }
 
@@ -84,7 +78,7 @@ async function openArchive(path: string, workspace: Workspace): Promise<OpenedSo
   await mkdir(directory);
   workspace.rename(directory, path);
   await (kind === TAR ? extractArchive : extractZip)(path, directory);
-  return { directory, name: stem };
+  return { directory, name: stem, isUnpacked: true };
 }
 
 /** A Keras file becomes version 1 of a model of its name. */

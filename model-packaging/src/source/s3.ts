@@ -24,12 +24,13 @@ export function isS3Uri(source: string): boolean {
 export async function fetchFromS3(
   uri: string,
   directory: string,
-  { signal }: OpenOptions,
+  { signal, onStep }: OpenOptions,
 ): Promise<string> {
   const [, bucket, key] = URI.exec(uri) ?? [];
   if (bucket === undefined || key === undefined) {
     throw new PackagingError('BAD_OPTION', `${uri} is not s3://BUCKET/KEY.`);
   }
+  onStep?.(`fetching ${uri}`);
   const { S3Client } = await import('@aws-sdk/client-s3');
   const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
   const client = new S3Client({ followRegionRedirects: true, forcePathStyle: Boolean(endpoint) });

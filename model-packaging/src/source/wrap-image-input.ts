@@ -49,6 +49,7 @@ export async function wrapImageInput(
         output,
         settings: { signature: signature.key, ...resolveSettings(declaration, signature) },
         signal: options.signal,
+        onStep: options.onStep,
       });
       wrappedVersions.push({ version, directory: output });
     }

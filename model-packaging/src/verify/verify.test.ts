@@ -1,11 +1,13 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeNpz, numericTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { layOut } from '../archive/lay-out.ts';
 import { type PackageOptions, packageModel } from '../package-model.ts';
 import { renderVerify } from '../render/verify-text.ts';
 import type { SampleRequest } from '../samples/sample-file.ts';
 import { useScratch, withCode } from '../testing/scratch.ts';
+import type { VerifyReport } from './report.ts';
 import { type RunThroughRuntime, type VerifyOptions, verifyArchive } from './verify.ts';
 
 const scratch = useScratch();
@@ -220,12 +222,27 @@ describe('through the runtime', () => {
         latencyMs: 1,
       }));
 
+  test('a laid-out model is verified as its archive is, and left as it was', async () => {
+    const archive = await pack(fixtureModel('strings').basePath);
+    const { directory } = await layOut(archive, scratch.path('laid'));
+    const files = readdirSync(directory, { recursive: true });
+    const tried = ({ versions, requests }: VerifyReport) => [
+      versions.map(({ signatures }) => signatures.map(({ outputs }) => outputs)),
+      requests.map(({ status }) => status),
+    ];
+    const runThroughRuntime = answer(200);
+    const laid = await verifyArchive(directory, { runThroughRuntime });
+    expect(tried(laid)).toEqual(tried(await verifyArchive(archive, { runThroughRuntime })));
+    expect(laid.requests).toHaveLength(1);
+    expect(readdirSync(directory, { recursive: true })).toEqual(files);
+  });
+
   test('the archive is laid out, and a picture is sent where the model takes pictures', async () => {
     const sent: SampleRequest[] = [];
-    const runThroughRuntime: RunThroughRuntime = async (directory, requests) => {
+    const runThroughRuntime: RunThroughRuntime = async (directory, requests, log) => {
       expect(readFileSync(join(directory, 'code/manifest.json'), 'utf8')).toContain('image_bytes');
       sent.push(...requests);
-      return answer(200)(directory, requests);
+      return answer(200)(directory, requests, log);
     };
     const { requests } = await verify('tiles', { runThroughRuntime });
     expect(sent.map(({ contentType }) => contentType)).toEqual(['application/x-image']);

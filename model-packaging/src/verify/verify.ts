@@ -1,7 +1,9 @@
 /** Tries a packaged archive out: what loads and answers here loads and answers on SageMaker. */
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
-import { layOut } from '../archive/lay-out.ts';
+import { type LayOutResult, layOut, readManifest } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
 import {
   readSample,
@@ -15,7 +17,7 @@ import { syntheticJson, syntheticRequest } from '../samples/synthetic-request.ts
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { modelsIn } from '../source/model-source.ts';
-import { withWorkspace } from '../source/workspace.ts';
+import { type Workspace, withWorkspace } from '../source/workspace.ts';
 import type { RequestVerification, VerifyReport, VersionVerification } from './report.ts';
 import { verifyVersion } from './verify-version.ts';
 
@@ -29,11 +31,12 @@ export interface RuntimeAnswer {
 
 /**
  * Starts the serving runtime on a laid-out model, sends the requests one after another, stops it. Rejects
- * where the runtime does not start.
+ * where the runtime does not start. Its log goes to the file `log`.
  */
 export type RunThroughRuntime = (
   directory: string,
   requests: readonly SampleRequest[],
+  log: string,
 ) => Promise<readonly RuntimeAnswer[]>;
 
 /** How to verify. */
@@ -51,8 +54,8 @@ export interface VerifyOptions {
 const DEFAULT_RUNS = 5;
 
 /**
- * Lays the archive out in a temporary folder, loads every version with TensorFlow (through
- * libtensorflow), runs every signature, then sends samples through the runtime and the handler.
+ * Lays the archive out in a temporary folder, or takes one that is laid out, loads every version with TensorFlow
+ * (through libtensorflow), runs every signature, then sends samples through the runtime and the handler.
  * @throws PackagingError VERIFY_FAILED with the first thing that does not work and what to do; BAD_SAMPLE
  */
 export async function verifyArchive(
@@ -60,11 +63,10 @@ export async function verifyArchive(
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   return withWorkspace(async (workspace) => {
-    const directory = await workspace.folder('model');
     const name = options.name ?? archive;
+    const { directory, manifest } = await laidOut(archive, workspace);
     workspace.rename(directory, name);
     workspace.rename(archive, name);
-    const { manifest } = await layOut(archive, directory);
     const models = modelsIn({ directory, name: manifest?.models[0]?.name ?? 'model' });
     const first = defaultModel(models, manifest);
     const newest = first.versions.at(-1)?.directory ?? directory;
@@ -92,6 +94,7 @@ export async function verifyArchive(
       }
     }
     const requests = await verifyRequests(directory, {
+      log: await workspace.folder('runtime.log'),
       manifest,
       newest,
       signatures,
@@ -100,6 +103,13 @@ export async function verifyArchive(
     });
     return { archive: name, versions, requests };
   });
+}
+
+async function laidOut(archive: string, workspace: Workspace): Promise<LayOutResult> {
+  const found = await stat(archive).catch(() => undefined);
+  if (!found?.isDirectory()) return layOut(archive, await workspace.folder('model'));
+  const directory = resolve(archive);
+  return { directory, manifest: await readManifest(directory) };
 }
 
 /** The manifest's first model is the default. */
@@ -112,6 +122,8 @@ function defaultModel(models: readonly ModelSource[], manifest: Manifest | undef
 }
 
 interface RequestContext {
+  /** File for the runtime's log. */
+  readonly log: string;
   readonly manifest: Manifest | undefined;
   /** Directory of the default model's newest version. */
   readonly newest: string;
@@ -122,13 +134,13 @@ interface RequestContext {
 
 async function verifyRequests(
   directory: string,
-  { manifest, newest, signatures, samples, options }: RequestContext,
+  { log, manifest, newest, signatures, samples, options }: RequestContext,
 ): Promise<RequestVerification[]> {
   if (!options.runThroughRuntime) return [];
   const given = samples.map(({ request }) => request);
   const requests = given.length > 0 ? given : madeUpRequests(newest, signatures, manifest);
   if (requests.length === 0) return [];
-  const answers = await options.runThroughRuntime(directory, requests);
+  const answers = await options.runThroughRuntime(directory, requests, log);
   const answered = requests.map((request, i) => {
     const answer = answers[i];
     if (!answer) {
