@@ -1,4 +1,4 @@
-/** Progress on stderr, unless `--quiet`: bars, and lines for what is not counted. */
+/** Progress on stderr, unless `--quiet`: bars, and a line for each long step without figures. */
 import { type Progress, showProgress } from '@sagemaker-tfs/libtensorflow/progress';
 import { printable } from './printable.ts';
 import { isQuiet } from './quiet.ts';
