@@ -1,6 +1,7 @@
 /** What TensorFlow Serving answers to requests at the edge of its API, the same over every transport. */
 import { join } from 'node:path';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { invoke } from './testing/invoke.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
@@ -32,16 +33,12 @@ async function ask(
   transport: (typeof TRANSPORTS)[number],
   attributes: string,
   body: string | Uint8Array,
-  contentType = 'application/json',
+  type?: string,
 ): Promise<Answer> {
-  const { url } = transport === 'in-process' ? inProcess : served;
-  const response = await fetch(`${url}/invocations`, {
-    method: 'POST',
+  const response = await invoke(transport === 'in-process' ? inProcess : served, {
     body,
-    headers: {
-      'Content-Type': contentType,
-      'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport},${attributes}`,
-    },
+    type,
+    attributes: `tfs-transport=${transport},${attributes}`,
   });
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }

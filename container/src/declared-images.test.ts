@@ -7,6 +7,7 @@ import { type ContentOptions, layOut, packageModel } from '@sagemaker-tfs/model-
 import sharp from 'sharp';
 import tileLabels from '../../examples/tiles/labels.json';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { invoke } from './testing/invoke.ts';
 import { type RuntimeProcess, startRuntimeProcess } from './testing/runtime-process.ts';
 
 const TILES = join(__dirname, '..', '..', 'examples', 'tiles');
@@ -63,18 +64,13 @@ async function predictions(
 ) {
   const answers = await Promise.all(
     ['grpc', 'rest'].map(async (transport) => {
-      const response = await fetch(`${runtime.url}/invocations`, {
-        method: 'POST',
-        body,
-        headers: {
-          'Content-Type': type,
-          'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport}`,
-        },
-      });
+      const attributes = `tfs-transport=${transport}`;
+      const response = await invoke(runtime, { body, type, attributes });
       const answer = (await response.json()) as { predictions: unknown[] };
       expect([response.status, answer]).toEqual([200, { predictions: expect.any(Array) }]);
-      const attributes = response.headers.get('X-Amzn-SageMaker-Custom-Attributes');
-      expect(attributes).toMatch(/tfs-fingerprint=[0-9a-f]{16}/);
+      expect(response.headers.get('X-Amzn-SageMaker-Custom-Attributes')).toMatch(
+        /tfs-fingerprint=[0-9a-f]{16}/,
+      );
       return answer.predictions;
     }),
   );

@@ -11,6 +11,7 @@ import {
   type Tensor,
 } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { invoke } from './testing/invoke.ts';
 import { isAlive, type RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
@@ -53,14 +54,10 @@ async function ask(
   body: Uint8Array | string,
   more = '',
 ): Promise<Answer> {
-  const { url } = transport === 'in-process' ? inProcess : served;
-  const response = await fetch(`${url}/invocations`, {
-    method: 'POST',
+  const response = await invoke(transport === 'in-process' ? inProcess : served, {
     body,
-    headers: {
-      'Content-Type': type,
-      'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport}${more}`,
-    },
+    type,
+    attributes: `tfs-transport=${transport}${more}`,
   });
   const text = await response.text();
   return { status: response.status, text, code: (JSON.parse(text) as { code?: string }).code };

@@ -15,6 +15,7 @@ import {
   Int64ListSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { type FixtureModel, fixtureModels, loadGoldens } from '../../test/fixtures/index.ts';
+import { invoke } from './testing/invoke.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
@@ -48,20 +49,17 @@ beforeAll(async () => {
   ]);
 });
 
+const runtimeOf = (transport: string) => (transport === 'in-process' ? inProcess : served);
+
 async function ask(
   transport: string,
   { name, version }: FixtureModel,
   body: string | Uint8Array,
   more = '',
 ) {
-  const { url } = transport === 'in-process' ? inProcess : served;
-  const response = await fetch(`${url}/invocations`, {
-    method: 'POST',
+  const response = await invoke(runtimeOf(transport), {
     body,
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport},tfs-model-name=${name},tfs-model-version=${version}${more}`,
-    },
+    attributes: `tfs-transport=${transport},tfs-model-name=${name},tfs-model-version=${version}${more}`,
   });
   return { status: response.status, text: await response.text() };
 }
@@ -165,15 +163,11 @@ test.each([
   const model = models.find(({ name }) => name === 'shapes') as FixtureModel;
   const output = signature === 'dynamic' ? 'transposed' : 'doubled';
   const asked = async (transport: string) => {
-    const { url } = transport === 'in-process' ? inProcess : served;
-    const response = await fetch(`${url}/invocations`, {
-      method: 'POST',
+    const response = await invoke(runtimeOf(transport), {
       body: Buffer.concat(encodeNpy(numericTensor('float32', shape, new Uint8Array(0)))),
-      headers: {
-        'Content-Type': 'application/x-npy',
-        Accept: 'application/x-npy',
-        'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport},tfs-model-name=shapes,tfs-model-version=${model.version},tfs-signature=${signature},tfs-outputs=${output}`,
-      },
+      type: 'application/x-npy',
+      accept: 'application/x-npy',
+      attributes: `tfs-transport=${transport},tfs-model-name=shapes,tfs-model-version=${model.version},tfs-signature=${signature},tfs-outputs=${output}`,
     });
     if (!response.ok) throw new Error(await response.text());
     return decodeNpy(new Uint8Array(await response.arrayBuffer())).shape;

@@ -15,6 +15,7 @@ import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
 import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
+import { invoke } from './testing/invoke.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 import { type HandedTensors, takenOver } from './threads/handed-tensors.ts';
@@ -134,21 +135,13 @@ describe('in the runtime', () => {
     runtime = await start({ copies: { half_plus_two: fixtureModel('half_plus_two').basePath } });
   });
 
-  function invoke(
-    transport: string,
-    contentType: string,
-    body: string | Uint8Array,
-  ): Promise<Response> {
-    return fetch(`${runtime.url}/invocations`, {
-      method: 'POST',
+  const ask = (transport: string, type: string, body: string | Uint8Array) =>
+    invoke(runtime, {
       body,
-      headers: {
-        'Content-Type': contentType,
-        Accept: 'application/x-npy',
-        'X-Amzn-SageMaker-Custom-Attributes': `tfs-transport=${transport}`,
-      },
+      type,
+      accept: 'application/x-npy',
+      attributes: `tfs-transport=${transport}`,
     });
-  }
 
   test.each([
     ['grpc', 'application/json', `{"instances": [${numbers.join(', ')}]}`],
@@ -156,7 +149,7 @@ describe('in the runtime', () => {
     ['grpc', 'text/csv', numbers.join('\n')],
     ['rest', 'text/csv', numbers.join('\n')],
   ])('a body of more than a megabyte, over %s, as %s', async (transport, contentType, body) => {
-    const response = await invoke(transport, contentType, body);
+    const response = await ask(transport, contentType, body);
     expect(response.status).toBe(200);
     const outputs = toNumbers(decodeNpy(Buffer.from(await response.arrayBuffer())) as never);
     expect(outputs).toHaveLength(count);
@@ -170,7 +163,7 @@ describe('in the runtime', () => {
       const isNpz = contentType.endsWith('z');
       const body = isNpz ? zipSync({ 'x.npy': new Uint8Array(file) }) : file;
       const [response, ...pings] = await Promise.all([
-        invoke('grpc', contentType, body),
+        ask('grpc', contentType, body),
         ...Array.from({ length: 20 }, () => fetch(`${runtime.url}/ping`)),
       ]);
       expect(pings.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -182,7 +175,7 @@ describe('in the runtime', () => {
 
   test('an error in a large body names its place', async () => {
     const bad = `{"instances": [${numbers.join(', ')}, "text"]}`;
-    const response = await invoke('grpc', 'application/json', bad);
+    const response = await ask('grpc', 'application/json', bad);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       code: 'BAD_INPUT',

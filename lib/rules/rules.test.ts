@@ -21,6 +21,7 @@ const inZones = (...availabilityZones: string[]) => ({
 });
 const shift = (traffic: object, more: object = {}) =>
   endpoint({ instanceCount: 4, deployment: { traffic, ...more } });
+const TRAFFIC = 'models.m.endpoint.deployment.traffic';
 const target = { concurrentRequests: 4 };
 const night = { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', minInstances: 0 };
 const image = (region: string) => ({
@@ -206,7 +207,7 @@ const CASES: Readonly<
     broken: [
       [
         endpoint({ deployment: { traffic: { type: 'canary', percent: 50, waitSeconds: 60 } } }),
-        'models.m.endpoint.deployment.traffic',
+        TRAFFIC,
       ],
       [
         endpoint({
@@ -214,34 +215,22 @@ const CASES: Readonly<
           scaling: { maxInstances: 4, target },
           deployment: { traffic: { type: 'canary', percent: 50, waitSeconds: 60 } },
         }),
-        'models.m.endpoint.deployment.traffic',
+        TRAFFIC,
       ],
     ],
     kept: [shift({ type: 'canary', percent: 50, waitSeconds: 60 })],
   },
   'step-of-a-shift': {
     broken: [
-      [
-        shift({ type: 'linear', percent: 9, waitSeconds: 1 }),
-        'models.m.endpoint.deployment.traffic.percent',
-      ],
-      [
-        shift({ type: 'rolling', percent: 4, waitSeconds: 1 }),
-        'models.m.endpoint.deployment.traffic.percent',
-      ],
+      [shift({ type: 'linear', percent: 9, waitSeconds: 1 }), `${TRAFFIC}.percent`],
+      [shift({ type: 'rolling', percent: 4, waitSeconds: 1 }), `${TRAFFIC}.percent`],
     ],
     kept: [shift({ type: 'linear', percent: 10, waitSeconds: 1 })],
   },
   'time-of-a-deployment': {
     broken: [
-      [
-        shift({ type: 'linear', percent: 10, waitSeconds: 3600 }),
-        'models.m.endpoint.deployment.traffic',
-      ],
-      [
-        shift({ type: 'rolling', percent: 10, waitSeconds: 3000 }),
-        'models.m.endpoint.deployment.traffic',
-      ],
+      [shift({ type: 'linear', percent: 10, waitSeconds: 3600 }), TRAFFIC],
+      [shift({ type: 'rolling', percent: 10, waitSeconds: 3000 }), TRAFFIC],
     ],
     kept: [shift({ type: 'linear', percent: 10, waitSeconds: 3000 })],
   },

@@ -11,35 +11,42 @@ const BETWEEN = 40;
 /** Long enough for a model server to see what has changed: it looks ten times a second here. */
 const SEEN_MS = 600;
 
+/** Changes files several times, and waits for right answers after each. */
+async function eachTime({ tally }: Ground, times: number, change: () => Promise<void>) {
+  for (let time = 0; time < times; time++) {
+    await change();
+    tally.fault();
+    await tally.untilRight(BETWEEN);
+  }
+}
+
 /** The version directory is moved away, and comes back. */
 export const withdrawn: Fault = {
   name: 'the model directory is withdrawn, and put back',
   allowed: ['MODEL_NOT_FOUND'],
-  async happen({ tally, basePath, times }) {
-    const away = `${basePath}-away`;
-    for (let time = 0; time < times; time++) {
-      await rename(join(basePath, '1'), away);
+  happen(ground) {
+    const version = join(ground.basePath, '1');
+    const away = `${ground.basePath}-away`;
+    return eachTime(ground, ground.times, async () => {
+      await rename(version, away);
       await sleep(SEEN_MS);
-      await rename(away, join(basePath, '1'));
-      tally.fault();
-      await tally.untilRight(BETWEEN);
-    }
+      await rename(away, version);
+    });
   },
 };
 
 /** Another version appears that cannot be read, and goes again. */
 export const replaced: Fault = {
   name: 'a damaged version appears beside the model',
-  async happen({ tally, basePath, times }) {
-    const damaged = join(basePath, '2');
-    for (let time = 0; time < times; time++) {
+  async happen(ground) {
+    const damaged = join(ground.basePath, '2');
+    await eachTime(ground, ground.times, async () => {
+      await rm(damaged, { recursive: true, force: true });
       await mkdir(damaged);
       await writeFile(join(damaged, 'saved_model.pb'), 'no model');
       await sleep(SEEN_MS);
-      tally.fault();
-      await tally.untilRight(BETWEEN);
-      await rm(damaged, { recursive: true });
-    }
+    });
+    await rm(damaged, { recursive: true });
   },
 };
 
@@ -47,33 +54,31 @@ export const replaced: Fault = {
 export const rewritten: Fault = {
   name: 'the model directory is replaced by a new copy',
   allowed: ['MODEL_NOT_FOUND'],
-  async happen({ tally, basePath, times }) {
-    const copy = `${basePath}-copy`;
-    for (let time = 0; time < times; time++) {
-      await cp(join(basePath, '1'), copy, { recursive: true });
-      await rm(join(basePath, '1'), { recursive: true });
-      await rename(copy, join(basePath, '1'));
+  happen(ground) {
+    const version = join(ground.basePath, '1');
+    const copy = `${ground.basePath}-copy`;
+    return eachTime(ground, ground.times, async () => {
+      await cp(version, copy, { recursive: true });
+      await rm(version, { recursive: true });
+      await rename(copy, version);
       await sleep(SEEN_MS);
-      tally.fault();
-      await tally.untilRight(BETWEEN);
-    }
+    });
   },
 };
 
 /** Models of a multi-model endpoint come and go beside the one that is asked. */
 export const loadedAndUnloaded: Fault = {
   name: 'other models are loaded and unloaded',
-  async happen({ served, tally, basePath, times }) {
-    for (let time = 0; time < 3 * times; time++) {
+  happen(ground) {
+    const { served, tally, basePath, times } = ground;
+    return eachTime(ground, 3 * times, async () => {
       const body = JSON.stringify({ model_name: 'other', url: join(basePath, '..') });
       const loaded = await fetch(`${served.url}/models`, { method: 'POST', body });
       const unloaded = await fetch(`${served.url}/models/other`, { method: 'DELETE' });
       for (const { status } of [loaded, unloaded]) {
         tally.add(status === 200 ? 'right' : 'wrong', () => `a change of models: ${status}`);
       }
-      tally.fault();
-      await tally.untilRight(BETWEEN);
-    }
+    });
   },
 };
 

@@ -1,7 +1,7 @@
 /** Models in this process answer what they answer through the model server, for every fixture. */
 import { isNumeric, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import pino from 'pino';
-import { fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
+import { copiesOf, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelHost } from '../model-host/model-host.ts';
@@ -37,10 +37,7 @@ async function start(variables: Record<string, string>): Promise<Backend> {
 }
 
 beforeAll(async () => {
-  const copies = Object.fromEntries(
-    models.map(({ name, version, directory }) => [`${name}/${version}`, directory]),
-  );
-  const created = await createModelDir({ copies });
+  const created = await createModelDir({ copies: copiesOf(models) });
   remove = created.remove;
   const low = await freePorts(2);
   const common = {

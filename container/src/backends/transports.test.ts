@@ -2,7 +2,7 @@
 import type { DType, Tensor, TensorMap } from '@sagemaker-tfs/tensors';
 import pino from 'pino';
 import { firstDifference, withoutDenormals } from '../../../test/fixtures/compare.ts';
-import { fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
+import { copiesOf, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { readEnvironment } from '../environment.ts';
 import { type ModelServer, startModelServer } from '../model-server/start.ts';
@@ -34,10 +34,7 @@ let backends: Record<'grpc' | 'rest', Backend>;
 let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const copies = Object.fromEntries(
-    models.map(({ name, version, directory }) => [`${name}/${version}`, directory]),
-  );
-  const created = await createModelDir({ copies });
+  const created = await createModelDir({ copies: copiesOf(models) });
   remove = created.remove;
   const low = await freePorts(2);
   const { environment } = readEnvironment({

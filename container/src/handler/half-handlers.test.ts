@@ -1,5 +1,6 @@
 /** A handler with one half only: the built-in codecs do the other as without a handler. */
 import { fixtureModel } from '../../../test/fixtures/index.ts';
+import { invoke } from '../testing/invoke.ts';
 import type { RuntimeProcess } from '../testing/runtime-process.ts';
 import { useRuntimes } from '../testing/use-runtimes.ts';
 
@@ -27,19 +28,12 @@ const picture = Array.from({ length: 5 }, (_, y) =>
 );
 const ANY_SIZE = JSON.stringify({ signature_name: 'any_size', instances: [picture] });
 
-async function invoke(
-  { url }: RuntimeProcess,
+async function ask(
+  runtime: RuntimeProcess,
   attributes: string,
   body: string,
 ): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(`${url}/invocations`, {
-    method: 'POST',
-    body,
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Amzn-SageMaker-Custom-Attributes': attributes,
-    },
-  });
+  const response = await invoke(runtime, { attributes, body });
   return { status: response.status, body: await response.json() };
 }
 
@@ -59,24 +53,24 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND)
   });
 
   test('signature_name is that of the body, also in the context', async () => {
-    const answer = await invoke(output, 'tfs-model-name=images', ANY_SIZE);
+    const answer = await ask(output, 'tfs-model-name=images', ANY_SIZE);
     expect(answer).toMatchObject({ status: 200, body: { signature: 'any_size' } });
   });
 
   test('inputHandler alone: the answer is the one without a handler', async () => {
-    const wanted = await invoke(plain, 'tfs-model-name=images', ANY_SIZE);
+    const wanted = await ask(plain, 'tfs-model-name=images', ANY_SIZE);
     expect(wanted.status).toBe(200);
-    expect(await invoke(input, 'tfs-model-name=images', ANY_SIZE)).toEqual(wanted);
+    expect(await ask(input, 'tfs-model-name=images', ANY_SIZE)).toEqual(wanted);
   });
 
   test('classify and regress', async () => {
     const examples = '"examples": [{ "x": 1.0 }, { "x": 4.0 }]';
     const classify = `{"signature_name": "classify_x_to_y", ${examples}}`;
     const classified = 'tfs-method=classify,tfs-model-version=1';
-    expect((await invoke(plain, classified, classify)).body).toEqual({
+    expect((await ask(plain, classified, classify)).body).toEqual({
       results: [[['', 2.5]], [['', 4]]],
     });
-    expect(await invoke(output, classified, classify)).toEqual({
+    expect(await ask(output, classified, classify)).toEqual({
       status: 200,
       body: {
         signature: 'classify_x_to_y',
@@ -89,8 +83,8 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND)
     });
     const regress = `{"signature_name": "regress_x_to_y", ${examples}}`;
     const regressed = 'tfs-method=regress,tfs-model-version=1';
-    expect((await invoke(plain, regressed, regress)).body).toEqual({ results: [2.5, 4] });
-    expect(await invoke(output, regressed, regress)).toEqual({
+    expect((await ask(plain, regressed, regress)).body).toEqual({ results: [2.5, 4] });
+    expect(await ask(output, regressed, regress)).toEqual({
       status: 200,
       body: {
         signature: 'regress_x_to_y',
@@ -102,9 +96,9 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND)
 
   test('a signature that is not there is refused as without a handler', async () => {
     const body = JSON.stringify({ signature_name: 'nobody', instances: [1.0] });
-    const wanted = await invoke(plain, '', body);
+    const wanted = await ask(plain, '', body);
     expect(wanted.status).toBe(400);
-    const { status, body: got } = await invoke(output, '', body);
+    const { status, body: got } = await ask(output, '', body);
     expect(status).toBe(400);
     expect((got as { code: string }).code).toBe((wanted.body as { code: string }).code);
   });

@@ -28,6 +28,22 @@ afterEach(async () => {
   await remove();
 });
 
+/** Starts `runtime` with models of its own. @returns their directory */
+async function start(
+  copies: Record<string, string>,
+  variables: Record<string, string>,
+): Promise<string> {
+  const created = await createModelDir({ copies });
+  remove = created.remove;
+  runtime = await startRuntimeProcess({
+    SAGEMAKER_TFS_MODEL_DIR: created.directory,
+    SAGEMAKER_TFS_MULTI_MODEL_DIR: created.directory,
+    ...variables,
+  });
+  await runtime.ready();
+  return created.directory;
+}
+
 /** Process ids of the model server, in the order of their starts. */
 function serverPids(): number[] {
   const starts = runtime.log().filter(({ source, msg }) => {
@@ -58,19 +74,15 @@ function longWarmUp(): Uint8Array {
 }
 
 test('a process that is killed over a load: 507, and the models before it are served on', async () => {
-  const created = await createModelDir({ copies: { 'half/model': half, 'slow/model': busy } });
-  remove = created.remove;
-  const extra = join(created.directory, 'slow', 'model', '1', 'assets.extra');
+  const directory = await start(
+    { 'half/model': half, 'slow/model': busy },
+    { SAGEMAKER_MULTI_MODEL: 'true', LOCAL_MODEL_SERVER_POLL_MS: '50' },
+  );
+  const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
   await mkdir(extra);
   await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp());
-  runtime = await startRuntimeProcess({
-    SAGEMAKER_MULTI_MODEL: 'true',
-    SAGEMAKER_TFS_MULTI_MODEL_DIR: created.directory,
-    LOCAL_MODEL_SERVER_POLL_MS: '50',
-  });
-  await runtime.ready();
   const load = (name: string) =>
-    call('POST', '/models', { model_name: name, url: join(created.directory, name, 'model') });
+    call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
   expect((await load('half')).status).toBe(200);
   const loading = load('slow');
   await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
@@ -87,13 +99,7 @@ test('a process that is killed over a load: 507, and the models before it are se
 });
 
 test('a process that answers nothing is killed and started again; its requests are answered', async () => {
-  const created = await createModelDir({ copies: { half } });
-  remove = created.remove;
-  runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3',
-  });
-  await runtime.ready();
+  await start({ half }, { SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3' });
   const [first] = serverPids();
   process.kill(first as number, 'SIGSTOP');
   const waiting = [1, 2, 3].map((x) => call('POST', '/invocations', { instances: [x] }));
@@ -104,15 +110,14 @@ test('a process that answers nothing is killed and started again; its requests a
 });
 
 test('TensorFlow Serving, which would end over a batch of no rows, gets none', async () => {
-  const created = await createModelDir({ copies: { half } });
-  remove = created.remove;
-  runtime = await startRuntimeProcess({
-    SAGEMAKER_TFS_MODEL_DIR: created.directory,
-    SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
-    SAGEMAKER_TFS_MAX_BATCH_SIZE: '4',
-    SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '2,4',
-  });
-  await runtime.ready();
+  await start(
+    { half },
+    {
+      SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
+      SAGEMAKER_TFS_MAX_BATCH_SIZE: '4',
+      SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '2,4',
+    },
+  );
   const empty = encodeNpy(numericTensor('float32', [0, 1], new Uint8Array()));
   const npy = await fetch(`${runtime.url}/invocations`, {
     method: 'POST',

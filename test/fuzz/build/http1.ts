@@ -6,6 +6,16 @@ import { slip, slipTo } from './bytes.ts';
 export const HIDDEN_PATH = '/hidden';
 const HIDDEN = `GET ${HIDDEN_PATH} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
+/** Pieces of replies, to be put where they do not belong. */
+export const REPLY_TOKENS = [
+  '\r\n',
+  '\r\n\r\n',
+  ':',
+  'Content-Length: ',
+  'Transfer-Encoding: chunked',
+  'HTTP/1.1 ',
+];
+
 /** Chunks of the body, with extensions and trailers. */
 export function chunked(random: Random, body: string): string {
   const parts: string[] = [];

@@ -132,14 +132,9 @@ function headers(
   return padded(random, FrameType.HEADERS, flags, stream, body);
 }
 
-function padded(
-  random: Random,
-  type: number,
-  flags: number,
-  stream: number,
-  payload: Buffer,
-): Buffer {
-  if (random(8)) return frameOf(random, type, flags, stream, payload);
+function padded(...unpadded: Parameters<typeof frameOf>): Buffer {
+  const [random, type, flags, stream, payload] = unpadded;
+  if (random(8)) return frameOf(...unpadded);
   const pad = random(30);
   const body = Buffer.concat([u8(slip(random, pad)), payload, Buffer.alloc(pad)]);
   return frameOf(random, type, flags | Flag.PADDED, stream, body);

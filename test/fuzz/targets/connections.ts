@@ -13,7 +13,14 @@ import { ConnectionLost } from '../../../container/src/transport/connection-lost
 import { UnaryChannel } from '../../../container/src/transport/grpc/unary-channel.ts';
 import { HttpConnection } from '../../../container/src/transport/http/http-connection.ts';
 import { readAnswers } from '../../faults/raw-answers.ts';
-import { answerOf, HIDDEN_PATH, REPLIES, requestsOf, type Sent } from '../build/http1.ts';
+import {
+  answerOf,
+  HIDDEN_PATH,
+  REPLIES,
+  REPLY_TOKENS,
+  requestsOf,
+  type Sent,
+} from '../build/http1.ts';
 import { serverBytes } from '../build/http2.ts';
 import { pick, type Random } from '../random.ts';
 import { Refused, type Target } from '../target.ts';
@@ -283,14 +290,7 @@ export const CONNECTIONS: readonly Target[] = [
   {
     name: 'rest-connection',
     seeds: async () => REPLIES.map((reply) => Buffer.from(reply)),
-    tokens: [
-      '\r\n',
-      '\r\n\r\n',
-      ':',
-      'Content-Length: ',
-      'Transfer-Encoding: chunked',
-      'HTTP/1.1 ',
-    ],
+    tokens: REPLY_TOKENS,
     build: (random) =>
       Buffer.from(answerOf(random, pick(random, ['ok', '', 'x'.repeat(9_000)])), 'latin1'),
     isRefusal: isReplyError,

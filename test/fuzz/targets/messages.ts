@@ -30,7 +30,7 @@ import {
   ResponseReader,
 } from '../../../container/src/transport/http/response-reader.ts';
 import { slip } from '../build/bytes.ts';
-import { answerOf, REPLIES as HTTP_REPLIES } from '../build/http1.ts';
+import { answerOf, REPLIES as HTTP_REPLIES, REPLY_TOKENS } from '../build/http1.ts';
 import { headerBlock, serverBytes } from '../build/http2.ts';
 import { sizesOf, tensorText } from '../build/json-text.ts';
 import { changedMessage } from '../build/protobuf.ts';
@@ -217,16 +217,7 @@ export const MESSAGES: readonly Target[] = [
   {
     name: 'rest-reply-http',
     seeds: texts(...HTTP_REPLIES),
-    tokens: [
-      '\r\n',
-      '\r\n\r\n',
-      ':',
-      'Content-Length: ',
-      'Transfer-Encoding: chunked',
-      'ffffffffffff',
-      '100 Continue',
-      'HTTP/1.1 ',
-    ],
+    tokens: [...REPLY_TOKENS, 'ffffffffffff', '100 Continue'],
     build: (random) =>
       Buffer.from(answerOf(random, pick(random, ['ok', '', 'x'.repeat(900)])), 'latin1'),
     isRefusal: (error) => error instanceof HttpProtocolError,
