@@ -7,6 +7,7 @@ import tensorflow as tf
 from common import FULL, b64, rng
 from pictures import gammas, kinds, photo
 from PIL import Image, ImageOps
+from tiffs import tiffs
 
 METHODS = [("nearest", False), ("area", False), *((m, a) for m in ("bilinear", "bicubic", "lanczos3") for a in (False, True))]
 PILLOW = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC, "lanczos3": Image.LANCZOS}
@@ -24,7 +25,9 @@ def eight_bits(values):
 def by_tensorflow(kind, data):
     if kind.startswith("JPEG"):
         # Upright, as phones' pictures are served: docs/where-it-differs.md.
-        pixels = tf.io.decode_jpeg(data, channels=3, dct_method="INTEGER_FAST").numpy()
+        # The default of three channels; of four, docs/where-it-differs.md.
+        method = "INTEGER_ACCURATE" if "CMYK" in kind or "YCCK" in kind else "INTEGER_FAST"
+        pixels = tf.io.decode_jpeg(data, channels=3, dct_method=method).numpy()
         upright = Image.fromarray(pixels)
         upright.getexif()[0x0112] = Image.open(io.BytesIO(data)).getexif().get(0x0112, 1)
         return np.asarray(ImageOps.exif_transpose(upright))
@@ -56,6 +59,9 @@ def images():
             for target in MANY if FULL and kind in THOROUGH else FEW:
                 for method, antialias in METHODS:
                     yield from resized(case, decoded, target, method, antialias)
+        for kind, data, decoded, tolerance in tiffs(Image.fromarray(photo(*size))):
+            pixels = decoded is not None and b64(np.ascontiguousarray(decoded))
+            yield {"kind": kind, "data": b64(data), "reference": "Pillow", "tolerance": tolerance, "method": "", "pixels": pixels}
 
 
 def resized(case, decoded, target, method, antialias):

@@ -45,20 +45,29 @@ def jpegs(picture):
     yield "JPEG with a comment", saved(picture, "JPEG", comment=b"a comment"), 0
     yield "JPEG with restarts", saved(picture, "JPEG", restart_marker_blocks=3), 0
     yield "JPEG progressive with restarts", saved(picture, "JPEG", progressive=True, restart_marker_rows=1), 0
-    yield "JPEG CMYK", saved(picture.convert("CMYK"), "JPEG"), 4
+    yield "JPEG CMYK", saved(picture.convert("CMYK"), "JPEG"), 0
     for subsampling, ratio in ((0, "4:4:4"), (2, "4:2:0")):
         for progressive in (False, True):
             options = {"subsampling": subsampling, "progressive": progressive, "quality": 90}
             kind = f"{ratio} {'progressive' if progressive else 'baseline'}"
-            yield f"JPEG YCCK {kind}", ycck(picture, **options), 6
-            yield f"JPEG CMYK {kind}", saved(picture.convert("CMYK"), "JPEG", **options), 4
-    yield "JPEG CMYK without Adobe's marker", without_adobe(saved(picture.convert("CMYK"), "JPEG")), 4
+            yield f"JPEG YCCK {kind}", ycck(picture, **options), 0
+            yield f"JPEG CMYK {kind}", saved(picture.convert("CMYK"), "JPEG", **options), 0
+    for ratio, subsampling in (("4:4:4", 0), ("4:2:0", 2)):
+        yield f"JPEG CMYK of full colors {ratio}", saved(blocks(picture.size).convert("CMYK"), "JPEG", quality=95, subsampling=subsampling), 0
+    yield "JPEG CMYK without Adobe's marker", without_adobe(saved(picture.convert("CMYK"), "JPEG")), 0
     yield "JPEG RGB", saved(picture, "JPEG", keep_rgb=True), 0
     yield "JPEG with an ICC profile", saved(picture, "JPEG", icc_profile=ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()), 0
     for orientation in range(1, 9):
         exif = Image.Exif()
         exif[0x0112] = orientation
         yield f"JPEG EXIF {orientation}", saved(picture, "JPEG", exif=exif), 0
+
+
+def blocks(size):
+    """Blocks of 5 x 5 pixels, each of a color of its own, saturated ones among them."""
+    width, height = size
+    colors = rng.integers(0, 256, (height // 5 + 1, width // 5 + 1, 3), dtype=np.uint8)
+    return Image.fromarray(np.ascontiguousarray(np.kron(colors, np.ones((5, 5, 1), np.uint8))[:height, :width]))
 
 
 def ycck(picture, **options):

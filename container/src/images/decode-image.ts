@@ -1,8 +1,8 @@
 /**
  * Decodes one picture to 8-bit pixels of the wanted size and channels.
  *
- * JPEGs go through libjpeg-turbo, whose pixels equal those of `tf.io.decode_jpeg`; what it cannot read (CMYK,
- * damage that other decoders forgive) and all other formats go through sharp. As in `tf.io.decode_image`, color
+ * JPEGs go through libjpeg-turbo, whose pixels equal those of `tf.io.decode_jpeg`; what it cannot read (CMYK, as
+ * `dct_method="INTEGER_ACCURATE"` then, and damage that other decoders forgive) and all other formats go through sharp. As in `tf.io.decode_image`, color
  * profiles are not applied, CMYK becomes RGB by arithmetic alone, and transparency is dropped. 16-bit samples become 8.
  */
 import jpegTurbo from '@julusian/jpeg-turbo';
@@ -171,6 +171,10 @@ function isSmall({ width, height }: JpegHeader): boolean {
 function notAnImage(bytes: Uint8Array): ServingError {
   if (bytes.length === 0) return new ServingError('BAD_IMAGE', 'the image is empty (0 bytes)');
   const start = Buffer.from(bytes.subarray(0, 4)).toString('hex');
+  if (start === '49492b00' || start === '4d4d002b') {
+    const message = 'the image is a BigTIFF, which is not read. Save it as TIFF.';
+    return new ServingError('BAD_IMAGE', message);
+  }
   return new ServingError(
     'BAD_IMAGE',
     `${bytes.length} bytes that begin with ${start} (hex) are no image. Send ${IMAGE_FORMATS}.`,

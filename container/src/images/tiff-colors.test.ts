@@ -26,6 +26,13 @@ describe('TIFFs of every kind of samples', () => {
     await expect(decodeImage(data)).rejects.toMatchObject({ code: 'BAD_IMAGE', status: 400 });
   });
 
+  test('BigTIFF is refused by its name', async () => {
+    const big = cases.find(({ kind }) => kind === 'BigTIFF');
+    await expect(decodeImage(big?.data ?? new Uint8Array(0))).rejects.toThrow(
+      /BigTIFF.*Save it as/,
+    );
+  });
+
   test('a refusal says what the samples are', async () => {
     const lab = cases.find(({ kind }) => kind === 'PhotometricInterpretation 8, 3 x 8 bits');
     const refusal = decodeImage(lab?.data ?? new Uint8Array(0));

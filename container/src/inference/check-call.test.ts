@@ -152,6 +152,14 @@ describe('what TensorFlow would be handed', () => {
     expect(refusal(any, { x: floats(0, 3) }).message).toContain('no rows');
   });
 
+  test('values of ragged rows may be none where there are rows', () => {
+    const ragged = signature({ values: spec('float32', [-1]), splits: spec('float32', [-1]) });
+    expect(checkCall(ragged, { values: floats(0), splits: floats(3) }).isFlat).toBe(false);
+    expect(refusal(ragged, { values: floats(0), splits: floats(0) }).message).toContain('no rows');
+    const scaled = signature({ x: spec('float32', [-1]), scale: spec('float32', []) });
+    expect(refusal(scaled, { x: floats(0), scale: floats() }).message).toContain('no rows');
+  });
+
   test('open dimensions behind the batch may be empty; a batch of 0 only where the signature says so', () => {
     const words = signature({ words: spec('string', [-1, -1]) });
     expect(checkCall(words, { words: stringTensor([2, 0], []) }).isFlat).toBe(false);

@@ -28,21 +28,22 @@ export interface CheckedCall {
 
 /**
  * Checks names, number, dtypes, ranks, fixed sizes and emptiness of a call's inputs, and that each tensor has the
- * bytes that its shape says. An input of unknown rank takes any shape. The first dimension is the batch, which
- * must not be empty unless the signature itself says 0; other open dimensions may be. Sizes of 1 at the end may
+ * bytes that its shape says. An input of unknown rank takes any shape. The first dimension is the batch: some input
+ * has rows (the values of ragged rows may be none), unless the signature itself says 0; other open dimensions may be empty. Sizes of 1 at the end may
  * be left out: `[1.0, 2.0]` for `[?, 1]`, as in TensorFlow Serving's own first example.
  * @param maxEmpty what the other sizes of an empty input may multiply to
  * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT that says what the input takes and what it got
  */
 export function checkCall(signature: Signature, inputs: TensorMap, maxEmpty?: number): CheckedCall {
   const names = Object.keys(inputs);
+  const hasRows = Object.values(inputs).some(({ shape }) => (shape[0] ?? 0) > 0);
   let checked = inputs;
   for (const name of names) {
     const spec = own(signature.inputs, name);
     if (!spec) throw unknownInput(name, signature);
     const given = inputs[name] as Tensor;
     const tensor = withLastOnes(given, spec.shape);
-    checkTensor(name, given, tensor, spec, signature);
+    checkTensor(name, given, tensor, spec, { signature, hasRows });
     checkEmptyInput(name, tensor, maxEmpty);
     if (tensor !== given) checked = { ...checked, [name]: tensor };
   }
@@ -117,10 +118,10 @@ function checkTensor(
   given: Tensor,
   tensor: Tensor,
   spec: TensorSpec,
-  signature: Signature,
+  { signature, hasRows }: { readonly signature: Signature; readonly hasRows: boolean },
 ): void {
   const { dtype, shape } = tensor;
-  const isEmpty = shape[0] === 0 && spec.shape?.[0] !== 0;
+  const isEmpty = !hasRows && shape[0] === 0 && spec.shape?.[0] !== 0;
   if (dtype === spec.dtype && !isEmpty && fits(shape, spec.shape)) {
     checkElements(name, tensor);
     return;
