@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import {
   decodeNpy,
   encodeNpy,
+  encodeTfRecord,
   numericTensor,
   type TensorSpec,
   toNumbers,
@@ -14,6 +15,7 @@ import { type ArrayTask, readArray } from './codecs/array-thread.ts';
 import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
 import { decodeRequest } from './codecs/registry.ts';
+import { encodeExample } from './codecs/tf-example-writer.ts';
 import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 import { invoke } from './testing/invoke.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
@@ -172,6 +174,17 @@ describe('in the runtime', () => {
       expect(outputs).toEqual(Float32Array.from({ length: 2 ** 20 }, (_, i) => i / 2 + 3));
     },
   );
+
+  test('a large body of tf.Examples of another dtype', async () => {
+    const records = numbers.slice(0, 40_000).map((number) => {
+      const x = numericTensor('int64', [1], BigInt64Array.of(BigInt(number)));
+      return encodeTfRecord(encodeExample({ x }));
+    });
+    const response = await ask('grpc', 'application/x-tfrecord', Buffer.concat(records.flat()));
+    expect(response.status).toBe(200);
+    const outputs = toNumbers(decodeNpy(Buffer.from(await response.arrayBuffer())) as never);
+    expect(outputs).toEqual(Float32Array.from({ length: 40_000 }, (_, i) => i / 2 + 3));
+  });
 
   test('an error in a large body names its place', async () => {
     const bad = `{"instances": [${numbers.join(', ')}, "text"]}`;

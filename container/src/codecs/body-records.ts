@@ -1,5 +1,6 @@
 /** Bodies of many records taken apart, to find the bad ones, and put together again. */
 import {
+  type AbortSignalLike,
   encodeLengthPrefixed,
   encodeRecordIo,
   encodeTfRecord,
@@ -9,6 +10,7 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import type { DecodeLimits } from '../decode-limits.ts';
+import { eachInTurns } from './in-turns.ts';
 import { parseMediaType } from './media-type.ts';
 import './native-checksums.ts';
 
@@ -16,7 +18,7 @@ import './native-checksums.ts';
 export interface BodyRecords {
   readonly records: readonly Uint8Array[];
   /** A body of these records alone. */
-  join(records: readonly Uint8Array[]): Uint8Array;
+  join(records: readonly Uint8Array[]): Promise<Uint8Array>;
   /** True where one record alone may be read as several instances: a JSON list of lists. */
   readonly isAmbiguous: boolean;
 }
@@ -25,44 +27,51 @@ const NEWLINE = Uint8Array.of(0x0a);
 
 /**
  * Cuts JSON lines, CSV, TFRecord, RecordIO and length-prefixed records at the ends of the records, without reading
- * these.
+ * these, in turns of the event loop.
  * @returns undefined for other media types, where the ends cannot be found, and where there are more than `maxStrings`
  */
-export function bodyRecords(
+export async function bodyRecords(
   body: Uint8Array,
   contentType: string,
   { maxStrings, maxRecordParts: maxParts }: DecodeLimits,
-): BodyRecords | undefined {
+  signal?: AbortSignalLike,
+): Promise<BodyRecords | undefined> {
   const { type, parameters } = parseMediaType(contentType);
+  const upTo = (most: number, records: Iterable<Uint8Array>) => listOf(records, most, signal);
   switch (type) {
     case 'application/jsonlines':
     case 'application/jsons':
-      return jsonRecords(upTo(maxStrings, linesOf(body)));
+      return jsonRecords(await upTo(maxStrings, linesOf(body)));
     case 'text/csv':
       return csvRecords(
-        upTo(maxStrings, linesOf(body)),
+        await upTo(maxStrings, linesOf(body)),
         parameters.header?.toLowerCase() === 'present',
       );
     case 'application/x-tfrecord':
-      return framed(upTo(maxStrings, readTfRecords(body)), encodeTfRecord);
+      return framed(await upTo(maxStrings, readTfRecords(body)), encodeTfRecord);
     case 'application/x-recordio':
     case 'application/x-recordio-protobuf':
-      return framed(upTo(maxStrings, readRecordIo(body, { maxParts })), encodeRecordIo);
+      return framed(await upTo(maxStrings, readRecordIo(body, { maxParts })), encodeRecordIo);
     case 'application/octet-stream':
-      return framed(upTo(maxStrings, readLengthPrefixed(body)), encodeLengthPrefixed);
+      return framed(await upTo(maxStrings, readLengthPrefixed(body)), encodeLengthPrefixed);
     default:
       return undefined;
   }
 }
 
 /** The records, each a view; undefined if they have no boundaries, or if there are more than `most`. */
-function upTo(most: number, records: Iterable<Uint8Array>): Uint8Array[] | undefined {
+async function listOf(
+  records: Iterable<Uint8Array>,
+  most: number,
+  signal: AbortSignalLike | undefined,
+): Promise<Uint8Array[] | undefined> {
   const list: Uint8Array[] = [];
+  const add = (record: Uint8Array) => {
+    if (list.length === most) throw new TensorError('TOO_LARGE', `more than ${most} records`);
+    list.push(record);
+  };
   try {
-    for (const record of records) {
-      if (list.length === most) return undefined;
-      list.push(record);
-    }
+    await eachInTurns(records, add, { signal, bytesOf: ({ byteLength }) => byteLength });
     return list;
   } catch (error) {
     if (error instanceof TensorError) return undefined;
@@ -71,7 +80,7 @@ function upTo(most: number, records: Iterable<Uint8Array>): Uint8Array[] | undef
 }
 
 function jsonRecords(lines: readonly Uint8Array[] | undefined): BodyRecords | undefined {
-  return lines && { records: lines, join: (some) => joined(some.map(line)), isAmbiguous: true };
+  return lines && { records: lines, join: (some) => joined(some, line), isAmbiguous: true };
 }
 
 /** As SageMaker's SplitType Line: a line break in a quoted cell ends the record, too. */
@@ -83,7 +92,7 @@ function csvRecords(
   const header = hasHeader ? lines.slice(0, 1) : [];
   return {
     records: lines.slice(header.length),
-    join: (records) => joined([...header, ...records].map(line)),
+    join: (records) => joined([...header, ...records], line),
     isAmbiguous: false,
   };
 }
@@ -92,7 +101,7 @@ function framed(
   records: readonly Uint8Array[] | undefined,
   encode: (record: Uint8Array) => readonly Uint8Array[],
 ): BodyRecords | undefined {
-  return records && { records, join: (some) => joined(some.map(encode)), isAmbiguous: false };
+  return records && { records, join: (some) => joined(some, encode), isAmbiguous: false };
 }
 
 function* linesOf(body: Uint8Array): Generator<Uint8Array, void> {
@@ -109,6 +118,12 @@ function line(content: Uint8Array): readonly Uint8Array[] {
   return [content, NEWLINE];
 }
 
-function joined(parts: readonly (readonly Uint8Array[])[]): Uint8Array {
-  return Buffer.concat(parts.flat());
+async function joined(
+  records: readonly Uint8Array[],
+  encode: (record: Uint8Array) => readonly Uint8Array[],
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const add = (record: Uint8Array) => void pieces.push(...encode(record));
+  await eachInTurns(records, add, { bytesOf: ({ byteLength }) => byteLength });
+  return Buffer.concat(pieces);
 }

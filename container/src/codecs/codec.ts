@@ -11,12 +11,26 @@ export interface DecodeContext extends PictureContext {
   readonly contentType: string;
 }
 
+/** Encoded pictures of a body, one a record. */
+export interface HeldPictures {
+  /** The input that they are for; undefined if the records themselves are pictures, for the input that takes some. */
+  readonly input: string | undefined;
+  readonly images: readonly Uint8Array[];
+}
+
+/** A body taken apart, its pictures not decoded yet. */
+export interface ReadRequest extends DecodedRequest {
+  readonly pictures?: readonly HeldPictures[] | undefined;
+}
+
 /** Decodes one or more media types. */
 export interface RequestCodec {
   /** Lower-case media types without parameters; `image/*` is a wildcard. The first is its usual name. */
   readonly mediaTypes: readonly string[];
   /** @throws ServingError (4xx) that names the record and the position of what is wrong */
   decode(body: Uint8Array, context: DecodeContext): Promise<DecodedRequest>;
+  /** Does what a thread does with a large body: all but to decode pictures, which have threads of their own. */
+  read?(body: Uint8Array, context: DecodeContext): Promise<ReadRequest>;
 }
 
 /** A decoded request. */

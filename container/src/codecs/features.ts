@@ -1,5 +1,4 @@
 /** Records of named features (tf.Example, SageMaker's Record) to batch tensors. */
-import { PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
 import {
   byteLength,
   elementCount,
@@ -12,8 +11,9 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { instanceShape } from '../models/instance-shape.ts';
-import type { DecodeContext } from './codec.ts';
-import { fitInput } from './fit-input.ts';
+import type { DecodeContext, HeldPictures, ReadRequest } from './codec.ts';
+import { fitLargeInput } from './fit-thread.ts';
+import { withPictures } from './held-pictures.ts';
 import { eachInTurns } from './in-turns.ts';
 import { reading, shortened } from './input-error.ts';
 
@@ -24,8 +24,8 @@ const VALUES = 'values';
 export interface FeatureBatch {
   /** @throws ServingError BAD_INPUT naming the record, where it lacks a feature or has another size of it */
   add(record: TensorMap, index: number): void;
-  /** A batch for each input. @throws ServingError 4xx */
-  tensors(): Promise<TensorMap>;
+  /** A batch for each input, or its pictures. @throws ServingError 4xx */
+  read(): Promise<Pick<ReadRequest, 'inputs' | 'pictures'>>;
 }
 
 /**
@@ -47,11 +47,15 @@ export function featureBatch(first: TensorMap, context: DecodeContext): FeatureB
         column.add(requireFeature(record, feature, index), index);
       }
     },
-    async tensors() {
-      const entries = await Promise.all(
-        columns.map(async ({ column }) => [column.input, await column.batch()] as const),
-      );
-      return Object.fromEntries(entries);
+    async read() {
+      const inputs: [string, Tensor][] = [];
+      const pictures: HeldPictures[] = [];
+      for (const { column } of columns) {
+        const batch = await column.batch();
+        if ('images' in batch) pictures.push(batch);
+        else inputs.push([column.input, batch]);
+      }
+      return { inputs: Object.fromEntries(inputs), pictures };
     },
   };
 }
@@ -63,7 +67,8 @@ export async function featuresToTensors(
 ): Promise<TensorMap> {
   const batch = featureBatch(records[0] ?? {}, context);
   await eachInTurns(records, (record, index) => batch.add(record, index), context);
-  return batch.tensors();
+  const { inputs } = await withPictures({ ...(await batch.read()), form: 'row' }, context);
+  return inputs;
 }
 
 /** The feature for each input. */
@@ -105,7 +110,7 @@ function refuseLater(record: TensorMap, left: readonly string[], index: number):
 interface Column {
   readonly input: string;
   add(row: Tensor, index: number): void;
-  batch(): Promise<Tensor>;
+  batch(): Promise<Tensor | HeldPictures>;
 }
 
 function columnOf(
@@ -116,7 +121,7 @@ function columnOf(
 ): Column {
   const first = requireFeature(record, feature, 0);
   const isImage = first.dtype === 'string' && context.signature.inputs[input]?.dtype !== 'string';
-  return isImage ? imageColumn(input, context) : valueColumn(first, input, context);
+  return isImage ? imageColumn(input) : valueColumn(first, input, context);
 }
 
 const WORDS = { rows: 'records', values: 'values' };
@@ -144,7 +149,7 @@ function valueColumn(first: Tensor, input: string, context: DecodeContext): Colu
     async batch() {
       const batchShape = instanceShape(input, shape, rows.length, width, WORDS);
       const batch = await joined(rows, first, batchShape, context);
-      return fitInput(batch, input, context.signature);
+      return fitLargeInput(batch, input, context);
     },
   };
 }
@@ -173,7 +178,7 @@ async function joined(
   return numericTensor(first.dtype, shape, bytes);
 }
 
-function imageColumn(input: string, context: DecodeContext): Column {
+function imageColumn(input: string): Column {
   const images: Uint8Array[] = [];
   return {
     input,
@@ -184,13 +189,6 @@ function imageColumn(input: string, context: DecodeContext): Column {
       }
       images.push(image);
     },
-    async batch() {
-      const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
-      // Only then: what reads text needs no image libraries.
-      const { imagesToTensors } = await import('../images/image-to-tensor.ts');
-      const name = (index: number) => `record ${index}, '${input}'`;
-      const tensors = await imagesToTensors(images, { ...context, preprocess }, name);
-      return tensors[input] as Tensor;
-    },
+    batch: async () => ({ input, images }),
   };
 }

@@ -8,7 +8,7 @@ const TURN = { items: 1024, bytes: 2 ** 20 } as const;
 /**
  * Calls `work` for each item in order, with other requests' turns in between.
  * @param items may be made while they are read
- * @param bytesOf what an item weighs. Default: nothing
+ * @param bytesOf what an item weighs, asked after `work`. Default: nothing
  * @throws whatever `items` and `work` throw, and the signal's reason
  */
 export async function eachInTurns<T>(

@@ -2,20 +2,20 @@
 import { readLengthPrefixed } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_MEDIA_TYPES, imageFormat } from '../images/image-format.ts';
-import type { RequestCodec } from './codec.ts';
-import { onlyStringInput, readBody, recordsToTensors, stringRecords } from './records.ts';
+import { pictureCodec } from './held-pictures.ts';
+import { onlyStringInput, readBody, readRecords, stringRecords } from './records.ts';
 
 /** Images or tf.Examples, an instance each; for an only input of DT_STRING always the strings themselves. */
-export const lengthPrefixedRequest: RequestCodec = {
-  mediaTypes: ['application/octet-stream'],
-  async decode(body, context) {
+export const lengthPrefixedRequest = pictureCodec(
+  ['application/octet-stream'],
+  async (body, context) => {
     refuseBareImage(body);
     const records = readLengthPrefixed(body);
     const text = onlyStringInput(context);
-    if (text === undefined) return recordsToTensors(records, context);
+    if (text === undefined) return readRecords(records, context);
     return readBody(records, context, () => stringRecords(text, context));
   },
-};
+);
 
 /** Every format's first bytes would be a length beyond 1 GB, so this is no guess. */
 function refuseBareImage(body: Uint8Array): void {

@@ -1,26 +1,24 @@
 /** RecordIO as body: `application/x-recordio`, and SageMaker's `application/x-recordio-protobuf`. */
 import { byteLength, decodeSageMakerRecord, readRecordIo } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { DecodeContext, RequestCodec } from './codec.ts';
+import type { DecodeContext } from './codec.ts';
+import { pictureCodec } from './held-pictures.ts';
 import { reading } from './input-error.ts';
-import { featureRecords, readBody, recordsToTensors } from './records.ts';
+import { featureRecords, readBody, readRecords } from './records.ts';
 
 function records(body: Uint8Array, { limits }: DecodeContext): Iterable<Uint8Array> {
   return readRecordIo(body, { maxParts: limits.maxRecordParts });
 }
 
 /** Records of images, of tf.Examples or of strings, an instance each. */
-export const recordIoRequest: RequestCodec = {
-  mediaTypes: ['application/x-recordio'],
-  async decode(body, context) {
-    return recordsToTensors(records(body, context), context);
-  },
-};
+export const recordIoRequest = pictureCodec(['application/x-recordio'], async (body, context) =>
+  readRecords(records(body, context), context),
+);
 
 /** Records of `aialgs.data.Record`: features named after inputs, or `values` for the only input. */
-export const protobufRecordIoRequest: RequestCodec = {
-  mediaTypes: ['application/x-recordio-protobuf'],
-  async decode(body, context) {
+export const protobufRecordIoRequest = pictureCodec(
+  ['application/x-recordio-protobuf'],
+  async (body, context) => {
     const { limits } = context;
     const { maxDecodedBytes } = limits;
     let decodedBytes = 0;
@@ -35,4 +33,4 @@ export const protobufRecordIoRequest: RequestCodec = {
     };
     return readBody(records(body, context), context, () => featureRecords(context, read));
   },
-};
+);

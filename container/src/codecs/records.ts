@@ -1,9 +1,15 @@
 /** Bodies of many records, each an instance: what a record holds is found out from the first. */
-import { DTYPES, type Signature, stringTensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  byteLength,
+  DTYPES,
+  type Signature,
+  stringTensor,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
 import { instanceShape } from '../models/instance-shape.ts';
-import type { DecodeContext, DecodedRequest } from './codec.ts';
+import type { DecodeContext, ReadRequest } from './codec.ts';
 import { type FeatureBatch, featureBatch } from './features.ts';
 import { eachInTurns } from './in-turns.ts';
 import { inputError } from './input-error.ts';
@@ -14,9 +20,9 @@ const RECORD_BYTES = 128;
 
 /** Takes the records of a body as they are split off, and makes the tensors when all are there. */
 export interface RecordReader {
-  /** @throws ServingError 4xx naming the record */
-  add(record: Uint8Array, index: number): void;
-  decoded(): Promise<DecodedRequest> | DecodedRequest;
+  /** @returns bytes made of it beside its own @throws ServingError 4xx naming the record */
+  add(record: Uint8Array, index: number): number;
+  read(): Promise<ReadRequest> | ReadRequest;
 }
 
 /**
@@ -29,21 +35,22 @@ export async function readBody(
   records: Iterable<Uint8Array>,
   context: DecodeContext,
   readerFor: (first: Uint8Array) => RecordReader,
-): Promise<DecodedRequest> {
+): Promise<ReadRequest> {
   const most = mostRecords(context);
   let reader: RecordReader | undefined;
+  let made = 0;
   const add = (record: Uint8Array, index: number) => {
     if (index >= most) throw tooMany(index);
     reader ??= readerFor(record);
-    reader.add(record, index);
+    made = reader.add(record, index);
   };
   const { signal } = context;
   try {
-    await eachInTurns(records, add, { signal, bytesOf: ({ byteLength }) => byteLength });
+    await eachInTurns(records, add, { signal, bytesOf: ({ byteLength }) => byteLength + made });
   } catch (error) {
     throw inputError(error);
   }
-  if (reader) return reader.decoded();
+  if (reader) return reader.read();
   throw new ServingError('BAD_INPUT', 'the body is empty: send at least one record');
 }
 
@@ -69,18 +76,18 @@ function tooMany(most: number): ServingError {
 }
 
 /**
- * Records to tensors: images, or tf.Examples whose features are named after inputs. For a signature whose only input
+ * Reads records: images, or tf.Examples whose features are named after inputs. For a signature whose only input
  * is a DT_STRING, records that are neither are the strings.
  * @throws ServingError as {@link readBody}
  */
-export function recordsToTensors(
+export function readRecords(
   records: Iterable<Uint8Array>,
   context: DecodeContext,
-): Promise<DecodedRequest> {
+): Promise<ReadRequest> {
   const text = onlyStringInput(context);
   return readBody(records, context, (first) => {
     const isImage = imageFormat(first) !== undefined;
-    if (text === undefined) return isImage ? imageRecords(context) : exampleRecords(context);
+    if (text === undefined) return isImage ? imageRecords() : exampleRecords(context);
     const example = isImage ? undefined : decodeExample(first, context.limits);
     const isExample = example !== undefined && Object.hasOwn(example, text);
     return isExample ? exampleRecords(context) : stringRecords(text, context);
@@ -91,23 +98,23 @@ export function recordsToTensors(
 export function stringRecords(input: string, context: DecodeContext): RecordReader {
   const records: Uint8Array[] = [];
   return {
-    add: (record) => void records.push(record),
-    decoded: () => ({ inputs: stringsToTensors(records, input, context), form: 'row' }),
+    add: (record) => keep(records, record),
+    read: () => ({ inputs: stringsToTensors(records, input, context), form: 'row' }),
   };
 }
 
-function imageRecords(context: DecodeContext): RecordReader {
-  const records: Uint8Array[] = [];
+function imageRecords(): RecordReader {
+  const images: Uint8Array[] = [];
   return {
-    add: (record) => void records.push(record),
-    async decoded() {
-      // Only then: what reads text needs no image libraries.
-      const { formOfImages, imagesToTensors } = await import('../images/image-to-tensor.ts');
-      const { framesOf } = await import('../images/frame-in-picture.ts');
-      const inputs = await imagesToTensors(records, context, (index) => `record ${index}`);
-      return { inputs, form: formOfImages(context), frames: await framesOf(records, context) };
-    },
+    add: (record) => keep(images, record),
+    read: () => ({ inputs: {}, form: 'row', pictures: [{ input: undefined, images }] }),
   };
+}
+
+/** Nothing is made of a record that is kept as it lies. */
+function keep(records: Uint8Array[], record: Uint8Array): number {
+  records.push(record);
+  return 0;
 }
 
 function exampleRecords(context: DecodeContext): RecordReader {
@@ -130,8 +137,9 @@ export function featureRecords(
       const features = read(record, index);
       batch ??= featureBatch(features, context);
       batch.add(features, index);
+      return Object.values(features).reduce((sum, tensor) => sum + byteLength(tensor), 0);
     },
-    decoded: async () => ({ inputs: (await batch?.tensors()) ?? {}, form: 'row' }),
+    read: async () => ({ inputs: {}, form: 'row', ...(await batch?.read()) }),
   };
 }
 

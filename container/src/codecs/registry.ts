@@ -2,18 +2,20 @@
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { applyPostprocess } from '../postprocess/apply-postprocess.ts';
-import { readBodyInThread } from './body-thread.ts';
+import { bodyKind, readBodyInThread } from './body-thread.ts';
 import type {
   DecodeContext,
   DecodedRequest,
   EncodeContext,
   EncodedResponse,
+  ReadRequest,
   RequestCodec,
   ResponseCodec,
 } from './codec.ts';
 import { csvRequest } from './csv.ts';
 import { csvResponse } from './csv-response.ts';
 import { checkEmptyOutputs } from './empty-elements.ts';
+import { withPictures } from './held-pictures.ts';
 import { imageRequest } from './image.ts';
 import { inputError, shortened } from './input-error.ts';
 import { jsonRequest } from './json-request.ts';
@@ -78,7 +80,8 @@ export async function decodeRequest(
 ): Promise<DecodedRequest> {
   const codec = requestCodec(context.contentType);
   try {
-    return (await inThread(codec, body, context)) ?? (await codec.decode(body, context));
+    const read = await inThread(codec, body, context);
+    return read ? await withPictures(read, context) : await codec.decode(body, context);
   } catch (error) {
     throw inputError(error);
   }
@@ -114,9 +117,9 @@ async function inThread(
   codec: RequestCodec,
   body: Uint8Array,
   { signal, ...context }: DecodeContext,
-): Promise<DecodedRequest | undefined> {
-  if (!isText(codec)) return undefined;
-  return readBodyInThread({ kind: codec === csvRequest ? 'csv' : 'json', body, context }, signal);
+): Promise<ReadRequest | undefined> {
+  const kind = bodyKind(codec);
+  return kind && readBodyInThread({ kind, body, context }, signal);
 }
 
 /**

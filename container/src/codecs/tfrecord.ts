@@ -8,8 +8,9 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
+import { pictureCodec } from './held-pictures.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
-import { recordsToTensors } from './records.ts';
+import { readRecords } from './records.ts';
 import { instanceCount, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 import { encodeExample } from './tf-example-writer.ts';
@@ -19,12 +20,9 @@ const TFRECORD = 'application/x-tfrecord';
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /** Records of images, of tf.Examples or of strings, an instance each. */
-export const tfRecordRequest: RequestCodec = {
-  mediaTypes: [TFRECORD],
-  async decode(body, context) {
-    return recordsToTensors(readTfRecords(body), context);
-  },
-};
+export const tfRecordRequest: RequestCodec = pictureCodec([TFRECORD], async (body, context) =>
+  readRecords(readTfRecords(body), context),
+);
 
 /** A tf.Example an instance, a feature an output, flattened. */
 export const tfRecordResponse: ResponseCodec = {

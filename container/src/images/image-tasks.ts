@@ -4,13 +4,25 @@ import { ServingError } from '../errors.ts';
 import { takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 import { RequestSignal } from '../waiting/request-signal.ts';
+import { declaredSize } from './declared-size.ts';
+import { type ImageFormat, imageFormat } from './image-format.ts';
 import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
+import { readJpegHeader } from './jpeg-header.ts';
+import type { Size } from './placement.ts';
 
 /** Rough estimates of what an element of the tensor and a byte of JPEG cost the thread that does them. */
 const NANOSECONDS = { element: 1.5, jpegByte: 20, filteredByte: 15 };
 /** Handing a picture to a thread and taking it back costs some tenths of a millisecond in all. */
 const POOL_PAYS_FROM_MS = 3;
+
+/**
+ * A picture of this size goes to a thread: to sort its channels, to turn it or to filter it takes ten milliseconds or
+ * more, besides what the decoder does in threads of its own.
+ */
+const LARGE_PIXELS = 2 ** 20;
+/** Even the header of such a file may take as long. */
+const LARGE_BYTES = 2 ** 20;
 
 /** Pictures of one request that wait for a thread at the same time: enough for every thread, however many there are. */
 const LANES = 64;
@@ -102,7 +114,26 @@ async function runInPool(
 
 /** The threads, where they pay. */
 function poolFor(tasks: readonly ImageTask[]): ImagePool | undefined {
-  return blockingMilliseconds(tasks) >= POOL_PAYS_FROM_MS ? imagePool() : undefined;
+  const pays = tasks.some(isLarge) || blockingMilliseconds(tasks) >= POOL_PAYS_FROM_MS;
+  return pays ? imagePool() : undefined;
+}
+
+/** By what the picture says of itself. One that nobody can tell the size of may have any. */
+function isLarge({ bytes }: ImageTask): boolean {
+  if (bytes.byteLength >= LARGE_BYTES) return true;
+  const format = imageFormat(bytes);
+  if (!format) return false;
+  const size = format === 'jpeg' ? readJpegHeader(bytes) : sizeOf(bytes, format);
+  return !size || size.width * size.height >= LARGE_PIXELS;
+}
+
+/** Undefined if the header cannot be read: what is wrong with it is said where it is decoded. */
+function sizeOf(bytes: Uint8Array, format: ImageFormat): Size | undefined {
+  try {
+    return declaredSize(bytes, format);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Roughly how long this thread would be kept from other work if it did everything. */

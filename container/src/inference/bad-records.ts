@@ -42,7 +42,8 @@ export async function withoutBadRecords(
   const { signature, noSignature, contentType } = inference;
   // Records are tried in pairs, which a model of a fixed batch does not take.
   if (noSignature || hasFixedBatch(signature)) return undefined;
-  const parts = bodyRecords(body, contentType, inference.decodeLimits);
+  const { decodeLimits, signal } = inference;
+  const parts = await bodyRecords(body, contentType, decodeLimits, signal);
   if (!parts || parts.records.length === 0) return undefined;
   const bad = new Map<number, string>();
   const good: Uint8Array[] = [];
@@ -71,7 +72,7 @@ async function problemOf(
   inference: Inference,
 ): Promise<ServingError | undefined> {
   try {
-    const { inputs, signature } = await decodeBody(join([record, reference]), inference);
+    const { inputs, signature } = await decodeBody(await join([record, reference]), inference);
     checkCall(signature, inputs, inference.decodeLimits.maxStrings);
     return undefined;
   } catch (error) {
@@ -92,8 +93,8 @@ async function decodeGood(
   { join, isAmbiguous }: BodyRecords,
   inference: Inference,
 ): Promise<Decoded> {
-  if (good.length > 1 || !isAmbiguous) return decodeBody(join(good), inference);
-  const decoded = await decodeBody(join([...good, ...good]), inference);
+  if (good.length > 1 || !isAmbiguous) return decodeBody(await join(good), inference);
+  const decoded = await decodeBody(await join([...good, ...good]), inference);
   const first = Object.entries(decoded.inputs).map(([name, tensor]) => [
     name,
     split(tensor, [1, 1])[0],

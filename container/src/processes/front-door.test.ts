@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,6 +129,34 @@ test('a request whose worker dies is told so, and is not sent again', async () =
   // The worker may have died before it took the other.
   expect(bodies.filter((body) => body !== 'hang')).toEqual(['first', 'die', 'second']);
   expect(bodies.filter((body) => body === 'hang').length).toBeLessThan(2);
+});
+
+test('connections that are opened and dropped faster than a worker takes them keep nobody waiting', async () => {
+  const runtime = await start({ ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' });
+  const port = Number(new URL(runtime.url).port);
+  const [worker] = workerPids(runtime) as [number];
+  // As far behind as it can be.
+  process.kill(worker, 'SIGSTOP');
+  cleanups.push(() => process.kill(worker, 'SIGCONT'));
+  const dropped = Array.from({ length: 300 }, async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    await new Promise((resolve) => socket.write('POST /invocations HTTP/1.1\r\n', resolve));
+    socket.destroy();
+  });
+  await Promise.all(dropped);
+  // On a connection of its own: one that is kept is the worker's already.
+  const ping = request(`${runtime.url}/ping`, { agent: false }).end();
+  const [answer] = (await once(ping, 'response')) as [IncomingMessage];
+  answer.resume();
+  expect(answer.statusCode).toBe(200);
+  const [status, text] = await post(runtime.url, false, '{"instances": [1.0]}');
+  expect([status, JSON.parse(text).code]).toEqual([503, 'OVERLOADED']);
+  process.kill(worker, 'SIGCONT');
+  expect(await post(runtime.url, false, '{"instances": [1.0]}')).toEqual([
+    200,
+    JSON.stringify({ predictions: [3.5] }),
+  ]);
 });
 
 test('SIGTERM ends connections that ask nothing; headers that do not come are not waited for', async () => {

@@ -3,6 +3,10 @@
  * that nobody is refused or cut off while a worker starts again. When one dies, its connections end with an answer
  * that says so, unless it had begun an answer. None goes to another worker: the dead one may have read a part of a
  * request, and the rest would be taken for the next request.
+ *
+ * Node hands a connection over when the one before it has arrived: a worker takes one in each turn of its event loop.
+ * Those that come faster, such as connections that are opened and dropped, wait here in order, few enough to be told
+ * soon that there are too many. `/ping` is then answered by the primary.
  */
 import type { Worker } from 'node:cluster';
 import { createServer as createHttpServer } from 'node:http';
@@ -39,12 +43,21 @@ interface Connection {
 interface Attendant {
   readonly worker: Worker;
   readonly states: number;
-  readonly connections: Set<Connection>;
+  /** By slot. */
+  readonly connections: Map<number, Connection>;
   accepts: boolean;
+  /** Its models can be called. */
+  isReady: boolean;
+  /** Connections on their way to it. */
+  inTransit: number;
 }
 
 /** How long a connection waits for a worker before the primary answers itself; SageMaker waits 2 s for a ping. */
 const LONGEST_WAIT_MS = 800;
+/** Connections on their way to a worker: one that travels, and the next. */
+const MOST_IN_TRANSIT = 2;
+/** As many wait for workers as long as it takes: a handler that computes keeps its event loop for seconds. */
+const MOST_PATIENT = 128;
 /** How long what a client still sends is read, so that it sees the answer. */
 const DRAIN_MS = 2000;
 /** Between two lines of the log about the same. */
@@ -58,11 +71,13 @@ export class FrontDoor {
   readonly #attendants = new Map<Worker, Attendant>();
   readonly #waiting = new Set<Connection>();
   readonly #freeSlots: number[] = [];
-  readonly #fallback = fallbackServer();
+  readonly #fallback = fallbackServer(() => this.#state());
   readonly #options: FrontDoorOptions;
   #slots = 0;
   #turn = 0;
   #toldAt = -Infinity;
+  /** More came than the workers take, and some of them still wait. */
+  #isOverrun = false;
   #isClosing = false;
 
   constructor(options: FrontDoorOptions) {
@@ -88,13 +103,21 @@ export class FrontDoor {
 
   /** Hands connections to this worker from when it says so until it ends. */
   attend(worker: Worker, states: number): void {
-    const attendant: Attendant = { worker, states, connections: new Set(), accepts: false };
+    const attendant: Attendant = {
+      worker,
+      states,
+      connections: new Map(),
+      accepts: false,
+      isReady: false,
+      inTransit: 0,
+    };
     this.#attendants.set(worker, attendant);
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'accepts') {
         attendant.accepts = true;
-        for (const connection of [...this.#waiting]) this.#place(connection);
+        this.#placeWaiting();
       }
+      if (message.kind === 'ready') attendant.isReady = true;
       if (message.kind === 'accepts-no-more') attendant.accepts = false;
       if (message.kind === 'closed') this.#closed(attendant, message.slot);
     });
@@ -117,31 +140,46 @@ export class FrontDoor {
   #take(socket: Socket): void {
     socket.on('error', () => undefined);
     const slot = this.#freeSlots.pop() ?? this.#slots++;
-    this.#place({ slot, socket, timer: undefined });
+    const connection = { slot, socket, timer: undefined };
+    if (this.#isClosing && !this.#next()) this.#answer(connection, 'SHUTTING_DOWN');
+    else this.#wait(connection);
+    this.#placeWaiting();
   }
 
-  /** To the worker with the fewest, in turns, else into the waiting room. */
-  #place(connection: Connection): void {
-    const owner = this.#next();
-    if (!owner) {
-      if (this.#isClosing) this.#answer(connection, 'SHUTTING_DOWN');
-      else this.#wait(connection);
-      return;
+  /** In the order in which they came, as far as workers have room. */
+  #placeWaiting(): void {
+    for (const connection of this.#waiting) {
+      const owner = this.#next();
+      if (!owner) return;
+      this.#place(connection, owner);
     }
+    this.#isOverrun = false;
+  }
+
+  #place(connection: Connection, owner: Attendant): void {
     this.#waiting.delete(connection);
     clearTimeout(connection.timer);
-    owner.connections.add(connection);
+    owner.connections.set(connection.slot, connection);
     noteState(owner.states, connection.slot, CONNECTION_STATE.idle);
     const message: PrimaryMessage = { kind: 'connection', slot: connection.slot };
     // The handle itself, because of a socket the channel would close our end.
     const handle = handleOf(connection.socket);
-    if (handle) owner.worker.send(message, handle as Socket, {}, () => undefined);
-    else this.#closed(owner, connection.slot);
+    if (!handle) {
+      this.#closed(owner, connection.slot);
+      return;
+    }
+    owner.inTransit += 1;
+    owner.worker.send(message, handle as Socket, {}, () => {
+      owner.inTransit -= 1;
+      this.#placeWaiting();
+    });
   }
 
+  /** The worker with the fewest, in turns, of those that have room. */
   #next(): Attendant | undefined {
     const accepting = [...this.#attendants.values()].filter(
-      ({ accepts, worker }) => accepts && worker.isConnected(),
+      ({ accepts, worker, inTransit }) =>
+        accepts && inTransit < MOST_IN_TRANSIT && worker.isConnected(),
     );
     this.#turn += 1;
     return accepting
@@ -153,21 +191,36 @@ export class FrontDoor {
 
   #wait(connection: Connection): void {
     this.#waiting.add(connection);
-    connection.timer = setTimeout(() => {
-      this.#waiting.delete(connection);
-      this.#free(connection);
-      this.#fallback.emit('connection', connection.socket);
-      connection.socket.resume();
-    }, LONGEST_WAIT_MS);
+    connection.timer = setTimeout(() => this.#waited(connection), LONGEST_WAIT_MS);
+  }
+
+  /** The primary answers itself if no worker takes connections, or if there are more than they will soon take. */
+  #waited(connection: Connection): void {
+    if (this.#waiting.size > MOST_PATIENT) this.#isOverrun = true;
+    if (this.#state() !== 'starting' && !this.#isOverrun) {
+      connection.timer?.refresh();
+      return;
+    }
+    this.#waiting.delete(connection);
+    this.#free(connection);
+    this.#fallback.emit('connection', connection.socket);
+    connection.socket.resume();
+  }
+
+  #state(): WorkersState {
+    const accepting = [...this.#attendants.values()].filter(
+      ({ accepts, worker }) => accepts && worker.isConnected(),
+    );
+    if (accepting.some(({ isReady }) => isReady)) return 'ready';
+    return accepting.length > 0 ? 'loading' : 'starting';
   }
 
   #closed(attendant: Attendant, slot: number): void {
-    for (const connection of attendant.connections) {
-      if (connection.slot !== slot) continue;
-      attendant.connections.delete(connection);
-      this.#free(connection);
-      connection.socket.destroy();
-    }
+    const connection = attendant.connections.get(slot);
+    if (!connection) return;
+    attendant.connections.delete(slot);
+    this.#free(connection);
+    connection.socket.destroy();
   }
 
   #lose(attendant: Attendant): void {
@@ -176,7 +229,7 @@ export class FrontDoor {
     closeStates(attendant.states);
     let asked = 0;
     let cut = 0;
-    for (const connection of attendant.connections) {
+    for (const connection of attendant.connections.values()) {
       const state = states[connection.slot];
       if (state === CONNECTION_STATE.asked) asked += 1;
       if (state === CONNECTION_STATE.answering) {
@@ -210,10 +263,19 @@ export class FrontDoor {
   }
 }
 
+/** Whether workers take connections, and can call their models. */
+type WorkersState = 'starting' | 'loading' | 'ready';
+
 /** Answers while no worker does, so that it is known that someone is there. */
-function fallbackServer() {
-  return createHttpServer((_request, response) => {
-    const { status, headers, body } = errorReply(errorOf('MODEL_NOT_READY'));
+function fallbackServer(stateOf: () => WorkersState) {
+  return createHttpServer((request, response) => {
+    const state = stateOf();
+    if (state === 'ready' && request.method === 'GET' && request.url === '/ping') {
+      response.writeHead(200, { Connection: 'close' }).end();
+      return;
+    }
+    const error = errorOf(state === 'ready' ? 'OVERLOADED' : 'MODEL_NOT_READY');
+    const { status, headers, body } = errorReply(error);
     response.writeHead(status, { ...headers, Connection: 'close' });
     response.end(Buffer.concat(body as readonly Uint8Array[]));
   });

@@ -7,6 +7,8 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   PROCESS_GONE:
     'the process that had this request ended before it answered, and is started again; the request may be sent again, unless it is what ends the process',
   SHUTTING_DOWN: 'the container is shutting down; send the request again',
+  OVERLOADED:
+    'more connections are opened than the processes can take; keep connections open, and send the request again later',
   MODEL_NOT_READY: 'a process of the runtime is starting; send the request again',
 };
 

@@ -3,13 +3,17 @@ import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
 import { lazyPool } from './thread-pool.ts';
 
-/** A body to read; `text-worker.ts` knows the reader of each kind. */
-export interface TextTask {
+/** What a thread is to do; `text-worker.ts` knows who does it, by its kind. */
+export interface ThreadTask {
   readonly kind: string;
+}
+
+/** A body to read. */
+export interface TextTask extends ThreadTask {
   readonly body: Uint8Array;
 }
 
-const pool = lazyPool<TextTask, unknown>('text-worker');
+const pool = lazyPool<ThreadTask, unknown>('text-worker');
 
 /** Text of this size takes about as long to read as to hand over and back: a few milliseconds at most. */
 const POOL_PAYS_FROM_BYTES = 2 ** 19;
@@ -24,12 +28,29 @@ export async function readInThread<Result>(
   task: TextTask,
   signal?: AbortSignalLike,
 ): Promise<Result | undefined> {
-  if (task.body.byteLength < POOL_PAYS_FROM_BYTES) return undefined;
-  const threads = pool();
+  const threads = task.body.byteLength < POOL_PAYS_FROM_BYTES ? undefined : pool();
   if (!threads) return undefined;
   // A copy, because handlers may still read the body, and it may be decoded for another signature.
   const body = await copyInTurns(task.body, signal);
-  return (await threads.run({ ...task, body }, [body.buffer], signal)) as Result;
+  const copied: TextTask = { ...task, body };
+  return (await threads.run(copied, [body.buffer], signal)) as Result;
+}
+
+/**
+ * Does a task in a thread, where there is enough to do and there are threads.
+ * @param bytes what the task looks at
+ * @param taskOf makes the task, once it is certain that a thread does it, and names the memory that goes with it
+ * @returns what the thread returns; undefined if the caller is to do it itself
+ */
+export async function runInThread<Result>(
+  bytes: number,
+  taskOf: () => { readonly task: ThreadTask; readonly moved: readonly ArrayBuffer[] },
+  signal?: AbortSignalLike,
+): Promise<Result | undefined> {
+  const threads = bytes < POOL_PAYS_FROM_BYTES ? undefined : pool();
+  if (!threads) return undefined;
+  const { task, moved } = taskOf();
+  return (await threads.run(task, moved, signal)) as Result;
 }
 
 async function copyInTurns(

@@ -1,0 +1,40 @@
+/** Decodes the pictures of a body that was taken apart. */
+import { PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
+import type { Tensor } from '@sagemaker-tfs/tensors';
+import type { DecodeContext, DecodedRequest, ReadRequest, RequestCodec } from './codec.ts';
+
+/** The request with its pictures as tensors. @throws ServingError 4xx naming the record */
+export async function withPictures(
+  { pictures = [], ...request }: ReadRequest,
+  context: DecodeContext,
+): Promise<DecodedRequest> {
+  if (pictures.length === 0) return request;
+  // Only then: what reads text needs no image libraries.
+  const { formOfImages, imagesToTensors } = await import('../images/image-to-tensor.ts');
+  const { framesOf } = await import('../images/frame-in-picture.ts');
+  const inputs: [string, Tensor][] = Object.entries(request.inputs);
+  for (const { input, images } of pictures) {
+    if (input === undefined) {
+      const tensors = await imagesToTensors(images, context, (index) => `record ${index}`);
+      const frames = await framesOf(images, context);
+      return { ...request, inputs: tensors, form: formOfImages(context), frames };
+    }
+    const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
+    const name = (index: number) => `record ${index}, '${input}'`;
+    const tensors = await imagesToTensors(images, { ...context, preprocess }, name);
+    inputs.push([input, tensors[input] as Tensor]);
+  }
+  return { ...request, inputs: Object.fromEntries(inputs) };
+}
+
+/** A codec of bodies that may hold pictures. */
+export function pictureCodec(
+  mediaTypes: readonly string[],
+  read: NonNullable<RequestCodec['read']>,
+): RequestCodec {
+  return {
+    mediaTypes,
+    read,
+    decode: async (body, context) => withPictures(await read(body, context), context),
+  };
+}
