@@ -44,11 +44,13 @@ No page of AWS's answers these questions, and they were not tried in an account:
 
 | question | what the constructs do |
 | --- | --- |
-| Does an alarm that is in ALARM before an update roll it back? | Rollback alarms are new with each configuration, and missing data is not breaching, so they are never in ALARM at the start. An alarm of your own in \`deployment.rollbackAlarms\` should be OK before you deploy. |
-| Does \`UpdateEndpoint\` take the configuration that already runs? | CloudFormation calls it only if a property changes. If an update that changes only the deployment, such as \`traffic\`, is refused, change something in the variants too. |
+| Does an alarm that is in ALARM before an update roll it back? AWS tells only of alarms that 'trip during the baking period' ([AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-blue-green-all-at-once.html)). | Rollback alarms are new with each configuration, and missing data is not breaching, so they are never in ALARM at the start. An alarm of your own in \`deployment.rollbackAlarms\` should be OK before you deploy. |
+| Does \`UpdateEndpoint\` take the configuration that already runs? AWS only says that 'to update an endpoint, you must create a new EndpointConfig' ([AWS](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html)). | CloudFormation calls it only if a property changes. If an update that changes only the deployment, such as \`traffic\`, is refused, change something in the variants too. |
 | Does \`AssociateKmsKey\` need rights on the key? | The function that calls it may use the key through CloudWatch Logs. |
 | Does an asynchronous endpoint abort uploads in parts itself? | Its role may; the stack's bucket deletes incomplete uploads after 7 days. |
 | Does EventBridge use a topic's key by its role or as a service? | Both are allowed: the role by its policy, the service by the key's policy. |
+| Does CloudFormation set a state machine back to AWS's own key if its template names none any more? | The template of one without a key says \`AWS_OWNED_KEY\`. |
+| Does Step Functions name the state machine alone to KMS, or with a label, for the runs of a distributed map? | Roles may use the key for every state machine of the account and region. |
 
 \`npm run first-account\` answers what one account can tell in half an hour: [First deployment](first-deploy.md).
 

@@ -15,12 +15,13 @@ import { Annotations, Aws, Names, Resource, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { checkBatch } from './batch/check-props.ts';
 import { definition } from './batch/definition.ts';
+import { encryptMachine, grantReadRuns } from './batch/machine-key.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
 import type { BatchTransformProps } from './batch/props.ts';
 import { createShardFunction } from './batch/shard-function.ts';
 import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
 import { tellOfSilentEnds } from './batch/tell-of-ends.ts';
-import { createLogGroup, encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import { createLogGroup, encryptionKeyOf, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
 
@@ -64,6 +65,7 @@ export class BatchTransform extends Resource {
       own.stateMachineName === undefined ? {} : { physicalName: own.stateMachineName },
     );
     setEncryptionKey(this, own.encryptionKey);
+    setFormerKeys(this, own.formerEncryptionKeys);
     checkBatch(this, own);
     const props = withKeys(this, own);
     this.defaults = this.defaultSettings(props);
@@ -96,6 +98,7 @@ export class BatchTransform extends Resource {
       logs: { destination: logGroup, level: LogLevel.ALL },
       tracingEnabled: true,
     });
+    encryptMachine(this.stateMachine);
     if (props.topic) {
       props.topic.grantPublish(this.stateMachine);
       tellOfSilentEnds(this, this.stateMachine, props.topic);
@@ -114,7 +117,8 @@ export class BatchTransform extends Resource {
       'states:DescribeExecution',
       'states:StopExecution',
     );
-    return started.combine(looked);
+    const reads = grantReadRuns(grantee, this.stateMachine);
+    return reads.reduce((all, one) => all.combine(one), started.combine(looked));
   }
 
   /** Runs that were started. @default sum over 5 minutes */

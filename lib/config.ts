@@ -540,6 +540,10 @@ const environment = z.strictObject({
     .describe('Its own image, in place of the one for all: SageMaker pulls from its own region.'),
   vpc: vpc.optional().describe('Its own VPC, in place of the one for all.'),
   encryptionKeyArn: keyArn.optional().describe('Its own key, in place of the one for all.'),
+  formerEncryptionKeyArns: z
+    .array(keyArn)
+    .optional()
+    .describe('Its own former keys, in place of those for all.'),
 });
 
 /** Schema of the configuration. Its descriptions are the tables of docs/configuration.md. */
@@ -572,6 +576,12 @@ export const configSchema = z
       .optional()
       .describe(
         '[Key of your own](private-networks.md#a-key-of-your-own) for volumes, buckets, outputs, logs and topics. Default: AWS keeps the keys.',
+      ),
+    formerEncryptionKeyArns: z
+      .array(keyArn)
+      .optional()
+      .describe(
+        '[Keys from before](private-networks.md#another-key) that objects and waiting requests are under: roles may go on to use them. Default: none.',
       ),
     tags: z.record(z.string().min(1), z.string()).default({}).describe('Tags of every resource.'),
   })

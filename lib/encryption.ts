@@ -1,10 +1,11 @@
 /** The one key of a subtree: what is made below a construct with a key is encrypted with it. */
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { CfnLogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Annotations, ArnFormat, RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib/core';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct, IConstruct } from 'constructs';
 
 const KEYS = new WeakMap<IConstruct, IKey>();
@@ -19,9 +20,43 @@ export function encryptionKeyOf(scope: IConstruct): IKey | undefined {
   return scope.node.scopes.map((one) => KEYS.get(one)).findLast((key) => key !== undefined);
 }
 
-/** Makes the key of a configuration the key of a stack. */
-export function setEncryptionKeyArn(stack: Stack, keyArn: string | undefined): void {
-  if (keyArn) setEncryptionKey(stack, Key.fromKeyArn(stack, 'EncryptionKey', keyArn));
+const FORMER = new WeakMap<IConstruct, readonly IKey[]>();
+
+/** Says which keys data from before is under, for everything below `scope`. */
+export function setFormerKeys(scope: Construct, keys: readonly IKey[] | undefined): void {
+  if (keys) FORMER.set(scope, keys);
+}
+
+/** Keys that data of a construct may be under beside its own: those of the construct and of all above. */
+export function formerKeysOf(scope: IConstruct): IKey[] {
+  return scope.node.scopes.flatMap((one) => FORMER.get(one) ?? []);
+}
+
+/**
+ * Lets `grantee` use the keys that data of `scope` was under before: what is in S3, what waits in a queue, and what
+ * instances of the last deployment still write.
+ */
+export function grantFormerKeys(scope: IConstruct, grantee: IGrantable): void {
+  for (const key of formerKeysOf(scope)) key.grantEncryptDecrypt(grantee);
+}
+
+/** Keys of configurations, which name keys from outside only. */
+const CONFIGURED = new WeakSet<IKey>();
+
+/** Makes the keys of a configuration those of a stack. */
+export function setEncryptionKeyArn(
+  stack: Stack,
+  keyArn: string | undefined,
+  formerArns: readonly string[] = [],
+): void {
+  setFormerKeys(
+    stack,
+    formerArns.map((arn, i) => Key.fromKeyArn(stack, `FormerEncryptionKey${i}`, arn)),
+  );
+  if (!keyArn) return;
+  const key = Key.fromKeyArn(stack, 'EncryptionKey', keyArn);
+  CONFIGURED.add(key);
+  setEncryptionKey(stack, key);
 }
 
 /**
@@ -46,17 +81,19 @@ interface ServiceGrant {
 
 /**
  * Lets a service of AWS use a key. The policy of a key from outside the app cannot be changed here: a warning says what
- * it must have, once a stack and service.
+ * it must have, once a stack and service. Whoever writes constructs can acknowledge it. A configuration cannot, and
+ * has no other kind of key, so there it is a remark, which `cdk --strict` lets pass.
  */
 function allowService(user: Construct, key: IKey, { name, service, actions }: ServiceGrant): void {
   if (Resource.isOwnedResource(key)) {
     key.grant(service, ...actions);
     return;
   }
-  Annotations.of(Stack.of(user)).addWarningV2(
-    `@sagemaker-tfs/cdk:foreignKey.${name}`,
-    `encryptionKey: this app does not make the key, so it cannot change its policy. Let ${name} do ${actions.join(', ')} there, as docs/private-networks.md shows; without it the deployment fails or messages are lost`,
-  );
+  const stack = Stack.of(user);
+  const id = `@sagemaker-tfs/cdk:foreignKey.${name}`;
+  const advice = `this app does not make the key, so it cannot change its policy. Let ${name} do ${actions.join(', ')} there, as docs/private-networks.md shows; without it the deployment fails, or messages and logs are lost`;
+  if (CONFIGURED.has(key)) Annotations.of(stack).addInfoV2(id, `encryptionKeyArn: ${advice}`);
+  else Annotations.of(stack).addWarningV2(id, `encryptionKey: ${advice}`);
 }
 
 /**
@@ -89,6 +126,17 @@ export function encryptLogs(logGroup: LogGroup, key: IKey): void {
   defaultChild.kmsKeyId = key.keyArn;
 }
 
+/**
+ * Name of CloudWatch Logs as a service of a stack's region: in China it ends in `amazonaws.com.cn`, and the name that
+ * other services have there is refused for it.
+ * @see https://github.com/serverless/serverless/issues/7589
+ * @see https://github.com/serverless/serverless/issues/12087
+ */
+export function logsService({ region, urlSuffix }: Stack): string {
+  const suffix = Token.isUnresolved(region) ? urlSuffix : RegionInfo.get(region).domainSuffix;
+  return `logs.${region}.${suffix ?? 'amazonaws.com'}`;
+}
+
 /** Lets CloudWatch Logs use a key for the log groups of this account and region, and for nothing else. */
 function allowLogs(scope: Construct, key: IKey): void {
   const stack = Stack.of(scope);
@@ -98,10 +146,10 @@ function allowLogs(scope: Construct, key: IKey): void {
     resourceName: '*',
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  const { region } = stack;
+  const name = logsService(stack);
   allowService(scope, key, {
-    name: `logs.${Token.isUnresolved(region) ? 'REGION' : region}.amazonaws.com`,
-    service: new ServicePrincipal(`logs.${region}.amazonaws.com`, {
+    name: Token.isUnresolved(name) ? 'logs.REGION.amazonaws.com' : name,
+    service: new ServicePrincipal(name, {
       conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': groups } },
     }),
     actions: [
@@ -111,6 +159,19 @@ function allowLogs(scope: Construct, key: IKey): void {
       'kms:GenerateDataKey*',
       'kms:DescribeKey',
     ],
+  });
+}
+
+/**
+ * Lets the service that delivers a state machine's log read what the machine wrote under a key.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
+ */
+export function allowLogDelivery(scope: Construct, key: IKey): void {
+  const name = 'delivery.logs.amazonaws.com';
+  allowService(scope, key, {
+    name,
+    service: new ServicePrincipal(name),
+    actions: ['kms:Decrypt'],
   });
 }
 

@@ -9,7 +9,7 @@ import { type CfnPolicy, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, ArnFormat, Aspects, Lazy, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling, checkScaling, type ScalingProps } from './endpoint/autoscaling.ts';
 import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
@@ -111,6 +111,7 @@ export class RealtimeEndpoint extends EndpointBase {
   constructor(scope: Construct, id: string, own: RealtimeEndpointProps) {
     super(scope, id, own.endpointName === undefined ? {} : { physicalName: own.endpointName });
     setEncryptionKey(this, own.encryptionKey);
+    setFormerKeys(this, own.formerEncryptionKeys);
     checkCombination(this, own);
     const props = withKeys(this, own);
     this.endpointName = props.endpointName ?? nameOf(this, props);
@@ -119,7 +120,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.isAsync = props.asyncInference !== undefined;
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
     this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };
-    this.asyncFiles = props.asyncInference && asyncFiles(props.asyncInference);
+    this.asyncFiles = props.asyncInference && asyncFiles(this, props.asyncInference);
     this.variants = props.variants.map((variant, i) =>
       bindVariant(this, `variants[${i}]`, variant, props.variants.length === 1),
     );
@@ -231,6 +232,7 @@ export class RealtimeEndpoint extends EndpointBase {
       if (model.stack !== this.stack) keepReplaced(model);
       if (model.role) allowLogging(model.role, endpointLogGroup(this.endpointName));
       props.volumeKey?.grantEncryptDecrypt(model);
+      grantFormerKeys(this, model);
     }
     const { asyncInference, dataCapture, metricsConfig, volumeKey } = props;
     return new CfnEndpointConfig(this, 'Config', {

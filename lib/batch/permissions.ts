@@ -4,6 +4,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { grantFormerKeys } from '../encryption.ts';
 import { keepReplaced } from '../model-retention.ts';
 import { allowLogging } from '../model-role.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
@@ -25,6 +26,7 @@ export function grantModel(scope: Construct, props: BatchTransformProps): void {
   // Manifests of shards lie below the output prefix.
   grantReadBelow(policy, output.bucket, output.prefix);
   grantWriteBelow(policy, output.bucket, output.prefix);
+  grantFormerKeys(scope, policy);
   outputKey?.grantEncryptDecrypt(policy);
   volumeKey?.grantEncryptDecrypt(policy);
 }

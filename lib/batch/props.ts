@@ -153,6 +153,11 @@ export interface BatchTransformProps {
    */
   readonly encryptionKey?: IKey;
   /**
+   * Keys that objects and waiting requests are under from before. Roles may use them beside `encryptionKey`.
+   * @default - those of the stack, or none
+   */
+  readonly formerEncryptionKeys?: readonly IKey[];
+  /**
    * Key of the instances' volumes. Not for types with disks of their own.
    * @default - `encryptionKey`, or SageMaker's own key
    */

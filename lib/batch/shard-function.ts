@@ -5,7 +5,7 @@ import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { createLogGroup } from '../encryption.ts';
+import { createLogGroup, grantFormerKeys } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import type { BatchTransformProps } from './props.ts';
@@ -22,6 +22,7 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   grantReadBelow(role, input.bucket, input.prefix);
   grantReadBelow(role, output.bucket, output.prefix);
   if (inventory) grantReadBelow(role, inventory.bucket, inventory.prefix);
+  grantFormerKeys(scope, role);
   // An execution may name a prefix below that of the outputs.
   grantWriteBelow(role, output.bucket, `${output.prefix}*${RUNS_FOLDER}`);
   return new NodejsFunction(scope, 'ShardFunction', {

@@ -5,11 +5,12 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Duration, Stack } from 'aws-cdk-lib/core';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { createLogGroup } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 import { justifyWildcard } from '../wildcards.ts';
+import { grantReadRuns } from './machine-key.ts';
 import { MAX_JOB_PREFIX } from './transform-state.ts';
 
 const DESCRIPTION = 'Stops the transform jobs of executions that ended before them';
@@ -39,6 +40,18 @@ export function stopJobsOfEndedRuns(
   role.addToPolicy(
     new PolicyStatement({ actions: ['sagemaker:ListTransformJobs'], resources: ['*'] }),
   );
+  // An event has no input where that is large or under a key.
+  const executions = Stack.of(stop).formatArn({
+    service: 'states',
+    resource: 'execution',
+    resourceName: `${machine.stateMachineName}:*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  role.addToPolicy(
+    new PolicyStatement({ actions: ['states:DescribeExecution'], resources: [executions] }),
+  );
+  grantReadRuns(role, machine);
+  justifyWildcard(role, executions, 'Executions of this one state machine');
   justifyWildcard(role, jobs, 'Every job has a name of its own with this prefix');
   justifyWildcard(role, '*', 'sagemaker:ListTransformJobs has no resource to restrict it to');
   const handler = new NodejsFunction(stop, 'Function', {

@@ -5,13 +5,15 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { allowPublisher } from '../encryption.ts';
+import { keysOfMachine } from './machine-key.ts';
 
 /**
  * Tells of executions that ended without a word of their own: stopped, out of time, or beyond a quota. The machine
  * itself tells of every end that it comes to; an error of Step Functions' own, such as `States.Runtime`, ends it where
- * no state can catch it.
+ * no state can catch it. Events of a machine under a key do not name the error, so there every failure is told of.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
  * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
  */
 export function tellOfSilentEnds(scope: Construct, machine: StateMachine, topic: ITopic): void {
   tellOf(scope, 'SilentEnd', topic, {
@@ -21,10 +23,14 @@ export function tellOfSilentEnds(scope: Construct, machine: StateMachine, topic:
       detailType: ['Step Functions Execution Status Change'],
       detail: {
         stateMachineArn: [machine.stateMachineArn],
-        $or: [
-          { status: ['ABORTED', 'TIMED_OUT'] },
-          { status: ['FAILED'], error: Match.prefix('States.') },
-        ],
+        ...(keysOfMachine(machine).length > 0
+          ? { status: ['ABORTED', 'TIMED_OUT', 'FAILED'] }
+          : {
+              $or: [
+                { status: ['ABORTED', 'TIMED_OUT'] },
+                { status: ['FAILED'], error: Match.prefix('States.') },
+              ],
+            }),
       },
     },
   });

@@ -6,6 +6,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
+import { grantFormerKeys } from '../encryption.ts';
 import type { IModel } from '../model.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import { expireBelow } from '../s3-expiry.ts';
@@ -85,7 +86,7 @@ function placesOf(props: AsyncInferenceProps) {
 }
 
 /** What callers of an asynchronous endpoint need to know, and leave to use it. */
-export function asyncFiles(props: AsyncInferenceProps): AsyncFiles {
+export function asyncFiles(endpoint: Construct, props: AsyncInferenceProps): AsyncFiles {
   const { outputBucket, inputBucket, outputPrefix, failurePrefix, inputPrefix } = placesOf(props);
   return {
     inputUri: inputBucket.s3UrlForObject(inputPrefix),
@@ -98,18 +99,19 @@ export function asyncFiles(props: AsyncInferenceProps): AsyncFiles {
         grantReadBelow(grantee, outputBucket, prefix);
       }
       props.encryptionKey?.grantDecrypt(grantee);
+      grantFormerKeys(endpoint, grantee);
     },
   };
 }
 
 /** SageMaker's form of the props; grants the models what they need. */
 export function renderAsyncInference(
-  where: Where,
+  where: Construct,
   props: AsyncInferenceProps,
   models: readonly IModel[],
 ): CfnEndpointConfig.AsyncInferenceConfigProperty {
   const { successTopic, errorTopic, encryptionKey } = props;
-  const { outputUri, failureUri } = asyncFiles(props);
+  const { outputUri, failureUri } = asyncFiles(where, props);
   const concurrent = props.maxConcurrentInvocationsPerInstance;
   checkInteger(where, 'asyncInference.maxConcurrentInvocationsPerInstance', concurrent, 1, 1000);
   for (const model of models) grantQueue(model, props);

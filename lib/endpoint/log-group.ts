@@ -4,13 +4,14 @@
  * would fail to make it.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/logging-cloudwatch.html
  */
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { createHash } from 'node:crypto';
+import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import { AwsCustomResource, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { createLogGroup, encryptionKeyOf, encryptLogs } from '../encryption.ts';
+import { createLogGroup, encryptionKeyOf, encryptLogs, logsService } from '../encryption.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
 /** How long logs are kept where nothing is said. */
@@ -92,7 +93,7 @@ function callsFor(retention: RetentionDays, key: IKey | undefined): Record<strin
 
 /** Frees a group from its key: what is written from then on is under AWS's own. */
 const RELEASE_KEY = 'disassociateKmsKey';
-/** A group that is gone, or that of a name that the endpoint no longer has, which the role may not change. */
+/** A group that is gone, or that the role may not change since a version of the stack that had no policy for it. */
 const NOT_OURS = 'ResourceNotFoundException|AccessDeniedException';
 
 /**
@@ -105,11 +106,30 @@ function allowKey(role: Role, key: IKey): void {
       actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:GenerateDataKey', 'kms:DescribeKey'],
       resources: [key.keyArn],
       conditions: {
-        StringEquals: { 'kms:ViaService': `logs.${Stack.of(role).region}.amazonaws.com` },
+        StringEquals: { 'kms:ViaService': logsService(Stack.of(role)) },
       },
     }),
   );
 }
+
+/**
+ * Lets a role free this group from its key for as long as the stack has anything of the group: a policy with a name of
+ * the group's own. Once the endpoint has another name, the role's other policies name the new group only. CloudFormation
+ * deletes this one after the resource that frees the old group, which depends on it.
+ */
+function allowRelease(scope: Construct, role: Role, logGroupName: string, arn: string): Policy {
+  const name = JSON.stringify(Stack.of(scope).resolve(logGroupName));
+  const id = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const statement = new PolicyStatement({
+    actions: ['logs:DisassociateKmsKey'],
+    resources: [arn, `${arn}:*`],
+  });
+  const policy = new Policy(scope, `Release${id}`, { roles: [role], statements: [statement] });
+  justifyWildcard(policy, `${arn}:*`, STREAMS);
+  return policy;
+}
+
+const STREAMS = 'The streams of this one log group';
 
 /**
  * Makes the group unless it is there, sets its expiry, and its key where the construct around has one. When the stack
@@ -143,6 +163,7 @@ export function keepLogs(
     );
   }
   if (key) allowKey(role, key);
+  const release = key && allowRelease(scope, role, logGroupName, arn);
   let before: Construct = role;
   for (const [id, { action, parameters, undo, ...rest }] of calls) {
     const service = 'CloudWatchLogs';
@@ -168,8 +189,9 @@ export function keepLogs(
       installLatestAwsSdk: false,
     });
     resource.node.addDependency(before);
+    if (undo && release) resource.node.addDependency(release);
     before = resource;
   }
-  justifyWildcard(role, `${arn}:*`, 'The streams of this one log group');
+  justifyWildcard(role, `${arn}:*`, STREAMS);
   return scope;
 }

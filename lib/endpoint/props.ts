@@ -44,6 +44,11 @@ export interface RealtimeEndpointProps {
    */
   readonly encryptionKey?: IKey;
   /**
+   * Keys that objects and waiting requests are under from before. Roles may use them beside `encryptionKey`.
+   * @default - those of the stack, or none
+   */
+  readonly formerEncryptionKeys?: readonly IKey[];
+  /**
    * Key of the instances' volumes. Not for types with disks of their own, which are encrypted anyway.
    * @default - `encryptionKey`, or SageMaker's own key
    */

@@ -198,14 +198,21 @@ export const APP_RULES: readonly Rule[] = [
     id: 'key-of-the-region',
     says: 'Volumes, buckets, logs and topics need a KMS key of their own region.',
     source: 'https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html',
-    check: ({ encryptionKeyArn, environments = [] }) =>
-      environments.flatMap(({ name, region, encryptionKeyArn: own }, i) => {
-        const arn = own ?? encryptionKeyArn;
-        const keyRegion = arn?.split(':')[3];
-        if (arn === undefined || keyRegion === region) return [];
-        return at(`environments[${i}].encryptionKeyArn`, {
-          problem: `the key is in ${keyRegion}, and '${name}' is in ${region}`,
-          fix: `Give '${name}' the ARN of a key in ${region}`,
+    check: ({ environments = [], ...all }) =>
+      environments.flatMap(({ name, region, ...own }, i) => {
+        const key = own.encryptionKeyArn ?? all.encryptionKeyArn;
+        const former = own.formerEncryptionKeyArns ?? all.formerEncryptionKeyArns ?? [];
+        const keys: [field: string, arn: string][] = [
+          ...(key === undefined ? [] : [['encryptionKeyArn', key] as [string, string]]),
+          ...former.map((arn, j): [string, string] => [`formerEncryptionKeyArns[${j}]`, arn]),
+        ];
+        return keys.flatMap(([field, arn]) => {
+          const keyRegion = arn.split(':')[3];
+          if (keyRegion === region) return [];
+          return at(`environments[${i}].${field}`, {
+            problem: `the key is in ${keyRegion}, and '${name}' is in ${region}`,
+            fix: `Give '${name}' the ARN of a key in ${region}`,
+          });
         });
       }),
   },

@@ -355,6 +355,14 @@ const CASES: Readonly<
         { ...endpoint({}), ...keyed('us-east-1', 'eu-central-1') },
         'environments[0].encryptionKeyArn',
       ],
+      [
+        {
+          ...endpoint({}),
+          ...keyed('eu-central-1', 'eu-central-1'),
+          formerEncryptionKeyArns: ['arn:aws:kms:us-east-1:123456789012:key/1234'],
+        },
+        'environments[0].formerEncryptionKeyArns[0]',
+      ],
     ],
     kept: [{ ...endpoint({}), ...keyed('eu-central-1', 'eu-central-1') }],
   },

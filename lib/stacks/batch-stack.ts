@@ -25,6 +25,11 @@ export interface BatchStackProps extends StackProps {
    */
   readonly encryptionKeyArn?: string;
   /**
+   * ARNs of keys that data from before is under.
+   * @default - none
+   */
+  readonly formerEncryptionKeyArns?: readonly string[];
+  /**
    * Start of the keys of the model's archives in the CDK's asset bucket. Stacks of one model share uploads by it.
    * @default - from the model's path in the app
    */
@@ -39,7 +44,7 @@ export class BatchStack extends Stack {
 
   constructor(scope: Construct, id: string, props: BatchStackProps) {
     super(scope, id, props);
-    setEncryptionKeyArn(this, props.encryptionKeyArn);
+    setEncryptionKeyArn(this, props.encryptionKeyArn, props.formerEncryptionKeyArns);
     const { email, schedule, sharding, ...settings } = props.batch;
     const network = vpcFromConfig(this, props.vpcConfig);
     const bucket = createDataBucket(this, 'Data', { filledOnCreate: false });

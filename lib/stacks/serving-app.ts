@@ -9,6 +9,7 @@ import { INSTANCE_FAMILIES } from '../instance-types/index.ts';
 import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
 import { fromConfig } from './config-path.ts';
+import { definedOnly } from './defined-only.ts';
 import { ImageStack } from './image-stack.ts';
 import { ServingStack } from './serving-stack.ts';
 
@@ -17,9 +18,11 @@ export function addServingStacks(scope: Construct, config: ServingConfig): void 
   if (!config.environments) addStacks(scope, config);
   for (const { name, account, region, ...own } of config.environments ?? []) {
     const env: Environment = { account, region };
-    const { vpc = config.vpc, encryptionKeyArn = config.encryptionKeyArn } = own;
-    const { image = config.image } = own;
-    addStacks(new Stage(scope, name, { env }), { ...config, image, vpc, encryptionKeyArn });
+    const { vpc = config.vpc, image = config.image } = own;
+    const { encryptionKeyArn = config.encryptionKeyArn } = own;
+    const { formerEncryptionKeyArns = config.formerEncryptionKeyArns } = own;
+    const keys = { encryptionKeyArn, formerEncryptionKeyArns };
+    addStacks(new Stage(scope, name, { env }), { ...config, image, vpc, ...keys });
   }
 }
 
@@ -35,7 +38,10 @@ function addStacks(scope: Construct, config: ServingConfig): void {
       model,
       archiveName: `${scope.node.path}/${id}`,
       ...(config.vpc && { vpcConfig: config.vpc }),
-      ...(config.encryptionKeyArn && { encryptionKeyArn: config.encryptionKeyArn }),
+      ...definedOnly({
+        encryptionKeyArn: config.encryptionKeyArn,
+        formerEncryptionKeyArns: config.formerEncryptionKeyArns,
+      }),
     };
     const stacks = [
       endpoint &&

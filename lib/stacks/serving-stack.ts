@@ -40,6 +40,11 @@ export interface ServingStackProps extends StackProps {
    */
   readonly encryptionKeyArn?: string;
   /**
+   * ARNs of keys that data from before is under.
+   * @default - none
+   */
+  readonly formerEncryptionKeyArns?: readonly string[];
+  /**
    * Start of the keys of the model's archives in the CDK's asset bucket. Stacks of one model share uploads by it.
    * @default - from the model's path in the app
    */
@@ -52,7 +57,7 @@ export class ServingStack extends Stack {
 
   constructor(scope: Construct, id: string, props: ServingStackProps) {
     super(scope, id, props);
-    setEncryptionKeyArn(this, props.encryptionKeyArn);
+    setEncryptionKeyArn(this, props.encryptionKeyArn, props.formerEncryptionKeyArns);
     const { endpoint: config } = props;
     const network = vpcFromConfig(this, props.vpcConfig);
     const model = modelFromConfig(this, props.model, props.image, network, props.archiveName);

@@ -1,4 +1,6 @@
 /** Every end of a batch run reaches its topic: by the machine, or by a rule for ends that no state can tell of. */
+import type { Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { type Service, StateError } from './asl.ts';
 import { batchTemplate, machineOf, refused, run } from './batch-machine.ts';
@@ -62,10 +64,15 @@ function takes(pattern: object, event: Readonly<Record<string, unknown>>): boole
   });
 }
 
-const rules = Object.values(template.findResources('AWS::Events::Rule')).map(
-  ({ Properties }) => Properties as { Description: string; EventPattern: object; Targets: object },
-);
-const rule = rules.find(({ Description }) => Description.startsWith('Tells'));
+function ruleOf(made: Template) {
+  const rules = Object.values(made.findResources('AWS::Events::Rule')).map(
+    ({ Properties }) =>
+      Properties as { Description: string; EventPattern: object; Targets: object },
+  );
+  return rules.find(({ Description }) => Description.startsWith('Tells'));
+}
+
+const rule = ruleOf(template);
 
 test.each<[status: string, error: string | null, told: boolean]>([
   ['ABORTED', null, true],
@@ -84,6 +91,24 @@ test.each<[status: string, error: string | null, told: boolean]>([
     detail: { stateMachineArn: 'the machine', status, error },
   };
   expect(takes(rule?.EventPattern ?? {}, event)).toBe(told);
+});
+
+test.each<[status: string, told: boolean]>([
+  ['FAILED', true],
+  ['ABORTED', true],
+  ['TIMED_OUT', true],
+  ['SUCCEEDED', false],
+])('under a key, whose events name no error: %s is told of: %s', (status, told) => {
+  const encrypted = batchTemplate((stack) => ({
+    topic: new Topic(stack, 'Topic'),
+    encryptionKey: new Key(stack, 'Key'),
+  }));
+  const event = {
+    source: 'aws.states',
+    'detail-type': 'Step Functions Execution Status Change',
+    detail: { stateMachineArn: 'the machine', status },
+  };
+  expect(takes(ruleOf(encrypted)?.EventPattern ?? {}, event)).toBe(told);
 });
 
 test('the rule publishes by a role of its own, so a topic from elsewhere needs no policy', () => {

@@ -1,9 +1,11 @@
 /** One key of the user's own, for everything that a stack keeps. */
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import type { Stack } from 'aws-cdk-lib/core';
+import { Annotations as AppAnnotations, Stack } from 'aws-cdk-lib/core';
+import { createLogGroup } from '../../lib/encryption.ts';
 import {
   addServingStacks,
   BatchTransform,
@@ -114,6 +116,116 @@ test('batch: bucket, logs, topic, outputs and volumes', () => {
   }
 });
 
+describe('a state machine, whose name CloudFormation chooses', () => {
+  const made = template('tensorflow-m-batch', { batch: {} });
+  /** Statements about the key of the policy of that name. */
+  const statements = (name: RegExp) =>
+    Object.values(made.findResources('AWS::IAM::Policy'))
+      .filter(({ Properties }) => name.test(Properties.PolicyName))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Record<string, unknown>[])
+      .filter(({ Resource }) => Resource === KEY);
+  const MACHINES = { 'Fn::Join': ['', expect.arrayContaining([':stateMachine:*'])] };
+  const CONTEXT = 'kms:EncryptionContext:aws:states:stateMachineArn';
+
+  test('its definition and its runs are under the key', () => {
+    made.hasResourceProperties('AWS::StepFunctions::StateMachine', {
+      EncryptionConfiguration: { Type: 'CUSTOMER_MANAGED_KMS_KEY', KmsKeyId: KEY },
+    });
+  });
+
+  test('without a key the template says so, and a key that was there goes', () => {
+    template(
+      'tensorflow-m-batch',
+      { batch: {} },
+      { encryptionKeyArn: undefined },
+    ).hasResourceProperties('AWS::StepFunctions::StateMachine', {
+      EncryptionConfiguration: { Type: 'AWS_OWNED_KEY', KmsKeyId: Match.absent() },
+    });
+  });
+
+  test('its role may use the key for the machine and for its log', () => {
+    expect(statements(/^BatchStateMachineRole/)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
+          Condition: { ArnLike: { [CONTEXT]: MACHINES } },
+        }),
+        expect.objectContaining({
+          Action: 'kms:GenerateDataKey',
+          Condition: {
+            StringEquals: {
+              'kms:EncryptionContext:SourceArn': {
+                'Fn::Join': ['', expect.arrayContaining([':*'])],
+              },
+            },
+          },
+        }),
+      ]),
+    );
+  });
+
+  test('the function that stops jobs may read the run, whose event has no input', () => {
+    expect(statements(/^BatchStopJobsRole/)).toEqual([
+      expect.objectContaining({
+        Action: 'kms:Decrypt',
+        Condition: { ArnLike: { [CONTEXT]: MACHINES } },
+      }),
+    ]);
+    made.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('^BatchStopJobsRole'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([Match.objectLike({ Action: 'states:DescribeExecution' })]),
+      },
+    });
+  });
+
+  test('a key of the app lets its log be delivered, and whoever starts runs see them', () => {
+    const stack = testStack();
+    const batch = new BatchTransform(stack, 'Batch', {
+      model: testModel(stack),
+      input: { bucket: Bucket.fromBucketName(stack, 'In', 'data'), prefix: 'input/' },
+      output: { bucket: Bucket.fromBucketName(stack, 'Out', 'data'), prefix: 'output/' },
+      encryptionKey: new Key(stack, 'Key'),
+    });
+    batch.grantStart(new User(stack, 'Starter'));
+    const own = Template.fromStack(stack);
+    own.hasResourceProperties('AWS::KMS::Key', {
+      KeyPolicy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Principal: { Service: 'delivery.logs.amazonaws.com' },
+            Action: 'kms:Decrypt',
+          }),
+        ]),
+      },
+    });
+    own.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('^Starter'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([Match.objectLike({ Action: 'kms:Decrypt' })]),
+      },
+    });
+  });
+});
+
+test.each([
+  ['cn-north-1', 'logs.cn-north-1.amazonaws.com.cn'],
+  ['us-gov-west-1', 'logs.us-gov-west-1.amazonaws.com'],
+  ['eu-central-1', 'logs.eu-central-1.amazonaws.com'],
+  [
+    undefined,
+    { 'Fn::Join': ['', ['logs.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]] },
+  ],
+])('CloudWatch Logs as a service in %s', (region, service) => {
+  const stack = new Stack(testApp(), 'Logs', region === undefined ? {} : { env: { region } });
+  createLogGroup(stack, 'Log', undefined, new Key(stack, 'Key'));
+  Template.fromStack(stack).hasResourceProperties('AWS::KMS::Key', {
+    KeyPolicy: {
+      Statement: Match.arrayWith([Match.objectLike({ Principal: { Service: service } })]),
+    },
+  });
+});
+
 test('without a key, AWS keeps the keys', () => {
   const made = template(
     'tensorflow-m',
@@ -189,28 +301,118 @@ test('a group is freed from a key that is taken away', () => {
   });
 });
 
+describe('a key from before', () => {
+  const formerEncryptionKeyArns = [KEY.replace('5555', '4444')];
+  /** Names of the policies that let their roles decrypt under the former key. */
+  const policies = (id: string, model: object, now?: string) => {
+    const made = template(id, model, { encryptionKeyArn: now, formerEncryptionKeyArns });
+    return Object.values(made.findResources('AWS::IAM::Policy'))
+      .filter(({ Properties }) =>
+        Properties.PolicyDocument.Statement.some(
+          ({ Action, Resource }: { Action: string | string[]; Resource: unknown }) =>
+            [Resource].flat().includes(formerEncryptionKeyArns[0]) &&
+            [Action].flat().includes('kms:Decrypt'),
+        ),
+      )
+      .map(({ Properties }) => String(Properties.PolicyName).replace(/[0-9A-F]{8}$/, ''))
+      .sort();
+  };
+
+  test.each([KEY, undefined])(
+    'inputs that wait under it, and what old instances write: %s',
+    (now) => {
+      expect(policies('tensorflow-m', { endpoint: { async: true } }, now)).toEqual([
+        'ModelRoleDefaultPolicy',
+      ]);
+    },
+  );
+
+  test.each([KEY, undefined])('a batch reads old inputs, and old runs go on: %s', (now) => {
+    expect(policies('tensorflow-m-batch', { batch: {} }, now)).toEqual([
+      'BatchModelAccess',
+      'BatchShardRoleDefaultPolicy',
+      'BatchStateMachineRoleDefaultPolicy',
+      'BatchStopJobsRoleDefaultPolicy',
+    ]);
+  });
+
+  test('of an environment, in place of those for all', () => {
+    const own = { name: 'prod', account: '123456789012', region: 'us-east-1' };
+    const config = parseConfig(
+      {
+        models: { m: { model: MODEL_DIR, endpoint: { async: true } } },
+        image: { directory },
+        formerEncryptionKeyArns,
+        environments: [{ ...own, formerEncryptionKeyArns: [] }],
+      },
+      'test',
+    );
+    const app = testApp();
+    addServingStacks(app, config);
+    const stack = app.node.findChild('prod').node.findChild('tensorflow-m') as Stack;
+    expect(JSON.stringify(Template.fromStack(stack))).not.toContain('kms:Decrypt');
+  });
+});
+
+test('an endpoint with another name frees the group of the old one', () => {
+  const policies = (endpointName: string) => {
+    const stack = testStack();
+    const variants = [{ model: testModel(stack), instanceType: 'ml.g4dn.xlarge' }];
+    const encryptionKey = new Key(stack, 'Key');
+    new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey, endpointName });
+    const made = Template.fromStack(stack);
+    const [[, release] = []] = Object.entries(made.findResources('Custom::SageMakerLogKey'));
+    const found = Object.entries(made.findResources('AWS::IAM::Policy')).filter(([, policy]) =>
+      JSON.stringify(policy).includes('logs:DisassociateKmsKey'),
+    );
+    return { needed: release?.DependsOn as string[], ids: found.map(([id]) => id) };
+  };
+  const [before, after] = [policies('digits-one'), policies('digits-two')];
+  // One that goes with the name, after the resource that needs it.
+  const gone = before.ids.filter((id) => !after.ids.includes(id));
+  expect(gone).toEqual([expect.stringMatching(/^EndpointLogsRelease/)]);
+  expect(before.needed).toEqual(expect.arrayContaining(gone));
+});
+
 test('synthesis names what the policy of a key from outside must have, once a service', () => {
-  const warnings = (model: object, id: string) => {
+  const remarks = (model: object, id: string) => {
     const app = testApp();
     const models = { m: { model: MODEL_DIR, ...model } };
     addServingStacks(
       app,
       parseConfig({ image: { directory }, models, encryptionKeyArn: KEY }, 'test'),
     );
-    const found = Annotations.fromStack(app.node.findChild(id) as Stack).findWarning(
-      '*',
-      Match.stringLikeRegexp('this app does not make the key'),
-    );
-    return found.map(({ entry }) => /Let (\S+) do/.exec(String(entry.data))?.[1]).sort();
+    const annotations = Annotations.fromStack(app.node.findChild(id) as Stack);
+    // `cdk --strict` fails of any warning, and a configuration can have no other key.
+    expect(annotations.findWarning('*', Match.anyValue())).toEqual([]);
+    return named(annotations.findInfo('*', FOREIGN));
   };
-  expect(warnings({ endpoint: { alarmEmail: 'a@example.com' } }, 'tensorflow-m')).toEqual([
+  expect(remarks({ endpoint: { alarmEmail: 'a@example.com' } }, 'tensorflow-m')).toEqual([
     'cloudwatch.amazonaws.com',
     'logs.REGION.amazonaws.com',
   ]);
-  expect(warnings({ batch: { email: 'a@example.com' } }, 'tensorflow-m-batch')).toEqual([
+  expect(remarks({ batch: { email: 'a@example.com' } }, 'tensorflow-m-batch')).toEqual([
+    'delivery.logs.amazonaws.com',
     'events.amazonaws.com',
     'logs.REGION.amazonaws.com',
   ]);
+});
+
+const FOREIGN = Match.stringLikeRegexp('this app does not make the key');
+const named = (found: ReturnType<Annotations['findInfo']>) =>
+  found.map(({ entry }) => /Let (\S+) do/.exec(String(entry.data))?.[1]).sort();
+
+test('constructs warn of it, with an id that can be acknowledged', () => {
+  const stack = testStack();
+  const variants = [{ model: testModel(stack), instanceType: 'ml.g4dn.xlarge' }];
+  const encryptionKey = Key.fromKeyArn(stack, 'Key', KEY);
+  new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey });
+  const found = Annotations.fromStack(stack).findWarning('*', FOREIGN);
+  expect(named(found)).toEqual(['logs.REGION.amazonaws.com']);
+  AppAnnotations.of(stack).acknowledgeWarning(
+    '@sagemaker-tfs/cdk:foreignKey.logs.REGION.amazonaws.com',
+  );
+  expect(Annotations.fromStack(stack).findWarning('*', FOREIGN)).toEqual([]);
 });
 
 describe('a key of the app itself', () => {
@@ -333,5 +535,5 @@ describe('a key of the app itself', () => {
     expect(keys).not.toContain(undefined);
   });
 
-  const bucketOf2 = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Out', 'out');
+  const bucketOf2 = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Out', 'data');
 });

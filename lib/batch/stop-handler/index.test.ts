@@ -1,4 +1,4 @@
-/** The function that stops jobs, against a SageMaker over HTTP. */
+/** The function that stops jobs, against Step Functions and SageMaker over HTTP. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -10,6 +10,9 @@ let server: Server;
 let stopped: string[];
 let asked: Record<string, unknown>[];
 let running: string[];
+let execution: { input?: string; error?: string };
+
+const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:tiles:';
 
 const markOf = (runId: string) => createHash('sha256').update(runId).digest('hex').slice(0, 8);
 
@@ -20,6 +23,13 @@ beforeEach(async () => {
     const body = JSON.parse(String(await buffer(request))) as Record<string, string>;
     const target = String(request.headers['x-amz-target']);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
+    if (target.endsWith('.DescribeExecution')) {
+      const { executionArn = '' } = body;
+      const name = executionArn.slice(EXECUTION.length);
+      if (!name) response.statusCode = 400;
+      response.end(JSON.stringify({ executionArn, name, ...execution }));
+      return;
+    }
     if (target.endsWith('.StopTransformJob')) {
       stopped.push(body.TransformJobName ?? '');
       response.end('{}');
@@ -52,14 +62,18 @@ afterEach(() => {
   server.close();
 });
 
-test.each<[string, { name: string; input?: string | null }, string]>([
-  ['by the name of the execution', { name: 'nightly_1', input: '{}' }, 'nightly-1'],
-  ['by the run that its input names', { name: 'x', input: '{"runId":"tiles-2026"}' }, 'tiles-2026'],
-  ['without an input', { name: 'plain', input: null }, 'plain'],
-])('its running jobs are stopped, and no others: %s', async (_, detail, runId) => {
+/** The event of a machine under a key, which has neither input nor error. */
+const ended = (name: string) => ({ detail: { executionArn: `${EXECUTION}${name}` } });
+
+test.each<[string, string, string | undefined, string]>([
+  ['by the name of the execution', 'nightly_1', '{}', 'nightly-1'],
+  ['by the run that its input names', 'x', '{"runId":"tiles-2026"}', 'tiles-2026'],
+  ['without an input', 'plain', undefined, 'plain'],
+])('its running jobs are stopped, and no others: %s', async (_, name, input, runId) => {
+  execution = input === undefined ? {} : { input };
   const own = [1, 2, 3].map((i) => `tiles-${markOf(runId)}-${i}`);
   running = [...own, `tiles-${markOf('another')}-1`, `other-tiles-${markOf(runId)}-1`];
-  await handler({ detail });
+  await handler(ended(name));
   expect(stopped).toEqual(own);
   expect(asked[0]).toMatchObject({ StatusEquals: 'InProgress' });
 });
@@ -67,8 +81,15 @@ test.each<[string, { name: string; input?: string | null }, string]>([
 test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput'])(
   'an execution that ends with %s leaves the jobs of the run that goes on',
   async (error) => {
+    execution = { input: '{"runId":"nightly"}', error };
     running = [`tiles-${markOf('nightly')}-1`];
-    await handler({ detail: { name: 'second', input: '{"runId":"nightly"}', error } });
+    await handler(ended('second'));
     expect(stopped).toEqual([]);
   },
 );
+
+test('an execution that cannot be asked is an error, so that Lambda tries again', async () => {
+  running = [`tiles-${markOf('x')}-1`];
+  await expect(handler({ detail: { executionArn: '' } })).rejects.toThrow();
+  expect(stopped).toEqual([]);
+});

@@ -5,16 +5,19 @@ import {
   SageMakerClient,
   StopTransformJobCommand,
 } from '@aws-sdk/client-sagemaker';
+import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { ConstructError } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
 export interface ExecutionEnded {
-  readonly detail: {
-    readonly name: string;
-    readonly input?: string | null;
-    /** Absent in events without one. */
-    readonly error?: string | null;
-  };
+  readonly detail: { readonly executionArn: string };
+}
+
+/** What of an execution is used. */
+interface Execution {
+  readonly name?: string | undefined;
+  readonly input?: string | undefined;
+  readonly error?: string | undefined;
 }
 
 /** An execution that ends so has started nothing; jobs of its run id are those of the run that goes on. */
@@ -22,13 +25,28 @@ const STARTED_NOTHING = ['AlreadyRunning', 'BeginFailed', 'InvalidInput'];
 
 /** Lambda's entry. */
 export async function handler({ detail }: ExecutionEnded): Promise<void> {
-  if (detail.error && STARTED_NOTHING.includes(detail.error)) return;
+  const execution = await describe(detail.executionArn);
+  if (execution.error && STARTED_NOTHING.includes(execution.error)) return;
   const client = new SageMakerClient({});
   try {
-    for (const name of await runningJobs(client, `${prefix()}-${markOf(runIdOf(detail))}-`)) {
+    for (const name of await runningJobs(client, `${prefix()}-${markOf(runIdOf(execution))}-`)) {
       console.log(`stopping ${name}`);
       await client.send(new StopTransformJobCommand({ TransformJobName: name }));
     }
+  } finally {
+    client.destroy();
+  }
+}
+
+/**
+ * The execution itself: its event has no input where that is large, and neither input nor error where the state
+ * machine is under a key.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
+ */
+async function describe(executionArn: string): Promise<Execution> {
+  const client = new SFNClient({});
+  try {
+    return await client.send(new DescribeExecutionCommand({ executionArn }));
   } finally {
     client.destroy();
   }
@@ -41,7 +59,7 @@ function prefix(): string {
 }
 
 /** As the machine's first state has it (`validate-state.ts`). */
-function runIdOf({ name, input }: ExecutionEnded['detail']): string {
+function runIdOf({ name = '', input }: Execution): string {
   const given: unknown = input ? JSON.parse(input) : {};
   const runId = typeof given === 'object' && given && 'runId' in given ? given.runId : '';
   return typeof runId === 'string' && runId ? runId : name.replace(/[^A-Za-z0-9-]/g, '-');
