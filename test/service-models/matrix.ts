@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
 import { MODEL_DIR, testApp } from '../stacks/support.ts';
+import { pairsOf } from './pairs.ts';
 
 /** Values of the fields that decide about a template; the first of each is the default. */
 const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
@@ -60,10 +61,8 @@ const BATCHES: readonly object[] = [
 /** Every pair of values of two fields, the other fields at their defaults; each configuration once. */
 export function pairs(): object[] {
   const fields = Object.values(CHOICES);
-  const all = fields.flatMap((first, i) =>
-    fields
-      .slice(i + 1)
-      .flatMap((second) => first.flatMap((a) => second.map((b) => JSON.stringify({ ...a, ...b })))),
+  const all = pairsOf(fields.map(({ length }) => length)).map((choice) =>
+    JSON.stringify(Object.assign({}, ...fields.map((values, i) => values[choice[i] ?? 0]))),
   );
   return [...new Set(all)].map((text) => JSON.parse(text) as object);
 }

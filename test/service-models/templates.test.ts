@@ -1,7 +1,9 @@
 /** Every property that a template sets is one that AWS's service models take, over many configurations. */
 import { batchTemplate, machineOf, run } from '../stacks/batch-machine.ts';
+import { batchProblems } from './batch-resources.ts';
 import { type MatrixTemplate, matrixTemplates, pairs, TAKEN } from './matrix.ts';
 import { problemsOf } from './validate.ts';
+import { workerTemplates } from './worker-matrix.ts';
 
 /** Which operations a resource's properties go to, and what CloudFormation supplies itself. */
 const OPERATIONS: Readonly<Record<string, readonly [string, string, readonly string[]]>> = {
@@ -101,6 +103,24 @@ test('a first deployment that fails finds no bucket with objects that it must de
   }
   // 'filled, deleted' is CloudFormation's ROLLBACK_FAILED.
   expect([...found].sort()).toEqual(['empty, deleted', 'filled, emptied', 'filled, kept']);
+});
+
+test('workers on AWS Batch set only what AWS takes', () => {
+  const workers = workerTemplates();
+  expect(workers.length).toBeGreaterThan(60);
+  const problems = new Set<string>();
+  const seen = new Set<string>();
+  for (const resource of workers.flatMap((template) => Object.values(template))) {
+    const found = batchProblems(resource.Type, resource.Properties ?? {});
+    if (found) seen.add(resource.Type);
+    for (const problem of found ?? problemsOfResource(resource)) problems.add(problem);
+  }
+  expect([...problems]).toEqual([]);
+  expect([...seen].sort()).toEqual([
+    'AWS::Batch::ComputeEnvironment',
+    'AWS::Batch::JobDefinition',
+    'AWS::Batch::JobQueue',
+  ]);
 });
 
 test('the jobs of the state machine set only what AWS takes', async () => {

@@ -8,7 +8,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
 import { readOptions } from '../../container/src/batch-worker/options.ts';
 import { BatchWorker, type BatchWorkerProps } from '../../lib/index.ts';
-import { problemsOf } from '../service-models/validate.ts';
+import { batchProblems } from '../service-models/batch-resources.ts';
 import { existingImage, testModel, testStack } from './support.ts';
 
 interface Deployed {
@@ -39,20 +39,6 @@ function only(template: Template, type: string): Record<string, unknown> {
   return (found[0] as { Properties: Record<string, unknown> }).Properties;
 }
 
-/** What CloudFormation sends: members begin with a small letter, the names in maps are the user's. */
-function asRequest(value: unknown, isMap = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => asRequest(item));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  if (entries.length === 1 && /^(Ref|Fn::)/.test(entries[0]?.[0] ?? '')) return value;
-  return Object.fromEntries(
-    entries.map(([key, item]) => [
-      isMap ? key : key.charAt(0).toLowerCase() + key.slice(1),
-      asRequest(item, ['Parameters', 'Options', 'Tags'].includes(key)),
-    ]),
-  );
-}
-
 const CONFIGURATIONS: readonly [string, Partial<BatchWorkerProps>, boolean][] = [
   ['spot, with a GPU', {}, true],
   ['on demand, without', { spot: false, instanceTypes: ['c7i.2xlarge'], vcpus: 8 }, false],
@@ -71,23 +57,15 @@ test.each(CONFIGURATIONS)('AWS takes it: %s', (_name, props, gpu) => {
     props,
     gpu ? {} : { image: existingImage({ variant: 'in-process' }) },
   );
-  const definition = only(template, 'AWS::Batch::JobDefinition');
-  const queue = only(template, 'AWS::Batch::JobQueue');
-  // CloudFormation's own, the CDK's spelling, and what only an update takes.
-  const { ReplaceComputeEnvironment, UpdatePolicy, ComputeResources, Type, ...environment } = only(
+  const { ReplaceComputeEnvironment, UpdatePolicy } = only(
     template,
     'AWS::Batch::ComputeEnvironment',
   );
   expect([ReplaceComputeEnvironment, UpdatePolicy]).toEqual([false, {}]);
-  const { UpdateToLatestImageVersion: _, ...resources } = ComputeResources as object & {
-    UpdateToLatestImageVersion: boolean;
-  };
-  const created = { ...environment, Type: `${Type}`.toUpperCase(), ComputeResources: resources };
-  const problems = (operation: string, input: unknown, name: string) =>
-    problemsOf('batch', operation, asRequest(input), [name]);
-  expect(problems('RegisterJobDefinition', definition, 'jobDefinitionName')).toEqual([]);
-  expect(problems('CreateComputeEnvironment', created, 'computeEnvironmentName')).toEqual([]);
-  expect(problems('CreateJobQueue', queue, 'jobQueueName')).toEqual([]);
+  for (const type of ['JobDefinition', 'ComputeEnvironment', 'JobQueue']) {
+    const name = `AWS::Batch::${type}`;
+    expect(batchProblems(name, only(template, name))).toEqual([]);
+  }
 });
 
 test.each(CONFIGURATIONS)('the image takes the arguments: %s', (_name, props) => {
@@ -113,6 +91,12 @@ test.each(CONFIGURATIONS)('the image takes the arguments: %s', (_name, props) =>
     maxFailurePercent: props.maxFailurePercent ?? 50,
     share: { index: 2, of: 8 },
   });
+});
+
+test('synthesis warns of nothing that the construct does itself', () => {
+  const { worker } = deploy();
+  const warnings = Annotations.fromStack(worker.stack).findWarning('*', Match.anyValue());
+  expect(warnings.map(({ entry }) => entry.data)).toEqual([]);
 });
 
 test('a worker whose instance is taken back starts again; one that cannot succeed does not', () => {

@@ -32,6 +32,9 @@ const { types } = JSON.parse(
 /** Properties by which a resource is named, where a template names it; others of the name cannot be made. */
 const NAMES: Readonly<Record<string, string>> = {
   'AWS::ApplicationAutoScaling::ScalingPolicy': 'PolicyName',
+  'AWS::Batch::ComputeEnvironment': 'ComputeEnvironmentName',
+  'AWS::Batch::JobDefinition': 'JobDefinitionName',
+  'AWS::Batch::JobQueue': 'JobQueueName',
   'AWS::CloudWatch::Alarm': 'AlarmName',
   'AWS::CloudWatch::Dashboard': 'DashboardName',
   'AWS::EC2::SecurityGroup': 'GroupName',

@@ -1,7 +1,18 @@
 /** Every usual change of a configuration, as CloudFormation would deploy it. */
 import { Template } from 'aws-cdk-lib/assertions';
-import type { Stack } from 'aws-cdk-lib/core';
-import { addServingStacks, parseConfig, type ServingConfigInput } from '../../lib/index.ts';
+import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Size, type Stack, Tags } from 'aws-cdk-lib/core';
+import {
+  addServingStacks,
+  ModelData,
+  parseConfig,
+  type ServingConfigInput,
+  ServingImage,
+  type TensorFlowModelProps,
+} from '../../lib/index.ts';
+import { addWorker, type Choice } from '../service-models/worker-matrix.ts';
 import { MODEL_DIR, testApp } from '../stacks/support.ts';
 import type { Resources } from './resources.ts';
 import { lines, type Story, tell } from './story.ts';
@@ -85,6 +96,13 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
     endpoint({ async: true }, { encryptionKeyArn: KEY }),
     endpoint({ async: true }, { encryptionKeyArn: KEY.replace('cdef', 'cdea') }),
   ],
+  'another key, while the former one may still be used': [
+    endpoint({ async: true }, { encryptionKeyArn: KEY }),
+    endpoint(
+      { async: true },
+      { encryptionKeyArn: KEY.replace('cdef', 'cdea'), formerEncryptionKeyArns: [KEY] },
+    ),
+  ],
   'the key taken away': [endpoint({}, { encryptionKeyArn: KEY }), endpoint()],
   'metrics of the container': [
     endpoint(),
@@ -108,8 +126,38 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
     [{ batch: { instanceType: 'ml.c6i.xlarge' } }],
     [{ batch: { instanceType: 'ml.c6i.xlarge' } }, { encryptionKeyArn: KEY }],
   ],
+  'batch: the key taken away': [
+    [{ batch: { instanceType: 'ml.c6i.xlarge' } }, { encryptionKeyArn: KEY }],
+    [{ batch: { instanceType: 'ml.c6i.xlarge' } }],
+  ],
   'batch: mail at the end': [batch(), batch({ email: 'a@example.com' })],
   'batch: a schedule': [batch(), batch({ schedule: 'rate(1 day)' })],
+};
+
+type Worker = readonly [worker: Choice, model?: Partial<TensorFlowModelProps>];
+
+/** Changes of a worker on AWS Batch: its props, and those of its model, after the change. */
+const WORKERS: Readonly<Record<string, Worker>> = {
+  'worker: another image': [{}, { image: ServingImage.fromUri(`${IMAGE}:2`, { variant: 'gpu' }) }],
+  'worker: another model': [{}, { modelData: ModelData.fromDirectory(OTHER_MODEL) }],
+  'worker: on demand instead of spot': [{ spot: false }],
+  'worker: other instance types': [{ instanceTypes: ['g6.2xlarge'] }],
+  'worker: more workers': [{ workers: 40 }],
+  'worker: bigger workers': [{ vcpus: 8, memory: Size.gibibytes(28) }],
+  'worker: other inputs': [{ contentType: 'application/json', keySuffix: '.json' }],
+  'worker: a schedule': [{ schedule: Schedule.expression('rate(1 day)') }],
+  'worker: tags': [
+    (stack) => {
+      Tags.of(stack).add('team', 'vision');
+      return {};
+    },
+  ],
+  'worker: a key of your own': [(stack) => ({ encryptionKey: Key.fromKeyArn(stack, 'Key', KEY) })],
+  'worker: security groups of your own': [
+    (stack) => ({
+      securityGroups: [SecurityGroup.fromSecurityGroupId(stack, 'Group', 'sg-0123456789abcdef0')],
+    }),
+  ],
 };
 
 const made = new Map<string, Resources>();
@@ -129,10 +177,21 @@ function resourcesOf([model, rest]: Half): Resources {
   return Resources;
 }
 
-const stories: readonly [string, Story][] = Object.entries(PAIRS).map(([name, [before, after]]) => [
-  name,
-  tell(resourcesOf(before), resourcesOf(after)),
-]);
+function workerResources([choice, model = {}]: Worker): Resources {
+  const { Resources } = Template.fromStack(addWorker(testApp(), 'Worker', model, choice)).toJSON();
+  return Resources as Resources;
+}
+
+const stories: readonly [string, Story][] = [
+  ...Object.entries(PAIRS).map(([name, [before, after]]): [string, Story] => [
+    name,
+    tell(resourcesOf(before), resourcesOf(after)),
+  ]),
+  ...Object.entries(WORKERS).map(([name, after]): [string, Story] => [
+    name,
+    tell(workerResources([{}]), workerResources(after)),
+  ]),
+];
 
 test.each(stories)('%s', (_, story) => {
   expect(lines(story)).toMatchSnapshot();
@@ -156,6 +215,19 @@ describe('of every change', () => {
   test.each(stories)('%s: SageMaker takes it', (name, { refused }) => {
     expect(refused.length > 0).toBe(name === 'another type of a scaled endpoint, at once');
   });
+});
+
+test.each(Object.keys(WORKERS))('%s: the queue stays, with the jobs that wait in it', (name) => {
+  const { steps, cleanup } = stories.find(([other]) => other === name)?.[1] ?? {};
+  const lost = [...(steps ?? []), ...(cleanup ?? [])].filter(
+    ({ does }) => does === 'replaces' || does === 'deletes',
+  );
+  expect(lost.length + (steps ?? []).length).toBeGreaterThan(0);
+  expect(lost.map(({ type }) => type)).not.toContain('AWS::Batch::JobQueue');
+  // AWS Batch cannot change the tags of instances: others come, and the old ones go when the queue has left them.
+  expect(lost.some(({ type }) => type === 'AWS::Batch::ComputeEnvironment')).toBe(
+    name === 'worker: tags',
+  );
 });
 
 test('models that running jobs name are kept', () => {
