@@ -16,7 +16,7 @@ import { Rule } from 'aws-cdk-lib/aws-events';
 import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Resource, Size } from 'aws-cdk-lib/core';
+import { Annotations, Resource, Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
@@ -122,6 +122,8 @@ export class BatchWorker extends Resource {
         streamPrefix: 'worker',
       }),
     });
+    // The execution role has them.
+    Annotations.of(container).acknowledgeWarning('@aws-cdk/aws-ecs:ecrImageRequiresPolicy');
     const again = [
       Reason.SPOT_INSTANCE_RECLAIMED,
       Reason.CANNOT_PULL_CONTAINER,

@@ -54,6 +54,14 @@ describe('parseConfig', () => {
       /environments\[0\]\.account: an account has 12 digits/,
     ],
     [{ models: { m: model }, image: { uri: '' } }, /image\.uri: /],
+    [
+      { models: { image: model } },
+      /models\.image: its stack would be tensorflow-image, as that of the image is/,
+    ],
+    [
+      { models: { x: { model: 'm', batch: {} }, 'x-batch': model } },
+      /models\.x-batch: its stack would be tensorflow-x-batch, as that of models\.x is/,
+    ],
   ])('%j names the field', (config, message) => {
     expect(() => parse(config)).toThrow(message);
   });

@@ -585,7 +585,7 @@ export const configSchema = z
       ),
     tags: z.record(z.string().min(1), z.string()).default({}).describe('Tags of every resource.'),
   })
-  .superRefine(({ vpc, environments = [], models }, context) => {
+  .superRefine(({ name, image, vpc, environments = [], models }, context) => {
     const refuse = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
     environments.forEach(({ name }, i) => {
@@ -594,6 +594,10 @@ export const configSchema = z
       const message = `environments[${first}] is named '${name}' too. Give each environment a name of its own`;
       refuse(['environments', i, 'name'], message);
     });
+    for (const { model, other, stack } of sameStacks(name, models, 'uri' in image)) {
+      const message = `its stack would be ${stack}, as that of ${other} is. Give the model another name`;
+      refuse(['models', model], message);
+    }
     for (const [name, { endpoint }] of Object.entries(models)) {
       const field = endpoint && expiryOfNothing(endpoint);
       if (field) refuse(['models', name, 'endpoint', field.name], field.problem);
@@ -605,6 +609,28 @@ export const configSchema = z
     const message = `a VPC lies in one region, and this one is for ${list}. Give the environments a 'vpc' each`;
     refuse(['vpc'], message);
   });
+
+/** Models whose stacks have the name of another stack of the configuration. */
+function sameStacks(
+  project: string,
+  models: Readonly<Record<string, { readonly endpoint?: unknown; readonly batch?: unknown }>>,
+  imageExists: boolean,
+) {
+  const taken = new Map<string, string>();
+  if (!imageExists) taken.set(`${project}-image`, 'the image');
+  return Object.entries(models).flatMap(([model, { endpoint, batch }]) => {
+    const stacks = [
+      ...(endpoint ? [`${project}-${model}`] : []),
+      ...(batch ? [`${project}-${model}-batch`] : []),
+    ];
+    return stacks.flatMap((stack) => {
+      const other = taken.get(stack);
+      if (other !== undefined) return [{ model, other, stack }];
+      taken.set(stack, `models.${model}`);
+      return [];
+    });
+  });
+}
 
 /** A time to keep what the endpoint never has. */
 function expiryOfNothing(given: z.output<typeof endpoint>) {

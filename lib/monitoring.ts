@@ -50,6 +50,7 @@ export class EndpointMonitoring extends Construct {
         variant.name,
         endpoint.variantMetrics(variant.name),
         hardwareOf(variant),
+        endpoint.isAsync,
       );
       this.dashboard.addWidgets(...row.slice(0, 1));
       this.dashboard.addWidgets(...row.slice(1));

@@ -25,6 +25,8 @@ test.each([
 test.each([
   'tensorflow/serving:2.20.0',
   'public.ecr.aws/team/model:1',
+  '123456789012.dkr.ecr.cn-north-1.amazonaws.com/model:1',
+  '123456789012.dkr.ecr.us-east-1.amazonaws.com.cn/model:1',
   '12345.dkr.ecr.us-east-1.amazonaws.com/model:1',
   '123456789012.dkr.ecr.us-east-1.amazonaws.com/',
   '123456789012.dkr.ecr.us-east-1.amazonaws.com/model:1 ',

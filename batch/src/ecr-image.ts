@@ -10,11 +10,16 @@ export interface EcrImage {
 }
 
 const ADDRESS =
-  /^(?<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[a-z0-9._/-]+)(?::(?<tag>[\w.-]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
+  /^(?<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?<china>\.cn)?\/(?<repository>[a-z0-9._/-]+)(?::(?<tag>[\w.-]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
 
-/** Reads `ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY`, `:TAG` and `@DIGEST`; undefined for other addresses. */
+/**
+ * Reads `ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY`, in China `.amazonaws.com.cn`, `:TAG` and `@DIGEST`; undefined
+ * for other addresses.
+ * @see https://docs.amazonaws.cn/en_us/aws/latest/userguide/endpoints-Beijing.html
+ */
 export function parseEcrImage(uri: string): EcrImage | undefined {
-  const { account, region, repository, tag, digest } = ADDRESS.exec(uri)?.groups ?? {};
+  const { account, region, china, repository, tag, digest } = ADDRESS.exec(uri)?.groups ?? {};
   if (!account || !region || !repository) return undefined;
+  if (region.startsWith('cn-') !== (china !== undefined)) return undefined;
   return { account, region, repository, ...(tag && { tag }), ...(digest && { digest }) };
 }

@@ -17,8 +17,8 @@ function graph(title: string, left: IMetric[], leftLabel: string, right: IMetric
   });
 }
 
-/** Where the time goes: in the container, and around it. */
-function latency(metrics: VariantMetrics): IWidget {
+/** Where the time goes: in the container, and around it where SageMaker says that. */
+function latency(metrics: VariantMetrics, isAsync: boolean): IWidget {
   const percentiles = ['p50', 'p90', 'p99'];
   return graph(
     'Latency',
@@ -26,13 +26,18 @@ function latency(metrics: VariantMetrics): IWidget {
       ...percentiles.map((statistic) =>
         metrics.metricModelLatency({ statistic, label: `container ${statistic}` }),
       ),
-      metrics.metricOverheadLatency({ label: 'SageMaker p90' }),
+      ...(isAsync ? [] : [metrics.metricOverheadLatency({ label: 'SageMaker p90' })]),
     ],
     'microseconds',
   );
 }
 
-function requests(metrics: VariantMetrics): IWidget {
+function requests(metrics: VariantMetrics, isAsync: boolean): IWidget {
+  const errors = [
+    metrics.metricClientErrors({ label: '4xx' }),
+    metrics.metricServerErrors({ label: '5xx' }),
+  ];
+  if (isAsync) return graph('Failed requests', errors, 'a minute');
   return graph(
     'Requests',
     [
@@ -40,7 +45,7 @@ function requests(metrics: VariantMetrics): IWidget {
       metrics.metricInvocationsPerInstance({ label: 'for each instance' }),
     ],
     'a minute',
-    [metrics.metricClientErrors({ label: '4xx' }), metrics.metricServerErrors({ label: '5xx' })],
+    errors,
   );
 }
 
@@ -65,11 +70,16 @@ function resources(metrics: VariantMetrics, gpu: boolean): IWidget {
 /** What a row shows beside requests and latency. */
 export type VariantHardware = 'cpu' | 'gpu' | 'serverless';
 
-/** One row: a heading, latency, requests, and what the hardware does. */
+/**
+ * One row: a heading, latency, requests, and what the hardware does.
+ * @param isAsync SageMaker counts no requests of asynchronous endpoints, and no time of its own
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html
+ */
 export function variantRow(
   name: string,
   metrics: VariantMetrics,
   hardware: VariantHardware,
+  isAsync: boolean,
 ): IWidget[] {
   const third =
     hardware === 'serverless'
@@ -77,8 +87,8 @@ export function variantRow(
       : resources(metrics, hardware === 'gpu');
   return [
     new TextWidget({ markdown: `## Variant ${name}`, width: 24, height: 1 }),
-    latency(metrics),
-    requests(metrics),
+    latency(metrics, isAsync),
+    requests(metrics, isAsync),
     third,
   ];
 }

@@ -120,7 +120,7 @@ export function imageProblem(uri: string, region: string | undefined): Problem {
   if (!image) {
     return {
       problem: `'${uri}' is not an image of a private ECR repository`,
-      fix: 'Push it to one: ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME:TAG',
+      fix: 'Push it to one: ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME:TAG, in China .amazonaws.com.cn',
     };
   }
   if (region === undefined || image.region === region) return undefined;

@@ -11,6 +11,7 @@ import { BatchStack } from './batch-stack.ts';
 import { fromConfig } from './config-path.ts';
 import { definedOnly } from './defined-only.ts';
 import { ImageStack } from './image-stack.ts';
+import { claimStack } from './one-owner.ts';
 import { ServingStack } from './serving-stack.ts';
 
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
@@ -70,7 +71,10 @@ function addStacks(scope: Construct, config: ServingConfig): void {
         ),
     ];
     for (const stack of stacks) {
-      if (stack && images.stack) stack.addStackDependency(images.stack, 'the image comes first');
+      if (!stack) continue;
+      const kind = stack instanceof BatchStack ? 'batch' : 'endpoint';
+      claimStack(stack, [scope.node.path, config.name, name, kind]);
+      if (images.stack) stack.addStackDependency(images.stack, 'the image comes first');
     }
   }
 }
@@ -99,6 +103,7 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
     ...(image.directory && { directory: image.directory }),
     ...(image.buildArgs && { buildArgs: image.buildArgs }),
   });
+  claimStack(stack, [scope.node.path, config.name, '', 'image']);
   return { stack, get: (variant) => stack.image(variant) };
 }
 

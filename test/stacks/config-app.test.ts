@@ -168,6 +168,24 @@ test('an environment has its own image, of its own region', () => {
   );
 });
 
+test.each([
+  [true, false],
+  [false, true],
+])(
+  'the dashboard shows what SageMaker counts: asynchronous %s, requests %s',
+  (isAsync, counted) => {
+    const { 'tensorflow-m': serving } = stacks({ endpoint: { async: isAsync } });
+    const [dashboard] = Object.values(serving?.findResources('AWS::CloudWatch::Dashboard') ?? {});
+    const body = JSON.stringify(dashboard).replaceAll('\\', '');
+    for (const metric of ['Invocations', 'InvocationsPerInstance', 'OverheadLatency']) {
+      expect([metric, body.includes(`"${metric}"`)]).toEqual([metric, counted]);
+    }
+    for (const metric of ['ModelLatency', 'Invocation5XXErrors']) {
+      expect(body).toContain(`"${metric}"`);
+    }
+  },
+);
+
 test('asynchronous, scaled to zero, with a bucket of its own and mail', () => {
   const { 'tensorflow-m': serving } = stacks({
     endpoint: {

@@ -47,6 +47,19 @@ test.each(['endpoint', 'batch', 'cdk'] as const)(
   },
 );
 
+test('the CDK that a project installs reads what the constructs write', () => {
+  const { version } = JSON.parse(
+    readFileSync(require.resolve('@aws-cdk/cloud-assembly-schema/cli-version.json'), 'utf8'),
+  );
+  const { devDependencies } = JSON.parse(filesFor('endpoint')['package.json'] as string);
+  const [given, needed] = [devDependencies['aws-cdk'].slice(1), version].map((text) =>
+    text.split('.').map(Number),
+  );
+  expect(devDependencies['aws-cdk']).toMatch(/^\^\d/);
+  expect(given[0]).toBe(needed[0]);
+  expect(given[1] * 1000 + given[2]).toBeGreaterThanOrEqual(needed[1] * 1000 + needed[2]);
+});
+
 test.each(TEMPLATES)('the handler of %s names every file that names it', (template) => {
   const { 'inference.ts': handler, ...others } = filesFor(template);
   for (const [name, text] of Object.entries(others)) {
