@@ -123,11 +123,15 @@ test('names are left to CloudFormation, but for the endpoint and what other tool
           .map((key) => `${Type} ${key}`),
     ),
   );
+  const owner = 'AWS::SSM::Parameter Name';
   expect(named).toEqual([
     'AWS::SSM::Parameter Name',
+    owner,
     'AWS::SageMaker::Endpoint EndpointName',
+    owner,
     // Of the state machine, which AWS wants below /aws/vendedlogs/.
     'AWS::Logs::LogGroup LogGroupName',
+    owner,
   ]);
 });
 
