@@ -10,7 +10,7 @@ import { keysOfMachine } from './machine-key.ts';
 /**
  * Tells of executions that ended without a word of their own: stopped, out of time, or beyond a quota. The machine
  * itself tells of every end that it comes to; an error of Step Functions' own, such as `States.Runtime`, ends it where
- * no state can catch it. Events of a machine under a key do not name the error, so there every failure is told of.
+ * no state can catch it. Events of a machine under a key do not name the error, so there it tells of every failure.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
  * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html

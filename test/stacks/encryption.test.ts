@@ -5,7 +5,6 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Annotations as AppAnnotations, Stack } from 'aws-cdk-lib/core';
-import { createLogGroup } from '../../lib/encryption.ts';
 import {
   addServingStacks,
   BatchTransform,
@@ -14,6 +13,7 @@ import {
   RealtimeEndpoint,
   type RealtimeEndpointProps,
   type ServingConfigInput,
+  ServingImage,
   SmokeTest,
 } from '../../lib/index.ts';
 import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from './support.ts';
@@ -218,7 +218,15 @@ test.each([
   ],
 ])('CloudWatch Logs as a service in %s', (region, service) => {
   const stack = new Stack(testApp(), 'Logs', region === undefined ? {} : { env: { region } });
-  createLogGroup(stack, 'Log', undefined, new Key(stack, 'Key'));
+  const china = region?.startsWith('cn-') ? '.cn' : '';
+  const uri = `123456789012.dkr.ecr.${region ?? 'us-east-1'}.amazonaws.com${china}/serving:1`;
+  const bucket = Bucket.fromBucketName(stack, 'Bucket', 'data');
+  new BatchTransform(stack, 'Batch', {
+    model: testModel(stack, { image: ServingImage.fromUri(uri, { variant: 'gpu' }) }),
+    input: { bucket, prefix: 'input/' },
+    output: { bucket, prefix: 'output/' },
+    encryptionKey: new Key(stack, 'Key'),
+  });
   Template.fromStack(stack).hasResourceProperties('AWS::KMS::Key', {
     KeyPolicy: {
       Statement: Match.arrayWith([Match.objectLike({ Principal: { Service: service } })]),
