@@ -51,6 +51,7 @@ No page of AWS's answers these questions, and they were not tried in an account:
 | Does EventBridge use a topic's key by its role or as a service? | Both are allowed: the role by its policy, the service by the key's policy. |
 | Does CloudFormation set a state machine back to AWS's own key if its template names none any more? | The template of one without a key says \`AWS_OWNED_KEY\`. |
 | Does Step Functions name the state machine alone to KMS, or with a label, for the runs of a distributed map? | Roles may use the key for every state machine of the account and region. |
+| Do the China regions have Lambda with Node.js 24 on arm64, and traces of state machines? AWS says that [traces of Lambda functions](https://docs.amazonaws.cn/en_us/aws/latest/userguide/lambda.html) are not there. | The functions and the state machine use them in every region. |
 
 \`npm run first-account\` answers what one account can tell in half an hour: [First deployment](first-deploy.md).
 
