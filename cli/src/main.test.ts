@@ -129,6 +129,11 @@ describe('wrong usage: status 2 and advice on stderr', () => {
       'such as ml.g4dn.xlarge',
     ],
     ['an unknown backend', ['serve', digits, '--backend', 'soap'], 'grpc, rest, in-process'],
+    [
+      'JSON that the shell has unquoted',
+      ['package', digits, '--out', 'x', '--preprocess', '{scale: 2}'],
+      `Write JSON in single quotes, '{"key": "value"}', or in a file, @file.json.`,
+    ],
     ['an output without a name', ['package', digits, '--out', ''], 'output is empty'],
     [
       'a sample, and nothing to try it',

@@ -276,7 +276,11 @@ describe('models and versions', () => {
       expect(await versionOf(`${by},tfs-model-label=stable`)).toBe('tfs-model-version=1');
       const unknown = await invoke(runtime, body, attributes(`${by},tfs-model-name=nobody`));
       expect(unknown.status).toBe(404);
-      expect(await unknown.json()).toMatchObject({ error: expect.stringContaining('nobody') });
+      expect(await unknown.json()).toEqual({
+        error:
+          'there is no model "nobody"; the archive has classifier, half_plus_two. Name one with tfs-model-name',
+        code: 'MODEL_NOT_FOUND',
+      });
     }
   });
 

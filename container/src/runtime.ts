@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from './archive/archive.ts';
 import type { Environment } from './environment.ts';
+import { ServingError } from './errors.ts';
 import { loadHandler } from './handler/loader.ts';
 import { Admission } from './http/admission.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
@@ -159,6 +160,7 @@ interface Prepared {
 async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   const { environment, log } = options;
   const { models, defaultModel } = await chooseModels(environment);
+  const names = new Set(models.map((model) => model.name));
   // First of all, because loading the models takes longer than everything here.
   const host = await startModelHost({
     ...options,
@@ -177,7 +179,10 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   const services = servicesOf(options, host, {
     metrics,
     defaultModel,
-    archiveOf: () => archive,
+    archiveOf(name) {
+      if (!names.has(name)) throw noSuchModel(name, names);
+      return archive;
+    },
     holdModel: undefined,
     watched: archive.handler ? watch(options) : undefined,
   });
@@ -186,13 +191,26 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     const signatures = await backend.signatures({ name: defaultModel });
     const { checkDeclarations } = await import('./archive/check-declarations.ts');
     checkDeclarations(archive, signatures);
-    for (const name of new Set(models.map((model) => model.name))) {
+    for (const name of names) {
       await warnOfBatching(options, host, name);
     }
   });
   checked.catch(() => undefined);
   return { host, services, routes: singleModelRoutes(services), checked };
 }
+
+/** All names are told: whoever may call an endpoint may call each of its archive's models. */
+function noSuchModel(name: string, names: ReadonlySet<string>): ServingError {
+  const has = [...names].slice(0, MOST_NAMED).join(', ');
+  const more = names.size > MOST_NAMED ? ` and ${names.size - MOST_NAMED} more` : '';
+  return new ServingError(
+    'MODEL_NOT_FOUND',
+    `there is no model "${name}"; the archive has ${has}${more}. Name one with tfs-model-name`,
+  );
+}
+
+/** Models that a message names at most. */
+const MOST_NAMED = 10;
 
 /** No model at first; SageMaker loads and unloads them. */
 async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {

@@ -201,7 +201,7 @@ describe('what does not fit names its field', () => {
 test.each([
   [[-1, 28, 28, 1], 'Name the one that takes the picture.'],
   [undefined, 'Name the one that takes the picture.'],
-  [[-1, 2], 'None of them takes a picture;'],
+  [[-1, 2], 'None of them takes a picture.'],
 ])('two inputs, one of shape %j: the message says whether one takes a picture', (shape, advice) => {
   const table = { dtype: 'float32', shape: [-1, 2] } as const;
   const two = signature({ a: { ...table, shape: [-1, 2] }, b: { dtype: 'float32', shape } });

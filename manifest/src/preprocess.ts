@@ -82,8 +82,8 @@ function chooseInput(
   if (names.length === 1) return names[0];
   const advice = Object.values(inputs).some(mayBePicture)
     ? 'Name the one that takes the picture.'
-    : 'None of them takes a picture; JSON and application/x-npz name inputs.';
-  const message = `signature '${key}' has ${names.length} inputs (${names.join(', ')}). ${advice}`;
+    : 'None of them takes a picture.';
+  const message = `the signature has ${names.length} inputs (${names.join(', ')}). ${advice}`;
   problems.push({ field, message });
   return undefined;
 }

@@ -44,6 +44,7 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
   };
   const files = { ...filesOf(context), [path]: sample.body };
   for (const [name, text] of Object.entries(files)) await write(join(directory, name), text);
+  options.onStep?.('asking the model for the answer to its sample');
   const golden = await goldenAnswer(directory, sample, options.signal);
   await write(join(directory, 'goldens/sample.json'), `${JSON.stringify(golden, null, 2)}\n`);
   return { directory, files: [...Object.keys(files), 'goldens/sample.json', 'model/'].sort() };

@@ -15,6 +15,8 @@ export interface TerminalOptions
   readonly watch: boolean;
 }
 
+const CLEAR_LINE = '\r\x1b[K';
+
 /** Health checks come every few seconds and tell nothing while they succeed. */
 const SILENT = '/ping';
 
@@ -26,13 +28,16 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
   const stop = new AbortController();
   onInterrupt(() => stop.abort());
   const say = (what: string) =>
-    process.stdout.write(`\r\x1b[K${style.quiet(fitted(`${what} ...`, style.width))}`);
+    process.stdout.write(style.quiet(fitted(`${what} ...`, style.width)));
   say('Starting TensorFlow');
   const session = await startSession({
     ...options,
     log: log.take,
     signal: stop.signal,
-    onStep: say,
+    onStep(what) {
+      process.stdout.write(CLEAR_LINE);
+      say(what);
+    },
     onExchange: (exchange) => {
       const isSilent = exchange.path === SILENT && exchange.status === 200;
       if (!isSilent) write(exchangeLine(exchange, style));
@@ -43,7 +48,7 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
       if (stop.signal.aborted) return undefined;
       throw error;
     })
-    .finally(() => process.stdout.write('\r\x1b[K'));
+    .finally(() => process.stdout.write(CLEAR_LINE));
   if (!session) return;
   const reload = reloading(session, stop.signal, log, write);
   const release = listenToKeys({

@@ -39,6 +39,9 @@ export function list(text: string, previous: string[] = []): string[] {
   return [...previous, text];
 }
 
+/** Most often a shell has taken the double quotes. */
+const QUOTING = `Write JSON in single quotes, '{"key": "value"}', or in a file, @file.json.`;
+
 /** A JSON object, as text or as `@file`. */
 export function jsonValue(text: string): object {
   try {
@@ -46,7 +49,8 @@ export function jsonValue(text: string): object {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null) return value;
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InvalidArgumentError(text.startsWith('@') ? reason : `${reason}. ${QUOTING}`);
   }
   throw new InvalidArgumentError(`${text} is not a JSON object.`);
 }

@@ -205,6 +205,19 @@ describe('bad input', () => {
     });
   });
 
+  test('a signature of several inputs is told once what it takes instead', async () => {
+    const { inputs, ...signature } = signatureOf('float32', [-1, 10]);
+    const [input] = Object.values(inputs);
+    const two = { ...signature, inputs: { a: input, b: input } } as Signature;
+    await expect(
+      imagesToTensors([await colors()], { signature: two, limits }),
+    ).rejects.toMatchObject({
+      status: 415,
+      message:
+        "signature 'serving_default' cannot be fed with images: the signature has 2 inputs (a, b). None of them takes a picture. This archive declares no preprocess, which says how pictures become inputs; without it send tensors (JSON or application/x-npz, which name inputs).",
+    });
+  });
+
   test('a fixed batch must be met', async () => {
     const signature = signatureOf('uint8', [1, 4, 4, 3]);
     await expect(tensorOf([await colors(), await colors()], signature)).rejects.toMatchObject({

@@ -45,17 +45,25 @@ export function imageInput(
     if (!(error instanceof ManifestError)) throw error;
     throw new ServingError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `signature '${signature.key}' cannot be fed with images: ${reasonOf(error, preprocess)}`,
+      `signature '${signature.key}' cannot be fed with images: ${reasonOf(error, signature, preprocess)}`,
       { cause: error },
     );
   }
 }
 
 /** Who has declared nothing has no fields to look at. */
-function reasonOf({ message }: ManifestError, preprocess: Preprocess | undefined): string {
+function reasonOf(
+  { message }: ManifestError,
+  { inputs }: Signature,
+  preprocess: Preprocess | undefined,
+): string {
   if (preprocess) return message;
   const reasons = message.replace(/^preprocess\.\w+: /gm, '');
-  return `${reasons} This archive declares no preprocess, which says how pictures become inputs; without it send tensors (JSON, application/x-npy, application/x-npz).`;
+  const tensors =
+    Object.keys(inputs).length > 1
+      ? 'JSON or application/x-npz, which name inputs'
+      : 'JSON, application/x-npy, application/x-npz';
+  return `${reasons} This archive declares no preprocess, which says how pictures become inputs; without it send tensors (${tensors}).`;
 }
 
 /**

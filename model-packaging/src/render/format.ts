@@ -12,7 +12,8 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
 }
 
-/** Milliseconds: three significant digits. */
+/** Milliseconds: three significant digits; seconds from ten on. */
 export function formatMs(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
   return `${ms >= 100 ? ms.toFixed(0) : ms.toPrecision(3)} ms`;
 }

@@ -65,7 +65,7 @@ function graphLines(
 ): string[] {
   const named = visibleIn(graph);
   const { tags, signatures, customOps } = named;
-  const all = Object.entries(signatures);
+  const all = defaultFirst(signatures);
   const isServed = tags.length === 1 && tags[0] === 'serve';
   const shown = all.filter(([key, { methodName }]) => methodName || !key.startsWith('__'));
   return [
@@ -74,12 +74,19 @@ function graphLines(
     ...(shown.length === 0 ? ['  no signature'] : []),
     ...(customOps.length > 0 ? [`  custom operations: ${customOps.join(', ')}`] : []),
     ...(options.examples && isServed
-      ? Object.entries(graph.signatures).map(([key, signature]) =>
+      ? defaultFirst(graph.signatures).map(([key, signature]) =>
           renderExamples(key, signature, features),
         )
       : []),
     ...(options.ops ? [renderGraph(named)] : []),
   ];
+}
+
+/** What requests mean unless they name a signature goes first: Keras exports have another that does the same. */
+function defaultFirst(signatures: MetaGraphReport['signatures']): [string, SignatureReport][] {
+  const all = Object.entries(signatures);
+  const isDefault = ([key]: [string, SignatureReport]) => key === DEFAULT_SIGNATURE;
+  return [...all.filter(isDefault), ...all.filter((entry) => !isDefault(entry))];
 }
 
 function renderGraph(graph: MetaGraphReport): string {

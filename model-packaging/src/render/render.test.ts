@@ -162,3 +162,13 @@ describe('what a model names', () => {
     expect(text).not.toMatch(CONTROL);
   });
 });
+
+test('the default signature and its requests come first', async () => {
+  const report = await inspectModel(fixtureModel('tf1_classifier').basePath);
+  const text = renderInspect(report, { examples: true });
+  const signatures = [...text.matchAll(/^ {2}(\w+)(?: \(\w+\))?$/gm)].map(([, key]) => key);
+  expect(signatures).toEqual(['serving_default', 'predict', 'raw', 'regression']);
+  const [first = '', second = ''] = text.split('$ curl').slice(1);
+  expect(first).not.toMatch(/tfs-signature|signature_name/);
+  expect(second).toContain('predict');
+});
