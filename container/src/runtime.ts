@@ -199,7 +199,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   return { host, services, routes: singleModelRoutes(services), checked };
 }
 
-/** All names are told: whoever may call an endpoint may call each of its archive's models. */
+/** Lists all names: whoever may call an endpoint may call each model of its archive. */
 function noSuchModel(name: string, names: ReadonlySet<string>): ServingError {
   const has = [...names].slice(0, MOST_NAMED).join(', ');
   const more = names.size > MOST_NAMED ? ` and ${names.size - MOST_NAMED} more` : '';
