@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageModel } from '@sagemaker-tfs/model-packaging';
 import type { Page } from 'playwright-core';
-import { freePort, startSession } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { launch } from '../playground/test/browser.ts';
+import { startPlayground } from '../playground/test/session.ts';
 import { findChromium } from '../test/support/chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -74,16 +74,7 @@ async function detection(work: string): Promise<Scene> {
 }
 
 async function draw({ name, source, height, schemes, send }: Scene, work: string): Promise<void> {
-  const session = await startSession({
-    source,
-    handler: undefined,
-    port: await freePort(),
-    host: '127.0.0.1',
-    environment: {},
-    playground: true,
-    log: join(work, 'runtime.log'),
-    signal: new AbortController().signal,
-  });
+  const session = await startPlayground(source, undefined, join(work, 'runtime.log'));
   const browser = await launch(chromium as string);
   try {
     for (const colorScheme of schemes) {

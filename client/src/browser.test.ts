@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ globalThis.run = async (url, deadUrl, image) => {
 };
 `;
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'client-browser-test-'));
 let runtime: RunningRuntime;
 let script: string;
 let web: TestServer;
@@ -58,7 +58,6 @@ let deadUrl: string;
 let finished: (result: string) => void;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'client-browser-test-'));
   const modelDirectory = join(work, 'model');
   await cp(fixtureModel('digits').basePath, join(modelDirectory, 'digits'), { recursive: true });
   runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
@@ -78,7 +77,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await web?.stop();
   await runtime?.stop();
-  await rm(work, { recursive: true, force: true });
 });
 
 const expected = {

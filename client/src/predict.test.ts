@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TensorMap } from '@sagemaker-tfs/tensors';
@@ -22,12 +22,11 @@ import { type TypedTensor, toTensor, toTypedTensor } from './typed-tensor.ts';
 const MODELS = ['digits', 'dtypes', 'detection', 'failing_assert', 'busy'];
 const SAMPLES = join(__dirname, '../../examples/digits/samples');
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'client-test-'));
 let runtime: RunningRuntime;
 let sagemaker: TestServer;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'client-test-'));
   const modelDirectory = join(work, 'model');
   for (const name of MODELS) {
     await cp(fixtureModel(name).basePath, join(modelDirectory, name), { recursive: true });
@@ -39,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sagemaker?.stop();
   await runtime?.stop();
-  await rm(work, { recursive: true, force: true });
 });
 
 const targets: readonly (readonly [string, () => Target])[] = [

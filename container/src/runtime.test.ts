@@ -141,6 +141,10 @@ test('a runtime whose standard output is closed still ends', async () => {
 });
 
 describe('a start that cannot work ends with 1 and says why', () => {
+  const withHandler = (code: string): ModelDirContents => ({
+    copies: { m: halfPlusTwo },
+    files: { 'code/inference.mjs': code },
+  });
   test.each<[string, ModelDirContents, Record<string, string>, RegExp]>([
     ['no model', {}, {}, /no SavedModel below/],
     [
@@ -157,46 +161,37 @@ describe('a start that cannot work ends with 1 and says why', () => {
     ],
     [
       'a handler that throws while it loads',
-      { copies: { m: halfPlusTwo }, files: { 'code/inference.mjs': 'throw new Error("boom")' } },
+      withHandler('throw new Error("boom")'),
       {},
       /could not be loaded: boom/,
     ],
     [
       'a handler that never finishes loading',
-      {
-        copies: { m: halfPlusTwo },
-        files: { 'code/inference.mjs': 'await new Promise(() => setInterval(() => {}, 1000))' },
-      },
+      withHandler('await new Promise(() => setInterval(() => {}, 1000))'),
       { SAGEMAKER_TFS_WAIT_TIME_SECONDS: '1' },
       /could not be loaded: it was not loaded after 1 s \(SAGEMAKER_TFS_WAIT_TIME_SECONDS\)/,
     ],
     [
       'a handler that throws nothing while it loads',
-      { copies: { m: halfPlusTwo }, files: { 'code/inference.mjs': 'throw null' } },
+      withHandler('throw null'),
       {},
       /could not be loaded: null/,
     ],
     [
       'a handler whose error cannot be read',
-      {
-        copies: { m: halfPlusTwo },
-        files: { 'code/inference.mjs': 'throw { get message() { throw Symbol(); } }' },
-      },
+      withHandler('throw { get message() { throw Symbol(); } }'),
       {},
       /could not be loaded: it threw something that cannot be read/,
     ],
     [
       'a handler whose exports throw',
-      {
-        copies: { m: halfPlusTwo },
-        files: { 'code/inference.mjs': 'export default { get handler() { throw null; } }' },
-      },
+      withHandler('export default { get handler() { throw null; } }'),
       {},
       /could not be loaded: null/,
     ],
     [
       'a handler without the right exports',
-      { copies: { m: halfPlusTwo }, files: { 'code/inference.mjs': 'export const predict = 1' } },
+      withHandler('export const predict = 1'),
       {},
       /exports predict; it must export handler/,
     ],

@@ -38,6 +38,17 @@ async function start(...flags: string[]): Promise<GrpcClient> {
   return client;
 }
 
+/** Starts with one model and batching. @param parameters as `--batching_parameters_file` takes them */
+async function startBatching(parameters: string, ...flags: string[]): Promise<GrpcClient> {
+  const file = await temporaryFile('batching.config', parameters);
+  return start(
+    `--model_base_path=${half.basePath}`,
+    '--enable_batching',
+    `--batching_parameters_file=${file}`,
+    ...flags,
+  );
+}
+
 /** A base path with the given version directories; each appears at once, as a whole. */
 async function basePath(versions: Readonly<Record<string, string>> = {}): Promise<string> {
   const path = await temporaryDirectory();
@@ -398,15 +409,9 @@ describe('starting and ending', () => {
 });
 
 test('--enable_batching runs concurrent requests together', async () => {
-  const parameters = await temporaryFile(
-    'batching.config',
+  const grpc = await startBatching(
     'max_batch_size { value: 64 } batch_timeout_micros { value: 50000 } num_batch_threads { value: 1 }',
-  );
-  const grpc = await start(
-    `--model_base_path=${half.basePath}`,
     '--grpc_max_threads=64',
-    '--enable_batching',
-    `--batching_parameters_file=${parameters}`,
   );
   const answers = await Promise.all(Array.from({ length: 32 }, () => predictOne(grpc, 'default')));
   expect(answers).toEqual(Array(32).fill([[4]]));
@@ -439,14 +444,8 @@ describe('a request of no rows, with --enable_batching', () => {
   });
 
   test('ends the process where it is the last of a batch that is filled up', async () => {
-    const parameters = await temporaryFile(
-      'batching.config',
+    const grpc = await startBatching(
       'max_batch_size { value: 4 } allowed_batch_sizes: 4 batch_timeout_micros { value: 1000000 }',
-    );
-    const grpc = await start(
-      `--model_base_path=${half.basePath}`,
-      '--enable_batching',
-      `--batching_parameters_file=${parameters}`,
     );
     const first = grpcError(ofRows(grpc, 1));
     await new Promise((resolve) => setTimeout(resolve, 200));

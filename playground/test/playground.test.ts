@@ -1,6 +1,7 @@
 /** The page at `/` of `serve` as people use it: real models behind it, in Chromium. */
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,18 +9,13 @@ import { join } from 'node:path';
 import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
 import { decodeNpz } from '@sagemaker-tfs/tensors';
 import type { Browser, Page } from 'playwright-core';
-import {
-  freePort,
-  readPage,
-  type ServeSession,
-  startFront,
-  startSession,
-} from 'sagemaker-tfs/development/serving';
+import { readPage, type ServeSession, startFront } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { findChromium } from '../../test/support/chromium.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import { launch, type Observed, openContext, type View } from './browser.ts';
+import { startPlayground } from './session.ts';
 
 const chromium = findChromium();
 const suite = chromium ? describe : describe.skip;
@@ -34,31 +30,18 @@ const VIEWS: readonly View[] = [
   { width: 375, colorScheme: 'dark' },
 ];
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'playground-test-'));
 let browser: Browser;
 const sessions: ServeSession[] = [];
 
-beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'playground-test-'));
-});
 afterAll(async () => {
   await browser?.close();
   for (const session of sessions) await session.close();
-  await rm(work, { recursive: true, force: true });
 });
 
 /** Serves a source until the end of the suite. */
 async function serving(source: string, handler?: string): Promise<ServeSession> {
-  const session = await startSession({
-    source,
-    handler,
-    port: await freePort(),
-    host: '127.0.0.1',
-    environment: {},
-    playground: true,
-    log: join(work, 'runtime.log'),
-    signal: new AbortController().signal,
-  });
+  const session = await startPlayground(source, handler, join(work, 'runtime.log'));
   sessions.push(session);
   return session;
 }

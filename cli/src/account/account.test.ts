@@ -1,5 +1,6 @@
 /** `doctor --account` against moto; quotas, which moto does not have, from a stand-in. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
@@ -20,13 +21,12 @@ const TOOLKIT = {
   Outputs: { BootstrapVersion: { Value: '30' } },
 };
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'account-'));
 let moto: Moto;
 let quotas: SageMakerStandIn;
 let limits: Readonly<Record<string, number>>;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'account-'));
   Object.assign(process.env, ENVIRONMENT);
   moto = await startMoto();
   quotas = await startService((operation) => ({
@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await quotas?.close();
   await moto?.stop();
-  await rm(work, { recursive: true, force: true });
 });
 
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +15,12 @@ import { type RunningRuntime, startRuntime } from '../serving/runtime-process.ts
 
 const SAMPLE = join(ROOT, 'examples/digits/samples/00000-7.jpg');
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'invoke-test-'));
 let model: ModelRoot;
 let runtime: RunningRuntime;
 let sagemaker: TestServer;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'invoke-test-'));
   const digits = join(ROOT, 'examples/digits');
   model = await prepareModelRoot(join(digits, 'model'), join(digits, 'inference.ts'));
   runtime = await startRuntime({
@@ -34,7 +34,6 @@ afterAll(async () => {
   await sagemaker?.stop();
   await runtime?.stop();
   await model?.cleanUp();
-  await rm(work, { recursive: true, force: true });
 });
 
 function command(verb: string, ...args: string[]): Promise<Outcome> {

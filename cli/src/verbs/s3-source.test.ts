@@ -1,7 +1,9 @@
 /** Models in S3: every verb that takes a source takes an `s3://` URI. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -20,12 +22,11 @@ const FILES = [
 const ARCHIVE = 's3://models/digits.tar.gz';
 const PREFIX = 's3://models/digits/';
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 's3-source-'));
 let s3: S3StandIn;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 's3-source-'));
   s3 = await startS3(2);
   environment = {
     AWS_ENDPOINT_URL_S3: s3.url,
@@ -44,7 +45,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await s3?.close();
-  await rm(work, { recursive: true, force: true });
 });
 
 test.each([ARCHIVE, PREFIX])('inspect %s', async (uri) => {

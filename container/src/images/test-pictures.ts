@@ -1,7 +1,8 @@
 /** Pictures for tests, made by sharp. */
 import { crc32 } from 'node:zlib';
 import jpegTurbo from '@julusian/jpeg-turbo';
-import type { PixelsInput } from '@sagemaker-tfs/manifest';
+import { type PixelsInput, resolvePreprocess } from '@sagemaker-tfs/manifest';
+import type { TensorSpec } from '@sagemaker-tfs/tensors';
 import sharp, { type Sharp } from 'sharp';
 
 /** A picture whose every pixel tells where it lies, smooth enough to survive JPEG. */
@@ -45,25 +46,14 @@ export function largestDifference(a: Uint8Array, b: Uint8Array): number {
 
 /** Pictures as float32 of this size, with the other defaults of an undeclared input. */
 export function pixelsOf(changes: Partial<PixelsInput>): PixelsInput {
-  return {
-    bytes: false,
-    input: 'image',
+  const image: TensorSpec = {
+    tensorName: 'image:0',
     dtype: 'float32',
-    height: 1,
-    width: 1,
-    channels: 'rgb',
-    layout: 'NHWC',
-    channelDimension: true,
-    batchDimension: true,
-    resize: 'stretch',
-    padding: 0,
-    interpolation: 'bilinear',
-    antialias: false,
-    shrink: false,
-    scale: [1, 1, 1],
-    offset: [0, 0, 0],
-    ...changes,
+    dtypeEnum: 1,
+    shape: [-1, 1, 1, 3],
   };
+  const signature = { key: '', methodName: '', inputs: { image }, outputs: {} };
+  return { ...(resolvePreprocess(undefined, signature) as PixelsInput), ...changes };
 }
 
 /** What libjpeg-turbo makes of the file: its size, or undefined if it refuses. */

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,13 +18,12 @@ const BUCKET = 'tiles';
 /** Small pages, so that a few hundred keys take many. */
 const PAGE = '7';
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'batch-aws-'));
 let moto: Moto;
 let s3: S3Client;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'batch-aws-'));
   Object.assign(process.env, TEST_CREDENTIALS, { MOTO_S3_DEFAULT_MAX_KEYS: PAGE });
   moto = await startMoto();
   environment = { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: moto.url };
@@ -34,7 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   s3?.destroy();
   await moto?.stop();
-  await rm(work, { recursive: true, force: true });
 });
 
 /** Puts objects, many at once. */

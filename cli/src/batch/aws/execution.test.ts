@@ -1,5 +1,6 @@
 /** The state machine of a `BatchTransform` from the command line: started on moto, followed on a stand-in. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
@@ -16,13 +17,12 @@ import { type SageMakerStandIn, startService } from './sagemaker-stand-in.ts';
 const BUCKET = 'tiles';
 const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run-1';
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'batch-execution-'));
 let moto: Moto;
 let s3: S3Client;
 let sfn: SFNClient;
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'batch-execution-'));
   Object.assign(process.env, TEST_CREDENTIALS);
   moto = await startMoto();
   s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
@@ -34,7 +34,6 @@ afterAll(async () => {
   s3?.destroy();
   sfn?.destroy();
   await moto?.stop();
-  await rm(work, { recursive: true, force: true });
 });
 
 async function put(Key: string, body: unknown): Promise<void> {

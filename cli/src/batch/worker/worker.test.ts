@@ -1,7 +1,9 @@
 /** `batch worker` as a process, against an S3 with generated objects. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -24,12 +26,11 @@ const PROGRAM = join(ROOT, 'cli/bin/sagemaker-tfs.js');
 
 jest.setTimeout(300_000);
 
-let work: string;
+const work = mkdtempSync(join(tmpdir(), 'batch-worker-'));
 let s3: GeneratedS3;
 /** What the others are compared with. */
 let plain: Outcome;
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'batch-worker-'));
   s3 = await startGeneratedS3({ tiles: { count: COUNT, keyOf, bodyOf } }, 100);
   plain = await run('plain');
 });
@@ -38,7 +39,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await s3?.close();
-  await rm(work, { recursive: true, force: true });
 });
 
 const lineOf = (output: string, ...more: string[]) => [
