@@ -9,8 +9,8 @@ import { packageModel } from '@sagemaker-tfs/model-packaging';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { launch } from '../playground/test/browser.ts';
-import { startPlayground } from '../playground/test/session.ts';
 import { findChromium } from '../test/support/chromium.ts';
+import { startPlayground } from '../test/support/playground.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TILES = join(ROOT, 'examples', 'tiles');

@@ -13,9 +13,9 @@ import { readPage, type ServeSession, startFront } from 'sagemaker-tfs/developme
 import sharp from 'sharp';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { findChromium } from '../../test/support/chromium.ts';
+import { startPlayground } from '../../test/support/playground.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import { launch, type Observed, openContext, type View } from './browser.ts';
-import { startPlayground } from './session.ts';
 
 const chromium = findChromium();
 const suite = chromium ? describe : describe.skip;
