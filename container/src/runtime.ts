@@ -21,6 +21,7 @@ import { Tracer } from './observability/tracer.ts';
 import { handedConnections } from './processes/handed-connections.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
+import { setReadingHeap } from './threads/text-threads.ts';
 
 /** A started runtime. */
 export interface Runtime {
@@ -59,6 +60,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { environment } = options;
   setDecodeThreads(environment.decodeThreads);
   setImageLimits(environment.limits.decode);
+  setReadingHeap(environment.limits.maxHeldBytes);
   const servers: RunningServer[] = [];
   const prepared = await (environment.multiModel
     ? prepareMultiModel({ ...options, servers })

@@ -66,7 +66,9 @@ describe('a thread', () => {
   ] as const)('gives what the main thread gives: %s %#', async (kind, context, text) => {
     const body = Buffer.from(text);
     const here = await decodeRequest(body, context);
-    const handed = (await pool.run({ kind, body, context }, [])) as HandedRequest;
+    const answer = (await pool.run({ kind, body, context }, [])) as HandedRequest;
+    const { pictures, ...handed } = answer;
+    expect(pictures).toEqual([]);
     const there = { ...handed, inputs: await takenOver(handed.inputs) };
     const plain = (result: DecodedRequest) => ({
       ...result,
@@ -114,6 +116,40 @@ describe('a thread', () => {
       expect(code).toBe('BAD_INPUT');
       await expect(pool.run(bad, [])).rejects.toMatchObject({ code, message });
     }
+  });
+
+  test('a task that waits leaves the queue with its client; one that runs ends first', async () => {
+    const body = Buffer.from(`[${'[1, "a"],'.repeat(100_000)}[1, "a"]]`);
+    const task: BodyTask = { kind: 'json', body, context: jsonContext };
+    const [running, waiting] = [new AbortController(), new AbortController()];
+    const first = pool.run(task, [], running.signal).catch((error: Error) => error.message);
+    const second = pool.run(task, [], waiting.signal).catch((error: Error) => error.message);
+    const ended: string[] = [];
+    void first.then(() => ended.push('first'));
+    void second.then(() => ended.push('second'));
+    running.abort(new Error('gone'));
+    waiting.abort(new Error('gone too'));
+    expect(await second).toBe('gone too');
+    expect(ended).toEqual(['second']);
+    expect(await first).toBe('gone');
+    const answer = await pool.run(
+      { ...task, body: Buffer.from('{"inputs": {"name": ["a"]}}') },
+      [],
+    );
+    expect(answer).toMatchObject({ inputs: { name: { shape: [1] } } });
+  });
+
+  test('a body whose objects need more memory than a thread has is refused, and the next is read', async () => {
+    const entry = sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`));
+    const small = new ThreadPool<BodyTask, unknown>(entry, 1, 64);
+    const task = (text: string): BodyTask => {
+      return { kind: 'json', body: Buffer.from(text), context: jsonContext };
+    };
+    const objects = task(`[${'{"x": [[]]},'.repeat(1_000_000)}1]`);
+    await expect(small.run(objects, [])).rejects.toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+    const answer = await small.run(task('{"inputs": {"name": ["a"]}}'), []);
+    expect(answer).toMatchObject({ inputs: { name: { shape: [1] } } });
+    await small.close();
   });
 
   test('reads what a model server answers', async () => {

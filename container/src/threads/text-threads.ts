@@ -1,4 +1,6 @@
 /** Threads that read large text and arrays, so that it does not keep the event loop. Who asks says what a body is. */
+
+import { availableParallelism } from 'node:os';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
 import { lazyPool } from './thread-pool.ts';
@@ -13,7 +15,24 @@ export interface TextTask extends ThreadTask {
   readonly body: Uint8Array;
 }
 
-const pool = lazyPool<ThreadTask, unknown>('text-worker');
+/** Where less is allowed to be held, a body of that size must still be read. */
+const LEAST_HEAP_BYTES = 2 ** 30;
+/** Text that becomes objects takes many times its bytes. */
+const HEAP_FOR_HELD = 2;
+
+let heapBytes = LEAST_HEAP_BYTES;
+
+/**
+ * Sets what the objects of a thread may take, by what the requests of this process may hold; heeded until the first
+ * body is read in a thread.
+ */
+export function setReadingHeap(maxHeldBytes: number): void {
+  heapBytes = Math.max(LEAST_HEAP_BYTES, HEAP_FOR_HELD * maxHeldBytes);
+}
+
+const pool = lazyPool<ThreadTask, unknown>('text-worker', availableParallelism, () =>
+  Math.ceil(heapBytes / 2 ** 20),
+);
 
 /** Text of this size takes about as long to read as to hand over and back: a few milliseconds at most. */
 const POOL_PAYS_FROM_BYTES = 2 ** 19;

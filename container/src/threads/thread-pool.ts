@@ -34,10 +34,16 @@ export class ThreadPool<Task, Result> {
   readonly #running = new Map<Worker, Job<Task, Result>>();
   readonly #idle: Worker[] = [];
 
-  /** @param size threads at most */
-  constructor(entry: ThreadEntry, size: number) {
+  readonly #heapMegabytes: number | undefined;
+
+  /**
+   * @param size threads at most
+   * @param heapMegabytes what the objects of a thread may take. Default: as much as Node chooses
+   */
+  constructor(entry: ThreadEntry, size: number, heapMegabytes?: number) {
     this.#entry = entry;
     this.#size = size;
+    this.#heapMegabytes = heapMegabytes;
   }
 
   /**
@@ -88,7 +94,12 @@ export class ThreadPool<Task, Result> {
 
   #start(): Worker | undefined {
     if (this.#running.size + this.#idle.length >= this.#size) return undefined;
-    const worker = new Worker(this.#entry.program, { eval: this.#entry.isCode });
+    const worker = new Worker(this.#entry.program, {
+      eval: this.#entry.isCode,
+      ...(this.#heapMegabytes !== undefined && {
+        resourceLimits: { maxOldGenerationSizeMb: this.#heapMegabytes },
+      }),
+    });
     worker.on('message', (reply: ThreadReply<Result>) => this.#finish(worker, reply));
     worker.on('error', (error) => this.#lose(worker, error));
     worker.on('exit', (code) => this.#lose(worker, new Error(`exit code ${code}`)));
@@ -128,16 +139,18 @@ function lost(cause: Error & { code?: string }): ServingError {
 /**
  * The process's pool for a program, made when it is first asked for.
  * @param size threads at most. Default: as many as processors.
+ * @param heapMegabytes of each thread, as {@link ThreadPool} takes it
  * @returns a function that returns it, or undefined if the thread's module is not beside the program, and in a thread
  */
 export function lazyPool<Task, Result>(
   name: ThreadName,
   size: () => number = availableParallelism,
+  heapMegabytes: () => number | undefined = () => undefined,
 ): () => ThreadPool<Task, Result> | undefined {
   let pool: ThreadPool<Task, Result> | undefined;
   return () => {
     const entry = pool || !isMainThread ? undefined : threadEntry(name);
-    if (entry) pool = new ThreadPool(entry, size());
+    if (entry) pool = new ThreadPool(entry, size(), heapMegabytes());
     return pool;
   };
 }
