@@ -10,7 +10,10 @@ export {
   type PackagingErrorCode,
 } from './errors.ts';
 export { inspectModel } from './inspect/inspect.ts';
+export { pictureInput } from './inspect/picture-input.ts';
 export type * from './inspect/report.ts';
+export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './openapi/openapi.ts';
+export { openApiOfSource } from './openapi/openapi-of-source.ts';
 export { type PackageOptions, type PackageResult, packageModel } from './package-model.ts';
 export type { ContentOptions, PackagingProgress } from './plan/content.ts';
 export { formatBytes, formatMs } from './render/format.ts';

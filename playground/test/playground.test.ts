@@ -212,6 +212,7 @@ suite(name, () => {
       behind: () => ({
         url: `http://127.0.0.1:${(model.address() as AddressInfo).port}`,
         samples: [],
+        openApi: async () => ({}),
         description: {
           models: [{ name: 'boxes', versions: ['1'], signatures: { serving_default: signature } }],
           hasHandler: false,

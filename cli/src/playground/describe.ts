@@ -1,14 +1,14 @@
 /** Reads from a laid-out model what the playground's page shows of it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Manifest, ManifestError, resolvePreprocess } from '@sagemaker-tfs/manifest';
+import type { Manifest } from '@sagemaker-tfs/manifest';
 import {
   inspectModel,
   type MetaGraphReport,
+  pictureInput,
   readManifest,
   type SignatureReport,
 } from '@sagemaker-tfs/model-packaging';
-import { DTYPES, type DType, type Signature } from '@sagemaker-tfs/tensors';
 import type {
   PictureInput,
   PlaygroundDescription,
@@ -67,43 +67,17 @@ function tensorsOf(reports: SignatureReport['inputs']): Record<string, TensorDes
   );
 }
 
-/** How the runtime would feed a picture to the signature; null where it refuses pictures. */
+/** Null where the runtime refuses pictures. */
 function pictureOf(
   key: string,
   report: SignatureReport,
   manifest: Manifest | undefined,
 ): PictureInput | null {
-  try {
-    const input = resolvePreprocess(manifest?.preprocess, signatureOf(key, report));
-    if (input.bytes) return { input: input.input, resize: 'stretch' };
-    const { resize, width, height } = input;
-    return { input: input.input, resize, width, height };
-  } catch (error) {
-    if (error instanceof ManifestError) return null;
-    throw error;
-  }
-}
-
-function signatureOf(key: string, { methodName, inputs, outputs }: SignatureReport): Signature {
-  return { key, methodName, inputs: specsOf(inputs), outputs: specsOf(outputs) };
-}
-
-function specsOf(reports: SignatureReport['inputs']): Signature['inputs'] {
-  return Object.fromEntries(
-    Object.entries(reports).map(([name, { dtype, shape, tensorName }]) => [
-      name,
-      {
-        tensorName,
-        dtype: isDType(dtype) ? dtype : undefined,
-        dtypeEnum: isDType(dtype) ? DTYPES[dtype].enumValue : 0,
-        shape: shape ?? undefined,
-      },
-    ]),
-  );
-}
-
-function isDType(name: string): name is DType {
-  return Object.hasOwn(DTYPES, name);
+  const picture = pictureInput(key, report, manifest?.preprocess);
+  if (!picture) return null;
+  if (picture.bytes) return { input: picture.input, resize: 'stretch' };
+  const { input, resize, width, height } = picture;
+  return { input, resize, width, height };
 }
 
 async function labelsOf(directory: string, manifest: Manifest | undefined): Promise<string[]> {

@@ -44,7 +44,12 @@ beforeAll(async () => {
     port: 0,
     host: '127.0.0.1',
     page: await readPage(),
-    behind: () => ({ url, description: DESCRIPTION, samples: [] }),
+    behind: () => ({
+      url,
+      description: DESCRIPTION,
+      samples: [],
+      openApi: async () => ({ openapi: '3.1.0' }),
+    }),
     onExchange: (exchange) => {
       told.push(exchange);
       onTold();
@@ -75,6 +80,15 @@ test('the page is one file that loads nothing and runs by its hashes alone', asy
   );
   expect(headers['content-security-policy']).not.toContain('unsafe');
   expect(text).not.toMatch(/(src|href)="?(https?:)?\/\//);
+});
+
+test('/openapi.json describes the model, to the same pages as the rest', async () => {
+  const { status, headers, text } = await ask('/openapi.json', {});
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('application/json');
+  expect(JSON.parse(text)).toEqual({ openapi: '3.1.0' });
+  const foreign = await ask('/openapi.json', { 'sec-fetch-site': 'cross-site' });
+  expect(foreign.status).toBe(403);
 });
 
 test('a body goes through in both directions, and the exchange is told', async () => {

@@ -1,4 +1,4 @@
-/** What `serve` puts before the runtime: the page at `/`, and everything else handed on as it is. */
+/** What `serve` puts before the runtime: the page at `/`, `/openapi.json`, and everything else handed on as it is. */
 
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -12,6 +12,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
+import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
 import type { PlaygroundDescription } from '../../../playground/src/description.ts';
 import { type Exchange, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
@@ -23,6 +24,8 @@ export interface Behind {
   readonly url: string | undefined;
   readonly description: PlaygroundDescription;
   readonly samples: readonly Sample[];
+  /** Made when it is asked for. */
+  readonly openApi: () => Promise<OpenApiDocument>;
 }
 
 /** Settings of the front. */
@@ -98,8 +101,22 @@ function serve(
   const behind = options.behind();
   if (path === '/' && (method === 'GET' || method === 'HEAD')) {
     response.writeHead(200, options.page.headers).end(method === 'GET' ? options.page.html : '');
+  } else if (path === '/openapi.json' && method === 'GET') {
+    void serveOpenApi(behind, request, response);
   } else if (path.startsWith('/playground/')) serveData(path, behind, request, response);
   else handOn(options, agent, behind, request, response);
+}
+
+async function serveOpenApi(
+  { openApi }: Behind,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    sendJson(response, await openApi());
+  } catch (error) {
+    refuse(request, response, 500, 'INTERNAL', `the model cannot be described: ${error}`);
+  }
 }
 
 /** The page's own data. */
@@ -110,8 +127,7 @@ function serveData(
   response: ServerResponse,
 ): void {
   if (path === '/playground/model.json') {
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-    response.end(JSON.stringify(description));
+    sendJson(response, description);
     return;
   }
   const index = /^\/playground\/samples\/(\d{1,3})$/.exec(path)?.[1];
@@ -128,6 +144,11 @@ function serveData(
   createReadStream(sample.file)
     .on('error', () => response.destroy())
     .pipe(response);
+}
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(JSON.stringify(value));
 }
 
 /** Sends the request to the runtime and its answer back, both as streams. */

@@ -142,6 +142,12 @@ async function describe(
 ): Promise<Behind> {
   const { describePlayground } = await import('../playground/describe.ts');
   const { findSamples } = await import('../playground/samples.ts');
+  const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
   const samples = await findSamples(source, handler);
-  return { url, samples, description: await describePlayground(directory, samples) };
+  return {
+    url,
+    samples,
+    description: await describePlayground(directory, samples),
+    openApi: () => openApiOfSource(directory, { url: '/' }),
+  };
 }

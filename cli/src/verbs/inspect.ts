@@ -14,6 +14,7 @@ interface InspectOptions {
   readonly variables?: true;
   readonly ops?: true;
   readonly writeSample?: string;
+  readonly openapi?: true;
   readonly json?: true;
 }
 
@@ -30,11 +31,13 @@ export function addInspect(program: Command): void {
       '--write-sample <file>',
       'write a made-up request body in the form of the ending: .json, .npz, .npy, .png, .tfrecord',
     )
+    .option('--openapi', 'print an OpenAPI 3.1 document of /invocations instead, as JSON')
     .option('--json', 'print everything as JSON')
     .action(inspect);
 }
 
 async function inspect(source: string, options: InspectOptions): Promise<void> {
+  if (options.openapi) return describe(source, options);
   const { inspectModel, renderInspect } = await import('@sagemaker-tfs/model-packaging');
   const opened = { signal: interruptSignal(), onStep: sayStep };
   const report = await inspectModel(source, opened);
@@ -45,6 +48,16 @@ async function inspect(source: string, options: InspectOptions): Promise<void> {
   if (isBrief) printStyled((style) => brief(renderInspect(report), style));
   else printResult(json, report, () => renderInspect(report, sections));
   if (written) remark(written);
+}
+
+async function describe(source: string, { openapi: _, json: __, ...others }: InspectOptions) {
+  if (Object.keys(others).length > 0) {
+    throw usageError(
+      '--openapi prints one document and nothing else. Leave out the other options.',
+    );
+  }
+  const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
+  printResult(true, await openApiOfSource(source), () => '');
 }
 
 /** For people in a terminal: lines that fit, and what else there is. Requests to copy are never cut. */

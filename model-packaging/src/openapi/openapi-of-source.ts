@@ -1,0 +1,20 @@
+/** The OpenAPI document of whatever names a model. */
+import { readManifest } from '../archive/lay-out.ts';
+import { inspectVersion } from '../inspect/inspect.ts';
+import type { OpenOptions } from '../source/open-options.ts';
+import { withSource } from '../source/open-source.ts';
+import { type OpenApiDocument, openApiDocument } from './openapi.ts';
+
+/** Describes the models of a source; of an archive, what it declares as well. @throws PackagingError */
+export function openApiOfSource(
+  source: string,
+  { url, ...options }: OpenOptions & { readonly url?: string } = {},
+): Promise<OpenApiDocument> {
+  return withSource(source, options, async ({ directory, models }) => {
+    const reports = models.map(({ name, versions }) => ({
+      name,
+      versions: versions.slice(-1).map(inspectVersion),
+    }));
+    return openApiDocument({ models: reports }, { manifest: await readManifest(directory), url });
+  });
+}

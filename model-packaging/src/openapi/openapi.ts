@@ -1,0 +1,141 @@
+/** The OpenAPI document (3.1.0) of a served model, made from its signatures and what is declared around them. */
+import type { Manifest } from '@sagemaker-tfs/manifest';
+import type { InspectReport, ModelReport } from '../inspect/report.ts';
+import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
+import { answerSchemas, type DescribedSignature, requestSchemas } from './json-bodies.ts';
+import { objectSchema, type Schema } from './value-schema.ts';
+
+/** An OpenAPI document: plain data. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
+
+/** What is described besides the models. */
+export interface OpenApiOptions {
+  /** Of the archive. Default: none, a plain model. */
+  readonly manifest?: Manifest | undefined;
+  /** Where the models are served. Default: a runtime on this machine. */
+  readonly url?: string | undefined;
+}
+
+/** Describes `/invocations` and `/ping` of a runtime that serves the models of a report. */
+export function openApiDocument(
+  { models }: Pick<InspectReport, 'models'>,
+  { manifest, url = 'http://127.0.0.1:8080' }: OpenApiOptions = {},
+): OpenApiDocument {
+  const signatures = models.flatMap((model) => describedSignatures(model, manifest));
+  const components = new Map<string, Schema>([['Error', ERROR]]);
+  const named = (kind: 'request' | 'answer', formsOf: (one: DescribedSignature) => Schema[]) =>
+    anyOf(
+      signatures.map((one) => {
+        const name = freeName(components, `${one.key}.${kind}`);
+        components.set(name, anyOf(formsOf(one)));
+        return { $ref: `#/components/schemas/${name}` };
+      }),
+    );
+  const hasHandler = manifest?.handler !== undefined;
+  const contents = hasHandler
+    ? { request: ANY_CONTENT, answer: ANY_CONTENT }
+    : {
+        request: requestContent(signatures, named('request', requestSchemas), manifest?.preprocess),
+        answer: answerContent(signatures, named('answer', answerSchemas)),
+      };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: models.map(({ name }) => name).join(', '),
+      version: manifest?.fingerprint.slice(0, 16) ?? models[0]?.versions.at(-1)?.version ?? '1',
+      description: descriptionOf(models, hasHandler),
+    },
+    servers: [{ url }],
+    paths: {
+      '/invocations': { post: invocation(contents) },
+      '/ping': { get: PING },
+    },
+    components: { schemas: Object.fromEntries(components) },
+  };
+}
+
+function describedSignatures(
+  { versions }: ModelReport,
+  manifest: Manifest | undefined,
+): DescribedSignature[] {
+  const newest = versions.at(-1);
+  const graphs = newest?.metaGraphs ?? [];
+  const graph = graphs.find(({ tags }) => tags.includes('serve')) ?? graphs[0];
+  return Object.entries(graph?.signatures ?? {})
+    .filter(([key]) => !key.startsWith('__'))
+    .map(([key, report]) => ({
+      key,
+      report,
+      features: newest?.exampleFeatures ?? {},
+      postprocess: manifest?.postprocess,
+    }));
+}
+
+function descriptionOf(models: readonly ModelReport[], hasHandler: boolean): string {
+  const sentences = [
+    hasHandler
+      ? 'A handler decides what requests and answers hold.'
+      : 'JSON is that of TensorFlow Serving. Numbers that JSON lacks are the bare words NaN, Infinity and -Infinity.',
+    ...(models.length > 1
+      ? ['The custom attribute `tfs-model-name` chooses the model; without it the first answers.']
+      : []),
+  ];
+  return sentences.join(' ');
+}
+
+/** The name, or with a number behind it if it is taken. OpenAPI allows ASCII letters, digits, `.`, `-` and `_`. */
+function freeName(taken: ReadonlyMap<string, unknown>, name: string): string {
+  const allowed = name.replace(/[^A-Za-z0-9._-]/g, '_');
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? allowed : `${allowed}.${number}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+function anyOf(schemas: readonly Schema[]): Schema {
+  const [only, ...others] = schemas;
+  return only && others.length === 0 ? only : { anyOf: schemas };
+}
+
+const ERROR = objectSchema({
+  error: { type: 'string', description: 'What was wrong, where, and what to do.' },
+  code: { type: 'string', description: 'For programs, such as BAD_INPUT.' },
+});
+
+const ATTRIBUTES = {
+  name: 'X-Amzn-SageMaker-Custom-Attributes',
+  in: 'header',
+  description:
+    '`name=value` pairs, separated by commas: `tfs-signature`, `tfs-outputs`, `tfs-method`, `tfs-model-name`, `tfs-model-version`.',
+  schema: { type: 'string', maxLength: 1024 },
+};
+
+function errorAnswer(description: string) {
+  const schema = { $ref: '#/components/schemas/Error' };
+  return { description, content: { 'application/json': { schema } } };
+}
+
+function invocation({ request, answer }: { request: Content; answer: Content }) {
+  return {
+    operationId: 'invoke',
+    summary: 'One inference.',
+    parameters: [ATTRIBUTES],
+    requestBody: { required: true, content: request },
+    responses: {
+      200: { description: 'The answer, in the type that Accept asks for.', content: answer },
+      '4XX': errorAnswer('The request was at fault.'),
+      '5XX': errorAnswer(
+        'The server was at fault, or is busy: Retry-After tells when to try again.',
+      ),
+    },
+  };
+}
+
+const PING = {
+  operationId: 'ping',
+  summary: 'Whether every model is ready.',
+  responses: {
+    200: { description: 'Every model is ready.' },
+    503: errorAnswer('A model is not ready, and why.'),
+  },
+};
