@@ -197,6 +197,7 @@ const MODEL_SERVER = [
     name: 'SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS',
     type: 'integer',
     default: '1000',
+    maximum: 3_600_000_000,
     description: 'Microseconds that a batch waits to fill.',
   },
   {

@@ -1,5 +1,5 @@
 /** Bodies of text made piece by piece: small ones at once, large ones while they are sent. */
-import { byteLength, type TensorMap } from '@sagemaker-tfs/tensors';
+import { byteLength, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { nextTurn } from '../waiting/next-turn.ts';
 import type { EncodedResponse } from './codec.ts';
 
@@ -18,8 +18,16 @@ const LEAST_UNJOINED_BYTES = 4_096;
  * a turn of the event loop between two chunks.
  */
 export function textBody(outputs: TensorMap, pieces: Pieces): EncodedResponse['body'] {
-  const bytes = Object.values(outputs).reduce((sum, tensor) => sum + byteLength(tensor), 0);
-  return bytes <= AT_ONCE_BYTES ? [...joined(pieces)] : inTurns(chunks(pieces));
+  const size = Object.values(outputs).reduce((sum, tensor) => sum + sizeOf(tensor), 0);
+  return size <= AT_ONCE_BYTES ? [...joined(pieces)] : inTurns(chunks(pieces));
+}
+
+/** Bytes; of a tensor without elements the rows and lists that are written all the same, a byte each. */
+function sizeOf(tensor: Tensor): number {
+  const { shape } = tensor;
+  const end = shape.indexOf(0);
+  if (end < 0) return byteLength(tensor);
+  return shape.slice(0, end).reduce((product, size) => product * size, 1);
 }
 
 async function* inTurns(body: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -46,15 +54,24 @@ function* joined(pieces: Pieces): Generator<Uint8Array> {
 
 function* chunks(pieces: Pieces): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
+  let text = '';
   let size = 0;
+  const chunk = (): Uint8Array => {
+    if (text !== '') waiting.push(Buffer.from(text));
+    const [only, ...others] = waiting;
+    const joined = only && others.length === 0 ? only : Buffer.concat(waiting);
+    [waiting, text, size] = [[], '', 0];
+    return joined;
+  };
   for (const piece of pieces) {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    waiting.push(bytes);
-    size += bytes.byteLength;
-    if (size < CHUNK_BYTES) continue;
-    yield waiting.length === 1 ? bytes : Buffer.concat(waiting, size);
-    waiting = [];
-    size = 0;
+    size += piece.length;
+    if (typeof piece === 'string') text += piece;
+    else {
+      if (text !== '') waiting.push(Buffer.from(text));
+      text = '';
+      waiting.push(piece);
+    }
+    if (size >= CHUNK_BYTES) yield chunk();
   }
-  if (size > 0) yield Buffer.concat(waiting, size);
+  if (size > 0) yield chunk();
 }

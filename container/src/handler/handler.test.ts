@@ -65,6 +65,8 @@ const cases = {
   badType: () => ({ body: 'text', contentType: 'text/plain\\n' }),
   badAttribute: () => ({ body: 'text', contentType: 'text/plain', customAttributes: { n: 1 } }),
   async *stream() { yield 'one '; yield Buffer.from('two '); yield 'three'; },
+  async *empties() { released = false; while (!released) yield ''; yield 'released'; },
+  release: () => { released = true; return 'ok'; },
   async *breaks() { yield 'one '; throw new Error('halfway'); },
   async *fails() { throw new Error('before anything'); },
   nothing: () => undefined,
@@ -81,6 +83,7 @@ const cases = {
   context: (data, context) => ({ ...context, signature: context.signature.key, length: data.length }),
 };
 
+let released;
 export const handler = (data, context) =>
   cases[/case=(\\w+)/.exec(context.customAttributes)[1]](data, context);
 `;
@@ -168,6 +171,12 @@ describe('a handler', () => {
 
   test('a stream goes out as it is made', async () => {
     expect(await (await call('stream')).text()).toBe('one two three');
+  });
+
+  test('a stream of empty pieces lets other requests in', async () => {
+    const stream = call('empties');
+    expect((await call('release')).status).toBe(200);
+    expect(await (await stream).text()).toBe('released');
   });
 
   test('a stream that fails before its first piece is an error, later a broken connection', async () => {

@@ -252,10 +252,7 @@ async function* bytesOf(
   told: Told,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of stream) {
-      const bytes = bytesOfPiece(piece);
-      if (bytes.byteLength > 0) yield bytes;
-    }
+    for await (const piece of stream) yield bytesOfPiece(piece);
   } catch (error) {
     throw handlerError(error, told);
   }

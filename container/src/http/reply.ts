@@ -47,7 +47,7 @@ export async function writeReply(
   signal: RequestSignal,
 ): Promise<number> {
   if (Array.isArray(reply.body)) return writePieces(response, reply, reply.body);
-  const body = await begun(reply.body as AsyncIterable<Uint8Array>);
+  const body = await begun(filled(reply.body as AsyncIterable<Uint8Array>, signal));
   let bytes = 0;
   const counted = async function* () {
     for await (const piece of body) {
@@ -117,6 +117,21 @@ function turns(pieces: readonly Uint8Array[]): Uint8Array[][] {
     }
   }
   return parts;
+}
+
+/** The pieces that hold something. The others write nothing that would let other requests in between. */
+async function* filled(
+  body: AsyncIterable<Uint8Array>,
+  signal: RequestSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    if (piece.byteLength > 0) {
+      yield piece;
+      continue;
+    }
+    await nextTurn();
+    signal.throwIfAborted();
+  }
 }
 
 /** The same stream with its first piece already made, so that an early failure still becomes an error answer. */

@@ -8,7 +8,7 @@ import {
 import { DTYPES, type DType, type Signature } from '@sagemaker-tfs/tensors';
 import type { SignatureReport } from './report.ts';
 
-/** How the runtime would feed a picture to the signature; undefined where it refuses pictures. */
+/** How the runtime would feed a picture to the signature; undefined if it refuses pictures. */
 export function pictureInput(
   key: string,
   report: SignatureReport,

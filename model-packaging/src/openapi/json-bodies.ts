@@ -65,7 +65,7 @@ function listOf(items: Schema): Schema {
   return { type: 'array', items, minItems: 1 };
 }
 
-/** Undefined where an input has no first dimension, so that there are no rows. */
+/** Undefined if an input has no first dimension, so that there are no rows. */
 function instanceSchema(inputs: Tensors): Schema | undefined {
   const rows = Object.entries(inputs).map(([name, tensor]) => [name, rowSchema(tensor)] as const);
   if (rows.some(([, row]) => row === undefined)) return undefined;

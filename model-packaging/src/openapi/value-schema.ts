@@ -61,7 +61,7 @@ export function tensorSchema({ dtype, shape }: TensorShape, least = 0): Schema {
   return short.length === shape.length ? whole : { anyOf: [whole, nested(short, element, least)] };
 }
 
-/** One row of a batch: the tensor without its first dimension; undefined where it has none. */
+/** One row of a batch: the tensor without its first dimension; undefined if it has none. */
 export function rowSchema({ dtype, shape }: TensorShape): Schema | undefined {
   if (shape === null || shape.length === 0) return undefined;
   return tensorSchema({ dtype, shape: shape.slice(1) });

@@ -23,7 +23,8 @@ const OTHER_KINDS: readonly (readonly [kind: string, magic: Buffer])[] = [
   ['compressed with zstd', Buffer.from('28b52ffd', 'hex')],
 ];
 
-const READ_SIZE = 1024 * 1024;
+/** Bytes read at once. Inflated they are up to a thousand times as many, all of them in memory. */
+const READ_SIZE = 64 * 1024;
 
 /**
  * Unpacks `archive` into `directory`, which exists and is empty. Modes and times of the archive are dropped.
@@ -160,6 +161,13 @@ export function writingFailed(
 function extractionFailed(archive: string, error: unknown): Error {
   if (error instanceof PackagingError) return error;
   if (isSystemError(error)) return unreadable(archive, error);
+  if (/decompression ratio/.test(messageOf(error))) {
+    return new PackagingError(
+      'CORRUPT_FILE',
+      `${archive} would unpack to more than a thousand times its size, which no model does. Make it of the model's files alone.`,
+      { cause: error },
+    );
+  }
   const other = otherKind(archive);
   return new PackagingError(
     'CORRUPT_FILE',

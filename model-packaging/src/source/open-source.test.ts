@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -287,4 +288,23 @@ describe('s3:// with an S3 over HTTP', () => {
     await expect(open('s3://models/evil/')).rejects.toThrow(withCode('UNSAFE_PATH'));
     await expect(open('s3://')).rejects.toThrow(withCode('BAD_OPTION'));
   });
+});
+
+test('what an archive of zeros holds at once in memory is bounded', () => {
+  const archive = scratch.path('zeros.tar.gz');
+  const zeros = 500;
+  execFileSync('bash', [
+    '-c',
+    `mkdir ${scratch.path('zeros')} && head -c ${zeros}M /dev/zero > ${scratch.path('zeros/x')} && tar czf ${archive} -C ${scratch.path('zeros')} .`,
+  ]);
+  const unpack = `import { extractArchive } from '${join(__dirname, 'extract.ts')}';
+    const before = process.resourceUsage().maxRSS;
+    await extractArchive(${JSON.stringify(archive)}, ${JSON.stringify(mkdtempSync(scratch.path('out-')))}).catch(() => undefined);
+    console.log(process.resourceUsage().maxRSS - before);`;
+  const grown = execFileSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '-e', unpack],
+    { encoding: 'utf8' },
+  );
+  expect(Number(grown) / 1024).toBeLessThan(zeros / 2);
 });
