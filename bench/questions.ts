@@ -10,6 +10,7 @@ import { graphOptions } from './graph-options.ts';
 import { imageBytes } from './image-bytes.ts';
 import { inFlight } from './in-flight.ts';
 import { jsonPassThrough } from './json-pass-through.ts';
+import { largeBodies } from './large-bodies.ts';
 import type { Bench } from './lib/bench.ts';
 import { manyImages } from './many-images.ts';
 import { memory } from './memory.ts';
@@ -31,6 +32,7 @@ export const BENCHES: readonly Bench[] = [
   codecs,
   memory,
   eventLoop,
+  largeBodies,
   coldStart,
   imageBytes,
   batching,

@@ -13,6 +13,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
     "answers with the runtime's own HTTP/2 frames, to cost as little as it",
   'bench/codecs.ts': 'measures decoders by themselves',
   'bench/lib/decode-alone.ts': 'measures the decoding of pictures by itself',
+  'bench/large-bodies.ts': 'measures decoders by themselves',
+  'bench/lib/large-bodies.ts': "makes bodies with the runtime's own writers",
   'bench/lib/kept-connection.ts':
     "sends load with the runtime's own HTTP client, the cheapest here",
   'bench/lib/model-server-clients.ts':
