@@ -126,6 +126,8 @@ async function logIn(aws: Aws, uri: string): Promise<void> {
   const [user = '', password = ''] = token.split(':');
   const args = ['login', '--username', user, '--password-stdin', uri.split('/')[0] ?? ''];
   const child = spawn(DOCKER, args, { stdio: ['pipe', 'ignore', 'ignore'], signal: aws.signal });
+  // It may end without reading: how it ended says why.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(password);
   const [status] = (await once(child, 'close')) as [number];
   if (status !== 0) throw new Error(`${DOCKER} login ended with status ${status}`);

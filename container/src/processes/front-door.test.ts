@@ -132,9 +132,12 @@ test('a request whose worker dies is told so, and is not sent again', async () =
 });
 
 test('connections that are opened and dropped faster than a worker takes them keep nobody waiting', async () => {
-  const runtime = await start({ ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' });
+  const variables = { SAGEMAKER_TFS_PROCESSES: '1', SAGEMAKER_TFS_LOG_LEVEL: 'debug' };
+  const runtime = await start({ ...IN_PROCESS, ...variables });
   const port = Number(new URL(runtime.url).port);
   const [worker] = workerPids(runtime) as [number];
+  // The worker answers pings a moment before the primary knows that it is ready.
+  await until(() => runtime.log().some(({ msg }) => msg === 'worker ready'));
   // As far behind as it can be.
   process.kill(worker, 'SIGSTOP');
   cleanups.push(() => process.kill(worker, 'SIGCONT'));

@@ -106,6 +106,7 @@ export class WorkerSupervisor {
       if (message.kind !== 'ready') return;
       slot.isReady = true;
       this.#hasServed = true;
+      log.debug({ worker: worker.id }, 'worker ready');
     });
     slot.ended = new Promise((resolve) => {
       const ended = (reason: string, isFinal: boolean) => {
