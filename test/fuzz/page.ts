@@ -60,6 +60,8 @@ Every parser of bytes that come from outside gets inputs that it must read, or r
 the sender's fault. Found is: any other error (a 500), the end of the process, an input of more than 2 s of processor
 time, a process of more than 1,500 MiB, and an honest input that is read otherwise than before.
 
+In a clone of this repository:
+
 \`\`\`sh
 npm run fuzz                                  # 20,000 inputs a parser
 npm run fuzz -- --inputs 1000000 --only json  # more for one

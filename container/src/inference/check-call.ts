@@ -29,18 +29,19 @@ export interface CheckedCall {
 /**
  * Checks names, number, dtypes, ranks, fixed sizes and emptiness of a call's inputs, and that each tensor has the
  * bytes that its shape says. An input of unknown rank takes any shape. The first dimension is the batch: some input
- * has rows (the values of ragged rows may be none), unless the signature itself says 0; other open dimensions may be empty. Sizes of 1 at the end may
- * be left out: `[1.0, 2.0]` for `[?, 1]`, as in TensorFlow Serving's own first example.
+ * has rows (the values of ragged rows may be none), unless the signature itself says 0; other open dimensions may be
+ * empty. Sizes of 1 at the end may be left out: `[1.0, 2.0]` for `[?, 1]`, as in TensorFlow Serving's own first example.
  * @param maxEmpty what the other sizes of an empty input may multiply to
  * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT that says what the input takes and what it got
  */
 export function checkCall(signature: Signature, inputs: TensorMap, maxEmpty?: number): CheckedCall {
   const names = Object.keys(inputs);
+  const unknown = names.find((name) => !own(signature.inputs, name));
+  if (unknown !== undefined) throw unknownInput(unknown, signature);
   const hasRows = Object.values(inputs).some(({ shape }) => (shape[0] ?? 0) > 0);
   let checked = inputs;
   for (const name of names) {
-    const spec = own(signature.inputs, name);
-    if (!spec) throw unknownInput(name, signature);
+    const spec = own(signature.inputs, name) as TensorSpec;
     const given = inputs[name] as Tensor;
     const tensor = withLastOnes(given, spec.shape);
     checkTensor(name, given, tensor, spec, { signature, hasRows });
