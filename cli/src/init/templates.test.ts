@@ -47,17 +47,10 @@ test.each(['endpoint', 'batch', 'cdk'] as const)(
   },
 );
 
-test('the CDK that a project installs reads what the constructs write', () => {
-  const { version } = JSON.parse(
-    readFileSync(require.resolve('@aws-cdk/cloud-assembly-schema/cli-version.json'), 'utf8'),
-  );
+test('a project installs the CDK with which the constructs are deployed here', () => {
+  const own = JSON.parse(readFileSync(join(__dirname, '..', '..', '..', 'package.json'), 'utf8'));
   const { devDependencies } = JSON.parse(filesFor('endpoint')['package.json'] as string);
-  const [given, needed] = [devDependencies['aws-cdk'].slice(1), version].map((text) =>
-    text.split('.').map(Number),
-  );
-  expect(devDependencies['aws-cdk']).toMatch(/^\^\d/);
-  expect(given[0]).toBe(needed[0]);
-  expect(given[1] * 1000 + given[2]).toBeGreaterThanOrEqual(needed[1] * 1000 + needed[2]);
+  expect(devDependencies['aws-cdk']).toBe(`^${own.devDependencies['aws-cdk']}`);
 });
 
 test.each(TEMPLATES)('the handler of %s names every file that names it', (template) => {

@@ -25,7 +25,7 @@ export interface TemplateContext {
 const VERSIONS = {
   '@biomejs/biome': '2.5.15',
   '@types/node': '^20.19.0',
-  'aws-cdk': '^2.1148.2',
+  'aws-cdk': '^2.1148.1',
   'aws-cdk-lib': '^2.276.0',
   constructs: '^10.8.1',
   tsx: '^4.23.15',

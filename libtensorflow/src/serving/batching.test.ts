@@ -4,6 +4,7 @@ import {
   type Signature,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import { Code } from '@sagemaker-tfs/tensors/protos';
 import { BatchThreads } from './batch-queue.ts';
 import { type BatchingOptions, BatchingSession } from './batching.ts';
 import type { Session } from './session.ts';
@@ -86,4 +87,46 @@ test('nothing is kept of shapes that nobody waits for', async () => {
     added.mockRestore();
     deleted.mockRestore();
   }
+});
+
+/** A session whose outputs are as wide as its call has rows, or have twice the rows. */
+function oddSession(shapeOf: (count: number) => readonly number[]) {
+  const calls: number[] = [];
+  const session: Session = {
+    signatures: { serving_default: signature },
+    run: async (_signature, { x }) => {
+      const count = x?.shape[0] ?? 0;
+      calls.push(count);
+      const shape = shapeOf(count);
+      const size = shape.reduce((product, one) => product * one, 1);
+      const y = numericTensor('float32', shape, new Float32Array(size));
+      return { outputs: { y }, release: () => undefined };
+    },
+    close: async () => undefined,
+  };
+  return { session, calls };
+}
+
+test('a request of several batches whose outputs cannot be joined runs whole', async () => {
+  const { session, calls } = oddSession((count) => [count, count]);
+  const options = { ...OPTIONS, maxInputRows: 100 };
+  const batching = new BatchingSession(session, options, new BatchThreads(1));
+  const { outputs } = await batching.run('serving_default', rows(3), ['y']);
+  expect(outputs.y?.shape).toEqual([3, 3]);
+  expect(calls).toEqual([2, 1, 3]);
+  const refusing = { ...options, unjoinable: 'refuse' } as const;
+  await expect(
+    new BatchingSession(session, refusing, new BatchThreads(1)).run('serving_default', rows(3), [
+      'y',
+    ]),
+  ).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+});
+
+test('a request whose padded outputs have other rows runs without padding', async () => {
+  const { session, calls } = oddSession((count) => [2 * count, 1]);
+  const options = { ...OPTIONS, maxBatchSize: 4, allowedBatchSizes: [4] };
+  const batching = new BatchingSession(session, options, new BatchThreads(1));
+  const { outputs } = await batching.run('serving_default', rows(3), ['y']);
+  expect(outputs.y?.shape).toEqual([6, 1]);
+  expect(calls).toEqual([4, 3]);
 });

@@ -13,6 +13,7 @@ import {
   type SignatureMap,
   split,
   type Tensor,
+  TensorError,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
@@ -127,7 +128,7 @@ export class BatchingSession implements Session {
   /**
    * Runs a request of more rows than a batch has in several, and joins their outputs. Where requests are not refused,
    * no more of its batches wait at a time than can run, so that those of others come between them, and none runs for
-   * a caller who has gone.
+   * a caller who has gone. If its outputs cannot be joined, because their later sizes differ, it runs again whole.
    */
   async #runSplit(
     signature: string,
@@ -150,19 +151,20 @@ export class BatchingSession implements Session {
           'The model changed to another version while the request ran in several batches. Send it again.',
         );
       }
-      const joined = outputs.map((name) => {
-        return [name, concat(results.map((result) => result.outputs[name] as Tensor))];
-      });
-      return {
-        outputs: Object.fromEntries(joined),
-        version: first?.version,
+      const joined = joinOutputs(outputs, results);
+      if (joined) {
         // Not before: strings are views on the parts' memory.
-        release: () => releaseAll(results),
-      };
+        return { outputs: joined, version: first?.version, release: () => releaseAll(results) };
+      }
+      if (unjoinable === 'refuse') {
+        throw failedPrecondition('Outputs of the batches of one request have different shapes');
+      }
     } catch (error) {
       releaseAll(results);
       throw error;
     }
+    releaseAll(results);
+    return this.#session.run(signature, inputs, outputs, signal);
   }
 
   /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
@@ -204,8 +206,32 @@ export class BatchingSession implements Session {
     const result = await this.#session
       .run(signature, inputs, outputs, signal, company)
       .finally(end);
-    const isWhole = this.#options.unjoinable === 'run-alone' && batch.length === 1 && padding === 0;
-    return isWhole ? [result] : splitOutputs(result, sizes, batch.length);
+    const [only, ...others] = batch;
+    const isOne = this.#options.unjoinable === 'run-alone' && others.length === 0;
+    if (!only || !isOne) return splitOutputs(result, sizes, batch.length);
+    if (padding === 0) return [result];
+    try {
+      return splitOutputs(result, sizes, 1);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      // Its outputs do not have the rows of its inputs, so those of the padding cannot be told apart.
+      return [await this.#session.run(signature, only.inputs, outputs, only.signal)];
+    }
+  }
+}
+
+/** Undefined if their sizes differ beyond the first dimension, or they have none. */
+function joinOutputs(
+  outputs: readonly string[],
+  results: readonly RunResult[],
+): TensorMap | undefined {
+  try {
+    return Object.fromEntries(
+      outputs.map((name) => [name, concat(results.map((one) => one.outputs[name] as Tensor))]),
+    );
+  } catch (error) {
+    if (error instanceof TensorError) return undefined;
+    throw error;
   }
 }
 
