@@ -81,7 +81,11 @@ export interface AttributeDefinition {
 export const REQUEST_ATTRIBUTES: readonly AttributeDefinition[] = [
   { name: 'tfs-model-name', description: 'Model. Default: SAGEMAKER_TFS_DEFAULT_MODEL_NAME.' },
   { name: 'tfs-model-version', description: 'Version. Default: the newest.' },
-  { name: 'tfs-model-label', description: 'Label of a version (SAGEMAKER_TFS_VERSION_LABELS).' },
+  {
+    name: 'tfs-model-label',
+    description:
+      'Label of a version (SAGEMAKER_TFS_VERSION_LABELS), instead of `tfs-model-version`.',
+  },
   { name: 'tfs-method', description: '`predict` (default), `classify` or `regress`.' },
   {
     name: 'tfs-signature',

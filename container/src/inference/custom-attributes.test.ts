@@ -34,6 +34,7 @@ describe('parseRequestAttributes', () => {
 
   test.each([
     ['tfs-transport=http', /one of grpc, rest, in-process/],
+    ['tfs-model-version=2,tfs-model-label=stable', /not both/],
     ['tfs-method=infer', /one of predict, classify, regress/],
     [`mine=${'x'.repeat(1020)}`, /has 1025 characters, the most is 1024/],
     ['tfs-signature=gr\u00f6\u00dfe', /printable ASCII/],

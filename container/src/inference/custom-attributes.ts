@@ -46,12 +46,16 @@ export function parseRequestAttributes(header: string): RequestAttributes {
   if (modelVersion !== undefined && !isVersion(modelVersion)) {
     throw bad('tfs-model-version', modelVersion, 'it must be a whole number');
   }
+  const modelLabel = values.get('tfs-model-label') || undefined;
+  if (modelVersion && modelLabel !== undefined) {
+    throw bad('tfs-model-label', modelLabel, 'name a version or a label of it, not both');
+  }
   const outputs = outputNames(values.get('tfs-outputs') ?? '');
   return {
     ...optional('transport', choice(values, 'tfs-transport', TRANSPORTS)),
     ...optional('modelName', values.get('tfs-model-name') || undefined),
     ...optional('modelVersion', modelVersion && BigInt(modelVersion).toString()),
-    ...optional('modelLabel', values.get('tfs-model-label') || undefined),
+    ...optional('modelLabel', modelLabel),
     ...optional('method', choice(values, 'tfs-method', METHODS)),
     ...optional('signature', values.get('tfs-signature') || undefined),
     ...optional('outputs', outputs.length > 0 ? outputs : undefined),
