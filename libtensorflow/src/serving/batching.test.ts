@@ -107,19 +107,21 @@ function oddSession(shapeOf: (count: number) => readonly number[]) {
   return { session, calls };
 }
 
-test('a request of several batches whose outputs cannot be joined runs whole', async () => {
-  const { session, calls } = oddSession((count) => [count, count]);
+test.each([
+  ['are as wide as the call has rows', (count: number) => [count, count]],
+  ['have other rows than the inputs', (count: number) => [2 * count, 1]],
+])('a request of several batches whose outputs %s runs whole', async (_, shapeOf) => {
+  const { session, calls } = oddSession(shapeOf);
   const options = { ...OPTIONS, maxInputRows: 100 };
   const batching = new BatchingSession(session, options, new BatchThreads(1));
   const { outputs } = await batching.run('serving_default', rows(3), ['y']);
-  expect(outputs.y?.shape).toEqual([3, 3]);
+  expect(outputs.y?.shape).toEqual(shapeOf(3));
   expect(calls).toEqual([2, 1, 3]);
   const refusing = { ...options, unjoinable: 'refuse' } as const;
-  await expect(
-    new BatchingSession(session, refusing, new BatchThreads(1)).run('serving_default', rows(3), [
-      'y',
-    ]),
-  ).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+  const refused = new BatchingSession(session, refusing, new BatchThreads(1));
+  await expect(refused.run('serving_default', rows(3), ['y'])).rejects.toMatchObject({
+    code: Code.FAILED_PRECONDITION,
+  });
 });
 
 test('a request whose padded outputs have other rows runs without padding', async () => {

@@ -13,7 +13,6 @@ import {
   type SignatureMap,
   split,
   type Tensor,
-  TensorError,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
@@ -128,7 +127,7 @@ export class BatchingSession implements Session {
   /**
    * Runs a request of more rows than a batch has in several, and joins their outputs. Where requests are not refused,
    * no more of its batches wait at a time than can run, so that those of others come between them, and none runs for
-   * a caller who has gone. If its outputs cannot be joined, because their later sizes differ, it runs again whole.
+   * a caller who has gone. If its outputs cannot be joined, it runs again whole.
    */
   async #runSplit(
     signature: string,
@@ -151,13 +150,15 @@ export class BatchingSession implements Session {
           'The model changed to another version while the request ran in several batches. Send it again.',
         );
       }
-      const joined = joinOutputs(outputs, results);
+      const joined = joinOutputs(outputs, results, parts.map(batchSizeOf));
       if (joined) {
         // Not before: strings are views on the parts' memory.
         return { outputs: joined, version: first?.version, release: () => releaseAll(results) };
       }
       if (unjoinable === 'refuse') {
-        throw failedPrecondition('Outputs of the batches of one request have different shapes');
+        throw failedPrecondition(
+          'Outputs of the batches of one request have different shapes, or not the rows of their inputs',
+        );
       }
     } catch (error) {
       releaseAll(results);
@@ -220,19 +221,24 @@ export class BatchingSession implements Session {
   }
 }
 
-/** Undefined if their sizes differ beyond the first dimension, or they have none. */
+/**
+ * Undefined if the outputs of some part do not have the rows of its inputs: behind each other they would be in another
+ * order than those of the whole. Or if their sizes differ beyond the first dimension.
+ */
 function joinOutputs(
   outputs: readonly string[],
   results: readonly RunResult[],
+  sizes: readonly number[],
 ): TensorMap | undefined {
-  try {
-    return Object.fromEntries(
-      outputs.map((name) => [name, concat(results.map((one) => one.outputs[name] as Tensor))]),
-    );
-  } catch (error) {
-    if (error instanceof TensorError) return undefined;
-    throw error;
+  const joined: Record<string, Tensor> = Object.create(null);
+  for (const name of outputs) {
+    const tensors = results.map((result) => result.outputs[name] as Tensor);
+    const [first] = tensors.map(rowShape);
+    const isOfRows = tensors.every((one, at) => one.shape[0] === sizes[at]);
+    if (!isOfRows || tensors.some((one) => rowShape(one) !== first)) return undefined;
+    joined[name] = concat(tensors);
   }
+  return { ...joined };
 }
 
 /** Of parts that failed there is none. */
