@@ -12,6 +12,7 @@ export {
 export { inspectModel } from './inspect/inspect.ts';
 export { pictureInput } from './inspect/picture-input.ts';
 export type * from './inspect/report.ts';
+export { callableSignatures, servedGraph } from './inspect/served-graph.ts';
 export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './openapi/openapi.ts';
 export { openApiOfSource } from './openapi/openapi-of-source.ts';
 export { type PackageOptions, type PackageResult, packageModel } from './package-model.ts';

@@ -53,7 +53,7 @@ const COUNT = 1_000_000;
 /** So many fields of one value each, in one of the forms. */
 const many = (piece: readonly number[]) =>
   Buffer.alloc(COUNT * piece.length, Uint8Array.from(piece));
-const tensorOf = (dtype: number, values: Uint8Array) =>
+const tensorOf = (dtype: number, values: Uint8Array, count = COUNT) =>
   Buffer.concat([
     new BinaryWriter().tag(1, 0).int32(dtype).finish(),
     new BinaryWriter()
@@ -62,7 +62,7 @@ const tensorOf = (dtype: number, values: Uint8Array) =>
       .tag(2, 2)
       .fork()
       .tag(1, 0)
-      .int64(COUNT)
+      .int64(count)
       .join()
       .join()
       .finish(),
@@ -115,33 +115,9 @@ describe('a PredictRequest', () => {
       .join()
       .finish();
   /** Four megabytes of float32 in a few bytes: what is missing is filled up. */
-  const huge = new BinaryWriter()
-    .tag(1, 0)
-    .int32(1)
-    .tag(2, 2)
-    .fork()
-    .tag(2, 2)
-    .fork()
-    .tag(1, 0)
-    .int64(2 ** 20)
-    .join()
-    .join()
-    .finish();
+  const huge = tensorOf(1, new Uint8Array(0), 2 ** 20);
   const strings = (count: number) =>
-    Buffer.concat([
-      new BinaryWriter().tag(1, 0).int32(7).finish(),
-      new BinaryWriter()
-        .tag(2, 2)
-        .fork()
-        .tag(2, 2)
-        .fork()
-        .tag(1, 0)
-        .int64(count)
-        .join()
-        .join()
-        .finish(),
-      Buffer.alloc(2 * count, Uint8Array.of(0x42, 0)),
-    ]);
+    tensorOf(7, Buffer.alloc(2 * count, Uint8Array.of(0x42, 0)), count);
   const limits = { ...PREDICT_REQUEST_LIMITS, maxRepeatedBytes: 2 ** 23 };
 
   test('may not claim any amount in many small inputs, or in one name', () => {

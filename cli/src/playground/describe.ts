@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import {
+  callableSignatures,
   inspectModel,
-  type MetaGraphReport,
   pictureInput,
   readManifest,
   type SignatureReport,
+  servedGraph,
+  type VersionReport,
 } from '@sagemaker-tfs/model-packaging';
 import type {
   PictureInput,
@@ -28,7 +30,7 @@ export async function describePlayground(
     models: models.map(({ name, versions }) => ({
       name,
       versions: versions.map(({ version }) => version),
-      signatures: signaturesOf(versions.at(-1)?.metaGraphs ?? [], manifest),
+      signatures: signaturesOf(versions.at(-1), manifest),
     })),
     hasHandler: manifest?.handler !== undefined,
     hasPostprocess: manifest?.postprocess !== undefined,
@@ -43,21 +45,18 @@ export async function describePlayground(
 }
 
 function signaturesOf(
-  graphs: readonly MetaGraphReport[],
+  version: VersionReport | undefined,
   manifest: Manifest | undefined,
 ): Record<string, SignatureDescription> {
-  const graph = graphs.find(({ tags }) => tags.includes('serve')) ?? graphs[0];
   return Object.fromEntries(
-    Object.entries(graph?.signatures ?? {})
-      .filter(([key]) => !key.startsWith('__'))
-      .map(([key, report]) => [
-        key,
-        {
-          inputs: tensorsOf(report.inputs),
-          outputs: tensorsOf(report.outputs),
-          picture: pictureOf(key, report, manifest),
-        },
-      ]),
+    callableSignatures(servedGraph(version)).map(([key, report]) => [
+      key,
+      {
+        inputs: tensorsOf(report.inputs),
+        outputs: tensorsOf(report.outputs),
+        picture: pictureOf(key, report, manifest),
+      },
+    ]),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The OpenAPI document is valid, and what a runtime takes and answers is as it says. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { layOut, type OpenApiDocument, openApiOfSource } from '@sagemaker-tfs/model-packaging';
@@ -12,6 +12,7 @@ import {
   type GoldenCase,
   loadGoldens,
 } from '../../../test/fixtures/index.ts';
+import { serveFixtures } from '../../../test/support/fixture-runtime.ts';
 import { type RunningRuntime, startRuntime } from './runtime-process.ts';
 
 jest.setTimeout(120_000);
@@ -31,11 +32,7 @@ let work: string;
 let runtime: RunningRuntime;
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'openapi-test-'));
-  for (const name of SERVED) {
-    cpSync(fixtureModel(name).basePath, join(work, 'served', name), { recursive: true });
-  }
-  const modelDirectory = join(work, 'served');
-  runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
+  runtime = await serveFixtures(work, SERVED);
 });
 afterAll(async () => {
   await runtime?.stop();

@@ -1,11 +1,11 @@
 /** The requests that `inspect` prints are answered: each is sent as it stands, with curl. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspectModel, requestExamples } from '@sagemaker-tfs/model-packaging';
-import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { type RunningRuntime, startRuntime } from './runtime-process.ts';
+import { serveFixtures } from '../../../test/support/fixture-runtime.ts';
+import type { RunningRuntime } from './runtime-process.ts';
 
 jest.setTimeout(120_000);
 
@@ -21,11 +21,7 @@ let work: string;
 let runtime: RunningRuntime;
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'request-examples-test-'));
-  for (const name of MODELS) {
-    cpSync(fixtureModel(name).basePath, join(work, 'served', name), { recursive: true });
-  }
-  const modelDirectory = join(work, 'served');
-  runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
+  runtime = await serveFixtures(work, MODELS);
 });
 afterAll(async () => {
   await runtime?.stop();

@@ -1,5 +1,10 @@
 /** The lines that `serve` shows to people: what is served, and each request. */
-import { type InspectReport, signatureText } from '@sagemaker-tfs/model-packaging';
+import {
+  callableSignatures,
+  type InspectReport,
+  servedGraph,
+  signatureText,
+} from '@sagemaker-tfs/model-packaging';
 import { ms } from '../output/print.ts';
 import type { Exchange } from '../playground/exchange.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
@@ -18,17 +23,14 @@ export function readyLines(
   style: Style,
 ): string[] {
   return models.flatMap(({ name, versions }) => {
-    const newest = versions.at(-1);
-    const graph = newest?.metaGraphs.find(({ tags }) => tags.includes('serve'));
+    const graph = servedGraph(versions.at(-1));
     const facts = [
       `${name} v${versions.map(({ version }) => version).join(', v')}`,
       ...(graph?.tensorflowVersion ? [`saved by TensorFlow ${graph.tensorflowVersion}`] : []),
       SERVERS[modelServer.kind],
       `ready in ${(startMilliseconds / 1000).toFixed(1)} s`,
     ];
-    const signatures = Object.entries(graph?.signatures ?? {}).filter(
-      ([key]) => !key.startsWith('__'),
-    );
+    const signatures = callableSignatures(graph);
     return [
       `${style.good('✓')} ${fitted(facts.join(' · '), style.width - 2)}`,
       ...signatures

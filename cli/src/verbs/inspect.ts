@@ -37,9 +37,9 @@ export function addInspect(program: Command): void {
 }
 
 async function inspect(source: string, options: InspectOptions): Promise<void> {
-  if (options.openapi) return describe(source, options);
-  const { inspectModel, renderInspect } = await import('@sagemaker-tfs/model-packaging');
   const opened = { signal: interruptSignal(), onStep: sayStep };
+  if (options.openapi) return describe(source, options, opened);
+  const { inspectModel, renderInspect } = await import('@sagemaker-tfs/model-packaging');
   const report = await inspectModel(source, opened);
   const { json, examples = false, variables = false, ops = false, writeSample } = options;
   const sections = { examples, variables, ops };
@@ -50,14 +50,18 @@ async function inspect(source: string, options: InspectOptions): Promise<void> {
   if (written) remark(written);
 }
 
-async function describe(source: string, { openapi: _, json: __, ...others }: InspectOptions) {
+async function describe(
+  source: string,
+  { openapi: _, json: __, ...others }: InspectOptions,
+  opened: OpenOptions,
+): Promise<void> {
   if (Object.keys(others).length > 0) {
     throw usageError(
       '--openapi prints one document and nothing else. Leave out the other options.',
     );
   }
   const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
-  printResult(true, await openApiOfSource(source), () => '');
+  printResult(true, await openApiOfSource(source, opened), () => '');
 }
 
 /** For people in a terminal: lines that fit, and what else there is. Requests to copy are never cut. */

@@ -19,15 +19,19 @@ export function checkEmptyInput(name: string, { shape }: Tensor, most = DEFAULT_
   );
 }
 
+/** Lists that an answer has of a tensor without elements: those before the first 0. Undefined for other shapes. */
+export function emptyRows(shape: readonly number[]): number | undefined {
+  const end = shape.indexOf(0);
+  return end < 0 ? undefined : shape.slice(0, end).reduce((product, size) => product * size, 1);
+}
+
 /**
- * Of outputs only the lists that an answer would have count: those before the first 0.
+ * Of outputs only their {@link emptyRows} count.
  * @throws ServingError RESPONSE_TOO_LARGE
  */
 export function checkEmptyOutputs(outputs: TensorMap, most = DEFAULT_MOST): void {
   for (const [name, { shape }] of Object.entries(outputs)) {
-    const end = shape.indexOf(0);
-    if (end < 0) continue;
-    const count = shape.slice(0, end).reduce((product, size) => product * size, 1);
+    const count = emptyRows(shape) ?? 0;
     if (count <= most) continue;
     throw new ServingError(
       'RESPONSE_TOO_LARGE',

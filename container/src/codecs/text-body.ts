@@ -2,6 +2,7 @@
 import { byteLength, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { nextTurn } from '../waiting/next-turn.ts';
 import type { EncodedResponse } from './codec.ts';
+import { emptyRows } from './empty-elements.ts';
 
 /** Text and bytes in order. */
 export type Pieces = Iterable<Uint8Array | string>;
@@ -24,10 +25,7 @@ export function textBody(outputs: TensorMap, pieces: Pieces): EncodedResponse['b
 
 /** Bytes; of a tensor without elements the rows and lists that are written all the same, a byte each. */
 function sizeOf(tensor: Tensor): number {
-  const { shape } = tensor;
-  const end = shape.indexOf(0);
-  if (end < 0) return byteLength(tensor);
-  return shape.slice(0, end).reduce((product, size) => product * size, 1);
+  return emptyRows(tensor.shape) ?? byteLength(tensor);
 }
 
 async function* inTurns(body: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -56,19 +54,22 @@ function* chunks(pieces: Pieces): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let text = '';
   let size = 0;
-  const chunk = (): Uint8Array => {
+  const keepText = () => {
     if (text !== '') waiting.push(Buffer.from(text));
+    text = '';
+  };
+  const chunk = (): Uint8Array => {
+    keepText();
     const [only, ...others] = waiting;
     const joined = only && others.length === 0 ? only : Buffer.concat(waiting);
-    [waiting, text, size] = [[], '', 0];
+    [waiting, size] = [[], 0];
     return joined;
   };
   for (const piece of pieces) {
     size += piece.length;
     if (typeof piece === 'string') text += piece;
     else {
-      if (text !== '') waiting.push(Buffer.from(text));
-      text = '';
+      keepText();
       waiting.push(piece);
     }
     if (size >= CHUNK_BYTES) yield chunk();

@@ -230,15 +230,15 @@ function joinOutputs(
   results: readonly RunResult[],
   sizes: readonly number[],
 ): TensorMap | undefined {
-  const joined: Record<string, Tensor> = Object.create(null);
+  const joined: [string, Tensor][] = [];
   for (const name of outputs) {
     const tensors = results.map((result) => result.outputs[name] as Tensor);
     const [first] = tensors.map(rowShape);
     const isOfRows = tensors.every((one, at) => one.shape[0] === sizes[at]);
     if (!isOfRows || tensors.some((one) => rowShape(one) !== first)) return undefined;
-    joined[name] = concat(tensors);
+    joined.push([name, concat(tensors)]);
   }
-  return { ...joined };
+  return Object.fromEntries(joined);
 }
 
 /** Of parts that failed there is none. */

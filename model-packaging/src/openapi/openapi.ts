@@ -1,6 +1,7 @@
 /** The OpenAPI document (3.1.0) of a served model, made from its signatures and what is declared around them. */
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import type { InspectReport, ModelReport } from '../inspect/report.ts';
+import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
 import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
 import { answerSchemas, type DescribedSignature, requestSchemas } from './json-bodies.ts';
 import { objectSchema, type Schema } from './value-schema.ts';
@@ -59,16 +60,12 @@ function describedSignatures(
   manifest: Manifest | undefined,
 ): DescribedSignature[] {
   const newest = versions.at(-1);
-  const graphs = newest?.metaGraphs ?? [];
-  const graph = graphs.find(({ tags }) => tags.includes('serve')) ?? graphs[0];
-  return Object.entries(graph?.signatures ?? {})
-    .filter(([key]) => !key.startsWith('__'))
-    .map(([key, report]) => ({
-      key,
-      report,
-      features: newest?.exampleFeatures ?? {},
-      postprocess: manifest?.postprocess,
-    }));
+  return callableSignatures(servedGraph(newest)).map(([key, report]) => ({
+    key,
+    report,
+    features: newest?.exampleFeatures ?? {},
+    postprocess: manifest?.postprocess,
+  }));
 }
 
 function descriptionOf(models: readonly ModelReport[], hasHandler: boolean): string {
