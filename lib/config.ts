@@ -12,6 +12,7 @@ import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 import { RETENTION_DAYS } from './endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
+import { STACK_NAMES } from './stacks/stack-names.ts';
 
 const positive = z.number().positive();
 const count = z.int().positive();
@@ -617,11 +618,11 @@ function sameStacks(
   imageExists: boolean,
 ) {
   const taken = new Map<string, string>();
-  if (!imageExists) taken.set(`${project}-image`, 'the image');
+  if (!imageExists) taken.set(STACK_NAMES.image(project), 'the image');
   return Object.entries(models).flatMap(([model, { endpoint, batch }]) => {
     const stacks = [
-      ...(endpoint ? [`${project}-${model}`] : []),
-      ...(batch ? [`${project}-${model}-batch`] : []),
+      ...(endpoint ? [STACK_NAMES.endpoint(project, model)] : []),
+      ...(batch ? [STACK_NAMES.batch(project, model)] : []),
     ];
     return stacks.flatMap((stack) => {
       const other = taken.get(stack);

@@ -13,6 +13,7 @@ import { definedOnly } from './defined-only.ts';
 import { ImageStack } from './image-stack.ts';
 import { claimStack } from './one-owner.ts';
 import { ServingStack } from './serving-stack.ts';
+import { STACK_NAMES } from './stack-names.ts';
 
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
 export function addServingStacks(scope: Construct, config: ServingConfig): void {
@@ -34,7 +35,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
   const images = imagesOf(scope, config);
   for (const [name, model] of models) {
     const { endpoint, batch } = model;
-    const id = `${config.name}-${name}`;
+    const id = STACK_NAMES.endpoint(config.name, name);
     const common = {
       model,
       archiveName: `${scope.node.path}/${id}`,
@@ -62,7 +63,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
           name,
           'batch',
           () =>
-            new BatchStack(scope, `${id}-batch`, {
+            new BatchStack(scope, STACK_NAMES.batch(config.name, name), {
               ...common,
               batch,
               image: images.get(batchVariant(config, model)),
@@ -97,7 +98,7 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
     ...(model.endpoint ? [endpointVariant(config, model)] : []),
     ...(model.batch ? [batchVariant(config, model)] : []),
   ]);
-  const stack = new ImageStack(scope, `${config.name}-image`, {
+  const stack = new ImageStack(scope, STACK_NAMES.image(config.name), {
     description: 'Images that serve TensorFlow models on SageMaker',
     variants: [...new Set(variants)],
     ...(image.directory && { directory: image.directory }),

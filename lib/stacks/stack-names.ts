@@ -1,0 +1,6 @@
+/** Names of the stacks of a configuration. */
+export const STACK_NAMES = {
+  image: (project: string) => `${project}-image`,
+  endpoint: (project: string, model: string) => `${project}-${model}`,
+  batch: (project: string, model: string) => `${project}-${model}-batch`,
+} as const;
