@@ -7,5 +7,5 @@ export { readPage } from '../playground/page.ts';
 export { freePort, freePortRange } from '../serving/free-port.ts';
 export { prepareModelRoot } from '../serving/model-root.ts';
 export { chooseModelServer } from '../serving/model-server.ts';
-export { startRuntime } from '../serving/runtime-process.ts';
+export { type RunningRuntime, startRuntime } from '../serving/runtime-process.ts';
 export { type ServeSession, startSession } from '../serving/serve-session.ts';
