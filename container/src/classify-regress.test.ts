@@ -3,6 +3,7 @@ import {
   encodeTfRecord,
   type NumericTensor,
   type StringTensor,
+  stringTensor,
   type Tensor,
   type TensorMap,
   typedArray,
@@ -13,6 +14,7 @@ import {
   type GoldenCase,
   loadGoldens,
 } from '../../test/fixtures/index.ts';
+import { encodeExample } from './codecs/tf-example-writer.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
@@ -127,6 +129,26 @@ describe('classify', () => {
     for (const [i, [, score]] of results.flat().entries()) {
       expect(score).toBeCloseTo(scores[i] as number, 5);
     }
+  });
+
+  test('an example of megabytes, with features that the model does not read', async () => {
+    const known = records[0] as Uint8Array;
+    const text = stringTensor([1], ['x'.repeat(2 ** 21)]);
+    // Of a message that is written twice, the fields are joined.
+    const large = Buffer.concat([known, encodeExample({ notes: text })]);
+    const [small, joined] = await Promise.all(
+      [known, large].map((record) =>
+        askBoth(CLASSIFY, Buffer.concat(encodeTfRecord(record)), {
+          'Content-Type': 'application/x-tfrecord',
+        }),
+      ),
+    );
+    expect(joined).toEqual(small);
+    expect(joined?.status).toBe(200);
+    const cut = await askBoth(CLASSIFY, Buffer.concat(encodeTfRecord(large.subarray(0, -1))), {
+      'Content-Type': 'application/x-tfrecord',
+    });
+    expect(cut).toMatchObject({ status: 400, body: { code: 'BAD_INPUT' } });
   });
 
   test('features that all examples share stand in "context"', async () => {

@@ -14,6 +14,7 @@ import type { ReplyTask } from './backends/rest/reply-thread.ts';
 import { type ArrayTask, readArray } from './codecs/array-thread.ts';
 import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
 import type { DecodeContext, DecodedRequest } from './codecs/codec.ts';
+import type { ExampleTask } from './codecs/example-thread.ts';
 import { decodeRequest } from './codecs/registry.ts';
 import { encodeExample } from './codecs/tf-example-writer.ts';
 import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
@@ -48,7 +49,7 @@ function inFortranOrder(dtype: 'float32' | 'float64', shape: readonly number[], 
 }
 
 describe('a thread', () => {
-  let pool: ThreadPool<BodyTask | ReplyTask | ArrayTask, unknown>;
+  let pool: ThreadPool<BodyTask | ReplyTask | ArrayTask | ExampleTask, unknown>;
   beforeAll(() => {
     pool = new ThreadPool(sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`)), 1);
   });
@@ -150,6 +151,24 @@ describe('a thread', () => {
     const answer = await small.run(task('{"inputs": {"name": ["a"]}}'), []);
     expect(answer).toMatchObject({ inputs: { name: { shape: [1] } } });
     await small.close();
+  });
+
+  test('checks tf.Examples, and refuses them as the main thread does', async () => {
+    const feature = numericTensor('float32', [2], Float32Array.of(1, 2));
+    const task = (body: Uint8Array): ExampleTask => ({
+      kind: 'example',
+      body,
+      limits: { maxFeatures: 1, maxStrings: 1 },
+      where: 'example 7',
+    });
+    expect(await pool.run(task(encodeExample({ a: feature })), [])).toBe(true);
+    const cut = encodeExample({ a: feature }).slice(0, -1);
+    await expect(pool.run(task(cut), [])).rejects.toMatchObject({
+      code: 'BAD_INPUT',
+      message: expect.stringMatching(/^example 7: /),
+    });
+    const many = encodeExample({ a: feature, b: feature });
+    await expect(pool.run(task(many), [])).rejects.toMatchObject({ code: 'REQUEST_TOO_LARGE' });
   });
 
   test('reads what a model server answers', async () => {

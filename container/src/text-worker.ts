@@ -2,13 +2,15 @@
 import { answerReply, type ReplyResult, type ReplyTask } from './backends/rest/reply-thread.ts';
 import { type ArrayTask, answerArray } from './codecs/array-thread.ts';
 import { answerBody, type BodyTask, type HandedRequest } from './codecs/body-thread.ts';
+import { answerExample, type ExampleTask } from './codecs/example-thread.ts';
 import { answerFit, type FitTask } from './codecs/fit-thread.ts';
 import { answerTasks } from './threads/answer-tasks.ts';
 
-type Task = BodyTask | ReplyTask | ArrayTask | FitTask;
+type Task = BodyTask | ReplyTask | ArrayTask | FitTask | ExampleTask;
 
-answerTasks<Task, HandedRequest | ReplyResult>((task) => {
+answerTasks<Task, HandedRequest | ReplyResult | true>((task) => {
   if (task.kind === 'reply') return answerReply(task);
   if (task.kind === 'fit') return answerFit(task);
+  if (task.kind === 'example') return answerExample(task);
   return task.kind === 'array' ? answerArray(task) : answerBody(task);
 });

@@ -49,16 +49,16 @@ export function plainError(thrown: unknown): Error {
 }
 
 function readOne(thrown: unknown): PlainError {
-  const message = cut(messageOf(thrown), LONGEST_MESSAGE);
+  const message = cutText(messageOf(thrown), LONGEST_MESSAGE);
   const name = textOf(thrown, 'name');
-  const type = name ? cut(name, LONGEST_NAME) : 'Error';
+  const type = name ? cutText(name, LONGEST_NAME) : 'Error';
   const code = textOf(thrown, 'code');
   const status = propertyOf(thrown, 'status');
   return {
     type,
     message,
     stack: stackOf(thrown, `${type}: ${message}`),
-    ...(code && { code: cut(code, LONGEST_NAME) }),
+    ...(code && { code: cutText(code, LONGEST_NAME) }),
     ...(Number.isInteger(status) && { status: status as number }),
   };
 }
@@ -85,7 +85,7 @@ function stackOf(thrown: unknown, title: string): string {
   const at = stack.indexOf('\n    at ');
   const places = at < 0 ? '' : stack.slice(at, at + LONGEST_STACK);
   const code = stack.slice(0, Math.max(0, stack.indexOf(title)));
-  return `${cut(code, LONGEST_MESSAGE)}${title}${places}`;
+  return `${cutText(code, LONGEST_MESSAGE)}${title}${places}`;
 }
 
 function causeOf(thrown: unknown): unknown {
@@ -109,6 +109,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-function cut(text: string, most: number): string {
+/** The text, or its beginning and three dots: as many characters at most. */
+export function cutText(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 3)}...` : text;
 }

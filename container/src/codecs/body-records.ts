@@ -10,7 +10,7 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import type { DecodeLimits } from '../decode-limits.ts';
-import { eachInTurns } from './in-turns.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import { parseMediaType } from './media-type.ts';
 import './native-checksums.ts';
 

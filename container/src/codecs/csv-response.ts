@@ -9,8 +9,8 @@ import {
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import type { ResponseCodec } from './codec.ts';
-import { eachInTurns } from './in-turns.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
 import { errorRow, instanceCount, recordRows, rowReader } from './rows.ts';

@@ -8,12 +8,13 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { ServingError } from '../errors.ts';
+import { countTurns } from '../testing/count-turns.ts';
 import type { DecodedRequest, RequestCodec } from './codec.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
 import { decodeContext, signatureOf } from './test-signatures.ts';
 import { encodeExample } from './tf-example-writer.ts';
-import { tfRecordRequest } from './tfrecord.ts';
+import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
 const floats = signatureOf({ a: ['float32', [-1, 2]] });
 const strings = signatureOf({ text: ['string', [-1]] });
@@ -37,19 +38,14 @@ async function decoding(
   signature: Signature,
   signal?: AbortSignal,
 ): Promise<{ turns: number; decoded?: DecodedRequest; error?: ServingError }> {
-  let turns = 0;
-  let handle = setImmediate(function count() {
-    turns += 1;
-    handle = setImmediate(count);
+  const { turns, result } = await countTurns(async () => {
+    try {
+      return { decoded: await codec.decode(body, { ...decodeContext(signature, ''), signal }) };
+    } catch (error) {
+      return { error: error as ServingError };
+    }
   });
-  try {
-    const decoded = await codec.decode(body, { ...decodeContext(signature, ''), signal });
-    return { turns, decoded };
-  } catch (error) {
-    return { turns, error: error as ServingError };
-  } finally {
-    clearImmediate(handle);
-  }
+  return { turns, ...result };
 }
 
 const EMPTY = new Uint8Array(0);
@@ -156,4 +152,21 @@ test('a tf.Example, a Record and a RecordIO record are bounded within, too', asy
   const parts = Buffer.concat([first, Buffer.alloc(8 * 140_000, middle)]);
   const { error } = await decoding(recordIoRequest, new Uint8Array(parts), floats);
   expect(error).toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+});
+
+test('a large answer is looked through in turns before it becomes tf.Examples', async () => {
+  const count = 2 ** 20;
+  const outputs = { a: numericTensor('float64', [count], new Float64Array(count)) };
+  const context = {
+    signature: signatureOf({ a: ['float64', [-1]] }),
+    outputOrder: ['a'],
+    form: 'row',
+  } as const;
+  const { turns } = await countTurns(() => tfRecordResponse.encode(outputs, context));
+  expect(turns).toBeGreaterThan(10);
+  outputs.a = numericTensor('float64', [count], new Float64Array(count).fill(1e300, count - 1));
+  await expect(tfRecordResponse.encode(outputs, context)).rejects.toMatchObject({
+    code: 'NOT_ACCEPTABLE',
+    message: expect.stringContaining("output 'a' has 1e+300"),
+  });
 });

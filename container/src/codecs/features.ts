@@ -11,10 +11,10 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { instanceShape } from '../models/instance-shape.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import type { DecodeContext, HeldPictures, ReadRequest } from './codec.ts';
 import { fitLargeInput } from './fit-thread.ts';
 import { withPictures } from './held-pictures.ts';
-import { eachInTurns } from './in-turns.ts';
 import { reading, shortened } from './input-error.ts';
 
 /** The feature that SageMaker's own algorithms read. */

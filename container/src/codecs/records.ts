@@ -9,9 +9,9 @@ import {
 import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
 import { instanceShape } from '../models/instance-shape.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import type { DecodeContext, ReadRequest } from './codec.ts';
 import { type FeatureBatch, featureBatch } from './features.ts';
-import { eachInTurns } from './in-turns.ts';
 import { inputError } from './input-error.ts';
 import { decodeExample } from './tf-example.ts';
 

@@ -1,6 +1,7 @@
 /** Chooses the codec for a request by its Content-Type and for a response by what the client accepts. */
 import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { remembered } from '../memory/remembered.ts';
 import { applyPostprocess } from '../postprocess/apply-postprocess.ts';
 import { bodyKind, readBodyInThread } from './body-thread.ts';
 import type {
@@ -25,7 +26,6 @@ import { acceptableTypes, covers, parseMediaType } from './media-type.ts';
 import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
-import { remembered } from './remembered.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
 const REQUEST_CODECS: readonly RequestCodec[] = [
@@ -135,7 +135,7 @@ export async function encodeResponse(
   context: EncodeContext,
 ): Promise<EncodedResponse> {
   checkEmptyOutputs(outputs, context.maxEmptyRows);
-  const result = postprocessed(outputs, context);
+  const result = await postprocessed(outputs, context);
   let refusal: ServingError | undefined;
   for (const codec of responseCodecs(accept ?? '')) {
     if (context.badRecords && !TEXT_CODECS.has(codec)) continue;
@@ -167,12 +167,12 @@ const responseCodecs = remembered((accept): readonly ResponseCodec[] =>
   ),
 );
 
-function postprocessed(
+async function postprocessed(
   outputs: TensorMap,
   context: EncodeContext,
-): { readonly outputs: TensorMap; readonly context: EncodeContext } {
+): Promise<{ readonly outputs: TensorMap; readonly context: EncodeContext }> {
   if (!context.postprocess) return { outputs, context };
-  const result = applyPostprocess(outputs, context.postprocess, context);
+  const result = await applyPostprocess(outputs, context.postprocess, context);
   const outputOrder = Object.keys(result.outputs);
   return { outputs: result.outputs, context: { ...context, ...result, outputOrder } };
 }

@@ -7,6 +7,7 @@ import {
   typedArray,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { eachRowInTurns } from '../waiting/rows-in-turns.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { pictureCodec } from './held-pictures.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
@@ -36,30 +37,37 @@ export const tfRecordResponse: ResponseCodec = {
         `${TFRECORD} has a record for each instance, but ${count.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
       );
     }
-    for (const [name, tensor] of Object.entries(ordered)) checkValues(name, tensor);
+    for (const [name, tensor] of Object.entries(ordered)) await checkValues(name, tensor);
     return { contentType: TFRECORD, body: textBody(outputs, records(ordered, count)) };
   },
 };
 
 /**
- * float_list holds float32, int64_list int64: what lies beyond them would become infinite or negative.
+ * float_list holds float32, int64_list int64: what lies beyond them would become infinite or negative. Looked for in
+ * turns of the event loop.
  * @throws ServingError NOT_ACCEPTABLE naming the output and the value
  */
-function checkValues(name: string, tensor: Tensor): void {
+async function checkValues(name: string, tensor: Tensor): Promise<void> {
   const { dtype } = tensor;
   if (dtype !== 'float64' && dtype !== 'uint64') return;
-  const beyond =
-    dtype === 'float64'
-      ? typedArray({ ...tensor, dtype }).find(
-          (value) => Number.isFinite(value) && !Number.isFinite(Math.fround(value)),
-        )
-      : typedArray({ ...tensor, dtype }).find((value) => value > MAX_INT64);
-  if (beyond === undefined) return;
-  const held = dtype === 'float64' ? 'float32' : 'int64';
-  throw new ServingError(
-    'NOT_ACCEPTABLE',
-    `${TFRECORD} holds ${dtype} as ${held}, and output '${name}' has ${beyond}. Accept application/json or application/x-npz, or ask for other outputs with tfs-outputs.`,
-  );
+  const values = typedArray({ ...tensor, dtype });
+  const check = (start: number): void => {
+    const beyond = values.subarray(start, start + CHECKED_IN_TURN).find(isBeyond);
+    if (beyond === undefined) return;
+    const held = dtype === 'float64' ? 'float32' : 'int64';
+    throw new ServingError(
+      'NOT_ACCEPTABLE',
+      `${TFRECORD} holds ${dtype} as ${held}, and output '${name}' has ${beyond}. Accept application/json or application/x-npz, or ask for other outputs with tfs-outputs.`,
+    );
+  };
+  await eachRowInTurns(values.length, CHECKED_IN_TURN, check);
+}
+
+const CHECKED_IN_TURN = 2 ** 16;
+
+function isBeyond(value: number | bigint): boolean {
+  if (typeof value === 'bigint') return value > MAX_INT64;
+  return Number.isFinite(value) && !Number.isFinite(Math.fround(value));
 }
 
 function* records(outputs: TensorMap, count: number): Pieces {

@@ -22,6 +22,6 @@ export async function decodeImage(
   out?: Uint8Array,
 ): Promise<Pixels> {
   // Loaded at the first call at the latest: a handler is loaded before the runtime listens.
-  const decoder = await import('../images/decode-image.ts');
-  return decoder.decodeImage(bytes, options, out);
+  const decoder = await import('../images/decode-in-handler.ts');
+  return decoder.decodeInHandler(bytes, options, out);
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
+import { cutText } from '../thrown.ts';
 import { COPY_TURN_BYTES, nextTurn } from '../waiting/next-turn.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 
@@ -14,6 +15,9 @@ export interface Reply {
   /** A stream is sent as it is made, no faster than the client reads. */
   readonly body: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 }
+
+/** Characters of an error: names that a client sent stand in it. */
+const LONGEST_MESSAGE = 4_000;
 
 /** What a 503 asks its client to wait. */
 const RETRY_AFTER_SECONDS = '1';
@@ -30,7 +34,8 @@ export function jsonReply(value: unknown, status = 200): Reply {
 /** The answer for an error: `{"error", "code"}`. Other errors than ours show the client nothing. */
 export function errorReply(error: unknown): Reply {
   if (error instanceof ServingError || isHttpError(error)) {
-    const reply = jsonReply({ error: error.message, code: error.code }, error.status);
+    const message = cutText(error.message, LONGEST_MESSAGE);
+    const reply = jsonReply({ error: message, code: error.code }, error.status);
     if (error.status !== 503) return reply;
     return { ...reply, headers: { ...reply.headers, 'Retry-After': RETRY_AFTER_SECONDS } };
   }

@@ -90,7 +90,7 @@ export async function decodeImage(
   const format = imageFormat(bytes);
   if (!format) throw notAnImage(bytes);
   const limits = limitsOf(options);
-  const room = roomFor(options, out);
+  const room = roomForPixels(options, out);
   if (format !== 'jpeg') {
     checkSides(declaredSize(bytes, format), limits);
     const decode = decoderOf(format, bytes, options);
@@ -117,12 +117,19 @@ function decoderOf(
   return () => decodeWithSharp(colors?.bytes ?? bytes, options, undefined, colors);
 }
 
-function limitsOf({ limits = imageLimits(), maxPixels }: DecodeImageOptions): ImageLimits {
+/** What may be decoded: the options' own limits, or the runtime's. */
+export function limitsOf({ limits = imageLimits(), maxPixels }: DecodeImageOptions): ImageLimits {
   return maxPixels === undefined ? limits : { ...limits, maxImagePixels: maxPixels };
 }
 
-/** @throws RangeError where the pixels would not fill `out`, or end beyond it */
-function roomFor(options: DecodeImageOptions, out?: Uint8Array): Uint8Array | undefined {
+/**
+ * Where the pixels go; undefined if the size is not given.
+ * @throws RangeError where the pixels would not fill `out`, or end beyond it
+ */
+export function roomForPixels(
+  options: DecodeImageOptions,
+  out?: Uint8Array,
+): Uint8Array | undefined {
   const { width, height, channels } = options;
   if (!out || width === undefined || height === undefined) return undefined;
   const size = width * height * (channels === 'gray' ? 1 : 3);

@@ -27,7 +27,7 @@ export const imagePool: () => ImagePool | undefined = lazyPool('image-worker', (
 export function decodeInThread(
   pool: ImagePool,
   task: ImageTask,
-  signal: StopSign,
+  signal: StopSign | undefined,
 ): Promise<ImageElements> {
   const bytes = new Uint8Array(task.bytes);
   return pool.run({ ...task, bytes }, [bytes.buffer], signal);

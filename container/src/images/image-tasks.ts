@@ -114,12 +114,14 @@ async function runInPool(
 
 /** The threads, where they pay. */
 function poolFor(tasks: readonly ImageTask[]): ImagePool | undefined {
-  const pays = tasks.some(isLarge) || blockingMilliseconds(tasks) >= POOL_PAYS_FROM_MS;
+  const pays =
+    tasks.some(({ bytes }) => isLargePicture(bytes)) ||
+    blockingMilliseconds(tasks) >= POOL_PAYS_FROM_MS;
   return pays ? imagePool() : undefined;
 }
 
 /** By what the picture says of itself. One that nobody can tell the size of may have any. */
-function isLarge({ bytes }: ImageTask): boolean {
+export function isLargePicture(bytes: Uint8Array): boolean {
   if (bytes.byteLength >= LARGE_BYTES) return true;
   const format = imageFormat(bytes);
   if (!format) return false;

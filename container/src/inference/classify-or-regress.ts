@@ -3,13 +3,14 @@ import {
   type NumericTensor,
   numericTensor,
   type Signature,
-  TensorError,
   type TensorMap,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import type { ExamplesReply } from '../backends/backend.ts';
 import { checkExample } from '../codecs/check-example.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
+import { checkLargeExample } from '../codecs/example-thread.ts';
+import { reading } from '../codecs/input-error.ts';
 import { acceptableTypes } from '../codecs/media-type.ts';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
@@ -92,27 +93,29 @@ async function callWithExamples(
   return timed(call);
 }
 
-/** Checked in turns of the event loop. @throws ServingError BAD_INPUT naming the one that is none */
+/**
+ * Small ones are checked in turns of the event loop, large ones in a thread.
+ * @throws ServingError BAD_INPUT or REQUEST_TOO_LARGE naming the one that is none
+ */
 async function checkExamples(
   examples: readonly Uint8Array[],
   limits: DecodeLimits,
   signal: RequestSignal,
 ): Promise<void> {
   let bytes = 0;
-  for (const [index, example] of examples.entries()) {
-    bytes += example.byteLength + FEW_BYTES;
+  for (const [index, body] of examples.entries()) {
+    const where = `example ${index} is not a tf.Example that can be read`;
+    if (body.byteLength > CHECK_TURN_BYTES) {
+      await checkLargeExample({ body, limits, where }, signal);
+      continue;
+    }
+    bytes += body.byteLength + FEW_BYTES;
     if (bytes > CHECK_TURN_BYTES) {
       bytes = 0;
       await nextTurn();
       signal.throwIfAborted();
     }
-    try {
-      checkExample(example, limits);
-    } catch (cause) {
-      if (!(cause instanceof TensorError)) throw cause;
-      const message = `example ${index} is not a tf.Example that can be read: ${cause.message}`;
-      throw new ServingError('BAD_INPUT', message, { cause });
-    }
+    reading(() => checkExample(body, limits), where);
   }
 }
 

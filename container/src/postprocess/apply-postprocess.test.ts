@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type PostprocessInput, postprocessSchema } from '@sagemaker-tfs/manifest';
 import {
   type Nested,
+  numericTensor,
   stringTensor,
   type TensorMap,
   tensorFromNested,
@@ -11,6 +12,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { frameInPicture } from '../images/frame-in-picture.ts';
 import { placePicture, type ResizeMode, type Size } from '../images/placement.ts';
+import { countTurns } from '../testing/count-turns.ts';
 import { applyPostprocess, outputsNeeded } from './apply-postprocess.ts';
 import { type Labels, loadLabels } from './labels.ts';
 
@@ -30,8 +32,8 @@ const scores = tensorFromNested('float32', [
 ]);
 
 describe('top K', () => {
-  test('replaces the scores by the best classes, of equals the first', () => {
-    const { outputs } = apply({ probabilities: scores }, { topK: { k: 3 } });
+  test('replaces the scores by the best classes, of equals the first', async () => {
+    const { outputs } = await apply({ probabilities: scores }, { topK: { k: 3 } });
     expect(plain(outputs)).toEqual({
       classes: [
         [1n, 2n, 3n],
@@ -49,19 +51,19 @@ describe('top K', () => {
   test.each<[string, string[]]>([
     ['before', ['classes', 'probabilities', 'other']],
     ['behind', ['probabilities', 'other', 'classes']],
-  ])("an output that is named as top K's result, and comes %s it, gives way", (_, order) => {
+  ])("an output that is named as top K's result, and comes %s it, gives way", async (_, order) => {
     const own = tensorFromNested('int64', [7n, 7n]);
     const all: TensorMap = { probabilities: scores, classes: own, other: own };
     const sent = Object.fromEntries(order.map((name) => [name, all[name] as never]));
     const topK = { output: 'probabilities', k: 1 };
-    const { outputs } = apply(sent, { topK }, { topK: ['a', 'b', 'c', 'd'] });
+    const { outputs } = await apply(sent, { topK }, { topK: ['a', 'b', 'c', 'd'] });
     expect(plain(outputs).classes).toEqual([[Buffer.from('b')], [Buffer.from('c')]]);
-    const renamed = apply(sent, { topK, rename: { other: 'scores' } }).outputs;
+    const renamed = (await apply(sent, { topK, rename: { other: 'scores' } })).outputs;
     expect(plain(renamed).scores).toEqual([[0.5], [Math.fround(0.4)]]);
   });
 
-  test('labels stand for classes; a class beyond the file keeps its number', () => {
-    const { outputs } = apply(
+  test('labels stand for classes; a class beyond the file keeps its number', async () => {
+    const { outputs } = await apply(
       { probabilities: scores },
       { topK: { k: 2 } },
       { topK: ['cat', 'dog'] },
@@ -72,38 +74,42 @@ describe('top K', () => {
     ]);
   });
 
-  test('no more classes than there are, NaN last, any leading shape', () => {
+  test('no more classes than there are, NaN last, any leading shape', async () => {
     const odd = tensorFromNested('float32', [[[Number.NaN, -1, Number.POSITIVE_INFINITY]]]);
-    const { outputs } = apply({ odd }, { topK: { k: 9 } });
+    const { outputs } = await apply({ odd }, { topK: { k: 9 } });
     expect(plain(outputs)).toEqual({
       classes: [[[2n, 1n, 0n]]],
       scores: [[[Number.POSITIVE_INFINITY, -1, Number.NaN]]],
     });
   });
 
-  test('agrees with sorting on many classes', () => {
+  test('agrees with sorting on many classes', async () => {
     const many = Array.from({ length: 1001 }, (_, at) => (at * 7919) % 1001);
-    const { outputs } = apply({ many: tensorFromNested('int32', [many]) }, { topK: { k: 20 } });
+    const { outputs } = await apply(
+      { many: tensorFromNested('int32', [many]) },
+      { topK: { k: 20 } },
+    );
     const expected = many.map((_, at) => at).sort((a, b) => (many[b] ?? 0) - (many[a] ?? 0));
     expect(plain(outputs).classes).toEqual([expected.slice(0, 20).map(BigInt)]);
     expect(outputs.scores?.dtype).toBe('int32');
   });
 
-  test('other outputs stay beside it', () => {
+  test('other outputs stay beside it', async () => {
     const features = tensorFromNested('float32', [[1], [2]]);
-    const { outputs } = apply({ features, scores }, { topK: { k: 1, output: 'scores' } });
+    const { outputs } = await apply({ features, scores }, { topK: { k: 1, output: 'scores' } });
     expect(Object.keys(outputs)).toEqual(['features', 'classes', 'scores']);
   });
 });
 
 describe('softmax', () => {
-  test('turns logits into probabilities, large ones too', () => {
+  test('turns logits into probabilities, large ones too', async () => {
     const logits = tensorFromNested('float32', [
       [0, Math.log(3)],
       [1000, 1000],
       [-1000, 1000],
     ]);
-    const result = plain(apply({ logits }, { softmax: 'logits' }).outputs).logits as number[][];
+    const result = plain((await apply({ logits }, { softmax: 'logits' })).outputs)
+      .logits as number[][];
     expect(result[0]?.[0]).toBeCloseTo(0.25, 7);
     expect(result[0]?.[1]).toBeCloseTo(0.75, 7);
     expect(result.slice(1)).toEqual([
@@ -112,9 +118,9 @@ describe('softmax', () => {
     ]);
   });
 
-  test('comes before top K', () => {
+  test('comes before top K', async () => {
     const logits = tensorFromNested('float16', [[0, 0]]);
-    const { outputs } = apply({ logits }, { softmax: 'logits', topK: { k: 1 } });
+    const { outputs } = await apply({ logits }, { softmax: 'logits', topK: { k: 1 } });
     expect(plain(outputs).scores).toEqual([[0.5]]);
   });
 });
@@ -144,8 +150,12 @@ describe('boxes', () => {
     raw: tensorFromNested('float32', [[1], [1]]),
   };
 
-  test("are a list for each image, best first, with the float32's own digits", () => {
-    const { instances } = apply(outputs, { boxes: { labels: 'l.txt' } }, { boxes: ['?', 'cat'] });
+  test("are a list for each image, best first, with the float32's own digits", async () => {
+    const { instances } = await apply(
+      outputs,
+      { boxes: { labels: 'l.txt' } },
+      { boxes: ['?', 'cat'] },
+    );
     expect(instances).toEqual([
       [
         { box: [0.1, 0.2, 0.3, 0.4], score: 0.9, class: 2, label: '2' },
@@ -155,8 +165,8 @@ describe('boxes', () => {
     ]);
   });
 
-  test('are flat tensors where lists of different lengths have no form', () => {
-    const result = apply(outputs, { boxes: { limit: 1, threshold: 0.1 } });
+  test('are flat tensors where lists of different lengths have no form', async () => {
+    const result = await apply(outputs, { boxes: { limit: 1, threshold: 0.1 } });
     expect(plain(result.outputs)).toEqual({
       images: [0n, 1n],
       classes: [2n, 1n],
@@ -165,8 +175,8 @@ describe('boxes', () => {
     });
   });
 
-  test('an image without detections, and none at all', () => {
-    const result = apply(outputs, { boxes: { threshold: 1 } });
+  test('an image without detections, and none at all', async () => {
+    const result = await apply(outputs, { boxes: { threshold: 1 } });
     expect(result.instances).toEqual([[], []]);
     expect(result.outputs.boxes?.shape).toEqual([0, 4]);
   });
@@ -181,15 +191,44 @@ describe('boxes', () => {
     expect(outputsNeeded(postprocessSchema.parse({}))).toBeUndefined();
   });
 
-  test("shapes that do not belong together are the model's fault", () => {
+  test("shapes that do not belong together are the model's fault", async () => {
     const odd = { ...outputs, detection_classes: tensorFromNested('float32', [[1]]) };
-    expect(() => apply(odd, { boxes: {} })).toThrow(/are not \[N, boxes, 4\]/);
+    await expect(apply(odd, { boxes: {} })).rejects.toThrow(/are not \[N, boxes, 4\]/);
   });
 
-  test('a client that asked for other outputs gets those as they are', () => {
+  test('a client that asked for other outputs gets those as they are', async () => {
     const { raw } = outputs;
-    expect(apply({ raw }, { boxes: {} })).toEqual({ outputs: { raw } });
+    expect(await apply({ raw }, { boxes: {} })).toEqual({ outputs: { raw } });
   });
+});
+
+const scoresOf = (rows: number) => numericTensor('float32', [rows, 5], new Float32Array(rows * 5));
+
+test.each<[string, TensorMap, PostprocessInput]>([
+  ['softmax', { a: scoresOf(200_000) }, { softmax: 'a' }],
+  ['top K', { a: scoresOf(200_000) }, { topK: { k: 2 } }],
+  [
+    'boxes',
+    {
+      detection_boxes: numericTensor('float32', [20_000, 2, 4], new Float32Array(160_000)),
+      detection_scores: numericTensor('float32', [20_000, 2], new Float32Array(40_000).fill(1)),
+      detection_classes: numericTensor('float32', [20_000, 2], new Float32Array(40_000)),
+    },
+    { boxes: {} },
+  ],
+])('%s of large outputs leaves others their turns', async (_, outputs, declaration) => {
+  const { turns } = await countTurns(() => apply(outputs, declaration));
+  expect(turns).toBeGreaterThan(10);
+});
+
+test("a class that is no number is the model's fault", async () => {
+  const declaration = postprocessSchema.parse({ boxes: {} });
+  const odd = {
+    detection_boxes: tensorFromNested('float32', [[[0, 0, 1, 1]]]),
+    detection_scores: tensorFromNested('float32', [[0.9]]),
+    detection_classes: tensorFromNested('float32', [[Number.NaN]]),
+  };
+  await expect(applyPostprocess(odd, declaration)).rejects.toMatchObject({ code: 'MODEL_FAILED' });
 });
 
 describe('boxes of fitted pictures', () => {
@@ -199,9 +238,11 @@ describe('boxes of fitted pictures', () => {
     detection_scores: tensorFromNested('float32', [[0.9]]),
     detection_classes: tensorFromNested('float32', [[1]]),
   };
-  const boxOf = (picture: Size, frame: Size, resize: ResizeMode) =>
-    applyPostprocess(outputs, declaration, { frames: [frameInPicture(picture, frame, resize)] })
-      .instances?.[0]?.[0]?.box;
+  const boxOf = async (picture: Size, frame: Size, resize: ResizeMode) => {
+    const frames = [frameInPicture(picture, frame, resize)];
+    const { instances } = await applyPostprocess(outputs, declaration, { frames });
+    return instances?.[0]?.[0]?.box;
+  };
   const square = { width: 100, height: 100 };
 
   test.each<[string, Size, ResizeMode, number[]]>([
@@ -215,8 +256,8 @@ describe('boxes of fitted pictures', () => {
     ],
     ['a stretched picture', { width: 400, height: 200 }, 'stretch', [0.25, 0, 0.75, 0.5]],
     ['a picture of the same shape', { width: 10, height: 10 }, 'contain', [0.25, 0, 0.75, 0.5]],
-  ])('%s', (_what, picture, resize, box) => {
-    expect(boxOf(picture, square, resize)).toEqual(box);
+  ])('%s', async (_what, picture, resize, box) => {
+    expect(await boxOf(picture, square, resize)).toEqual(box);
   });
 
   test('a box drawn into the frame where the picture lies comes back as drawn', () => {
@@ -231,9 +272,9 @@ describe('boxes of fitted pictures', () => {
 });
 
 describe('selection', () => {
-  test('keeps, orders and renames', () => {
+  test('keeps, orders and renames', async () => {
     const a = stringTensor([1], ['x']);
-    const { outputs } = apply(
+    const { outputs } = await apply(
       { a, b: scores, c: a },
       { outputs: ['c', 'b'], rename: { c: 'name' } },
     );

@@ -28,24 +28,25 @@ export interface Postprocessed {
  * outputs the client did not ask for (`tfs-outputs`) is left out.
  * @throws ServingError MODEL_FAILED where the answer is not what the signature announced
  */
-export function applyPostprocess(
+export async function applyPostprocess(
   outputs: TensorMap,
   postprocess: Postprocess,
   { labels = {}, frames }: PostprocessContext = {},
-): Postprocessed {
-  const scored = withSoftmax(outputs, postprocess);
+): Promise<Postprocessed> {
+  const scored = await withSoftmax(outputs, postprocess);
   const { boxes } = postprocess;
   if (boxes && [boxes.boxes, boxes.scores, boxes.classes].every((name) => scored.has(name))) {
-    const instances = detections(Object.fromEntries(scored), boxes, {
+    const instances = await detections(Object.fromEntries(scored), boxes, {
       labels: labels.boxes,
       frames,
     });
-    return { outputs: detectionTensors(instances, labels.boxes !== undefined), instances };
+    const tensors = await detectionTensors(instances, labels.boxes !== undefined);
+    return { outputs: tensors, instances };
   }
   const kept = (postprocess.outputs ?? [...scored.keys()]).filter((name) => scored.has(name));
   const best = postprocess.topK && (postprocess.topK.output ?? (kept.length === 1 && kept[0]));
   const scores = best ? scored.get(best) : undefined;
-  const top = scores ? topK(scores, postprocess.topK?.k ?? 1, labels.topK) : {};
+  const top = scores ? await topK(scores, postprocess.topK?.k ?? 1, labels.topK) : {};
   const entries = kept.flatMap((name): [string, Tensor][] => {
     if (name === best) return Object.entries(top);
     const shown = own(postprocess.rename ?? {}, name) ?? name;
@@ -65,8 +66,12 @@ export function outputsNeeded(postprocess: Postprocess): readonly string[] | und
   return outputs;
 }
 
-function withSoftmax(outputs: TensorMap, { softmax: name }: Postprocess): Map<string, Tensor> {
-  return new Map(
-    Object.entries(outputs).map(([key, tensor]) => [key, key === name ? softmax(tensor) : tensor]),
-  );
+async function withSoftmax(
+  outputs: TensorMap,
+  { softmax: name }: Postprocess,
+): Promise<Map<string, Tensor>> {
+  const all = new Map(Object.entries(outputs));
+  const logits = name === undefined ? undefined : all.get(name);
+  if (name !== undefined && logits) all.set(name, await softmax(logits));
+  return all;
 }

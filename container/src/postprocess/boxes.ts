@@ -3,14 +3,15 @@ import type { Postprocess } from '@sagemaker-tfs/manifest';
 import {
   describe,
   isNumeric,
+  numericTensor,
   stringTensor,
   type Tensor,
   type TensorMap,
-  tensorFromValues,
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { FrameInPicture } from '../images/frame.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import { labelOf } from './labels.ts';
 
 /** One detection as JSON shows it. */
@@ -39,20 +40,18 @@ type BoxesDeclaration = NonNullable<Postprocess['boxes']>;
  * @returns one list an image
  * @throws ServingError MODEL_FAILED where shapes disagree
  */
-export function detections(
+export async function detections(
   outputs: TensorMap,
   declaration: BoxesDeclaration,
   { labels, frames }: DetectionContext = {},
-): Detection[][] {
-  const boxes = floatsOf(outputs, declaration.boxes);
-  const scores = floatsOf(outputs, declaration.scores);
-  const classes = floatsOf(outputs, declaration.classes);
+): Promise<Detection[][]> {
+  const boxes = numbersOf(outputs, declaration.boxes);
+  const scores = numbersOf(outputs, declaration.scores);
+  const classes = numbersOf(outputs, declaration.classes);
   const [images = 0, perImage = 0] = scores.shape;
   const count = images * perImage;
   const isFitting =
-    scores.shape.length === 2 &&
-    boxes.values.length === 4 * count &&
-    classes.values.length === count;
+    scores.shape.length === 2 && boxes.count === 4 * count && classes.count === count;
   if (!isFitting) {
     throw new ServingError(
       'MODEL_FAILED',
@@ -60,73 +59,92 @@ export function detections(
     );
   }
   const detectionAt = (at: number, frame: FrameInPicture | undefined): Detection => {
-    const box = boxes.values.slice(at * 4, at * 4 + 4);
-    const index = classes.values[at] as number;
+    const box = [0, 1, 2, 3].map((edge) => boxes.at(at * 4 + edge));
+    const index = classes.at(at);
+    if (!Number.isFinite(index)) {
+      throw new ServingError('MODEL_FAILED', `detection ${at} has the class ${index}`);
+    }
     return {
       box: (frame ? inPicture(box, frame) : box).map(shortest),
-      score: shortest(scores.values[at] as number),
+      score: shortest(scores.at(at)),
       class: index,
       ...(labels && { label: labelOf(labels, index) }),
     };
   };
-  return Array.from({ length: images }, (_, image) =>
-    Array.from({ length: perImage }, (_, at) => image * perImage + at)
-      .filter((at) => (scores.values[at] as number) >= declaration.threshold)
-      .sort((a, b) => (scores.values[b] as number) - (scores.values[a] as number))
+  const lists: Detection[][] = [];
+  const add = (_: undefined, image: number): void => {
+    const list = Array.from({ length: perImage }, (_, at) => image * perImage + at)
+      .filter((at) => scores.at(at) >= declaration.threshold)
+      .sort((a, b) => scores.at(b) - scores.at(a))
       .slice(0, declaration.limit)
-      .map((at) => detectionAt(at, frames?.[image])),
-  );
+      .map((at) => detectionAt(at, frames?.[image]));
+    lists.push(list);
+  };
+  const weight = (): number =>
+    perImage * SCORE_BYTES + (lists.at(-1)?.length ?? 0) * DETECTION_BYTES;
+  await eachInTurns(times(images), add, { bytesOf: weight });
+  return lists;
 }
 
 /**
  * The same as tensors, for media types without lists of different lengths: `boxes` [D,4], `scores` [D],
  * `classes` [D], `images` [D] (index of the image), and `labels` [D] where there are labels.
  */
-export function detectionTensors(
+export async function detectionTensors(
   images: readonly (readonly Detection[])[],
   hasLabels: boolean,
-): TensorMap {
-  const all = images.flatMap((list, image) => list.map((detection) => ({ ...detection, image })));
-  const shape = [all.length];
+): Promise<TensorMap> {
+  const count = images.reduce((sum, list) => sum + list.length, 0);
+  const all = {
+    images: new BigInt64Array(count),
+    classes: new BigInt64Array(count),
+    scores: new Float32Array(count),
+    boxes: new Float32Array(count * 4),
+  };
+  const labels: string[] = [];
+  let at = 0;
+  const add = (list: readonly Detection[], image: number): void => {
+    for (const { box, score, class: index, label = '' } of list) {
+      all.images[at] = BigInt(image);
+      all.classes[at] = BigInt(Math.trunc(index));
+      all.scores[at] = score;
+      all.boxes.set(box, at * 4);
+      if (hasLabels) labels.push(label);
+      at += 1;
+    }
+  };
+  await eachInTurns(images, add, { bytesOf: ({ length }) => length * SCORE_BYTES });
   return {
-    images: tensorFromValues(
-      'int64',
-      shape,
-      all.map(({ image }) => image),
-    ),
-    classes: tensorFromValues(
-      'int64',
-      shape,
-      all.map((detection) => Math.trunc(detection.class)),
-    ),
-    scores: tensorFromValues(
-      'float32',
-      shape,
-      all.map(({ score }) => score),
-    ),
-    boxes: tensorFromValues(
-      'float32',
-      [all.length, 4],
-      all.flatMap(({ box }) => box),
-    ),
-    ...(hasLabels && {
-      labels: stringTensor(
-        shape,
-        all.map(({ label }) => label ?? ''),
-      ),
-    }),
+    images: numericTensor('int64', [count], all.images),
+    classes: numericTensor('int64', [count], all.classes),
+    scores: numericTensor('float32', [count], all.scores),
+    boxes: numericTensor('float32', [count, 4], all.boxes),
+    ...(hasLabels && { labels: stringTensor([count], labels) }),
   };
 }
 
-function floatsOf(
-  outputs: TensorMap,
-  name: string,
-): { shape: readonly number[]; values: number[] } {
+/** What a score that is looked at, and a detection that is kept, cost: in bytes that would be copied. */
+const SCORE_BYTES = 64;
+const DETECTION_BYTES = 1024;
+
+function* times(count: number): Iterable<undefined> {
+  for (let done = 0; done < count; done++) yield undefined;
+}
+
+/** The elements of an output, read where they lie. */
+interface Numbers {
+  readonly shape: readonly number[];
+  readonly count: number;
+  at(index: number): number;
+}
+
+function numbersOf(outputs: TensorMap, name: string): Numbers {
   const tensor = outputs[name] as Tensor;
   if (!isNumeric(tensor)) {
     throw new ServingError('MODEL_FAILED', `output '${name}' is ${describe(tensor)}, not numbers`);
   }
-  return { shape: tensor.shape, values: Array.from(toNumbers(tensor), Number) };
+  const values = toNumbers(tensor);
+  return { shape: tensor.shape, count: values.length, at: (index) => Number(values[index]) };
 }
 
 /** A box of the frame as a box of the picture; what reaches into the bars of a letterbox ends below 0 or above 1. */

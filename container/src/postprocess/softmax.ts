@@ -1,13 +1,14 @@
 /** Softmax for models that answer logits. */
 import { describe, isNumeric, numericTensor, type Tensor, toNumbers } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { eachRowInTurns } from '../waiting/rows-in-turns.ts';
 
 /**
  * `tf.nn.softmax` over the last dimension, computed in float64; float64 stays float64, all else becomes
- * float32.
+ * float32. Other requests have their turns in between.
  * @throws ServingError MODEL_FAILED for a scalar or strings, which the signature did not announce
  */
-export function softmax(tensor: Tensor): Tensor {
+export async function softmax(tensor: Tensor): Promise<Tensor> {
   if (!isNumeric(tensor) || tensor.shape.length === 0) {
     throw new ServingError(
       'MODEL_FAILED',
@@ -19,7 +20,7 @@ export function softmax(tensor: Tensor): Tensor {
     tensor.dtype === 'float64' ? new Float64Array(logits.length) : new Float32Array(logits.length);
   const width = tensor.shape.at(-1) as number;
   const row = new Float64Array(width);
-  for (let start = 0; start < logits.length; start += width) {
+  await eachRowInTurns(logits.length, width, (start) => {
     let largest = Number.NEGATIVE_INFINITY;
     for (let at = 0; at < width; at++) {
       row[at] = Number(logits[start + at]);
@@ -31,6 +32,6 @@ export function softmax(tensor: Tensor): Tensor {
       sum += row[at] as number;
     }
     for (let at = 0; at < width; at++) out[start + at] = (row[at] as number) / sum;
-  }
+  });
   return numericTensor(tensor.dtype === 'float64' ? 'float64' : 'float32', tensor.shape, out);
 }

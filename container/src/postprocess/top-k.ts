@@ -10,31 +10,35 @@ import {
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { eachRowInTurns } from '../waiting/rows-in-turns.ts';
 import { labelOf } from './labels.ts';
 
 /**
  * `tf.math.top_k` over the last dimension: the K largest, best first, of equals the lower index first, NaN
- * last.
+ * last. Other requests have their turns in between.
  * @returns `classes` ([..., K]: labels as strings, without labels indices as int64) and `scores` ([..., K] of
  *   the tensor's dtype)
  * @throws ServingError MODEL_FAILED for a scalar or strings, which the signature did not announce
  */
-export function topK(tensor: Tensor, k: number, labels?: readonly string[]): TensorMap {
+export async function topK(
+  tensor: Tensor,
+  k: number,
+  labels?: readonly string[],
+): Promise<TensorMap> {
   if (!isNumeric(tensor) || tensor.shape.length === 0 || tensor.dtype === 'bool') {
     throw new ServingError('MODEL_FAILED', `top K needs rows of scores, got ${describe(tensor)}`);
   }
   const scores = toNumbers(tensor);
   const width = tensor.shape.at(-1) as number;
   const kept = Math.min(k, width);
-  const rows = width === 0 ? 0 : scores.length / width;
   const best: number[] = [];
   const values: ElementValue[] = [];
-  for (let row = 0; row < rows; row++) {
-    for (const index of bestOf(scores, row * width, width, kept)) {
+  await eachRowInTurns(scores.length, width, (start) => {
+    for (const index of bestOf(scores, start, width, kept)) {
       best.push(index);
-      values.push(scores[row * width + index] as number | bigint);
+      values.push(scores[start + index] as number | bigint);
     }
-  }
+  });
   const shape = [...tensor.shape.slice(0, -1), kept];
   return {
     classes: labels

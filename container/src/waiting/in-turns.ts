@@ -1,6 +1,6 @@
 /** Many small things, done in turns of the event loop: a body of a million records must not keep `/ping` waiting. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { nextTurn } from '../waiting/next-turn.ts';
+import { nextTurn } from './next-turn.ts';
 
 /** What is done in one turn at most: a few milliseconds of work. What is smaller takes no further turn. */
 const TURN = { items: 1024, bytes: 2 ** 20 } as const;
