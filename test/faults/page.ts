@@ -11,6 +11,7 @@ const HEAD = `# Reliability
 What happens to requests while something fails. \`npm run faults\` starts the built runtime with the digits model and its
 handler, has honest clients ask it without a pause (pictures, and JSON of one and of 64 rows; every other client keeps
 its connection), breaks something, and compares every answer with the one that the same runtime gave before.
+In a clone of this repository:
 
 \`\`\`sh
 npm run faults -- --short           # the whole table once, as in CI
@@ -23,15 +24,15 @@ npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 \`\`\`
 
 - **right**: status 200, and the same bytes as before.
-- **refused**: an error that says it is not the client's fault, and why: \`MODEL_NOT_READY\`, \`MODEL_SERVER_GONE\`,
+- **refused**: an error that says why, and that it is not the client's fault: \`MODEL_NOT_READY\`, \`MODEL_SERVER_GONE\`,
   \`PROCESS_GONE\`, \`OVERLOADED\` (503), \`REQUEST_TIMEOUT\` (504). While a model is withdrawn also \`MODEL_NOT_FOUND\`.
   Of clients that smuggle: 400, and the connection is closed.
 - **wrong**: any other answer.
-- **lost**: the connection ended without an answer, or none came in 30 s. A kept connection that ends before an answer
-  begins is tried again, as all clients do. An answer that a killed process had begun to send cannot be saved: the log
+- **lost**: the connection ended without an answer, or none came in 30 s. If a kept connection ends before an answer
+  begins, the request is sent again, as all clients do. An answer that a killed process had begun to send cannot be saved: the log
   counts it (\`cut\`), and so does the table, among the refused.
-- Of hostile requests (crafted bodies, attributes, framing, changes of models) a 500 or no answer counts as wrong; what
-  they get otherwise is not counted.
+- Of hostile requests (crafted bodies, attributes, framing, changes of models) a 500 or no answer counts as wrong;
+  whatever else they get stands among the refused.
 - **right again**: from the fault, or from its end where it lasts, to the first right answer to a request sent after it.
 - **memory**: of all processes, the model server among them; shared pages count for each.
 
@@ -52,7 +53,10 @@ export function writeFaults(
   options: readonly string[],
   isPart: boolean,
 ): void {
-  const told = options.filter((option) => option !== '--write').join(' ');
+  const told = options
+    .filter((option) => option !== '--write')
+    .map((option) => (option.includes(' ') ? `'${option}'` : option))
+    .join(' ');
   const run = `Run on ${today()} with \`npm run faults${told && ` -- ${told}`}\`, on ${machine()}.`;
   const [intro = '', table = ''] = isPart
     ? (sectionsNow().get('Faults') ?? '').split(TABLE_HEAD)
