@@ -177,7 +177,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Joins requests that arrive together into one batch, in the runtime. Requests of different shapes, and requests to signatures whose first dimension is fixed, run separately. If a batch fails, its requests run again in smaller batches until each has its own answer or error; batches of that kind stay smaller for a while.',
+      'Joins requests that arrive together into one batch, in the runtime. Requests of different shapes, and requests to signatures whose first dimension is fixed, run separately. If a batch fails, its requests run again in smaller batches until each has its own answer or error; where many batches of a kind fail, they become smaller until few do.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_BATCH_SIZE',

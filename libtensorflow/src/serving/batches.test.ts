@@ -46,7 +46,7 @@ test('calls of a batch that failed run again in halves, and each has its own ans
     { reason: { message: 'bad' } },
     { value: 'C' },
   ]);
-  expect(runs).toEqual(['a b bad c', 'a b', 'bad c', 'bad', 'c']);
+  expect(runs).toEqual(['a b bad c', 'a b', 'bad', 'c']);
 });
 
 test('calls of a batch that may have ended its process run one by one, and know it', async () => {
@@ -84,19 +84,68 @@ test('a call whose sender has left does not run again', async () => {
   expect(runs).toEqual(['a bad', 'bad']);
 });
 
-test('batches that fail become smaller, and grow again with those that succeed', async () => {
-  const { ask, runs } = batchesOfNames('halves', { timeoutMs: 0 });
+test('where it is known which half fails, that half does not run whole again', async () => {
+  const { ask, runs } = batchesOfNames();
   await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'bad');
-  await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'bad');
-  const size = async () => {
-    runs.length = 0;
-    await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
-    return runs[0]?.split(' ').length;
+  expect(runs).toEqual(['a b c d e f g bad', 'a b c d', 'e f', 'g', 'bad']);
+  runs.length = 0;
+  await ask('bad 1', 'b', 'c', 'd', 'e', 'bad 2', 'g', 'h');
+  expect(runs.slice(1)).toEqual([
+    'bad 1 b c d',
+    'bad 1 b',
+    'bad 1',
+    'b',
+    'c d',
+    'e bad 2 g h',
+    'e bad 2',
+    'e',
+    'bad 2',
+    'g h',
+  ]);
+});
+
+describe('batches of which many fail become smaller', () => {
+  const GOOD = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const harness = () => {
+    const made = batchesOfNames('halves', { timeoutMs: 0 });
+    const size = async () => {
+      made.runs.length = 0;
+      await made.ask(...GOOD);
+      return made.runs[0]?.split(' ').length;
+    };
+    return { ...made, size };
   };
-  expect(await size()).toBe(1);
-  for (let times = 0; times < 1_000; times++) await ask('a');
-  expect(await size()).toBe(8);
-}, 60_000);
+
+  test('down to single calls where each fails, and grow again with those that succeed', async () => {
+    const { ask, size } = harness();
+    const bad = GOOD.map((name) => `bad ${name}`);
+    for (let times = 0; times < 40; times++) await ask(...bad);
+    expect(await size()).toBe(1);
+    for (let times = 0; times < 40; times++) await ask(...GOOD);
+    expect(await size()).toBe(8);
+  });
+
+  test('but not for one batch in ten', async () => {
+    const { ask, size, runs } = harness();
+    for (let times = 0; times < 20; times++) {
+      await ask('a', 'b', 'c', 'd', 'e', 'f', 'g', 'bad');
+      for (let good = 0; good < 9; good++) expect(await size()).toBe(8);
+      runs.length = 0;
+    }
+  });
+});
+
+test('after a loss calls run by themselves until many have succeeded', async () => {
+  const { ask, runs } = batchesOfNames('one by one', { timeoutMs: 0 });
+  await ask('a', 'bad', 'b', 'c');
+  runs.length = 0;
+  await ask('a', 'b', 'c', 'd');
+  expect(runs).toEqual(['a', 'b', 'c', 'd']);
+  for (let times = 0; times < 100; times++) await ask('a', 'b', 'c', 'd');
+  runs.length = 0;
+  await ask('a', 'b', 'c', 'd');
+  expect(runs).toEqual(['a b c d']);
+});
 
 test('kinds do not know of each other', async () => {
   const { batches, run, runs, ask } = batchesOfNames();
@@ -115,16 +164,18 @@ test('a batch of several has no more bytes than allowed, one call may have more'
   expect(runs).toEqual(['6 4', '20', '1', '10']);
 });
 
-test('what failed while batches were small makes them grow later', () => {
+test('the level follows the share of batches that fail', () => {
   const level = new FillLevel(8);
-  const growth = () => {
-    let runs = 0;
-    for (const { rows } = level; level.rows === rows; runs++) level.succeeded();
-    return runs;
+  const run = (times: number, failsEach: number) => {
+    for (let at = 1; at <= times; at++) level.ran(at % failsEach === 0);
+    return level.rows;
   };
-  level.failed(true);
-  expect([level.rows, growth()]).toEqual([4, 32]);
-  for (let times = 0; times < 20; times++) level.failed(true);
-  expect([level.rows, growth(), growth(), growth()]).toEqual([1, 1024, 512, 256]);
-  expect(level.isWhole).toBe(true);
+  expect(run(500, 16)).toBe(8);
+  expect(run(500, 2)).toBe(1);
+  expect(run(500, 8)).toBe(1);
+  expect(run(500, 1_000)).toBe(8);
+  level.lost();
+  expect(level.rows).toBe(1);
+  expect(run(20, 1_000)).toBe(1);
+  expect([run(500, 1_000), level.isWhole]).toEqual([8, true]);
 });

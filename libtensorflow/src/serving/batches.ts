@@ -32,6 +32,18 @@ interface Task<I, R> extends BatchTask {
   readonly resolve: (result: R) => void;
 }
 
+/** Calls that can be joined. */
+interface Calls<I, R> {
+  readonly kind: string;
+  readonly run: RunBatch<I, R>;
+}
+
+/** How a run ended: all answered, or what becomes of its calls. */
+interface Outcome<I, R> {
+  readonly next: 'done' | AfterFailure;
+  readonly tasks: readonly Task<I, R>[];
+}
+
 /** Kinds of calls whose batches are known to fail; older ones start anew. */
 const MOST_LEVELS = 1_000;
 
@@ -84,51 +96,74 @@ export class Batches<I extends BatchItem, R> {
     return queue;
   }
 
-  async #process(
-    kind: string,
-    run: RunBatch<I, R>,
+  async #process(kind: string, run: RunBatch<I, R>, waiting: readonly Task<I, R>[]): Promise<void> {
+    const calls = { kind, run };
+    const outcome = await this.#run(calls, waiting);
+    this.#count(kind, outcome, waiting.length > 1);
+    await this.#again(calls, outcome);
+  }
+
+  /** Runs calls together, and answers them unless they are to run again. */
+  async #run(
+    { kind, run }: Calls<I, R>,
     waiting: readonly Task<I, R>[],
     isAfterLoss = false,
-  ): Promise<void> {
+  ): Promise<Outcome<I, R>> {
     const tasks = waiting.filter(({ item }) => !item.signal?.aborted);
-    if (tasks.length === 0) return;
+    if (tasks.length === 0) return { next: 'done', tasks };
     try {
       const results = await run(
         tasks.map(({ item }) => item),
         { isAfterLoss },
       );
-      this.#succeeded(kind);
       for (const [index, { resolve }] of tasks.entries()) resolve(results[index] as R);
+      return { next: 'done', tasks };
     } catch (error) {
       const next = this.#afterFailure(error);
-      if (next !== 'reject') this.#failed(kind, tasks.length > 1);
-      if (next === 'reject' || tasks.length === 1) {
-        for (const { reject } of tasks) reject(error);
-        return;
-      }
-      // One after the other: the batch has one thread.
-      const isLost = next === 'one by one';
-      const size = isLost ? 1 : Math.ceil(tasks.length / 2);
-      for (let at = 0; at < tasks.length; at += size) {
-        await this.#process(kind, run, tasks.slice(at, at + size), isLost);
-      }
+      if (next === 'one by one') this.#levelOf(kind).lost();
+      if (next !== 'reject' && tasks.length > 1) return { next, tasks };
+      for (const { reject } of tasks) reject(error);
+      return { next, tasks };
     }
   }
 
-  #succeeded(kind: string): void {
-    const level = this.#levels.get(kind);
-    level?.succeeded();
-    if (level?.isWhole) this.#levels.delete(kind);
+  /** Runs the calls of a batch that failed again, one run after the other: the batch has one thread. */
+  async #again(calls: Calls<I, R>, { next, tasks }: Outcome<I, R>): Promise<void> {
+    if (next === 'done' || next === 'reject' || tasks.length === 1) return;
+    if (next === 'one by one') {
+      for (const task of tasks) await this.#run(calls, [task], true);
+      return;
+    }
+    const middle = Math.ceil(tasks.length / 2);
+    const [first, second] = [tasks.slice(0, middle), tasks.slice(middle)];
+    const outcome = await this.#run(calls, first);
+    await this.#again(calls, outcome);
+    // Where nothing is wrong with the first half, the second would fail as the whole did.
+    const isKnown = outcome.next === 'done' && second.length > 1;
+    const rest: Outcome<I, R> = isKnown
+      ? { next: 'halves', tasks: second }
+      : await this.#run(calls, second);
+    await this.#again(calls, rest);
   }
 
-  #failed(kind: string, wasJoined: boolean): void {
+  /** Heeds whether a batch failed; a call by itself says something of batches only where none is made. */
+  #count(kind: string, { next }: Outcome<I, R>, wasJoined: boolean): void {
     const known = this.#levels.get(kind);
-    if (!known && !wasJoined) return;
-    const level = known ?? new FillLevel(this.#limits.maxBatchSize);
-    level.failed(wasJoined);
-    if (known) return;
+    const hasFailed = next === 'halves';
+    if (next === 'reject' || next === 'one by one') return;
+    if (!known && !(hasFailed && wasJoined)) return;
+    const level = this.#levelOf(kind);
+    if (wasJoined || level.rows === 1) level.ran(hasFailed);
+    if (level.isWhole) this.#levels.delete(kind);
+  }
+
+  #levelOf(kind: string): FillLevel {
+    const known = this.#levels.get(kind);
+    if (known) return known;
     const [oldest] = this.#levels.keys();
     if (this.#levels.size >= MOST_LEVELS && oldest !== undefined) this.#levels.delete(oldest);
+    const level = new FillLevel(this.#limits.maxBatchSize);
     this.#levels.set(kind, level);
+    return level;
   }
 }

@@ -1,19 +1,22 @@
-/** How full the batches of one kind may be: less after a batch that failed, more again after those that succeed. */
+/** How full the batches of one kind may be: as full as the share of them that fails allows. */
 
-/** Runs that must succeed in a row before batches grow, at first and at most. */
-const FEWEST_RUNS = 16;
-const MOST_RUNS = 1_024;
+/** Weight of the newest batch in the share that fails: some 16 batches count. */
+const NEWEST = 1 / 16;
+/**
+ * Beyond this share, what runs again costs more than joining saves: a batch of 8 that fails takes some 5 runs more. Half
+ * as full, about half as many fail, which must not be few enough to grow again at once.
+ */
+const MOST_FAILING = 1 / 4;
+const FEW_FAILING = 1 / 12;
 
 /**
- * Rows that calls are joined up to. Each batch that fails halves it, down to single calls, since whoever can make one
- * call fail can make all that are joined with it run again. It doubles after a number of runs in a row without a
- * failure, which grows with every batch that fails and shrinks with every step back.
+ * Rows that calls are joined up to. Where too many batches fail it halves, down to single calls, since whoever can make
+ * one call fail makes all that are joined with it run again. It doubles when few fail.
  */
 export class FillLevel {
   readonly #most: number;
   #rows: number;
-  #needed = FEWEST_RUNS;
-  #succeeded = 0;
+  #failing = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -25,24 +28,26 @@ export class FillLevel {
     return this.#rows;
   }
 
-  /** Whether batches may be as full as at first. */
+  /** Whether nothing is left to remember. */
   get isWhole(): boolean {
-    return this.#rows === this.#most;
+    return this.#rows === this.#most && this.#failing < NEWEST ** 2;
   }
 
-  succeeded(): void {
-    this.#succeeded += 1;
-    if (this.#succeeded < this.#needed) return;
-    this.#succeeded = 0;
-    this.#rows = Math.min(this.#most, this.#rows * 2);
-    this.#needed = Math.max(FEWEST_RUNS, this.#needed / 2);
+  /** Counts a batch, or a single call where calls are not joined. */
+  ran(hasFailed: boolean): void {
+    this.#failing += NEWEST * (Number(hasFailed) - this.#failing);
+    if (this.#failing > MOST_FAILING && this.#rows > 1) {
+      this.#rows = Math.floor(this.#rows / 2);
+      this.#failing /= 2;
+    } else if (this.#failing < FEW_FAILING && this.#rows < this.#most) {
+      this.#rows = Math.min(this.#most, this.#rows * 2);
+      this.#failing *= 2;
+    }
   }
 
-  /** @param wasJoined whether several calls failed together */
-  failed(wasJoined: boolean): void {
-    this.#succeeded = 0;
-    if (!wasJoined) return;
-    this.#rows = Math.max(1, Math.floor(this.#rows / 2));
-    this.#needed = Math.min(MOST_RUNS, this.#needed * 2);
+  /** A batch has ended its process, with all that ran in it: single calls until many have run. */
+  lost(): void {
+    this.#rows = 1;
+    this.#failing = 1;
   }
 }
