@@ -11,7 +11,7 @@ export default {
   },
   // These packages ship ES modules only, which jest cannot require as they are.
   transformIgnorePatterns: [
-    '/node_modules/(?!(p-limit|yocto-queue|execa|p-retry|is-network-error|hyparquet|hyparquet-writer|magicast|@seriousme)/)',
+    '/node_modules/(?!(p-limit|yocto-queue|execa|p-retry|is-network-error|hyparquet|hyparquet-writer|jose|magicast|@seriousme)/)',
   ],
   globalSetup: './test/setup/library.ts',
   globalTeardown: './test/setup/temporary.ts',

@@ -183,6 +183,74 @@ const deployment = z.strictObject({
     .describe('90th percentile of the model latency that rolls an update back. Default: none.'),
 });
 
+const api = z.strictObject({
+  auth: z
+    .enum(['apiKey', 'jwt', 'iam'])
+    .describe(
+      'How callers show who they are: a key in `x-api-key`, a token in `Authorization: Bearer`, or a signature with AWS keys.',
+    ),
+  jwt: z
+    .strictObject({
+      issuer: z
+        .url({ protocol: /^https$/, error: 'write the address of the claim iss, https://...' })
+        .describe('Issuer of the tokens, as their claim `iss` has it.'),
+      audience: z
+        .array(z.string().min(1))
+        .min(1)
+        .describe('The claim `aud`, or `client_id` of tokens without it, must name one of these.'),
+      scopes: z
+        .array(z.string().min(1))
+        .min(1)
+        .optional()
+        .describe('The claim `scope` or `scp` must name one of these. Default: any.'),
+    })
+    .optional()
+    .describe("Which tokens are taken, with `auth: 'jwt'`."),
+  throttle: z
+    .strictObject({
+      requestsPerSecond: positive.describe('Calls a second, on average.'),
+      burst: count.describe('Calls at once.'),
+    })
+    .optional()
+    .describe("The most calls; others get 429. Default: the account's limits."),
+  corsOrigin: z
+    .string()
+    .regex(/^(\*|https?:\/\/[^/\s]+)$/, 'write https://app.example.com, without a path, or *')
+    .optional()
+    .describe('Origin whose pages may call from a browser, or `*`. Default: none.'),
+  domain: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^(?=.{1,253}$)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, 'write models.example.com')
+        .describe('Name of your own. The API then has no other.'),
+      certificateArn: z
+        .string()
+        .regex(
+          /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+          'write arn:aws:acm:REGION:ACCOUNT:certificate/ID',
+        )
+        .describe("Certificate for the name, in the API's region."),
+      hostedZone: z
+        .strictObject({
+          id: z.string().min(1).describe('Its id.'),
+          name: z.string().min(1).describe('Its name, such as `example.com`.'),
+        })
+        .optional()
+        .describe('Zone of Route 53 that gets a record. Default: none.'),
+    })
+    .optional()
+    .describe("A name of your own. Default: API Gateway's."),
+  timeoutSeconds: z
+    .int()
+    .min(1)
+    .max(60)
+    .optional()
+    .describe(
+      'Longest wait for an answer. More than 29 needs a higher quota of API Gateway. Default: 29.',
+    ),
+});
+
 const endpoint = z.strictObject({
   instanceType: z
     .string()
@@ -270,6 +338,11 @@ const endpoint = z.strictObject({
     .literal([...RETENTION_DAYS])
     .optional()
     .describe("Days that the endpoint's logs are kept. Default: 90."),
+  api: api
+    .optional()
+    .describe(
+      'API Gateway in front of the endpoint, for [callers without AWS keys](https-api.md). Default: none.',
+    ),
   alarmEmail: z.email().optional().describe('Email for alarms. Default: none.'),
   smokeTest: z
     .strictObject({
@@ -602,6 +675,8 @@ export const configSchema = z
     for (const [name, { endpoint }] of Object.entries(models)) {
       const field = endpoint && expiryOfNothing(endpoint);
       if (field) refuse(['models', name, 'endpoint', field.name], field.problem);
+      const tokens = endpoint?.api && tokenProblem(endpoint.api);
+      if (tokens) refuse(['models', name, 'endpoint', 'api', 'jwt'], tokens);
     }
     if (!vpc) return;
     const regions = new Set(environments.filter((one) => !one.vpc).map(({ region }) => region));
@@ -643,6 +718,13 @@ function expiryOfNothing(given: z.output<typeof endpoint>) {
     const problem = `nothing is captured. Give 'dataCapturePercent', or leave it out`;
     return { name: 'dataCaptureRetentionDays', problem };
   }
+  return undefined;
+}
+
+/** Tokens that are needed and not described, or the other way round. */
+function tokenProblem({ auth, jwt }: z.output<typeof api>): string | undefined {
+  if (auth === 'jwt' && !jwt) return `missing. Give 'issuer' and 'audience' of the tokens`;
+  if (auth !== 'jwt' && jwt) return `given with auth '${auth}'. Leave it out, or give auth: 'jwt'`;
   return undefined;
 }
 

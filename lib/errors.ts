@@ -15,6 +15,8 @@ export const CONSTRUCT_ERRORS = {
     'An answer of the endpoint, or its status, is not what the smoke test expects.',
   SMOKE_TEST_INVALID: 'An expectation of the smoke test makes no sense.',
   RESPONSE_NOT_SENT: 'CloudFormation did not accept the result of the smoke test.',
+  ISSUER_NOT_READ:
+    'The issuer of tokens, or its keys, cannot be read by the function that checks them.',
   FUNCTION_NOT_CONFIGURED: 'A function lacks an environment variable that its construct sets.',
 } as const;
 

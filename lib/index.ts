@@ -22,6 +22,14 @@ export * from './endpoint/metrics-config.ts';
 export type { RealtimeEndpointProps } from './endpoint/props.ts';
 export type { ServerlessProps } from './endpoint/serverless.ts';
 export type { BoundVariant, VariantProps } from './endpoint/variant.ts';
+export type {
+  ApiAuth,
+  ApiDomain,
+  ApiThrottle,
+  EndpointApiProps,
+  JwtProps,
+} from './endpoint-api/props.ts';
+export * from './endpoint-api.ts';
 export type { RuntimeEnvironment } from './environment.ts';
 export { AMI_DRIVERS, type ImagePlatform } from './inference-ami.ts';
 export * from './instance-types/index.ts';

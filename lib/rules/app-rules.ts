@@ -2,6 +2,7 @@
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
 import type { ServingConfig } from '../config.ts';
 import {
+  certificateProblem,
   environmentProblem,
   imageProblem,
   MODEL_ENVIRONMENT,
@@ -108,6 +109,21 @@ export const APP_RULES: readonly Rule[] = [
         const what = batch ? 'batch transform' : 'a serverless endpoint';
         const problem = `${what} takes only archives`;
         return at(`models.${name}.compression`, { problem, fix: `Give 'gzip', or leave it out` });
+      }),
+  },
+  {
+    id: 'certificate-of-the-region',
+    says: "The certificate of a regional API's name is in the API's region.",
+    source:
+      'https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-regional-api-custom-domain-create.html',
+    check: ({ models, environments = [] }) =>
+      Object.entries(models).flatMap(([name, { endpoint }]) => {
+        const arn = endpoint?.api?.domain?.certificateArn;
+        const own = arn?.split(':')[3];
+        const other = environments.find(({ region }) => arn && region !== own);
+        if (!other) return [];
+        const path = `models.${name}.endpoint.api.domain.certificateArn`;
+        return at(path, certificateProblem(own, other.region));
       }),
   },
   {

@@ -173,6 +173,16 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     }),
   },
   {
+    id: 'api-answers-at-once',
+    says: 'An asynchronous endpoint takes requests through S3 only, and API Gateway waits for an answer.',
+    source: `${GUIDE}/async-inference.html`,
+    check: each('endpoint', ({ async, api }) => {
+      if (!async || !api) return undefined;
+      const problem = `given with 'async'`;
+      return ['api', { problem, fix: 'Leave one of the two out' }];
+    }),
+  },
+  {
     id: 'capture-is-for-real-time',
     says: 'Data capture works on real-time endpoints only. Requests and answers of asynchronous endpoints are in S3 anyway.',
     source: `${GUIDE}/model-monitor-data-capture-endpoint.html`,

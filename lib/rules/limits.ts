@@ -165,3 +165,15 @@ export function deploymentTimeProblem(
     fix: 'Wait less after each step, or take larger steps',
   };
 }
+
+/**
+ * A certificate that a regional API of a region cannot use.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-regional-api-custom-domain-create.html
+ */
+export function certificateProblem(own: string | undefined, region: string): Problem {
+  if (own === region) return undefined;
+  return {
+    problem: `a certificate of ${own}, and the API is in ${region}`,
+    fix: `Request one in ${region} for the same name`,
+  };
+}

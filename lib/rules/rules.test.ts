@@ -21,6 +21,7 @@ const inZones = (...availabilityZones: string[]) => ({
 });
 const shift = (traffic: object, more: object = {}) =>
   endpoint({ instanceCount: 4, deployment: { traffic, ...more } });
+const DOMAIN = 'models.m.endpoint.api.domain';
 const TRAFFIC = 'models.m.endpoint.deployment.traffic';
 const target = { concurrentRequests: 4 };
 const night = { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', minInstances: 0 };
@@ -343,6 +344,14 @@ const CASES: Readonly<
     ],
     kept: [endpoint({ serverless, startupTimeoutSeconds: 120 })],
   },
+  'api-answers-at-once': {
+    broken: [[endpoint({ async: true, api: { auth: 'apiKey' } }), 'models.m.endpoint.api']],
+    kept: [endpoint({ api: { auth: 'apiKey' } })],
+  },
+  'certificate-of-the-region': {
+    broken: [[named('us-east-1', 'eu-central-1'), `${DOMAIN}.certificateArn`]],
+    kept: [named('eu-central-1', 'eu-central-1'), endpoint({ api: { auth: 'iam' } })],
+  },
   'capture-is-for-real-time': {
     broken: [
       [endpoint({ async: true, dataCapturePercent: 5 }), 'models.m.endpoint.dataCapturePercent'],
@@ -367,6 +376,16 @@ const CASES: Readonly<
     kept: [{ ...endpoint({}), ...keyed('eu-central-1', 'eu-central-1') }],
   },
 };
+
+/** An API with a certificate of one region, in another. */
+function named(certificateRegion: string, region: string) {
+  const certificateArn = `arn:aws:acm:${certificateRegion}:123456789012:certificate/1234`;
+  const domain = { name: 'models.example.com', certificateArn };
+  return {
+    ...endpoint({ api: { auth: 'apiKey', domain } }),
+    environments: [{ name: 'prod', account: '123456789012', region }],
+  };
+}
 
 /** A key of one region for an environment in another. */
 function keyed(keyRegion: string, region: string) {

@@ -14,6 +14,8 @@ const OF_MODEL = new Set([
 /** Props with another name in the configuration. */
 const RENAMED: readonly (readonly [RegExp, string])[] = [
   [/^variants\[0\]\./, ''],
+  [/^timeout$/, 'api.timeoutSeconds'],
+  [/^(jwt|throttle|corsOrigin|domain)\b/, 'api.$1'],
   [/^deployment\.bakeTime$/, 'deployment.bakeSeconds'],
   [/^deployment\.traffic\.wait$/, 'deployment.traffic.waitSeconds'],
   [/^asyncInference\.expiration$/, 'asyncRetentionDays'],

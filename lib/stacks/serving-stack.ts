@@ -21,6 +21,7 @@ import type { IServingImage } from '../serving-image.ts';
 import { type Expectation, SmokeTest } from '../smoke-test/index.ts';
 import type { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
+import { addApi, type Sample } from './add-api.ts';
 import { consoleUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
@@ -67,6 +68,7 @@ export class ServingStack extends Stack {
       ...(config.alarmEmail && { alarmTopic: emailTopic(this, 'Alarms', config.alarmEmail) }),
     });
     if (this.endpoint.enabled) this.createSmokeTest(config, network);
+    if (config.api) addApi(this, this.endpoint, config.api, sampleOf(config));
     const { endpointName } = this.endpoint;
     const console = consoleUrl(this);
     const outputs = {
@@ -192,13 +194,17 @@ function deploymentProps(config: NonNullable<EndpointConfig['deployment']>): Dep
   };
 }
 
+/** A body to try an endpoint with: the smoke test's first. */
+function sampleOf({ smokeTest }: Pick<EndpointConfig, 'smokeTest'>): Sample {
+  const [sample] = smokeTest.samples;
+  return { body: sample?.file ?? 'FILE', type: sample?.contentType ?? 'application/json' };
+}
+
 function invokeCommand(
   { endpointName, asyncFiles }: RealtimeEndpoint,
   { smokeTest }: EndpointConfig,
 ): string {
-  const [sample] = smokeTest.samples;
-  const body = sample?.file ?? 'FILE';
-  const type = sample?.contentType ?? 'application/json';
+  const { body, type } = sampleOf({ smokeTest });
   if (asyncFiles) {
     return `aws sagemaker-runtime invoke-endpoint-async --endpoint-name ${endpointName} --content-type ${type} --input-location ${asyncFiles.inputUri}FILE`;
   }

@@ -47,6 +47,19 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
     { dataCapturePercent: 5, dataCaptureRetentionDays: 7, logRetentionDays: 365 },
     { startupTimeoutSeconds: 120, modelDataDownloadTimeoutSeconds: 120 },
     { metrics: { detailed: true, enhanced: true, frequencySeconds: 10 } },
+    { api: { auth: 'apiKey', throttle: { requestsPerSecond: 5, burst: 10 }, corsOrigin: '*' } },
+    {
+      api: {
+        auth: 'jwt',
+        jwt: { issuer: 'https://login.example.com', audience: ['m'], scopes: ['predict'] },
+        domain: {
+          name: 'models.example.com',
+          certificateArn: 'arn:aws:acm:us-east-1:111111111111:certificate/0123',
+          hostedZone: { id: 'Z0123456789', name: 'example.com' },
+        },
+      },
+    },
+    { api: { auth: 'iam', timeoutSeconds: 20 } },
   ],
 };
 

@@ -367,3 +367,56 @@ describe('a sample of the smoke test is tried as it declares', () => {
     expect(() => synth(sample)).toThrow(/with status 400/);
   });
 });
+
+describe('an API', () => {
+  const outputsOf = (endpoint: object, config: Partial<ServingConfigInput> = {}) => {
+    const { 'tensorflow-m': serving } = stacks({ endpoint }, config);
+    const outputs = serving?.findOutputs('*') ?? {};
+    return { serving, value: (name: string) => JSON.stringify(outputs[name]?.Value) };
+  };
+
+  test('with a key: what a caller needs is an output', () => {
+    const { serving, value } = outputsOf({ api: { auth: 'apiKey', corsOrigin: '*' } });
+    expect(value('ApiUrl')).toContain('/invocations');
+    expect(value('ApiKeyId')).toContain('ApiKey');
+    expect(value('ApiCommand')).toContain(
+      `-H 'Content-Type: application/json' --data-binary @FILE`,
+    );
+    serving?.resourceCountIs('AWS::ApiGateway::ApiKey', 1);
+  });
+
+  test('with tokens and a name of its own', () => {
+    const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/1234';
+    const { value } = outputsOf({
+      api: {
+        auth: 'jwt',
+        jwt: { issuer: 'https://login.example.com/', audience: ['m'] },
+        domain: { name: 'models.example.com', certificateArn },
+      },
+    });
+    expect(value('ApiUrl')).toBe('"https://models.example.com/invocations"');
+    expect(value('ApiDomainTarget')).toContain('RegionalDomainName');
+    expect(value('ApiCommand')).toContain('Bearer $TOKEN');
+  });
+
+  test('stays, with its address and key, while the endpoint is off', () => {
+    const { serving } = outputsOf({ enabled: false, api: { auth: 'apiKey' } });
+    serving?.resourceCountIs('AWS::SageMaker::Endpoint', 0);
+    serving?.resourceCountIs('AWS::ApiGateway::ApiKey', 1);
+  });
+
+  test.each([
+    [{ auth: 'jwt' }, 'api.jwt: missing'],
+    [{ auth: 'apiKey', jwt: { issuer: 'https://a.example', audience: ['m'] } }, 'api.jwt: given'],
+    [{ auth: 'jwt', jwt: { issuer: 'http://a.example', audience: ['m'] } }, 'api.jwt.issuer: '],
+    [{ auth: 'apiKey', corsOrigin: 'https://a.example/' }, 'api.corsOrigin: write'],
+    [{ auth: 'apiKey', timeoutSeconds: 61 }, 'api.timeoutSeconds: '],
+    [
+      { auth: 'apiKey', throttle: { requestsPerSecond: 1e9, burst: 1 } },
+      'api.throttle.requestsPer',
+    ],
+    [{ auth: 'apiKey', domain: { name: 'a', certificateArn: 'b' } }, 'api.domain.name: write'],
+  ])('%j is told by its path', (api, message) => {
+    expect(() => stacks({ endpoint: { api } })).toThrow(`models.m.endpoint.${message}`);
+  });
+});

@@ -17,6 +17,8 @@ const schema = z.strictObject({
   /** One hour of one instance of real-time inference or batch transform. */
   instanceHour: z.record(z.string(), usd),
   serverlessGBSecond: usd,
+  /** Calls of API Gateway's REST APIs. */
+  apiCalls1000000: usd.optional(),
   /** Data in and out of endpoints. */
   hostingDataGB: usd,
   s3: z.strictObject({

@@ -5,7 +5,7 @@ import { readAssembly } from '../account/assembly.ts';
 import { sagemakerTfs } from '../batch/test-support.ts';
 import { fires } from './cron.ts';
 import { readPrices } from './prices.ts';
-import { weekOf } from './week.ts';
+import { apisOf, weekOf } from './week.ts';
 
 /** Days of a month on which an expression fires at 8 o'clock. */
 function days(expression: string, month: string): number[] {
@@ -81,6 +81,20 @@ describe('a week', () => {
     const [found] = weekOf(await readAssembly(app), prices, new Date(from));
     return found;
   }
+
+  test('with an API, whose calls are paid for', async () => {
+    const Resources = {
+      A: { Type: 'AWS::ApiGateway::RestApi', Properties: {} },
+      J: { Type: 'AWS::ApiGateway::Authorizer', Properties: {} },
+    };
+    await writeFile(join(app, 's.json'), JSON.stringify({ Resources }));
+    const prices = { ...(await readPrices()), apiCalls1000000: 4 };
+    expect(apisOf(await readAssembly(app), prices)).toEqual([
+      { stack: 's', usdPerMillionCalls: 4, checksTokens: true },
+    ]);
+    const { stdout } = await sagemakerTfs(['estimate', '--app', app]);
+    expect(stdout).toContain('API of s: $3.50 for a million calls, and the function');
+  });
 
   const action = (Schedule: string, MinCapacity: number, MaxCapacity: number) => ({
     Schedule,

@@ -67,6 +67,26 @@ export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Da
   });
 }
 
+/** An API in front of an endpoint. */
+export interface ApiPrice {
+  readonly stack: string;
+  /** A million calls in US dollars; undefined if the price file has none. */
+  readonly usdPerMillionCalls: number | undefined;
+  /** Whether a function checks the tokens of calls, which is paid for too. */
+  readonly checksTokens: boolean;
+}
+
+/** Every API, which costs nothing but its calls. */
+export function apisOf(stacks: readonly PlannedStack[], prices: Prices): ApiPrice[] {
+  return stacks.flatMap(({ name: stack, resources }) => {
+    const types = Object.values(resources).map(({ Type }) => Type);
+    const checksTokens = types.includes('AWS::ApiGateway::Authorizer');
+    return types
+      .filter((type) => type === 'AWS::ApiGateway::RestApi')
+      .map(() => ({ stack, usdPerMillionCalls: prices.apiCalls1000000, checksTokens }));
+  });
+}
+
 /** Autoscaling of a variant. */
 function targetOf(resources: Resources, variant: string): Target | undefined {
   return Object.values(resources)

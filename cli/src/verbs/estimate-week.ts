@@ -1,4 +1,4 @@
-import type { VariantWeek } from '../estimate/week.ts';
+import type { ApiPrice, VariantWeek } from '../estimate/week.ts';
 import { printResult, table } from '../output/print.ts';
 
 /** `estimate --app`: what the endpoints of a synthesized app cost in the coming week. */
@@ -8,13 +8,15 @@ export async function estimateWeek(
 ): Promise<void> {
   const { readAssembly } = await import('../account/assembly.ts');
   const { readPrices } = await import('../estimate/prices.ts');
-  const { weekOf } = await import('../estimate/week.ts');
+  const { apisOf, weekOf } = await import('../estimate/week.ts');
   const prices = await readPrices(file);
   const from = nextMidnight(new Date());
-  const variants = weekOf(await readAssembly(app), prices, from);
+  const stacks = await readAssembly(app);
+  const variants = weekOf(stacks, prices, from);
+  const apis = apisOf(stacks, prices);
   const origin = `${prices.asOf}${/from memory/.test(prices.source) ? ', from memory' : ''}, ${prices.region}`;
-  printResult(json, { from: from.toISOString(), prices: origin, variants }, () =>
-    describe(variants, origin, from),
+  printResult(json, { from: from.toISOString(), prices: origin, variants, apis }, () =>
+    [describe(variants, origin, from), ...apis.map(describeApi)].join('\n'),
   );
 }
 
@@ -41,4 +43,13 @@ function describe(variants: readonly VariantWeek[], origin: string, from: Date):
     `In all: ${range([sum(0), sum(1)], dollars)} for the week from ${from.toISOString().slice(0, 10)} (UTC), with the fewest and the most instances that scaling and its schedule allow.`,
     `Prices of ${origin}. Requests, data, storage and logs come on top.`,
   ].join('\n');
+}
+
+function describeApi({ stack, usdPerMillionCalls, checksTokens }: ApiPrice): string {
+  const price =
+    usdPerMillionCalls === undefined
+      ? 'the price file has no price of its calls'
+      : `$${usdPerMillionCalls.toFixed(2)} for a million calls`;
+  const more = checksTokens ? ', and the function that checks tokens' : '';
+  return `API of ${stack}: ${price}${more}; answers that leave AWS come on top.`;
 }

@@ -1,0 +1,71 @@
+/** What API Gateway and SageMaker would refuse of an API, refused at once. */
+import { Annotations, Arn, ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { RealtimeEndpoint } from '../realtime-endpoint.ts';
+import { certificateProblem } from '../rules/limits.ts';
+import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validation.ts';
+import type { EndpointApiProps } from './props.ts';
+
+/** Seconds that API Gateway waits without a higher quota. */
+export const DEFAULT_TIMEOUT_SECONDS = 29;
+
+/** @throws InvalidProp */
+export function checkProps(scope: Construct, props: EndpointApiProps): void {
+  const { endpoint, auth, jwt, throttle, corsOrigin, domain } = props;
+  if (endpoint instanceof RealtimeEndpoint && endpoint.isAsync) {
+    const problem = 'an asynchronous endpoint answers through S3, and an API at once';
+    invalidProp(scope, 'endpoint', problem, 'Give an endpoint without asyncInference');
+  }
+  if (auth === 'jwt' && !jwt) {
+    invalidProp(scope, 'jwt', 'missing', `Give issuer and audience of the tokens`);
+  }
+  if (auth !== 'jwt' && jwt) {
+    invalidProp(scope, 'jwt', `given with auth '${auth}'`, `Leave it out, or give auth: 'jwt'`);
+  }
+  if (jwt) checkIssuer(scope, jwt.issuer);
+  if (jwt?.audience.length === 0) {
+    invalidProp(scope, 'jwt.audience', 'empty', 'Name who the tokens are for');
+  }
+  checkRange(scope, 'throttle.requestsPerSecond', throttle?.requestsPerSecond, 0.01, 1e6);
+  checkInteger(scope, 'throttle.burst', throttle?.burst, 1, 1e6);
+  if (corsOrigin !== undefined) checkOrigin(scope, corsOrigin);
+  if (domain) checkCertificate(scope, domain.certificateArn);
+  noteLimits(scope, props.timeout?.toSeconds() ?? DEFAULT_TIMEOUT_SECONDS);
+}
+
+function checkIssuer(scope: Construct, issuer: string): void {
+  if (Token.isUnresolved(issuer)) return;
+  if (URL.canParse(issuer) && new URL(issuer).protocol === 'https:') return;
+  const fix = 'Give its address as in the claim iss, https://...';
+  invalidProp(scope, 'jwt.issuer', `'${issuer}' is no address with https`, fix);
+}
+
+function checkOrigin(scope: Construct, origin: string): void {
+  if (origin === '*' || Token.isUnresolved(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return;
+  const fix = 'Give one as https://app.example.com, without a path, or *';
+  invalidProp(scope, 'corsOrigin', `'${origin}' is no origin`, fix);
+}
+
+function checkCertificate(scope: Construct, arn: string): void {
+  const { region } = Stack.of(scope);
+  if (Token.isUnresolved(arn) || Token.isUnresolved(region)) return;
+  const own = Arn.split(arn, ArnFormat.SLASH_RESOURCE_NAME).region;
+  refuseProblem(scope, 'domain.certificateArn', certificateProblem(own, region));
+}
+
+/**
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html
+ */
+function noteLimits(scope: Construct, seconds: number): void {
+  checkRange(scope, 'timeout', seconds, 1, 60, 'seconds');
+  Annotations.of(scope).addInfo(
+    `API Gateway takes requests and answers of up to 10 MB and waits ${seconds} s for an answer; SageMaker takes 25 MB and waits 60 s. Callers with AWS keys can call the endpoint itself`,
+  );
+  if (seconds <= DEFAULT_TIMEOUT_SECONDS) return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:apiTimeout',
+    `timeout: ${seconds} s is more than the ${DEFAULT_TIMEOUT_SECONDS} s that API Gateway allows at first. Ask for a higher quota 'Maximum integration timeout in milliseconds' of API Gateway before you deploy`,
+  );
+}

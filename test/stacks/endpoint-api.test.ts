@@ -1,0 +1,326 @@
+/** API Gateway in front of an endpoint: requests through the template's own mapping to the real runtime. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Duration, Stack } from 'aws-cdk-lib/core';
+import type { RunningRuntime } from 'sagemaker-tfs/development/serving';
+import {
+  EndpointApi,
+  type EndpointApiProps,
+  RealtimeEndpoint,
+  type RealtimeEndpointProps,
+} from '../../lib/index.ts';
+import { type StandIn, startAwsStandIn } from '../rehearse/aws-stand-in.ts';
+import { serveFixtures } from '../support/fixture-runtime.ts';
+import { callApi } from './api-gateway.ts';
+import { testApp, testModel, testStack } from './support.ts';
+
+function apiOf(
+  props: Partial<EndpointApiProps> = {},
+  endpointProps: Partial<RealtimeEndpointProps> = {},
+  stack: Stack = testStack(),
+) {
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+    endpointName: 'digits',
+    variants: [{ model: testModel(stack) }],
+    ...endpointProps,
+  });
+  const api = new EndpointApi(stack, 'Api', { endpoint, auth: 'apiKey', ...props });
+  return { stack, api, endpoint };
+}
+
+const METHOD = 'AWS::ApiGateway::Method';
+const JWT = { issuer: 'https://login.example.com/', audience: ['digits'] };
+
+describe('requests', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'api-'));
+  let runtime: RunningRuntime;
+  let sagemaker: StandIn;
+  let failure: { readonly status: number; readonly body: string } | undefined;
+  const template = Template.fromStack(apiOf({ corsOrigin: 'https://app.example.com' }).stack);
+
+  beforeAll(async () => {
+    runtime = await serveFixtures(folder, ['half_plus_two']);
+    sagemaker = await startAwsStandIn({
+      async invoke({ endpoint, contentType, accept, customAttributes, body }) {
+        expect(endpoint).toBe('digits');
+        if (failure) {
+          return {
+            ...failure,
+            contentType: 'text/plain',
+            customAttributes: '',
+            body: Buffer.from(failure.body),
+          };
+        }
+        const response = await fetch(`${runtime.url}/invocations`, {
+          method: 'POST',
+          headers: {
+            ...(contentType && { 'content-type': contentType }),
+            ...(accept && { accept }),
+            'x-amzn-sagemaker-custom-attributes': customAttributes,
+          },
+          body: new Uint8Array(body),
+        });
+        return {
+          status: response.status,
+          contentType: response.headers.get('content-type') ?? '',
+          customAttributes: response.headers.get('x-amzn-sagemaker-custom-attributes') ?? '',
+          body: new Uint8Array(await response.arrayBuffer()),
+        };
+      },
+    });
+  });
+
+  afterEach(() => {
+    failure = undefined;
+  });
+
+  afterAll(async () => {
+    await sagemaker.close();
+    await runtime.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const JSON_BODY = Buffer.from('{"instances":[1,2]}');
+  const call = (headers: Record<string, string>, body: Buffer = JSON_BODY) =>
+    callApi(template, sagemaker.url, { headers, body });
+  const MODEL = { 'x-amzn-sagemaker-custom-attributes': 'tfs-model-name=half_plus_two' };
+
+  /** The container's own answer. */
+  async function direct(headers: Record<string, string>, body: Buffer): Promise<Buffer> {
+    const url = `${runtime.url}/invocations`;
+    const answer = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) });
+    expect(answer.status).toBe(200);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+
+  test.each([[{}], [{ accept: 'application/json' }], [{ accept: '*/*' }]])(
+    'JSON there and back, with %j',
+    async (accept) => {
+      const request = { 'content-type': 'application/json', ...MODEL, ...accept };
+      const { status, headers, body } = await call(request);
+      expect([status, body]).toEqual([200, await direct(request, JSON_BODY)]);
+      expect(headers.get('content-type')).toBe('application/json');
+      expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+      expect(headers.get('x-amzn-sagemaker-custom-attributes')).toContain('tfs-model');
+    },
+  );
+
+  test('arrays of NumPy there and back, byte for byte', async () => {
+    const npy = Buffer.concat(
+      encodeNpy(numericTensor('float32', [2, 1], Float32Array.of(-3.25, 1e30))),
+    );
+    // What a text would lose.
+    expect(Buffer.from(npy.toString('utf8'))).not.toEqual(npy);
+    const request = {
+      'content-type': 'application/x-npy',
+      accept: 'application/x-npy',
+      ...MODEL,
+    };
+    const { status, headers, body } = await call(request, npy);
+    expect([status, body]).toEqual([200, await direct(request, npy)]);
+    expect(headers.get('content-type')).toBe('application/x-npy');
+  });
+
+  test("the container's own status, message and code", async () => {
+    const { status, headers, body } = await call({
+      'content-type': 'application/json',
+      'x-amzn-sagemaker-custom-attributes': `tfs-model-name=it's-none`,
+    });
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
+    expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+    const { error, code } = JSON.parse(body.toString()) as Record<string, string>;
+    expect(error).toContain(`it's-none`);
+    expect(code).toMatch(/^[A-Z_]+$/);
+  });
+
+  test('a failure that is no JSON becomes the message of an error', async () => {
+    failure = { status: 507, body: `can't "load"\n` };
+    const { status, body } = await call({ 'content-type': 'application/json' });
+    expect(status).toBe(507);
+    expect(JSON.parse(body.toString())).toEqual({ error: `can't "load"\n`, code: 'MODEL_ERROR' });
+  });
+
+  test('before a call from a page, browsers may ask without a key', async () => {
+    const { status, headers } = await callApi(template, sagemaker.url, { verb: 'OPTIONS' });
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+    expect(headers.get('access-control-allow-headers')).toContain('X-Api-Key');
+    template.hasResourceProperties(METHOD, {
+      HttpMethod: 'OPTIONS',
+      ApiKeyRequired: Match.absent(),
+    });
+  });
+});
+
+describe("SageMaker's own errors", () => {
+  const template = Template.fromStack(apiOf().stack);
+
+  test.each([
+    [400, '{"message":"Endpoint digits of account 123456789012 not found."}', 503, 'ENDPOINT_OFF'],
+    [400, '{"Message":"1 validation error detected"}', 400, 'REQUEST_REFUSED'],
+    [
+      403,
+      '{"message":"User: arn:aws:iam::123456789012 is not authorized"}',
+      400,
+      'REQUEST_REFUSED',
+    ],
+    [429, '{"Message":"not ready"}', 429, 'OVERLOADED'],
+    [500, '<html>', 502, 'SERVICE_FAILED'],
+    [530, '{}', 502, 'SERVICE_FAILED'],
+  ])('%d %s', async (status, text, expected, code) => {
+    const { createServer } = await import('node:http');
+    const server = createServer((_, response) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text),
+    );
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as { port: number };
+    try {
+      const answer = await callApi(template, `http://127.0.0.1:${port}`, {
+        headers: { 'content-type': 'application/json' },
+      });
+      expect(answer.status).toBe(expected);
+      expect(JSON.parse(answer.body.toString())).toMatchObject({ code });
+      expect(answer.body.toString()).not.toContain('123456789012');
+    } finally {
+      server.close();
+    }
+  });
+});
+
+test('a key, a plan with the limits, and the role that calls this endpoint alone', () => {
+  const { stack, api } = apiOf({ throttle: { requestsPerSecond: 20, burst: 40 } });
+  const template = Template.fromStack(stack);
+  expect(api.apiKey).toBeDefined();
+  template.hasResourceProperties(METHOD, { HttpMethod: 'POST', ApiKeyRequired: true });
+  template.hasResourceProperties('AWS::ApiGateway::UsagePlan', {
+    Throttle: { RateLimit: 20, BurstLimit: 40 },
+  });
+  template.hasResourceProperties('AWS::ApiGateway::Stage', {
+    MethodSettings: [Match.objectLike({ ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 })],
+  });
+  template.resourceCountIs('AWS::ApiGateway::UsagePlanKey', 1);
+  const [policy] = Object.values(
+    template.findResources('AWS::IAM::Policy', {
+      Properties: { PolicyName: Match.stringLikeRegexp('ApiRole') },
+    }),
+  );
+  const [statement, ...others] = policy?.Properties.PolicyDocument.Statement ?? [];
+  expect(others).toEqual([]);
+  expect(JSON.stringify(statement.Resource)).toMatch(/endpoint\/digits"\]\]/);
+});
+
+test('signatures: nobody without AWS keys, and whom the construct lets', () => {
+  const { stack, api } = apiOf({ auth: 'iam' });
+  const role = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+  api.grantInvoke(role);
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties(METHOD, { AuthorizationType: 'AWS_IAM' });
+  template.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: { Statement: [Match.objectLike({ Action: 'execute-api:Invoke' })] },
+    PolicyName: Match.stringLikeRegexp('Caller'),
+  });
+  expect(() => apiOf().api.grantInvoke(role)).toThrow(`Give auth: 'iam'`);
+});
+
+test('tokens: a function with issuer, audience and scopes', () => {
+  const { stack } = apiOf({ auth: 'jwt', jwt: { ...JWT, scopes: ['predict'] } });
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties(METHOD, { AuthorizationType: 'CUSTOM', HttpMethod: 'POST' });
+  template.hasResourceProperties('AWS::ApiGateway::Authorizer', { Type: 'TOKEN' });
+  template.hasResourceProperties('AWS::Lambda::Function', {
+    Environment: {
+      Variables: Match.objectLike({
+        JWT_ISSUER: JWT.issuer,
+        JWT_AUDIENCE: '["digits"]',
+        JWT_SCOPES: '["predict"]',
+      }),
+    },
+  });
+});
+
+test('a name of its own, which is then the only one', () => {
+  const domain = {
+    name: 'models.example.com',
+    certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234',
+    hostedZone: { id: 'Z1', name: 'example.com' },
+  };
+  const stack = new Stack(testApp(), 'Named', {
+    env: { account: '123456789012', region: 'us-east-1' },
+  });
+  const { api } = apiOf({ domain }, {}, stack);
+  const template = Template.fromStack(stack);
+  expect(api.url).toBe('https://models.example.com/invocations');
+  template.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true });
+  template.hasResourceProperties('AWS::ApiGateway::DomainName', {
+    DomainName: 'models.example.com',
+    SecurityPolicy: 'TLS_1_2',
+  });
+  template.resourceCountIs('AWS::ApiGateway::BasePathMapping', 1);
+  template.hasResourceProperties('AWS::Route53::RecordSet', { Name: 'models.example.com.' });
+  const certificateArn = domain.certificateArn.replace('us-east-1', 'eu-central-1');
+  const other = new Stack(testApp(), 'Other', {
+    env: { account: stack.account, region: stack.region },
+  });
+  expect(() => apiOf({ domain: { ...domain, certificateArn } }, {}, other)).toThrow(
+    'domain.certificateArn: a certificate of eu-central-1, and the API is in us-east-1',
+  );
+});
+
+test('one of several variants may be named, and no other header of SageMaker', () => {
+  const stack = testStack();
+  const variants = ['a', 'b'].map((variantName) => ({
+    model: testModel(stack, {}, variantName),
+    variantName,
+  }));
+  apiOf({}, { variants }, stack);
+  const parameters = (target: Stack) => {
+    const [method] = Object.values(Template.fromStack(target).findResources(METHOD));
+    return Object.keys(method?.Properties.Integration.RequestParameters).map((name) =>
+      name.split('.').at(-1),
+    );
+  };
+  expect(parameters(stack)).toContain('X-Amzn-SageMaker-Target-Variant');
+  expect(parameters(apiOf().stack)).toEqual([
+    'Content-Type',
+    'Accept',
+    'X-Amzn-SageMaker-Custom-Attributes',
+    'X-Amzn-SageMaker-Inference-Id',
+  ]);
+});
+
+test('limits of size and time are told; more time than API Gateway gives is a warning', () => {
+  const told = (timeout: Duration | undefined) => {
+    const { stack } = apiOf(timeout ? { timeout } : {});
+    const notes = Annotations.fromStack(stack);
+    return [
+      notes.findInfo('/Test/Api', Match.stringLikeRegexp('up to 10 MB')).length,
+      notes.findWarning('/Test/Api', Match.stringLikeRegexp('higher quota')).length,
+    ];
+  };
+  expect(told(undefined)).toEqual([1, 0]);
+  expect(told(Duration.seconds(45))).toEqual([1, 1]);
+});
+
+test.each<[string, Partial<EndpointApiProps>]>([
+  ['jwt: missing', { auth: 'jwt' }],
+  [`jwt: given with auth 'apiKey'`, { jwt: JWT }],
+  ['jwt.issuer', { auth: 'jwt', jwt: { ...JWT, issuer: 'http://login.example.com' } }],
+  ['jwt.audience: empty', { auth: 'jwt', jwt: { ...JWT, audience: [] } }],
+  ['throttle.requestsPerSecond', { throttle: { requestsPerSecond: 0, burst: 1 } }],
+  ['throttle.burst', { throttle: { requestsPerSecond: 1, burst: 0.5 } }],
+  ['corsOrigin', { corsOrigin: 'https://app.example.com/page' }],
+  ['timeout', { timeout: Duration.seconds(61) }],
+])('%s is refused', (message, props) => {
+  expect(() => apiOf(props)).toThrow(message);
+});
+
+test('an asynchronous endpoint is refused', () => {
+  const stack = testStack();
+  const asyncInference = { outputBucket: new Bucket(stack, 'Bucket') };
+  expect(() => apiOf({}, { asyncInference }, stack)).toThrow('endpoint: an asynchronous endpoint');
+});
