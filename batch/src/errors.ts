@@ -2,6 +2,10 @@
 export const BATCH_ERRORS = {
   S3_URI_INVALID: { exitStatus: 2, meaning: 'The text is not `s3://BUCKET/KEY`.' },
   MANIFEST_INVALID: { exitStatus: 1, meaning: 'The file is not a manifest of SageMaker.' },
+  FACTS_INVALID: {
+    exitStatus: 1,
+    meaning: 'What `batch probe` wrote beside the outputs cannot be read.',
+  },
   WORKER_FILE_INVALID: { exitStatus: 1, meaning: 'A file of `batch worker` cannot be read.' },
   WORKER_USAGE: { exitStatus: 2, meaning: 'Options of `batch worker` are wrong or missing.' },
   MODEL_UNREADABLE: { exitStatus: 1, meaning: 'A worker cannot read its model from S3.' },

@@ -5,6 +5,7 @@ export * from './cron-fields.ts';
 export * from './ecr-image.ts';
 export * from './errors.ts';
 export * from './existing.ts';
+export * from './facts.ts';
 export * from './inputs.ts';
 export * from './instance-types.ts';
 export * from './is-json.ts';

@@ -68,6 +68,12 @@ function countStates({ shardFunctionArn }: DefinitionProps) {
           Next: 'Find missing outputs',
         },
         {
+          // The job is not to blame: an input was deleted after the shard was counted.
+          Condition: jsonata('$states.input.attempt > 0 and $states.input.found.again'),
+          Output: jsonata('$merge([$states.input, { "attempt": 0 }])'),
+          Next: 'Missing?',
+        },
+        {
           Condition: jsonata(
             '$states.input.attempt > 0 and $states.input.class = "data" and $states.input.found.failedPercent > $states.input.settings.maxFailurePercent',
           ),

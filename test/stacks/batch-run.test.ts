@@ -437,7 +437,13 @@ test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (sh
   const settings = { objectsPerShard: 1_000_000, maxConcurrentJobs: 200 };
   const counted = (missing: number): PendingResult => ({
     ...{ inputs: 500_000, done: 500_000 - missing, missing, refused: 0, deleted: 0 },
-    ...{ counted: true, failedPercent: 0, overBudget: false, manifestUri: 's3://data/m' },
+    ...{
+      counted: true,
+      failedPercent: 0,
+      overBudget: false,
+      again: false,
+      manifestUri: 's3://data/m',
+    },
   });
   const looks = new Map<string, number>();
   const answers: Service = (resource, args) => {

@@ -1,4 +1,4 @@
-/** A small S3 in memory over HTTP: put (also on conditions), get, ranges, and list in pages. */
+/** A small S3 in memory over HTTP: put (also on conditions), get, ranges, delete, and list in pages. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -55,6 +55,9 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       objects.set(path, body);
       s3.modified.set(path, s3.now);
       response.end();
+    } else if (method === 'DELETE') {
+      objects.delete(path);
+      response.writeHead(204).end();
     } else if (isList) {
       response.setHeader('content-type', 'application/xml');
       response.end(list(s3, path.replace(/\/$/, ''), url.searchParams, pageSize));

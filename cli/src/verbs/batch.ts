@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addBatchAws } from './batch-aws.ts';
 import { addBatchLocal } from './batch-local.ts';
+import { addBatchProbe } from './batch-probe.ts';
 import { addBatchShards } from './batch-shards.ts';
 import { addBatchStart } from './batch-start.ts';
 import { addBatchWorker } from './batch-worker.ts';
@@ -14,6 +15,7 @@ export function addBatch(program: Command): void {
   addBatchLocal(batch);
   addBatchShards(batch);
   addBatchStart(batch);
+  addBatchProbe(batch);
   addBatchAws(batch);
   addBatchWorker(batch);
 }

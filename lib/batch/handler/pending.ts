@@ -1,14 +1,21 @@
 /** Which inputs of a shard still need an answer, and which can have none. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { outputKey, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { readText, type S3Object } from '@sagemaker-tfs/batch/s3';
+import {
+  outputKey,
+  outputRoot,
+  parseS3Uri,
+  type S3Location,
+  type TransformFacts,
+  whyNotFound,
+} from '@sagemaker-tfs/batch';
+import { findObject, readFacts, readText, type S3Object } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import type { Since } from './begin.ts';
 import { findObjects } from './lookup.ts';
 import { outputDirectory, reportsDirectory, runPlace } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
-import { readManifest, writeJson, writeObject } from './storage.ts';
+import { readJson, readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked about a shard. */
 export interface PendingRequest {
@@ -58,6 +65,8 @@ export interface PendingResult extends ShardCounts {
   readonly failedPercent: number;
   /** True where the run has used up its budget. */
   readonly overBudget: boolean;
+  /** True where the last job made nothing because an input was deleted before it began. */
+  readonly again: boolean;
 }
 
 const countsSchema = {
@@ -85,6 +94,7 @@ export type ShardReport = z.output<typeof reportSchema>;
 
 /** Keys that are in memory at once. */
 const GROUP = 10_000;
+const NOT_COUNTED = { counted: false, failedPercent: 0, overBudget: false, again: false };
 const NO_COUNTS: ShardCounts = { inputs: 0, done: 0, missing: 0, refused: 0, deleted: 0 };
 /** Longest key of S3, bytes. */
 const MAX_KEY = 1_024;
@@ -102,9 +112,13 @@ export async function findPending(
 ): Promise<PendingResult> {
   const { settings, shard } = request;
   if (request.spent && !request.position) await writeSpent(s3, settings, shard, request.spent);
-  const { bucket } = outputDirectory(settings);
+  const output = outputDirectory(settings);
+  const { bucket } = output;
+  const facts = await readFacts(s3, output);
   const name = shard.slice(shard.lastIndexOf('/') + 1).replace('.manifest', '');
   const { prefix, pages } = await readManifest(s3, { bucket, key: shard });
+  const root = parseS3Uri(prefix);
+  const places = { root, outputs: outputRoot(output, root, facts), facts };
   const part = (number: number) => runPlace(settings, `pending/${name}.${number}.part`);
   let { groups, parts, counts } = request.position ?? { groups: 0, parts: 0, counts: NO_COUNTS };
   const found: string[] = [];
@@ -112,16 +126,16 @@ export async function findPending(
   for await (const keys of inGroups(pages)) {
     if (group++ < groups) continue;
     groups++;
-    counts = await lookAt(s3, request, parseS3Uri(prefix), keys, counts, found);
+    counts = await lookAt(s3, request, places, keys, counts, found);
     if (!outOfTime()) continue;
     await writeObject(s3, part(parts++), Buffer.from(found.join('')));
     const position = { groups, parts, counts };
-    return { ...counts, counted: false, position, failedPercent: 0, overBudget: false };
+    return { ...counts, ...NOT_COUNTED, position };
   }
   const earlier = await Promise.all(
     Array.from({ length: parts }, (_, number) => readText(s3, part(number))),
   );
-  return report(s3, request, name, prefix, counts, [...earlier, ...found]);
+  return report(s3, request, { name, prefix, facts }, counts, [...earlier, ...found]);
 }
 
 async function* inGroups(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string[]> {
@@ -136,16 +150,22 @@ async function* inGroups(pages: AsyncIterable<readonly string[]>): AsyncGenerato
   if (waiting.length > 0) yield waiting;
 }
 
+/** Where a shard's inputs and outputs lie. */
+interface Places {
+  readonly root: S3Location;
+  readonly outputs: S3Location;
+  readonly facts: TransformFacts;
+}
+
 /** Lines of what a group lacks: a JSON text for a missing key, a JSON object for a refused one. */
 async function lookAt(
   s3: S3Client,
   { settings, since }: PendingRequest,
-  root: S3Location,
+  { root, outputs, facts }: Places,
   keys: readonly string[],
   before: ShardCounts,
   found: string[],
 ): Promise<ShardCounts> {
-  const outputs = outputDirectory(settings);
   const [inputs, answers] = await Promise.all([
     findObjects(s3, root, keys),
     findObjects(s3, outputs, keys.map(outputKey)),
@@ -153,7 +173,8 @@ async function lookAt(
   const counts = { ...before, inputs: before.inputs + keys.length };
   for (const key of keys) {
     const input = inputs.get(key);
-    const reason = input && refusal(settings, outputs.key + outputKey(key), input);
+    const reason =
+      input && (refusal(settings, outputs.key + outputKey(key), input) ?? whyNotFound(key, facts));
     if (input && isAnswered(settings, since, input, answers.get(outputKey(key)))) {
       counts.done++;
     } else if (!input) {
@@ -203,14 +224,48 @@ function refusal(
   return undefined;
 }
 
+/** The shard that is counted. */
+interface Shard {
+  readonly name: string;
+  /** What its manifest's keys are below. */
+  readonly prefix: string;
+  readonly facts: TransformFacts;
+}
+
+/** Whether inputs went before the last job read its manifest, where such a job makes nothing (`batch probe`). */
+async function wasSunk(
+  s3: S3Client,
+  { settings, last = false }: PendingRequest,
+  { name, facts }: Shard,
+  { deleted, missing }: ShardCounts,
+): Promise<boolean> {
+  if (!last || !facts.deletedKeyStopsJob || missing === 0) return false;
+  const before = await readReport(s3, settings, name);
+  return before !== undefined && deleted > before.deleted;
+}
+
+/** The last report of a shard; undefined if it was never counted. */
+export async function readReport(
+  s3: S3Client,
+  settings: TransformSettings,
+  name: string,
+): Promise<ShardReport | undefined> {
+  const { bucket, key } = reportsDirectory(settings);
+  const place = { bucket, key: `${key}${name}.json` };
+  if (!(await findObject(s3, place))) return undefined;
+  return reportSchema.parse(await readJson(s3, place));
+}
+
 async function report(
   s3: S3Client,
-  { settings, reason, last = false }: PendingRequest,
-  name: string,
-  prefix: string,
+  request: PendingRequest,
+  shard: Shard,
   counts: ShardCounts,
   found: readonly string[],
 ): Promise<PendingResult> {
+  const { settings, reason, last = false } = request;
+  const { name, prefix } = shard;
+  const again = await wasSunk(s3, request, shard, counts);
   const lines = found.flatMap((text) => text.split('\n')).filter((line) => line !== '');
   const missing = lines.filter((line) => line.startsWith('"'));
   const refused = lines.filter((line) => line.startsWith('{'));
@@ -237,5 +292,6 @@ async function report(
     ...(uris.manifestUri && { manifestUri: uris.manifestUri }),
     failedPercent: inputs === 0 ? 0 : (100 * (counts.missing + counts.refused)) / inputs,
     overBudget: counts.missing > 0 && (await overBudget(s3, settings)),
+    again,
   };
 }

@@ -1,7 +1,7 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { findObject } from '@sagemaker-tfs/batch/s3';
+import { MANIFEST_BYTES, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { findObject, readFacts } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import { readInventory } from './inventory.ts';
@@ -14,7 +14,7 @@ import {
   sortInventory,
   sortManifest,
 } from './key-source.ts';
-import { runPlace, shardName, shardsDirectory } from './run-places.ts';
+import { outputDirectory, runPlace, shardName, shardsDirectory } from './run-places.ts';
 import { readJson, writeJson, writeManifest } from './storage.ts';
 
 /** Where the next call goes on. */
@@ -77,7 +77,8 @@ export async function planShards(
   let written = position?.shards ?? 0;
   let after = position?.after ?? '';
   let inputs = position?.inputs ?? 0;
-  const shard = openShard(settings);
+  const { manifestBytes } = await readFacts(s3, outputDirectory(settings));
+  const shard = openShard(settings, Math.min(MANIFEST_BYTES, manifestBytes));
   const write = async () => {
     const keys = shard.take();
     const key = `${target.key}${shardName(written)}.manifest`;
@@ -88,7 +89,7 @@ export async function planShards(
   };
   for await (const page of source.pages(after)) {
     for (const key of page) {
-      if (shard.isFull(written)) await write();
+      if (shard.isFull(written, key)) await write();
       shard.add(key);
     }
     if (outOfTime() && written > (position?.shards ?? 0)) {
@@ -105,30 +106,37 @@ export async function planShards(
 
 /** The first shard is small, so that a model or handler that fails costs one short job. */
 const CANARY = 1_000;
-/** Bytes of the keys of one manifest: the function holds it in memory, and nobody says how long SageMaker takes one. */
-const MANIFEST_BYTES = 32 * 1024 ** 2;
 
-/** Gathers the keys of a shard. */
-function openShard({ objectsPerShard }: TransformSettings) {
+/** A manifest without keys. */
+const HEAD_BYTES = 1_200;
+
+/** Gathers the keys of a shard. @param most bytes of its manifest */
+function openShard({ objectsPerShard }: TransformSettings, most: number) {
   let keys: string[] = [];
-  let bytes = 0;
+  // The first entry, the prefix, has at most the bytes of a key and of a bucket's name.
+  let bytes = HEAD_BYTES;
   return {
     size: () => keys.length,
-    /** @param number of the shard, from 0 */
-    isFull: (number: number) =>
+    /** @param number of the shard, from 0 @param next the key that would be added */
+    isFull: (number: number, next: string) =>
       keys.length >= (number === 0 ? Math.min(CANARY, objectsPerShard) : objectsPerShard) ||
-      bytes >= MANIFEST_BYTES,
+      (keys.length > 0 && bytes + lineBytes(next) > most),
     add(key: string) {
       keys.push(key);
-      bytes += key.length;
+      bytes += lineBytes(key);
     },
     take() {
       const taken = keys;
       keys = [];
-      bytes = 0;
+      bytes = HEAD_BYTES;
       return taken;
     },
   };
+}
+
+/** Bytes of a key in a manifest, which has it as JSON on a line of its own. */
+function lineBytes(key: string): number {
+  return Buffer.byteLength(JSON.stringify(key)) + 2;
 }
 
 /** The keys to plan; no source while an inventory still has to be sorted. */

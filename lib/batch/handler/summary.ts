@@ -1,12 +1,12 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
-import { findObject, listObjects } from '@sagemaker-tfs/batch/s3';
+import { listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
-import { findPending, type PendingPosition, reportSchema, type ShardReport } from './pending.ts';
-import { reportsDirectory, runPlace, shardsDirectory } from './run-places.ts';
-import { readJson, readManifest, writeJson, writeObject } from './storage.ts';
+import { findPending, type PendingPosition, readReport, type ShardReport } from './pending.ts';
+import { runPlace, shardsDirectory } from './run-places.ts';
+import { readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked at the end of a run. */
 export interface SummaryRequest {
@@ -63,7 +63,7 @@ export async function summarizeRun(
   const read = async () => {
     const some = group.map(async (shard) => ({
       shard,
-      report: await reportOf(s3, settings, shard),
+      report: await readReport(s3, settings, shard),
     }));
     for (const { shard, report } of await Promise.all(some)) {
       if (report) reports.push({ shard, report });
@@ -87,18 +87,6 @@ async function* shardNames(s3: S3Client, settings: TransformSettings): AsyncGene
   }
 }
 
-async function reportOf(
-  s3: S3Client,
-  settings: TransformSettings,
-  shard: string,
-): Promise<ShardReport | undefined> {
-  const { bucket, key } = reportsDirectory(settings);
-  const place = { bucket, key: `${key}${shard}.json` };
-  // A shard whose function failed has no report.
-  if (!(await findObject(s3, place))) return undefined;
-  return reportSchema.parse(await readJson(s3, place));
-}
-
 /** @returns where to go on, or undefined if every shard that needs it is counted */
 async function recount(
   s3: S3Client,
@@ -110,7 +98,7 @@ async function recount(
   let within = position?.shard;
   for await (const shard of shardNames(s3, settings)) {
     if (shard <= after) continue;
-    const report = await reportOf(s3, settings, shard);
+    const report = await readReport(s3, settings, shard);
     if (!report || (report.missing > 0 && (all || !report.last))) {
       const reason = report?.reason;
       const { counted, position: shardPosition } = await findPending(

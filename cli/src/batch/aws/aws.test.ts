@@ -6,11 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
+import { ASSUMED_FACTS, FACTS_KEY } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects } from '@sagemaker-tfs/batch/s3';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { sagemakerTfs } from '../test-support.ts';
 import { startSageMaker, startService } from './sagemaker-stand-in.ts';
+import type { TransformPlaces } from './transform-places.ts';
 import { verifyOutputs } from './verify.ts';
 import { watchJob } from './watch.ts';
 
@@ -119,6 +121,25 @@ test('verify lists exactly what has no output, and tells of empty outputs', asyn
   );
   expect(fromManifest).toMatchObject({ inputs: missing.size + 1, done: 1, missing: missing.size });
   expect(fromManifest.orphans).toBeUndefined();
+});
+
+test('verify finds outputs where batch probe has seen them', async () => {
+  const keys = KEYS.slice(55);
+  await put(named(keys.map((key) => `whole/in/${key}`)));
+  await put(named(keys.slice(1).map((key) => `whole/out/whole/in/${key}.out`)));
+  const redriveManifest = join(work, 'whole.manifest');
+  const outputUri = `s3://${BUCKET}/whole/out/`;
+  const places = { inputUri: `s3://${BUCKET}/whole/in/`, outputUri, dataType: 'S3Prefix' } as const;
+  const verify = (of: TransformPlaces) => verifyOutputs(s3, of, { redriveManifest, samples: 2 });
+  expect(await verify(places)).toMatchObject({ done: 0, missing: keys.length });
+  await upload(`whole/out/${FACTS_KEY}`, { ...ASSUMED_FACTS, layout: 'wholeKey' });
+  const found = { done: keys.length - 1, missing: 1, firstMissing: [keys[0]] };
+  const report = await verify(places);
+  expect(report).toMatchObject({ ...found, orphans: 0 });
+  expect(report.samples).toHaveLength(2);
+  const list = [{ prefix: places.inputUri }, ...keys];
+  const inputUri = await upload('whole/list.manifest', list);
+  expect(await verify({ ...places, inputUri, dataType: 'ManifestFile' })).toMatchObject(found);
 });
 
 async function upload(key: string, value: unknown): Promise<string> {

@@ -7,9 +7,11 @@ import {
   inputOfOutput,
   inputsOf,
   outputKey,
+  outputRoot,
   parseManifest,
   parseS3Uri,
   type S3Location,
+  type TransformFacts,
 } from '@sagemaker-tfs/batch';
 import {
   type KeyRange,
@@ -17,6 +19,7 @@ import {
   LAST,
   listObjects,
   listPage,
+  readFacts,
   readText,
   type S3Object,
 } from '@sagemaker-tfs/batch/s3';
@@ -60,6 +63,8 @@ export interface KeyPart {
 export interface TransformKeys {
   /** What a manifest of these keys has as its prefix. */
   readonly root: string;
+  /** Outputs lie below it, under the keys of their inputs. */
+  readonly outputs: S3Location;
   /** Parts that together hold everything once. */
   readonly parts: readonly KeyPart[];
   /** Outputs that are in no part; undefined if other jobs' outputs are expected beside those of the job. */
@@ -71,35 +76,48 @@ export interface TransformKeys {
 /** Listings at once. */
 export const LISTINGS = 16;
 
-/** Opens a job's keys. @throws CommandError MANIFEST_INVALID */
+/** Opens a job's keys. @throws BatchError MANIFEST_INVALID, FACTS_INVALID */
 export async function openKeys(s3: S3Client, places: TransformPlaces): Promise<TransformKeys> {
   const output = asDirectory(parseS3Uri(places.outputUri));
-  if (places.shards) return shardKeys(s3, places.shards, output);
+  const facts = await readFacts(s3, output);
+  if (places.shards) return shardKeys(s3, places.shards, output, facts);
   return places.dataType === 'ManifestFile'
-    ? manifestKeys(s3, parseS3Uri(places.inputUri), output)
-    : prefixKeys(s3, places, output);
+    ? manifestKeys(s3, parseS3Uri(places.inputUri), output, facts)
+    : prefixKeys(s3, places, output, facts);
 }
 
-async function manifestKeys(s3: S3Client, manifest: S3Location, output: S3Location) {
+async function manifestKeys(
+  s3: S3Client,
+  manifest: S3Location,
+  output: S3Location,
+  facts: TransformFacts,
+) {
   const { prefix, keys } = parseManifest(await readText(s3, manifest), formatS3Uri(manifest));
   const sorted = [...keys].sort(compareKeys);
+  const outputs = outputRoot(output, parseS3Uri(prefix), facts);
   const part: KeyPart = {
     async *inputs() {
       for (const key of sorted) yield { key, modified: 0 };
     },
-    outputs: () => outputsBelow(s3, output, ''),
+    outputs: () => outputsBelow(s3, outputs, ''),
   };
-  return { root: prefix, parts: [part] };
+  return { root: prefix, outputs, parts: [part] };
 }
 
 /** Shards follow one another in the order of S3. */
-async function shardKeys(s3: S3Client, shards: S3Location, output: S3Location) {
+async function shardKeys(
+  s3: S3Client,
+  shards: S3Location,
+  output: S3Location,
+  facts: TransformFacts,
+) {
   const read = async (place: S3Location) =>
     parseManifest(await readText(s3, place), formatS3Uri(place));
   const { objects } = await listPage(s3, shards, { maxKeys: 1 });
   const [first] = objects;
-  if (!first) return { root: '', parts: [] };
+  if (!first) return { root: '', outputs: output, parts: [] };
   const { prefix } = await read({ bucket: shards.bucket, key: first.key });
+  const outputs = outputRoot(output, parseS3Uri(prefix), facts);
   const part: KeyPart = {
     async *inputs() {
       for await (const { key } of listObjects(s3, shards)) {
@@ -107,30 +125,36 @@ async function shardKeys(s3: S3Client, shards: S3Location, output: S3Location) {
         for (const name of keys) yield { key: name, modified: 0 };
       }
     },
-    outputs: () => outputsBelow(s3, output, ''),
+    outputs: () => outputsBelow(s3, outputs, ''),
   };
-  return { root: prefix, parts: [part] };
+  return { root: prefix, outputs, parts: [part] };
 }
 
-async function prefixKeys(s3: S3Client, places: TransformPlaces, output: S3Location) {
+async function prefixKeys(
+  s3: S3Client,
+  places: TransformPlaces,
+  output: S3Location,
+  facts: TransformFacts,
+) {
   const input = inputsOf(places);
   const { root } = input;
+  const below = outputRoot(output, { bucket: input.bucket, key: root }, facts);
   const part = ({ prefix, first }: KeyRange): KeyPart => ({
     async *inputs() {
-      const below = (object: S3Object) => ({ ...object, key: object.key.slice(root.length) });
-      if (first !== undefined) yield below(first);
+      const named = (object: S3Object) => ({ ...object, key: object.key.slice(root.length) });
+      if (first !== undefined) yield named(first);
       for await (const object of listObjects(s3, { bucket: input.bucket, key: prefix })) {
-        if (input.isInput(object.key)) yield below(object);
+        if (input.isInput(object.key)) yield named(object);
       }
     },
-    outputs: () => outputsBelow(s3, output, prefix.slice(root.length)),
+    outputs: () => outputsBelow(s3, below, prefix.slice(root.length)),
   });
   const ranges = await keyRanges(s3, input, LISTINGS);
   const starts = ranges.map(({ prefix }) => prefix.slice(root.length)).sort(compareKeys);
   const outside = gaps(starts).map(
-    (gap) => () => outputsBetween(s3, output, input.key.slice(root.length), gap),
+    (gap) => () => outputsBetween(s3, below, input.key.slice(root.length), gap),
   );
-  return { root: input.prefix, parts: ranges.map(part), outside };
+  return { root: input.prefix, outputs: below, parts: ranges.map(part), outside };
 }
 
 /** Names after all that start with one prefix, and before all that start with the next. */

@@ -2,13 +2,12 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
-  asDirectory,
   compareKeys,
   inOutputOrder,
   isJson,
   matchOutputs,
   outputKey,
-  parseS3Uri,
+  type S3Location,
 } from '@sagemaker-tfs/batch';
 import type { S3Object } from '@sagemaker-tfs/batch/s3';
 import { openJsonArray } from '../json-array-file.ts';
@@ -82,7 +81,7 @@ export async function verifyOutputs(
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const plan = await readWorkerPlan(s3, places.outputUri);
-  const { root, parts, outside, failures } = plan
+  const { root, outputs, parts, outside, failures } = plan
     ? workerKeys(s3, plan, places)
     : await openKeys(s3, places);
   // A worker's answers are many to an object.
@@ -138,7 +137,7 @@ export async function verifyOutputs(
     firstMissing,
     ...(failures && { failures: Object.fromEntries(failures) }),
     ...(outside && { orphans: orphans.count, firstOrphans: orphans.first.sort(compareKeys) }),
-    samples: await Promise.all(chosen.map((output) => look(s3, places, output, options.accept))),
+    samples: await Promise.all(chosen.map((output) => look(s3, outputs, output, options.accept))),
   };
 }
 
@@ -159,16 +158,15 @@ function choose(chosen: S3Object[], output: S3Object, seen: number, wanted: numb
 
 async function look(
   s3: S3Client,
-  places: TransformPlaces,
+  outputs: S3Location,
   { key, size }: S3Object,
   accept: string | undefined,
 ): Promise<Sample> {
-  const { bucket, key: directory } = asDirectory(parseS3Uri(places.outputUri));
   const whole = size <= PARSED;
   const { Body } = await s3.send(
     new GetObjectCommand({
-      Bucket: bucket,
-      Key: directory + outputKey(key),
+      Bucket: outputs.bucket,
+      Key: outputs.key + outputKey(key),
       ...(!whole && { Range: `bytes=0-${START}` }),
     }),
   );

@@ -67,7 +67,7 @@ export function workerKeys(
     inputs: () => inputsOfRange(s3, inputs, range),
     outputs: () => inOutputOrder(answered(s3, output, range, failures)),
   });
-  return { root: inputs.prefix, parts: rangesOf(plan).map(part), failures };
+  return { root: inputs.prefix, outputs: output, parts: rangesOf(plan).map(part), failures };
 }
 
 async function* inputsOfRange(

@@ -1,0 +1,181 @@
+/** `batch probe` against jobs that our own runtime does, in each layout and with each way to fail. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MANIFEST_BYTES, parseFacts, type TransformFacts } from '@sagemaker-tfs/batch';
+import { fixtureModel } from '../../../../../test/fixtures/index.ts';
+import { TEST_CREDENTIALS } from '../../../../../test/rehearse/moto.ts';
+import { type S3StandIn, startS3 } from '../../../../../test/stacks/s3-stand-in.ts';
+import { type RunningRuntime, startRuntime } from '../../../development/serving.ts';
+import { ROOT, sagemakerTfs } from '../../test-support.ts';
+import { type Behavior, startTransforms } from './transform-stand-in.ts';
+
+jest.setTimeout(120_000);
+
+const work = mkdtempSync(join(tmpdir(), 'probe-'));
+const SAMPLE = join(work, 'sample.json');
+writeFileSync(SAMPLE, '{"instances": [1]}');
+let runtime: RunningRuntime;
+let s3: S3StandIn;
+
+beforeAll(async () => {
+  const modelDirectory = fixtureModel('half_plus_two').basePath;
+  runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
+});
+afterAll(async () => {
+  await runtime?.stop();
+  rmSync(work, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  s3 = await startS3(5);
+});
+afterEach(() => s3.close());
+
+const AS_ASSUMED: Behavior = {
+  outputOf: (key) => `${key}.out`,
+  deletedStops: false,
+  longestManifest: MANIFEST_BYTES,
+  failureStops: false,
+  ends: true,
+};
+const LINE = [
+  ...['batch', 'probe', '--model-name', 'm', '--output-uri', 's3://data/answers', '--json'],
+  ...['--sample', SAMPLE, '--interval', '1'],
+];
+const FACTS = 'data/answers/_shards/facts.json';
+
+async function probe(behavior: Partial<Behavior>) {
+  const transforms = await startTransforms(s3, runtime.url, { ...AS_ASSUMED, ...behavior });
+  try {
+    const outcome = await sagemakerTfs(LINE, environmentOf(transforms.url));
+    return { ...outcome, jobs: transforms.jobs };
+  } finally {
+    await transforms.close();
+  }
+}
+
+const environmentOf = (url: string) => ({
+  ...TEST_CREDENTIALS,
+  AWS_ENDPOINT_URL: url,
+  AWS_ENDPOINT_URL_S3: s3.url,
+});
+
+const EXPECTED: TransformFacts = {
+  layout: 'key',
+  lostNames: [],
+  manifestBytes: MANIFEST_BYTES,
+  deletedKeyStopsJob: false,
+  badInputStopsJob: false,
+  emptyIsAnswered: false,
+  largeIsAnswered: false,
+  startSeconds: 480,
+};
+
+test.each<[string, Partial<Behavior>, Partial<TransformFacts>, number]>([
+  ['as it is assumed', {}, {}, 1],
+  [
+    'outputs under whole keys',
+    { outputOf: (key, root) => `${root}${key}.out` },
+    { layout: 'wholeKey' },
+    1,
+  ],
+  [
+    'outputs under the last part of the names',
+    { outputOf: (key) => `${key.replace(/.*\//, '')}.out` },
+    { layout: 'name' },
+    1,
+  ],
+  ['outputs in a place of their own', { outputOf: (key) => `x/${key}` }, { layout: 'unknown' }, 1],
+  [
+    'names that are encoded',
+    { outputOf: (key) => `${encodeURI(key)}.out` },
+    { lostNames: ['space', 'percent', 'unicode'] },
+    1,
+  ],
+  [
+    'a plus that becomes a space',
+    { outputOf: (key) => `${key.replaceAll('+', ' ')}.out` },
+    { lostNames: ['plus'] },
+    1,
+  ],
+  ['a deleted input that stops the job', { deletedStops: true }, { deletedKeyStopsJob: true }, 2],
+  [
+    'a manifest that is too long',
+    { longestManifest: 5 * 1024 ** 2 },
+    { deletedKeyStopsJob: true, manifestBytes: 1024 ** 2 },
+    3,
+  ],
+  [
+    'a bad input that takes all outputs',
+    { failureStops: true },
+    { deletedKeyStopsJob: true, manifestBytes: 1024 ** 2, badInputStopsJob: true },
+    4,
+  ],
+])('%s', async (_, behavior, facts, jobCount) => {
+  const { exitCode, stdout, stderr, jobs } = await probe(behavior);
+  expect([exitCode, stderr.includes('Error')]).toEqual([0, false]);
+  const report = JSON.parse(stdout) as { facts: TransformFacts; costUsd: number };
+  expect(report.facts).toEqual({ ...EXPECTED, ...facts });
+  expect(jobs).toHaveLength(jobCount);
+  // Three minutes of ml.m5.xlarge each.
+  expect(report.costUsd).toBeCloseTo((jobCount * 0.23 * 3) / 60, 6);
+  expect(parseFacts(String(s3.objects.get(FACTS)), FACTS)).toEqual(report.facts);
+  // Nothing else is left.
+  expect([...s3.objects.keys()]).toEqual([FACTS]);
+});
+
+test('the findings say what differs from what is assumed', async () => {
+  const { stdout } = await probe({ deletedStops: true });
+  const { findings } = JSON.parse(stdout) as { findings: { fact: string; differs: boolean }[] };
+  expect(findings).toHaveLength(7);
+  expect(findings.filter(({ differs }) => differs)).toEqual([
+    {
+      fact: 'a key of a deleted object stops the job',
+      ...{ assumed: 'no', found: 'yes', differs: true },
+    },
+  ]);
+});
+
+test('a model that answers nothing: no facts, and the reason of the job', async () => {
+  writeFileSync(SAMPLE, '{"instances": ["no number"]}');
+  try {
+    const { exitCode, stderr, stdout, jobs } = await probe({});
+    expect(exitCode).toBe(1);
+    expect(stdout + stderr).toMatch(/PROBE_FAILED/);
+    expect(stdout + stderr).toMatch(/none of 4 jobs made an output.*a client error/);
+    expect(jobs).toHaveLength(4);
+    expect([...s3.objects.keys()]).toEqual([]);
+  } finally {
+    writeFileSync(SAMPLE, '{"instances": [1]}');
+  }
+});
+
+test('objects that may not be deleted are named', async () => {
+  s3.fail = (method) => (method === 'DELETE' ? 'AccessDenied' : undefined);
+  const { exitCode, stdout } = await probe({});
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    leftUri: expect.stringMatching(/^s3:\/\/data\/answers\/_shards\/probe\/[^/]+\/$/),
+  });
+});
+
+test('an interruption stops the job and removes the objects', async () => {
+  const transforms = await startTransforms(s3, runtime.url, { ...AS_ASSUMED, ends: false });
+  try {
+    const child = spawn(process.execPath, [join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...LINE], {
+      env: { ...process.env, ...environmentOf(transforms.url) },
+      stdio: 'ignore',
+    });
+    while (!transforms.calls.includes('DescribeTransformJob')) await sleep(20);
+    child.kill('SIGINT');
+    const [exitCode] = await once(child, 'close');
+    expect(exitCode).toBe(1);
+    expect(transforms.calls).toContain('StopTransformJob');
+    expect([...s3.objects.keys()]).toEqual([]);
+  } finally {
+    await transforms.close();
+  }
+});

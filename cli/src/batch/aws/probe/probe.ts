@@ -1,0 +1,174 @@
+/** Finds out with a real job what AWS's documents leave open, and keeps it for later runs. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { StopTransformJobCommand } from '@aws-sdk/client-sagemaker';
+import {
+  asDirectory,
+  FACTS_KEY,
+  formatS3Uri,
+  parseS3Uri,
+  RUNS_FOLDER,
+  type S3Location,
+  type TransformFacts,
+} from '@sagemaker-tfs/batch';
+import { listObjects } from '@sagemaker-tfs/batch/s3';
+import { CommandError, sentence } from '../../../errors.ts';
+import type { AwsClients } from '../clients.ts';
+import type { TransformJob } from '../described-job.ts';
+import { type StartOptions, startJob } from '../start.ts';
+import { describe, hasEnded } from '../transform-job.ts';
+import { factsOf, type ProbeQuestion, QUESTIONS } from './findings.ts';
+import { type ProbeObject, type ProbeSamples, paddedManifest, probeObjects } from './objects.ts';
+
+/** What is probed, and how. */
+export interface ProbeOptions extends Omit<StartOptions, 'inputUri' | 'dataType'> {
+  /** Output prefix of the runs that the facts are for. */
+  readonly outputUri: string;
+  readonly samples: Omit<ProbeSamples, 'maxPayloadInMB'>;
+  readonly intervalSeconds: number;
+  readonly signal: AbortSignal;
+  /** Called when a job has begun and at each look at it. */
+  readonly onProgress?: (job: string, status: string) => void;
+}
+
+/** What a probe found. */
+export interface ProbeReport {
+  readonly facts: TransformFacts;
+  /** Where they are kept. */
+  readonly factsUri: string;
+  /** Its jobs; the last one has made outputs. */
+  readonly jobs: readonly TransformJob[];
+  /** What could not be deleted. */
+  readonly leftUri?: string;
+}
+
+/**
+ * Puts twelve objects below the output prefix, runs a job over them (up to three more if it makes nothing), keeps the
+ * facts, and deletes the objects.
+ * @throws CommandError PROBE_FAILED if no job makes an output
+ */
+export async function probe(clients: AwsClients, options: ProbeOptions): Promise<ProbeReport> {
+  const output = asDirectory(parseS3Uri(options.outputUri));
+  const place = { ...output, key: `${output.key}${RUNS_FOLDER}probe/${randomUUID()}/` };
+  const inputs = { ...place, key: `${place.key}in/` };
+  const objects = probeObjects({ ...options.samples, maxPayloadInMB: options.maxPayloadInMB });
+  let left = false;
+  try {
+    for (const { key, body } of objects) {
+      if (body) await put(clients.s3, { ...inputs, key: inputs.key + key }, body);
+    }
+    const found = await askInTurn(clients, options, place, inputs, objects);
+    const target = { ...output, key: output.key + FACTS_KEY };
+    await put(clients.s3, target, Buffer.from(JSON.stringify(found.facts)));
+    left = !(await remove(clients.s3, place));
+    return {
+      ...found,
+      factsUri: formatS3Uri(target),
+      ...(left && { leftUri: formatS3Uri(place) }),
+    };
+  } catch (error) {
+    await remove(clients.s3, place);
+    throw error;
+  }
+}
+
+async function askInTurn(
+  clients: AwsClients,
+  options: ProbeOptions,
+  place: S3Location,
+  inputs: S3Location,
+  objects: readonly ProbeObject[],
+): Promise<Pick<ProbeReport, 'facts' | 'jobs'>> {
+  const jobs: TransformJob[] = [];
+  for (const [number, question] of QUESTIONS.entries()) {
+    const here = { ...place, key: `${place.key}${number}/` };
+    const job = await runJob(clients, options, question, here, inputs, objects);
+    jobs.push(job);
+    const outputs = await outputsBelow(clients.s3, { ...here, key: `${here.key}out/` });
+    if (outputs.length === 0) continue;
+    const { createdAt, startedAt } = job;
+    const startSeconds = startedAt && (startedAt.getTime() - createdAt.getTime()) / 1_000;
+    const facts = factsOf(objects, { question, outputs, inputRoot: inputs.key, startSeconds });
+    return { facts, jobs };
+  }
+  const reason = jobs.at(-1)?.failureReason ?? 'SageMaker gave no reason';
+  throw new CommandError(
+    'PROBE_FAILED',
+    `none of ${jobs.length} jobs made an output, the last one not even of good inputs: ${sentence(reason)} See that the model answers --sample, for example with sagemaker-tfs invoke.`,
+    { details: { jobs: jobs.map(({ name }) => name) } },
+  );
+}
+
+async function runJob(
+  clients: AwsClients,
+  options: ProbeOptions,
+  { kinds, manifestBytes }: ProbeQuestion,
+  here: S3Location,
+  inputs: S3Location,
+  objects: readonly ProbeObject[],
+): Promise<TransformJob> {
+  const manifest = { ...here, key: `${here.key}probe.manifest` };
+  const keys = objects.filter(({ kind }) => kinds.includes(kind)).map(({ key }) => key);
+  await put(clients.s3, manifest, paddedManifest(formatS3Uri(inputs), keys, manifestBytes));
+  const number = here.key.at(-2);
+  const jobName = `${options.jobName}-${number}`;
+  await startJob(
+    clients,
+    {
+      ...options,
+      jobName,
+      inputUri: formatS3Uri(manifest),
+      dataType: 'ManifestFile',
+      outputUri: formatS3Uri({ ...here, key: `${here.key}out/` }),
+    },
+    { missingOnly: false, existing: 'older' },
+  );
+  return untilEnded(clients, jobName, options);
+}
+
+/** Waits for a job; stops it if the command is interrupted. */
+async function untilEnded(
+  clients: AwsClients,
+  name: string,
+  { intervalSeconds, signal, onProgress }: ProbeOptions,
+): Promise<TransformJob> {
+  try {
+    for (;;) {
+      const job = await describe(clients, name);
+      onProgress?.(name, job.status);
+      if (hasEnded(job)) return job;
+      await sleep(intervalSeconds * 1_000, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    await clients.sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
+    throw signal.reason;
+  }
+}
+
+/** Keys below a prefix, without what `startJob` writes there. */
+async function outputsBelow(s3: S3Client, place: S3Location): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of listObjects(s3, place)) {
+    const name = key.slice(place.key.length);
+    if (!name.startsWith(RUNS_FOLDER)) keys.push(name);
+  }
+  return keys;
+}
+
+async function put(s3: S3Client, { bucket, key }: S3Location, body: Uint8Array): Promise<void> {
+  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body }));
+}
+
+/** @returns false if something is left: not everyone who may write may delete */
+async function remove(s3: S3Client, place: S3Location): Promise<boolean> {
+  try {
+    const keys: string[] = [];
+    for await (const { key } of listObjects(s3, place)) keys.push(key);
+    for (const Key of keys) await s3.send(new DeleteObjectCommand({ Bucket: place.bucket, Key }));
+    return true;
+  } catch {
+    return false;
+  }
+}
