@@ -1,4 +1,4 @@
-/** The twelve objects of a probe, each of which asks one question. */
+/** The twelve objects of a probe. Each asks one question. */
 import { formatManifest } from '@sagemaker-tfs/batch';
 
 /** What an object of a probe is for. */
