@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { byName } from './by-name.ts';
 import { postprocessSchema, preprocessSchema } from './image-declaration.ts';
+import { staysInside } from './stays-inside.ts';
 
 const tensorSpec = z.strictObject({
   /** TensorFlow's name of the dtype, `float32`; or its enum name where this project does not carry it. */
@@ -16,7 +17,16 @@ const signature = z.strictObject({
   outputs: byName(tensorSpec),
 });
 
-/** Schema of `code/manifest.json`. */
+/** As packaging writes it: labels files lie in `code/`. People's own declarations name files anywhere. */
+const packagedPostprocess = postprocessSchema.superRefine(({ topK, boxes }, context) => {
+  for (const [part, declared] of Object.entries({ topK, boxes })) {
+    if (declared?.labels === undefined || staysInside(declared.labels)) continue;
+    const message = 'must be a path inside code/. Package the model again.';
+    context.addIssue({ code: 'custom', path: [part, 'labels'], message });
+  }
+});
+
+/** Schema of `code/manifest.json`. No path in it leads out of the archive. */
 export const manifestSchema = z.strictObject({
   /** Version of this format. */
   manifestVersion: z.literal(1),
@@ -26,7 +36,9 @@ export const manifestSchema = z.strictObject({
   /** SHA-256 (hex) and size of every file but this one, by path inside the archive, sorted. */
   files: byName(
     z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().min(0) }),
-  ),
+  ).refine((files) => Object.keys(files).every(staysInside), {
+    error: 'a path leads out of the archive. Package the model again.',
+  }),
   /** Models in the archive; the first is the default. */
   models: z
     .array(
@@ -39,9 +51,14 @@ export const manifestSchema = z.strictObject({
     )
     .min(1),
   /** The bundled handler inside the archive, `code/inference.mjs`, if there is one. */
-  handler: z.string().optional(),
+  handler: z
+    .string()
+    .refine((path) => path.startsWith('code/') && staysInside(path), {
+      error: 'must be a path inside code/. Package the model again.',
+    })
+    .optional(),
   preprocess: preprocessSchema.optional(),
-  postprocess: postprocessSchema.optional(),
+  postprocess: packagedPostprocess.optional(),
 });
 
 /** A checked manifest. */

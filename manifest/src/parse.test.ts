@@ -1,4 +1,4 @@
-import { ManifestError, parseManifest } from './index.ts';
+import { ManifestError, parseManifest, parsePostprocess } from './index.ts';
 
 const manifest = {
   manifestVersion: 1,
@@ -24,12 +24,62 @@ test.each([
     'models.0.versions.0',
   ],
 ])('%s is refused, naming the field', (_, text, field) => {
-  let thrown: unknown;
+  expect(refusal(text).field).toBe(field);
+});
+
+const OUTSIDE = [
+  '../x',
+  '../../../../etc/passwd',
+  '/etc/passwd',
+  'a/../../x',
+  '..',
+  '..\\x',
+  'a\\..\\..\\x',
+  '\\x',
+  'x\0y',
+];
+
+describe.each(OUTSIDE)('the path %j', (path) => {
+  test.each([
+    ['topK', 'postprocess.topK.labels', { postprocess: { topK: { labels: path } } }],
+    ['boxes', 'postprocess.boxes.labels', { postprocess: { boxes: { labels: path } } }],
+    ['the handler', 'handler', { handler: path }],
+    ['the handler, below code/', 'handler', { handler: `code/${path}/../..` }],
+    ['a file', 'files', { files: { [path]: manifest.files['1/saved_model.pb'] } }],
+  ])('is refused for %s', (_, field, part) => {
+    expect(refusal(JSON.stringify({ ...manifest, ...part })).field).toBe(field);
+  });
+
+  test("is what people's own declarations may name", () => {
+    expect(parsePostprocess({ topK: { labels: path } }).topK?.labels).toBe(path);
+  });
+});
+
+test('paths with dots that stay inside are taken', () => {
+  const labels = 'of..all/v1..2/.labels.txt';
+  const parsed = parseManifest(
+    JSON.stringify({
+      ...manifest,
+      handler: 'code/inference.mjs',
+      postprocess: { topK: { labels } },
+    }),
+  );
+  expect(parsed.postprocess?.topK?.labels).toBe(labels);
+});
+
+test('a message names ten problems at most', () => {
+  const models = Array.from({ length: 1000 }, () => ({}));
+  const { message } = refusal(JSON.stringify({ ...manifest, models }));
+  expect(message.split('\n')).toHaveLength(11);
+  expect(message).toMatch(/\nand 2990 more$/);
+});
+
+function refusal(text: string): ManifestError {
   try {
     parseManifest(text);
   } catch (error) {
-    thrown = error;
+    if (error instanceof ManifestError) return error;
+    throw error;
   }
-  expect(thrown).toBeInstanceOf(ManifestError);
-  expect((thrown as ManifestError).field).toBe(field);
-});
+  throw new Error('the manifest was taken');
+}

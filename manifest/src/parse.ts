@@ -10,6 +10,9 @@ import {
 import { type Manifest, manifestSchema } from './manifest.ts';
 import { unknownFields } from './unknown-fields.ts';
 
+/** Problems that a message lists at most. */
+const MOST_NAMED = 10;
+
 /** Parses the text of `code/manifest.json`. @throws ManifestError naming the field */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
@@ -44,7 +47,13 @@ function check<Schema extends z.ZodType>(
   if (result.success) return result.data;
   const [issue, ...others] = result.error.issues;
   const field = [root, ...(issue?.path ?? [])].filter((part) => part !== '').join('.');
-  const rest = others.map((other) => `\n${[root, ...other.path].join('.')}: ${other.message}`);
+  const rest = others
+    .slice(0, MOST_NAMED - 1)
+    .map(
+      (other) =>
+        `\n${[root, ...other.path].filter((part) => part !== '').join('.')}: ${other.message}`,
+    );
+  if (others.length >= MOST_NAMED) rest.push(`\nand ${others.length - MOST_NAMED + 1} more`);
   throw new ManifestError(field, `${issue?.message ?? 'invalid'}${rest.join('')}`, {
     cause: result.error,
   });

@@ -48,12 +48,6 @@ test.each<[string, PostprocessInput, Signature, string]>([
   ['softmax of text', { softmax: 'label' }, classifier, 'postprocess.softmax'],
   ['topK without a name among several', { topK: {} }, classifier, 'postprocess.topK.output'],
   ['topK of a vector', { topK: { output: 'label' } }, classifier, 'postprocess.topK.output'],
-  [
-    'labels outside code/',
-    { topK: { output: 'logits', labels: '../x.txt' } },
-    classifier,
-    'postprocess.topK.labels',
-  ],
   ['boxes that are not there', { boxes: { boxes: 'x' } }, detector, 'postprocess.boxes.boxes'],
   [
     'boxes of another shape',

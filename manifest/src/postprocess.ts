@@ -64,11 +64,7 @@ function checkTopK(postprocess: Postprocess, signature: Signature): Problem[] {
       { field, message: `there are several outputs (${names}). Name the one with the scores.` },
     ];
   }
-  const { labels } = postprocess.topK;
-  return [
-    ...checkScores(field, name, signature, 'the best classes', 2),
-    ...checkLabels('postprocess.topK.labels', labels),
-  ];
+  return checkScores(field, name, signature, 'the best classes', 2);
 }
 
 function checkBoxes(postprocess: Postprocess, signature: Signature): Problem[] {
@@ -83,7 +79,7 @@ function checkBoxes(postprocess: Postprocess, signature: Signature): Problem[] {
     const message = `output '${boxes.boxes}' has shape [${shape.join(', ')}]; boxes are [N, boxes, 4].`;
     problems.push({ field: 'postprocess.boxes.boxes', message });
   }
-  return [...problems, ...checkLabels('postprocess.boxes.labels', boxes.labels)];
+  return problems;
 }
 
 const REAL = /^(b?float|u?int)\d+$/;
@@ -107,12 +103,6 @@ function checkScores(
   return [
     { field, message: `output '${name}' has shape ${shape}; ${purpose} needs [N, classes].` },
   ];
-}
-
-function checkLabels(field: string, labels: string | undefined): Problem[] {
-  if (labels === undefined) return [];
-  const safe = !labels.startsWith('/') && !labels.split(/[\\/]/).includes('..');
-  return safe ? [] : [{ field, message: `'${labels}' must be a path inside code/.` }];
 }
 
 function unknownOutput(field: string, name: string, { key, outputs }: Signature): Problem[] {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostprocessInput, postprocessSchema } from '@sagemaker-tfs/manifest';
@@ -293,6 +293,12 @@ describe('labels', () => {
       });
       const missing = postprocessSchema.parse({ boxes: { labels: 'none.txt' } });
       await expect(loadLabels(missing, folder)).rejects.toThrow(/none\.txt cannot be read/);
+      await symlink('/etc/passwd', join(folder, 'link.txt'));
+      const elsewhere = postprocessSchema.parse({ topK: { labels: 'link.txt' } });
+      await expect(loadLabels(elsewhere, folder)).rejects.toThrow(/link\.txt cannot be read/);
+      await symlink('labels.txt', join(folder, 'near.txt'));
+      const near = postprocessSchema.parse({ topK: { labels: 'near.txt' } });
+      expect((await loadLabels(near, folder)).topK).toHaveLength(4);
     } finally {
       await rm(folder, { recursive: true });
     }

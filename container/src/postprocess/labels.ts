@@ -1,6 +1,6 @@
 /** Names of classes, from the text files that a package declares. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { parseLabels } from '@sagemaker-tfs/manifest/labels';
 
@@ -13,7 +13,7 @@ export interface Labels {
 /**
  * Reads the declared labels files: UTF-8, a label a line, the first line for class 0.
  * @param codeFolder the archive's `code/`
- * @throws Error naming the file, where it cannot be read
+ * @throws Error naming the file, where it cannot be read or lies elsewhere
  */
 export async function loadLabels(postprocess: Postprocess, codeFolder: string): Promise<Labels> {
   const { topK, boxes } = postprocess;
@@ -25,10 +25,15 @@ export async function loadLabels(postprocess: Postprocess, codeFolder: string): 
 
 async function readLabels(folder: string, name: string): Promise<readonly string[]> {
   const path = join(folder, name);
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  try {
+    const file = await realpath(path);
+    // A link must not lead to the files of others either: callers are told the labels.
+    if (!file.startsWith(`${await realpath(folder)}${sep}`))
+      throw new Error('it lies outside code/');
+    return parseLabels(await readFile(file, 'utf8'));
+  } catch (cause) {
     throw new Error(`the labels file ${path} cannot be read. Package it into code/.`, { cause });
-  });
-  return parseLabels(text);
+  }
 }
 
 /** The label of a class; its number where the file has none. */
