@@ -19,23 +19,35 @@ export interface Archive {
   readonly labels: Labels | undefined;
 }
 
+/** Thrown where the manifest, or a file that it names, is there and cannot be used; the message says why. */
+export class ArchiveError extends Error {
+  override readonly name = 'ArchiveError';
+}
+
 /**
  * Reads the manifest and loads the handler.
  * @param deadlineMs how long the handler's module may take
- * @throws HandlerLoadError, ManifestError where they are there and cannot be used
+ * @throws HandlerLoadError, ArchiveError where they are there and cannot be used
  */
 export async function loadArchive(
   directory: string,
   log: Logger,
   deadlineMs: number,
 ): Promise<Archive> {
+  const packaged = await readPackaged(directory).catch((cause: Error) => {
+    throw new ArchiveError(`${MANIFEST_PATH}: ${cause.message}`, { cause });
+  });
+  const handler = await loadHandler(directory, log, deadlineMs);
+  if (!handler) await warnOfStrayHandlers(directory, log);
+  return { directory, ...packaged, handler };
+}
+
+async function readPackaged(directory: string): Promise<Pick<Archive, 'manifest' | 'labels'>> {
   const path = join(directory, MANIFEST_PATH);
   const manifest = existsSync(path) ? await readManifest(path) : undefined;
   const postprocess = manifest?.postprocess;
   const labels = postprocess && (await loadLabels(postprocess, join(directory, 'code')));
-  const handler = await loadHandler(directory, log, deadlineMs);
-  if (!handler) await warnOfStrayHandlers(directory, log);
-  return { directory, manifest, labels, handler };
+  return { manifest, labels };
 }
 
 /** The schema's library takes its time to load, and archives that were packed by hand do not need it. */

@@ -1,6 +1,7 @@
-/** What SageMaker must know when a model cannot be loaded: 507 and which models could go. */
+/** The table of a multi-model endpoint: who waits for whom, which files are taken, and what 507 says. */
 
-import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
@@ -24,12 +25,13 @@ async function model(name: string): Promise<string> {
 }
 
 /** A table whose model server cannot load models of some names; `lists` is what it was asked to serve. */
-function table(failures: Record<string, Error> = {}) {
+function table(failures: Record<string, Error> = {}, until?: (list: string[]) => Promise<void>) {
   const lists: string[][] = [];
   const serve = async (models: readonly ServedModel[]) => {
     const names = models.map(({ name }) => name);
     lists.push(names);
     for (const name of names) if (failures[name]) throw failures[name];
+    await until?.(names);
   };
   const universal = { directory: root, handler: undefined, manifest: undefined, labels: undefined };
   const log = pino({ level: 'silent' });
@@ -107,3 +109,118 @@ test('a model is unloaded once its requests have ended, and takes no more meanwh
   await unloaded;
   expect(lists).toEqual([['a'], []]);
 });
+
+test('other models load and unload while requests keep one that is being unloaded, and it is served on', async () => {
+  const { models, lists } = table();
+  for (const name of ['a', 'b']) await models.load(name, await model(name));
+  const release = models.hold('a');
+  const unloaded = models.unload('a');
+  await models.load('c', await model('c'));
+  await models.unload('b');
+  expect(lists.slice(2)).toEqual([
+    ['a', 'b', 'c'],
+    ['a', 'c'],
+  ]);
+  release();
+  await unloaded;
+  expect(lists.at(-1)).toEqual(['c']);
+});
+
+test('requests for one name are done one after another', async () => {
+  const { models, lists } = table();
+  const directory = await model('a');
+  const twice = await Promise.allSettled([
+    models.load('a', directory),
+    models.load('a', directory),
+  ]);
+  expect(twice.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  const release = models.hold('a');
+  const unloaded = models.unload('a');
+  const again = models.load('a', directory);
+  await models.load('b', await model('b'));
+  release();
+  await Promise.all([unloaded, again]);
+  expect(lists).toEqual([['a'], ['a', 'b'], ['b'], ['b', 'a']]);
+});
+
+test('the model server is changed by one at a time', async () => {
+  let atWork = 0;
+  let most = 0;
+  const { models } = table({}, async () => {
+    atWork += 1;
+    most = Math.max(most, atWork);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    atWork -= 1;
+  });
+  const names = ['a', 'b', 'c', 'd'];
+  const directories = await Promise.all(names.map(model));
+  await Promise.all(names.map((name, at) => models.load(name, directories[at] as string)));
+  await Promise.all(names.map((name) => models.unload(name)));
+  expect(most).toBe(1);
+});
+
+describe('files that no model may bring', () => {
+  test.each<[string, (directory: string) => Promise<void>]>([
+    ['a version elsewhere', (directory) => symlink('/usr', join(directory, '7'))],
+    ["another model's version", (directory) => symlink('../other/1', join(directory, '7'))],
+    ["another model's code", (directory) => symlink('../other/code', join(directory, 'code'))],
+    ['a file elsewhere', (directory) => symlink('/etc/passwd', join(directory, '1', 'assets'))],
+    ['a link to nothing', (directory) => symlink('../later', join(directory, 'x'))],
+    ['a link to itself', (directory) => symlink('x', join(directory, 'x'))],
+    [
+      'a pipe',
+      async (directory) => {
+        execFileSync('mkfifo', [join(directory, '1', 'variables')]);
+      },
+    ],
+  ])('%s', async (_, spoil) => {
+    const { models, lists } = table();
+    await model('other');
+    const directory = await model('a');
+    await spoil(directory);
+    const load = models.load('a', directory);
+    await expect(load).rejects.toMatchObject({ code: 'BAD_ARCHIVE', status: 400 });
+    expect(lists).toEqual([]);
+  });
+
+  test('links inside the model are taken', async () => {
+    const { models } = table();
+    const directory = await model('a');
+    await symlink('1', join(directory, '2'));
+    await symlink(join(directory, '1', 'saved_model.pb'), join(directory, 'copy.pb'));
+    const { served } = await models.load('a', directory);
+    expect(served.versions).toEqual(['1', '2']);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['no JSON', '{', /manifest is not JSON/],
+    ['nothing', 'null', /expected object/],
+    ['brackets without end', '['.repeat(1e6), /manifest is not JSON/],
+    [
+      'labels of others',
+      manifest({ labels: '../../other/x' }),
+      /topK\.labels: must be a path inside/,
+    ],
+    ['labels that are not there', manifest({ labels: 'none.txt' }), /none\.txt cannot be read/],
+  ])('a manifest with %s', async (_, text, message) => {
+    const { models, lists } = table();
+    const directory = await model('a');
+    await mkdir(join(directory, 'code'));
+    await writeFile(join(directory, 'code', 'manifest.json'), text);
+    const load = models.load('a', directory);
+    await expect(load).rejects.toMatchObject({ code: 'BAD_ARCHIVE', status: 400 });
+    await expect(load).rejects.toThrow(message);
+    expect(lists).toEqual([]);
+  });
+});
+
+function manifest(topK: Record<string, unknown>): string {
+  return JSON.stringify({
+    manifestVersion: 1,
+    packager: { name: 'packager', version: '1.0.0' },
+    fingerprint: 'a'.repeat(64),
+    files: {},
+    models: [{ name: 'a', versions: ['1'], signatures: {} }],
+    postprocess: { topK },
+  });
+}

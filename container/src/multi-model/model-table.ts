@@ -1,15 +1,19 @@
 /** The models of a multi-model endpoint: loaded and unloaded by request, in one model server. */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { type Archive, loadArchive } from '../archive/archive.ts';
+import { type Archive, ArchiveError, loadArchive } from '../archive/archive.ts';
 import { servingErrorOf } from '../backends/status.ts';
 import { ServingError } from '../errors.ts';
 import { HandlerLoadError } from '../handler/loader.ts';
 import { DiscoveryError, discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
+import { turnsByName } from '../waiting/turns-by-name.ts';
+import { HeldNames } from './held-names.ts';
 import { availableBytes, estimateModelBytes } from './memory.ts';
+import { checkModelFiles } from './model-files.ts';
 import { checkModelName, locateModel } from './model-location.ts';
 
 /** A loaded model. */
@@ -43,14 +47,18 @@ export interface ModelTableOptions {
   readonly onLoad?: (name: string) => Promise<void>;
 }
 
-/** Loads, lists and unloads. Changes are made one after another. */
+/**
+ * Loads, lists and unloads. Requests for one name are done one after another; those for other names wait only while
+ * the model server itself is changed, not for a handler that loads or for requests that end.
+ */
 export class ModelTable {
   readonly #options: ModelTableOptions;
   readonly #models = new Map<string, LoadedModel>();
-  /** Requests at work by model, also by one that is being unloaded. */
-  readonly #held = new Map<string, number>();
-  #onRelease: () => void = () => undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  /** Served until their last requests have ended, and invoked no more. */
+  readonly #leaving = new Map<string, LoadedModel>();
+  readonly #held = new HeldNames();
+  readonly #inTurnOf = turnsByName();
+  readonly #change = pLimit(1);
 
   constructor(options: ModelTableOptions) {
     this.#options = options;
@@ -58,7 +66,7 @@ export class ModelTable {
 
   /** Loaded models, by name. */
   get models(): readonly LoadedModel[] {
-    return [...this.#models.values()].sort((a, b) => (a.served.name < b.served.name ? -1 : 1));
+    return sortedByName(this.#models.values());
   }
 
   /** @throws ServingError MODEL_NOT_FOUND */
@@ -83,36 +91,27 @@ export class ModelTable {
    * or not it is unloaded meanwhile.
    */
   hold(name: string): () => void {
-    if (!this.#models.has(name)) return () => undefined;
-    this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
-    return () => {
-      const left = (this.#held.get(name) ?? 1) - 1;
-      if (left > 0) this.#held.set(name, left);
-      else this.#held.delete(name);
-      this.#onRelease();
-    };
+    return this.#models.has(name) ? this.#held.hold(name) : () => undefined;
   }
 
   /**
    * Loads a model; resolves when it can be invoked.
    * @throws ServingError MODEL_ALREADY_LOADED, MODEL_NOT_FOUND without a valid version, OUT_OF_RESOURCES,
-   *   BAD_REQUEST for a name or url that is not allowed, HANDLER_FAILED for a handler that cannot be loaded
+   *   BAD_REQUEST for a name or url that is not allowed, BAD_ARCHIVE for files or a manifest that cannot be used,
+   *   HANDLER_FAILED for a handler that cannot be loaded
    */
   load(name: string, url: string): Promise<LoadedModel> {
     checkModelName(name);
-    return this.#inTurn(async () => {
+    return this.#inTurnOf(name, async () => {
       if (this.#models.has(name)) {
         throw new ServingError('MODEL_ALREADY_LOADED', `Model ${name} is already loaded.`);
       }
-      const directory = await locateModel(name, url, this.#options.root);
-      const served = { ...(await firstModel(name, directory, url)), name };
-      await this.#checkMemory(served);
-      const { universal } = this.#options;
-      const own = await ownArchive(directory, this.#options);
-      const archive = { ...own, handler: own.handler ?? universal.handler };
-      await this.#serve(served);
-      const model = { served, url, archive, lastUsed: Date.now() };
-      this.#models.set(name, model);
+      const model = await prepareModel(name, url, this.#options);
+      await this.#change(async () => {
+        await this.#checkMemory(model.served);
+        await this.#serve(model.served);
+        this.#models.set(name, model);
+      });
       const { onChange, onLoad, log } = this.#options;
       onChange(name);
       onLoad?.(name).catch((err: unknown) => log.debug({ err }, `after the load of ${name}`));
@@ -126,25 +125,21 @@ export class ModelTable {
    * @throws ServingError MODEL_NOT_FOUND, REQUEST_TIMEOUT where requests in flight keep it
    */
   unload(name: string): Promise<void> {
-    return this.#inTurn(async () => {
-      this.get(name);
+    return this.#inTurnOf(name, async () => {
+      this.#leaving.set(name, this.get(name));
       this.#models.delete(name);
-      await this.#untilFree(name);
-      await this.#options.serve(this.#served());
+      await this.#held.whenFree(name);
+      await this.#change(async () => {
+        this.#leaving.delete(name);
+        await this.#options.serve(this.#served());
+      });
       this.#options.onChange(name);
     });
   }
 
-  async #untilFree(name: string): Promise<void> {
-    while (this.#held.has(name)) {
-      await new Promise<void>((resolve) => {
-        this.#onRelease = resolve;
-      });
-    }
-  }
-
   #served(): ServedModel[] {
-    return this.models.map(({ served }) => served);
+    const models = [...this.#models.values(), ...this.#leaving.values()];
+    return sortedByName(models).map(({ served }) => served);
   }
 
   /** Adds a model to what is served, or leaves everything as it was. */
@@ -183,15 +178,23 @@ export class ModelTable {
     });
     return `Least recently used: ${names.join(', ')}; DELETE /models/<name> unloads one.`;
   }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
 }
 
-/** @throws ServingError HANDLER_FAILED where the archive's handler cannot be loaded */
+/** Everything about a model that needs no model server. */
+async function prepareModel(
+  name: string,
+  url: string,
+  options: ModelTableOptions,
+): Promise<LoadedModel> {
+  const directory = await locateModel(name, url, options.root);
+  await checkModelFiles(directory);
+  const served = { ...(await firstModel(name, directory, url)), name };
+  const own = await ownArchive(directory, options);
+  const archive = { ...own, handler: own.handler ?? options.universal.handler };
+  return { served, url, archive, lastUsed: Date.now() };
+}
+
+/** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE where the archive's handler or manifest cannot be used */
 async function ownArchive(
   directory: string,
   { log, loadMs }: Pick<ModelTableOptions, 'log' | 'loadMs'>,
@@ -199,8 +202,11 @@ async function ownArchive(
   try {
     return await loadArchive(directory, log, loadMs);
   } catch (cause) {
-    if (!(cause instanceof HandlerLoadError)) throw cause;
-    throw new ServingError('HANDLER_FAILED', cause.message, { cause });
+    if (cause instanceof HandlerLoadError) {
+      throw new ServingError('HANDLER_FAILED', cause.message, { cause });
+    }
+    if (!(cause instanceof ArchiveError)) throw cause;
+    throw new ServingError('BAD_ARCHIVE', cause.message, { cause });
   }
 }
 
@@ -233,6 +239,10 @@ function shortageOf(error: unknown, name: string): string | undefined {
     error.code === GrpcStatus.RESOURCE_EXHAUSTED ||
     /RESOURCE_EXHAUSTED|Resource exhausted|bad_alloc|Cannot allocate memory/.test(error.message);
   return isShortage ? error.message : undefined;
+}
+
+function sortedByName(models: Iterable<LoadedModel>): LoadedModel[] {
+  return [...models].sort((a, b) => (a.served.name < b.served.name ? -1 : 1));
 }
 
 function megabytes(bytes: number): number {

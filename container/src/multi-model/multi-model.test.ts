@@ -17,10 +17,20 @@ beforeAll(async () => {
       'a/model': halfPlusTwo,
       'b/model/export': halfPlusTwo,
       'stuck/model': halfPlusTwo,
+      'spy/model': halfPlusTwo,
       'broken/model': fixtureModel('custom_op').basePath,
     },
     files: {
       'empty/model/readme.txt': '',
+      'spy/model/code/manifest.json': JSON.stringify({
+        manifestVersion: 1,
+        packager: { name: 'packager', version: '1.0.0' },
+        fingerprint: 'a'.repeat(64),
+        files: {},
+        models: [{ name: 'spy', versions: ['1'], signatures: {} }],
+        postprocess: { topK: { labels: '../../../a/secret.txt' } },
+      }),
+      'a/secret.txt': 'of another model',
       'stuck/model/code/inference.mjs': 'await new Promise(() => {});',
       'b/model/code/inference.mjs':
         'export const handler = (_, context) => ({ own: context.modelName });',
@@ -133,6 +143,7 @@ describe('a multi-model endpoint', () => {
     ['a name that begins with no letter or digit', '__proto__', () => `${root}/a/model`, 400],
     ['a name with a slash', 'x/y', () => `${root}/a/model`, 400],
     ['a directory that is not there', 'x', () => `${root}/nobody`, 404],
+    ['a manifest that names a file of another model', 'x', () => `${root}/spy/model`, 400],
     ['a directory without a version', 'x', () => `${root}/empty/model`, 404],
   ])('%s is refused', async (_name, name, url, status) => {
     expect((await load(name, url())).status).toBe(status);
@@ -142,10 +153,14 @@ describe('a multi-model endpoint', () => {
     expect((await call('POST', '/models', { name: 'a' })).status).toBe(400);
   });
 
-  test('a handler that never finishes loading fails its own load, and those behind it go on', async () => {
-    const stuck = load('stuck', `${root}/stuck/model`);
+  test('a handler that never finishes loading fails its own load, and no other waits for it', async () => {
+    let isStuck = true;
+    const stuck = load('stuck', `${root}/stuck/model`).finally(() => {
+      isStuck = false;
+    });
     const other = await load('b', `${root}/b/model/export`);
     expect(other.status).toBe(200);
+    expect(isStuck).toBe(true);
     expect(await stuck).toEqual({
       status: 500,
       body: {
