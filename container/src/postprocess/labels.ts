@@ -27,7 +27,7 @@ async function readLabels(folder: string, name: string): Promise<readonly string
   const path = join(folder, name);
   try {
     const file = await realpath(path);
-    // A link must not lead to the files of others either: callers are told the labels.
+    // A link must not lead to the files of others either: callers see the labels.
     if (!file.startsWith(`${await realpath(folder)}${sep}`))
       throw new Error('it lies outside code/');
     return parseLabels(await readFile(file, 'utf8'));
