@@ -256,6 +256,28 @@ const endpoint = z.strictObject({
     .string()
     .optional()
     .describe("SageMaker's name. Not with `serverless`. Default: `ml.g4dn.xlarge`."),
+  instanceTypes: z
+    .array(z.string())
+    .min(1)
+    .max(5)
+    .optional()
+    .describe(
+      'In place of `instanceType`: types [in order of preference](updating-and-rolling-back.md#several-instance-types). SageMaker takes the next where it has no instances of one. Default: one type.',
+    ),
+  provisioningTimeoutSeconds: z
+    .int()
+    .min(300)
+    .max(3600)
+    .optional()
+    .describe("For instances of `instanceTypes` to be found. Default: SageMaker's."),
+  capacityReservationArn: z
+    .string()
+    .regex(
+      /^arn:aws[a-z-]*:sagemaker:[a-z0-9-]*:\d{12}:[a-z0-9-]{1,14}\/.+$/,
+      'write the ARN of a training plan, arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME',
+    )
+    .optional()
+    .describe('Reserved instances, and no others. Default: any.'),
   instanceCount: count
     .optional()
     .describe('Instances at the start. Default: 1, or `scaling.minInstances`.'),

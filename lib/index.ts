@@ -17,6 +17,7 @@ export type { ScalingProps, ScalingTarget } from './endpoint/autoscaling.ts';
 export type { DataCaptureProps } from './endpoint/data-capture.ts';
 export type { DeploymentProps, TrafficShift } from './endpoint/deployment.ts';
 export type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
+export type { InstancePool } from './endpoint/instance-pools.ts';
 export * from './endpoint/metrics.ts';
 export * from './endpoint/metrics-config.ts';
 export type { RealtimeEndpointProps } from './endpoint/props.ts';

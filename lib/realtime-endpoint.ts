@@ -33,7 +33,8 @@ import { DEFAULT_LOG_RETENTION, endpointLogGroup, keepLogs } from './endpoint/lo
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
-import { type BoundVariant, bindVariant } from './endpoint/variant.ts';
+import { type BoundVariant, bindVariant, instanceTypesOf } from './endpoint/variant.ts';
+import type { IModel } from './model.ts';
 import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
@@ -64,6 +65,11 @@ function nameOf(scope: Construct, props: RealtimeEndpointProps): string {
   const suffix = serverless || (props.asyncInference && '-async') || '';
   const maxLength = 63 - suffix.length;
   return Names.uniqueResourceName(scope, { maxLength, separator: '-' }) + suffix;
+}
+
+/** Models of a variant: its own, and those of its pools. */
+function modelsOf({ props: { model, instancePools = [] } }: BoundVariant): IModel[] {
+  return [model, ...instancePools.flatMap((pool) => pool.model ?? [])];
 }
 
 /** What an update takes from the new configuration although instance counts are kept. */
@@ -189,7 +195,7 @@ export class RealtimeEndpoint extends EndpointBase {
     if (props.serverless) refuse(`'${name}' is serverless`, 'Leave it out, or use instances');
     if (variant === this.shadowVariant) refuse('a shadow cannot scale', 'Name another variant');
     const where = props.scaling ? `variants[${this.variants.indexOf(variant)}].scaling` : 'scaling';
-    checkScaling(this, where, scaling, this.isAsync, props.instanceType);
+    checkScaling(this, where, scaling, this.isAsync, instanceTypesOf(props));
     const fewestInstances = Math.min(instanceCount, fewestAtAnyTime(scaling));
     checkTraffic(this, this.traffic, { variants: this.variants.length, fewestInstances });
     this.scaled.add(name);
@@ -226,7 +232,7 @@ export class RealtimeEndpoint extends EndpointBase {
   }
 
   private createConfig(props: RealtimeEndpointProps): CfnEndpointConfig {
-    const models = [...new Set(this.allVariants().map((variant) => variant.props.model))];
+    const models = [...new Set(this.allVariants().flatMap(modelsOf))];
     for (const model of models) {
       // CloudFormation would delete it with its own stack's deployment, before this one's.
       if (model.stack !== this.stack) keepReplaced(model);
@@ -289,7 +295,11 @@ export class RealtimeEndpoint extends EndpointBase {
    */
   private allowRollback(): Policy[] {
     if (this.rollbackAlarms.length === 0) return [];
-    const roles = new Set(this.allVariants().flatMap(({ props }) => props.model.role ?? []));
+    const roles = new Set(
+      this.allVariants()
+        .flatMap(modelsOf)
+        .flatMap(({ role }) => role ?? []),
+    );
     if (roles.size === 0) return [];
     // Not in the roles' own policies: those come before the models, and so before the alarms.
     const policy = new Policy(this, 'ReadRollbackAlarms', {

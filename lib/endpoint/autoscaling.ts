@@ -63,7 +63,7 @@ const DIMENSION = 'sagemaker:variant:DesiredInstanceCount';
 
 /**
  * Refuses what Application Auto Scaling or SageMaker would.
- * @param instanceType burstable ones do not scale
+ * @param instanceTypes burstable ones do not scale
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
  */
 export function checkScaling(
@@ -71,11 +71,12 @@ export function checkScaling(
   prop: string,
   props: ScalingProps,
   async: boolean,
-  instanceType = '',
+  instanceTypes: readonly string[],
 ): void {
-  if (/^ml\.t\d/.test(instanceType)) {
+  const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
+  if (burstable !== undefined) {
     const fix = 'Leave scaling out, or choose another type such as ml.c6i.xlarge';
-    invalidProp(where, prop, `${instanceType} is burstable, and such types do not scale`, fix);
+    invalidProp(where, prop, `${burstable} is burstable, and such types do not scale`, fix);
   }
   const { minInstances = 1, maxInstances, target } = props;
   checkInteger(where, `${prop}.maxInstances`, maxInstances, 1, Number.MAX_SAFE_INTEGER);

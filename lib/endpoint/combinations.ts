@@ -3,7 +3,7 @@ import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { invalidProp } from '../validation.ts';
 import type { RealtimeEndpointProps } from './props.ts';
-import { DEFAULT_INSTANCE_TYPE, hasLocalStorage } from './variant.ts';
+import { hasLocalStorage, instanceTypesOf } from './variant.ts';
 
 const MAX_VARIANTS = 10;
 
@@ -97,8 +97,7 @@ function checkAsync(scope: Construct, props: RealtimeEndpointProps): void {
 /** The first instance type with local disks: SageMaker takes no key for any variant then. */
 function typeWithDisks({ variants, shadowVariant }: RealtimeEndpointProps): string | undefined {
   return [...variants, ...(shadowVariant ? [shadowVariant] : [])]
-    .filter(({ serverless }) => !serverless)
-    .map(({ instanceType = DEFAULT_INSTANCE_TYPE }) => instanceType)
+    .flatMap(instanceTypesOf)
     .find(hasLocalStorage);
 }
 

@@ -2,12 +2,14 @@
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { InvalidProp } from '../errors.ts';
 import { chooseAmi } from '../inference-ami.ts';
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import type { ScalingProps } from './autoscaling.ts';
+import { type InstancePool, renderPools } from './instance-pools.ts';
 import { renderServerless, type ServerlessProps } from './serverless.ts';
 
 /** Props of a variant. */
@@ -29,6 +31,24 @@ export interface VariantProps {
    * @default 'ml.g4dn.xlarge'
    */
   readonly instanceType?: string;
+  /**
+   * Instance types in order of preference, at most five, in place of `instanceType`. SageMaker takes the next where it has
+   * no instances of one, at the start and whenever it adds instances.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html
+   * @default - one type
+   */
+  readonly instancePools?: readonly InstancePool[];
+  /**
+   * How long SageMaker looks for instances, in all pools together, 5-60 minutes. Loading is not counted.
+   * @default - SageMaker's own
+   */
+  readonly provisioningTimeout?: Duration;
+  /**
+   * ARN of a reservation; the variant then takes no other instances.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantCapacityReservationConfig.html
+   * @default - any instances
+   */
+  readonly capacityReservationArn?: string;
   /**
    * Instances at the start; autoscaling changes the number later, and updates keep what it chose.
    * Beside a variant that scales the count of one that does not can no longer change: updates keep all counts.
@@ -89,6 +109,9 @@ const ROUTING = { 'least-outstanding-requests': 'LEAST_OUTSTANDING_REQUESTS', ra
 const VARIANT_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
 const INSTANCE_PROPS = [
   'instanceType',
+  'instancePools',
+  'provisioningTimeout',
+  'capacityReservationArn',
   'instanceCount',
   'scaling',
   'routing',
@@ -145,30 +168,104 @@ function timeouts(scope: Construct, prop: string, props: VariantProps) {
   };
 }
 
+/** A type that a variant may run on, with its place in the props. */
+interface PlacedPool extends InstancePool {
+  readonly prop: string;
+}
+
+function poolsOf(prop: string, props: VariantProps): PlacedPool[] {
+  const { instancePools, instanceType = DEFAULT_INSTANCE_TYPE } = props;
+  if (!instancePools) return [{ instanceType, prop: `${prop}.instanceType` }];
+  return instancePools.map((pool, i) => ({
+    ...pool,
+    prop: `${prop}.instancePools[${i}].instanceType`,
+  }));
+}
+
+/** Every type that a variant may run on; none for a serverless one. */
+export function instanceTypesOf(props: VariantProps): string[] {
+  if (props.serverless) return [];
+  return poolsOf('', props).map(({ instanceType }) => instanceType);
+}
+
 function instances(scope: Construct, prop: string, props: VariantProps) {
-  const instanceType = props.instanceType ?? DEFAULT_INSTANCE_TYPE;
-  const { platform } = props.model.image;
-  const inferenceAmiVersion = chooseAmi(
-    scope,
-    `${prop}.instanceType`,
-    'endpoint',
-    instanceType,
-    platform,
-    props.inferenceAmiVersion,
-  );
-  checkRegion(scope, `${prop}.instanceType`, 'endpoint', instanceType);
-  if (platform.accelerator === 'cpu' && /^ml\.[gp]\d/.test(instanceType)) {
-    Annotations.of(scope).addWarningV2(
-      '@sagemaker-tfs/cdk:idleGpu',
-      `${prop}.instanceType: ${instanceType} has a GPU that the '${props.model.image.variant}' image does not use. Use a 'gpu' image, or a CPU type such as ml.c6i.xlarge`,
-    );
+  const { instancePools, instanceType, provisioningTimeout, capacityReservationArn } = props;
+  if (instancePools && instanceType !== undefined) {
+    const problem = `given with 'instanceType'`;
+    invalidProp(scope, `${prop}.instancePools`, problem, 'Leave out one of the two');
   }
+  const pools = poolsOf(prop, props);
+  const timeout = provisioningTimeout?.toSeconds();
+  if (timeout !== undefined && !instancePools) {
+    const problem = `given without 'instancePools'`;
+    invalidProp(scope, `${prop}.provisioningTimeout`, problem, 'Leave it out, or give pools');
+  }
+  const types = instancePools
+    ? renderPools(scope, prop, instancePools, timeout)
+    : { instanceType: instanceType ?? DEFAULT_INSTANCE_TYPE };
+  const inferenceAmiVersion = sharedAmi(scope, pools, props);
+  for (const pool of pools) checkPool(scope, pool, props);
   return {
-    instanceType,
+    ...types,
     ...(inferenceAmiVersion && { inferenceAmiVersion }),
+    ...(capacityReservationArn !== undefined && {
+      capacityReservationConfig: {
+        capacityReservationPreference: 'capacity-reservations-only',
+        mlReservationArn: capacityReservationArn,
+      },
+    }),
     routingConfig: { routingStrategy: ROUTING[props.routing ?? 'least-outstanding-requests'] },
-    ...volume(scope, prop, instanceType, props.volumeSize),
+    ...volume(scope, prop, pools, props.volumeSize),
   };
+}
+
+/** The host image of a variant, which has one for all its types. */
+function sharedAmi(
+  scope: Construct,
+  pools: readonly PlacedPool[],
+  props: VariantProps,
+): string | undefined {
+  const chosen = props.inferenceAmiVersion;
+  const choose = ({ prop, instanceType, model = props.model }: PlacedPool, ami = chosen) =>
+    chooseAmi(scope, prop, 'endpoint', instanceType, model.image.platform, ami);
+  const best = new Set(pools.map((pool) => choose(pool)));
+  if (best.size <= 1) return [...best][0];
+  const forAll = [...best].find(
+    (ami) => ami !== undefined && pools.every((pool) => isFine(() => choose(pool, ami))),
+  );
+  return (
+    forAll ??
+    invalidProp(
+      scope,
+      pools.at(-1)?.prop ?? '',
+      `no host image suits ${pools.map(({ instanceType }) => instanceType).join(' and ')}`,
+      'Leave the types out that need another driver',
+    )
+  );
+}
+
+function isFine(check: () => unknown): boolean {
+  try {
+    check();
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidProp) return false;
+    throw error;
+  }
+}
+
+function checkPool(
+  scope: Construct,
+  { prop, instanceType, model }: PlacedPool,
+  props: VariantProps,
+): void {
+  checkRegion(scope, prop, 'endpoint', instanceType);
+  const { platform, variant } = (model ?? props.model).image;
+  if (platform.accelerator !== 'cpu' || !/^ml\.[gp]\d/.test(instanceType)) return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:idleGpu',
+    `${prop}: ${instanceType} has a GPU that the '${variant}' image does not use. Use a 'gpu' image, or a CPU type such as ml.c6i.xlarge`,
+  );
 }
 
 /** Whether instances of a type have disks of their own. */
@@ -176,12 +273,18 @@ export function hasLocalStorage(instanceType: string): boolean {
   return LOCAL_STORAGE_FAMILIES.has(instanceType.split('.')[1] ?? '');
 }
 
-function volume(scope: Construct, prop: string, instanceType: string, size: Size | undefined) {
+function volume(
+  scope: Construct,
+  prop: string,
+  pools: readonly PlacedPool[],
+  size: Size | undefined,
+) {
   const volumeSizeInGb = size?.toGibibytes();
   if (volumeSizeInGb === undefined) return {};
   checkInteger(scope, `${prop}.volumeSize`, volumeSizeInGb, 1, 512, 'GiB');
-  if (hasLocalStorage(instanceType)) {
-    const problem = `${instanceType} has local disks, whose size cannot be chosen`;
+  const local = pools.find(({ instanceType }) => hasLocalStorage(instanceType));
+  if (local) {
+    const problem = `${local.instanceType} has local disks, whose size cannot be chosen`;
     invalidProp(scope, `${prop}.volumeSize`, problem, 'Leave it out, or use a larger type');
   }
   return { volumeSizeInGb };

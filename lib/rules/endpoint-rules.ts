@@ -65,9 +65,10 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'burstable-types-do-not-scale',
     says: 'Automatic scaling does not support burstable instances such as T2.',
     source: `${GUIDE}/endpoint-auto-scaling.html`,
-    check: each('endpoint', ({ scaling, instanceType = '' }) => {
-      if (!scaling || !/^ml\.t\d/.test(instanceType)) return undefined;
-      const problem = `${instanceType} does not scale`;
+    check: each('endpoint', ({ scaling, instanceType = '', instanceTypes = [instanceType] }) => {
+      const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
+      if (!scaling || burstable === undefined) return undefined;
+      const problem = `${burstable} does not scale`;
       return ['scaling', { problem, fix: 'Choose another type, such as ml.c6i.xlarge' }];
     }),
   },
@@ -131,6 +132,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       if (!serverless) return undefined;
       const fields = [
         'instanceType',
+        'instanceTypes',
+        'capacityReservationArn',
         'instanceCount',
         'scaling',
         'inferenceAmiVersion',
@@ -141,6 +144,26 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       if (!other) return undefined;
       const problem = `a serverless endpoint cannot have '${other}'`;
       return ['serverless', { problem, fix: 'Leave one of the two out' }];
+    }),
+  },
+  {
+    id: 'instance-pools',
+    says: 'A variant has one instance type, or a list of one to five different ones, and only a list has a time limit.',
+    source: `${API}/API_ProductionVariant.html`,
+    check: each('endpoint', ({ instanceType, instanceTypes, provisioningTimeoutSeconds }) => {
+      if (!instanceTypes) {
+        if (provisioningTimeoutSeconds === undefined) return undefined;
+        const problem = `given without 'instanceTypes'`;
+        return ['provisioningTimeoutSeconds', { problem, fix: 'Leave it out, or give a list' }];
+      }
+      if (instanceType !== undefined) {
+        const problem = `given with 'instanceType'`;
+        return ['instanceTypes', { problem, fix: 'Leave out one of the two' }];
+      }
+      const twin = instanceTypes.find((type, i) => instanceTypes.indexOf(type) < i);
+      if (twin === undefined) return undefined;
+      const problem = `${twin} is in the list twice`;
+      return ['instanceTypes', { problem, fix: 'Name each type once' }];
     }),
   },
   {

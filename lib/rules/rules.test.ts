@@ -322,6 +322,28 @@ const CASES: Readonly<
     ],
     kept: [endpoint({ serverless })],
   },
+  'instance-pools': {
+    broken: [
+      [
+        endpoint({ instanceTypes: ['ml.g5.xlarge'], instanceType: 'ml.g5.xlarge' }),
+        'models.m.endpoint.instanceTypes',
+      ],
+      [
+        endpoint({ instanceTypes: ['ml.g5.xlarge', 'ml.g6.xlarge', 'ml.g5.xlarge'] }),
+        'models.m.endpoint.instanceTypes',
+      ],
+      [
+        endpoint({ instanceType: 'ml.g5.xlarge', provisioningTimeoutSeconds: 300 }),
+        'models.m.endpoint.provisioningTimeoutSeconds',
+      ],
+    ],
+    kept: [
+      endpoint({
+        instanceTypes: ['ml.g5.xlarge', 'ml.g6.xlarge'],
+        provisioningTimeoutSeconds: 300,
+      }),
+    ],
+  },
   'serverless-concurrency': {
     broken: [
       [

@@ -14,6 +14,8 @@ const OF_MODEL = new Set([
 /** Props with another name in the configuration. */
 const RENAMED: readonly (readonly [RegExp, string])[] = [
   [/^variants\[0\]\./, ''],
+  [/^instancePools(\[\d\])?(\.instanceType)?$/, 'instanceTypes$1'],
+  [/^provisioningTimeout$/, 'provisioningTimeoutSeconds'],
   [/^timeout$/, 'api.timeoutSeconds'],
   [/^(jwt|throttle|corsOrigin|domain)\b/, 'api.$1'],
   [/^deployment\.bakeTime$/, 'deployment.bakeSeconds'],

@@ -110,7 +110,10 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
 
 function endpointVariant(config: ServingConfig, { endpoint }: ModelConfig): ServingImageVariant {
   if (endpoint?.serverless) return config.image.variant ?? 'cpu';
-  return variantFor(config, endpoint?.instanceType ?? DEFAULT_INSTANCE_TYPE);
+  return variantFor(
+    config,
+    endpoint?.instanceTypes?.[0] ?? endpoint?.instanceType ?? DEFAULT_INSTANCE_TYPE,
+  );
 }
 
 function batchVariant(config: ServingConfig, { batch }: ModelConfig): ServingImageVariant {

@@ -149,11 +149,14 @@ function noteOfRetention(bucket: Bucket, config: EndpointConfig): void {
 
 function variantProps(model: TensorFlowModel, config: EndpointConfig): VariantProps {
   const { serverless, scaling, instanceType, instanceCount, inferenceAmiVersion } = config;
+  const { instanceTypes, capacityReservationArn, provisioningTimeoutSeconds: wait } = config;
   const download = config.modelDataDownloadTimeoutSeconds;
   const startup = config.startupTimeoutSeconds;
   return {
     model,
-    ...definedOnly({ instanceType, instanceCount, inferenceAmiVersion }),
+    ...definedOnly({ instanceType, instanceCount, inferenceAmiVersion, capacityReservationArn }),
+    ...(instanceTypes && { instancePools: instanceTypes.map((type) => ({ instanceType: type })) }),
+    ...(wait !== undefined && { provisioningTimeout: Duration.seconds(wait) }),
     ...(scaling && { scaling: scalingProps(scaling) }),
     ...(serverless && {
       serverless: { ...definedOnly(serverless), memory: Size.gibibytes(serverless.memoryGiB) },

@@ -11,6 +11,11 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
     { instanceType: 'ml.g5.2xlarge' },
     { instanceType: 'ml.c6i.xlarge' },
     { instanceType: 'ml.p3.2xlarge' },
+    {
+      instanceTypes: ['ml.g5.2xlarge', 'ml.g6.2xlarge', 'ml.g4dn.2xlarge'],
+      provisioningTimeoutSeconds: 900,
+      capacityReservationArn: 'arn:aws:sagemaker:us-east-1:111111111111:training-plan/plan',
+    },
     { serverless: { memoryGiB: 2 } },
     { serverless: { memoryGiB: 6, maxConcurrency: 20, provisionedConcurrency: 2 } },
   ],
@@ -134,8 +139,12 @@ export function matrixTemplates(): { templates: MatrixTemplate[]; taken: number 
   for (let i = 0; i < all.length && taken < TAKEN; i++) {
     // A stride that shares no factor with the length comes by every one.
     const endpoint = all[(i * 7) % all.length] ?? {};
-    const { instanceType = 'ml.g4dn.xlarge', serverless } = endpoint as Record<string, unknown>;
-    const gpu = serverless === undefined && /\.[gp]\d/.test(String(instanceType));
+    const {
+      instanceTypes,
+      instanceType = 'ml.g4dn.xlarge',
+      serverless,
+    } = endpoint as Record<string, unknown>;
+    const gpu = serverless === undefined && /\.[gp]\d/.test(String(instanceTypes ?? instanceType));
     const config = {
       name: `c${i}`,
       image: { uri: EXISTING, variant: gpu ? ('gpu' as const) : ('cpu' as const) },

@@ -368,6 +368,26 @@ describe('a sample of the smoke test is tried as it declares', () => {
   });
 });
 
+test('several instance types decide about the image by the first', () => {
+  const instanceTypes = ['ml.g5.xlarge', 'ml.g4dn.xlarge'];
+  const { 'tensorflow-m': serving, 'tensorflow-image': image } = stacks({
+    endpoint: { instanceTypes, provisioningTimeoutSeconds: 600 },
+  });
+  image?.hasResourceProperties('AWS::SSM::Parameter', { Name: '/tensorflow-image/gpu' });
+  serving?.hasResourceProperties(CONFIG, {
+    ProductionVariants: [
+      Match.objectLike({
+        InstancePools: [Match.objectLike({ Priority: 1 }), Match.objectLike({ Priority: 2 })],
+        VariantInstanceProvisionTimeoutInSeconds: 600,
+      }),
+    ],
+  });
+  const mixed = { endpoint: { instanceTypes: [...instanceTypes, 'ml.c6i.xlarge'] } };
+  expect(() => stacks(mixed)).toThrow(
+    'models.m.endpoint.instanceTypes[2]: ml.c6i.xlarge has no GPU',
+  );
+});
+
 describe('an API', () => {
   const outputsOf = (endpoint: object, config: Partial<ServingConfigInput> = {}) => {
     const { 'tensorflow-m': serving } = stacks({ endpoint }, config);

@@ -525,3 +525,125 @@ test('an endpoint that exists already can be granted by its name', () => {
   RealtimeEndpoint.fromEndpointName(stack, 'Imported', 'theirs').grantInvoke(role);
   Template.fromStack(stack).resourceCountIs('AWS::IAM::Policy', 1);
 });
+
+describe('several instance types', () => {
+  const pools = (...types: string[]) => types.map((instanceType) => ({ instanceType }));
+  const endpointOn = (variant: Partial<VariantProps>, stack = testStack()) => {
+    const model = variant.model ?? testModel(stack);
+    new RealtimeEndpoint(stack, 'Endpoint', { variants: [{ ...variant, model }] });
+    return Template.fromStack(stack);
+  };
+
+  test('in order of preference, with a time limit and one host image for all', () => {
+    const template = endpointOn({
+      instancePools: pools('ml.g5.xlarge', 'ml.g4dn.xlarge'),
+      provisioningTimeout: Duration.minutes(15),
+    });
+    template.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+      ProductionVariants: [
+        Match.objectLike({
+          InstanceType: Match.absent(),
+          InstancePools: [
+            { InstanceType: 'ml.g5.xlarge', Priority: 1 },
+            { InstanceType: 'ml.g4dn.xlarge', Priority: 2 },
+          ],
+          VariantInstanceProvisionTimeoutInSeconds: 900,
+          InferenceAmiVersion: 'al2-ami-sagemaker-inference-gpu-3-1',
+        }),
+      ],
+    });
+  });
+
+  test('the newest GPU decides about the driver of all', () => {
+    const template = endpointOn({ instancePools: pools('ml.g5.xlarge', 'ml.g7e.2xlarge') });
+    template.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+      ProductionVariants: [
+        Match.objectLike({ InferenceAmiVersion: 'al2023-ami-sagemaker-inference-gpu-4-1' }),
+      ],
+    });
+  });
+
+  test('a model for one type alone', () => {
+    const stack = testStack();
+    const other = testModel(stack, {}, 'Other');
+    const [first, second] = pools('ml.g5.xlarge', 'ml.g6.xlarge');
+    if (!first || !second) throw new Error('no pools');
+    const template = endpointOn({ instancePools: [first, { ...second, model: other }] }, stack);
+    template.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+      ProductionVariants: [
+        Match.objectLike({
+          InstancePools: [
+            { InstanceType: 'ml.g5.xlarge', Priority: 1 },
+            Match.objectLike({ ModelNameOverride: stack.resolve(other.modelName) }),
+          ],
+        }),
+      ],
+    });
+  });
+
+  test('a reservation', () => {
+    const capacityReservationArn = 'arn:aws:sagemaker:us-east-1:123456789012:training-plan/mine';
+    endpointOn({ capacityReservationArn }).hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+      ProductionVariants: [
+        Match.objectLike({
+          CapacityReservationConfig: {
+            CapacityReservationPreference: 'capacity-reservations-only',
+            MlReservationArn: capacityReservationArn,
+          },
+        }),
+      ],
+    });
+  });
+
+  test.each<[string, Partial<VariantProps>]>([
+    ['variants[0].instancePools: 0 given', { instancePools: [] }],
+    [
+      'variants[0].instancePools: 6 given',
+      {
+        instancePools: pools(
+          ...['x', '2x', '4x', '8x', '12x', '16x'].map((n) => `ml.g5.${n}large`),
+        ),
+      },
+    ],
+    [
+      'variants[0].instancePools[1].instanceType: ml.g5.xlarge is in the list already',
+      { instancePools: pools('ml.g5.xlarge', 'ml.g5.xlarge') },
+    ],
+    [
+      'variants[0].instancePools[1].instanceType: ml.c6i.xlarge has no GPU',
+      { instancePools: pools('ml.g5.xlarge', 'ml.c6i.xlarge') },
+    ],
+    [
+      'variants[0].instancePools[1].instanceType: ml.c7g.xlarge is arm64',
+      { instancePools: pools('ml.g5.xlarge', 'ml.c7g.xlarge') },
+    ],
+    [
+      `variants[0].instancePools: given with 'instanceType'`,
+      { instancePools: pools('ml.g5.xlarge'), instanceType: 'ml.g5.xlarge' },
+    ],
+    [
+      `variants[0].provisioningTimeout: given without 'instancePools'`,
+      { provisioningTimeout: Duration.minutes(10) },
+    ],
+    [
+      'variants[0].provisioningTimeout: 60 is out of range',
+      { instancePools: pools('ml.g5.xlarge'), provisioningTimeout: Duration.minutes(1) },
+    ],
+    [
+      'variants[0].volumeSize: ml.g4dn.xlarge has local disks',
+      { instancePools: pools('ml.p3.2xlarge', 'ml.g4dn.xlarge'), volumeSize: Size.gibibytes(20) },
+    ],
+  ])('%s', (message, variant) => {
+    expect(() => endpointOn(variant)).toThrow(message);
+  });
+
+  test('a key of volumes is for types without disks of their own, all of them', () => {
+    const stack = testStack();
+    const volumeKey = new Key(stack, 'Key');
+    const model = testModel(stack);
+    const instancePools = pools('ml.p3.2xlarge', 'ml.g5.xlarge');
+    expect(
+      () => new RealtimeEndpoint(stack, 'E', { variants: [{ model, instancePools }], volumeKey }),
+    ).toThrow('volumeKey: ml.g5.xlarge has local disks');
+  });
+});

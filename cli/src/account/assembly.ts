@@ -111,6 +111,7 @@ const variantSchema = z.array(
   z.object({
     VariantName: z.string(),
     InstanceType: z.string().optional(),
+    InstancePools: z.array(z.object({ InstanceType: z.string() })).optional(),
     InitialInstanceCount: z.number().optional(),
     InferenceAmiVersion: z.string().optional(),
     ServerlessConfig: z.unknown().optional(),
@@ -124,6 +125,12 @@ const all = (resources: Resources, type: string) =>
   Object.values(resources)
     .filter((resource) => resource.Type === type)
     .map((resource) => resource.Properties ?? {});
+
+/** Instance types of a variant, in order of preference; none for a serverless one. */
+export function typesOf({ InstanceType, InstancePools }: PlannedVariant): string[] {
+  if (InstancePools) return InstancePools.map((pool) => pool.InstanceType);
+  return InstanceType === undefined ? [] : [InstanceType];
+}
 
 /** Every variant of a template. */
 export function variantsOf(resources: Resources): PlannedVariant[] {
@@ -175,12 +182,19 @@ function endpointFleets(
   );
   // A configuration that waits for its endpoint runs on nothing.
   if (all(resources, 'AWS::SageMaker::Endpoint').length === 0) return [];
-  return variants.flatMap(({ VariantName, InstanceType, InitialInstanceCount = 1 }) => {
-    if (InstanceType === undefined) return [];
+  return variants.flatMap((variant) => {
+    const { VariantName, InitialInstanceCount = 1 } = variant;
     const instances = Math.max(InitialInstanceCount, scaled.get(VariantName) ?? 0);
     const most = rolling ? Math.ceil(1.5 * instances) : 2 * instances;
     const use = 'endpoint' as const;
-    return [{ type: InstanceType, use, atFirst: InitialInstanceCount, most, hasOthers: false }];
+    // The next type is tried for want of capacity, and not of quota.
+    return typesOf(variant).map((type, i) => ({
+      type,
+      use,
+      atFirst: i === 0 ? InitialInstanceCount : 0,
+      most,
+      hasOthers: false,
+    }));
   });
 }
 

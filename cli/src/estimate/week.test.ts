@@ -96,6 +96,31 @@ describe('a week', () => {
     expect(stdout).toContain('API of s: $3.50 for a million calls, and the function');
   });
 
+  test('of several types, between the cheapest and the dearest', async () => {
+    const InstancePools = ['ml.c5.large', 'ml.c5.xlarge'].map((InstanceType) => ({ InstanceType }));
+    const variant = { VariantName: 'AllTraffic', InitialInstanceCount: 2, InstancePools };
+    const Resources = {
+      C: {
+        Type: 'AWS::SageMaker::EndpointConfig',
+        Properties: { ProductionVariants: [variant] },
+      },
+      E: { Type: 'AWS::SageMaker::Endpoint', Properties: {} },
+    };
+    await writeFile(join(app, 's.json'), JSON.stringify({ Resources }));
+    const stacks = await readAssembly(app);
+    const prices = {
+      ...(await readPrices()),
+      instanceHour: { 'ml.c5.large': 2, 'ml.c5.xlarge': 5 },
+    };
+    expect(weekOf(stacks, prices, new Date('2026-11-02'))).toMatchObject([
+      { instanceType: 'ml.c5.large or ml.c5.xlarge', hours: [336, 336], usd: [672, 1680] },
+    ]);
+    expect(stacks[0]?.fleets.map(({ type, atFirst, most }) => [type, atFirst, most])).toEqual([
+      ['ml.c5.large', 2, 4],
+      ['ml.c5.xlarge', 0, 4],
+    ]);
+  });
+
   const action = (Schedule: string, MinCapacity: number, MaxCapacity: number) => ({
     Schedule,
     Timezone: 'Europe/Berlin',

@@ -1,7 +1,7 @@
 /** What the endpoints of a synthesized app cost in a week, by their schedules. */
 import * as z from 'zod';
 import type { PlannedStack, Resources } from '../account/assembly.ts';
-import { variantsOf } from '../account/assembly.ts';
+import { typesOf, variantsOf } from '../account/assembly.ts';
 import { fires } from './cron.ts';
 import type { Prices } from './prices.ts';
 
@@ -9,7 +9,7 @@ import type { Prices } from './prices.ts';
 export interface VariantWeek {
   readonly stack: string;
   readonly variant: string;
-  /** `undefined` if it is serverless. */
+  /** The first choice, or all of several with ` or ` between; `undefined` if it is serverless. */
   readonly instanceType: string | undefined;
   /** Hours of instances: with the fewest at every time, and with the most. */
   readonly hours: readonly [fewest: number, most: number];
@@ -49,7 +49,9 @@ export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Da
   return stacks.flatMap(({ name: stack, resources }) => {
     const isOn = Object.values(resources).some(({ Type }) => Type === 'AWS::SageMaker::Endpoint');
     return variantsOf(resources).map((variant): VariantWeek => {
-      const { VariantName, InstanceType: instanceType, InitialInstanceCount = 1 } = variant;
+      const { VariantName, InitialInstanceCount = 1 } = variant;
+      const types = typesOf(variant);
+      const instanceType = types.length === 0 ? undefined : types.join(' or ');
       const common = { stack, variant: VariantName, instanceType };
       if (!isOn) return { ...common, hours: [0, 0], usd: [0, 0], note: 'not enabled' };
       if (instanceType === undefined) {
@@ -59,10 +61,13 @@ export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Da
       const hours = scaled
         ? scheduledHours(scaled, from)
         : ([168 * InitialInstanceCount, 168 * InitialInstanceCount] as const);
-      const price = prices.instanceHour[instanceType];
-      const usd = price === undefined ? undefined : ([hours[0] * price, hours[1] * price] as const);
-      const note = price === undefined ? 'the price file has no such type' : undefined;
-      return { ...common, hours, usd, note };
+      const known = types.flatMap((type) => prices.instanceHour[type] ?? []);
+      if (known.length < types.length) {
+        const note = 'the price file has no such type';
+        return { ...common, hours, usd: undefined, note };
+      }
+      const usd = [hours[0] * Math.min(...known), hours[1] * Math.max(...known)] as const;
+      return { ...common, hours, usd, note: undefined };
     });
   });
 }

@@ -1,0 +1,55 @@
+/** Several instance types of one variant, in order of preference. */
+import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
+import { Token } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { IModel } from '../model.ts';
+import { checkInteger, invalidProp } from '../validation.ts';
+
+/** Instances of one type. */
+export interface InstancePool {
+  /** SageMaker's name of the instance type. */
+  readonly instanceType: string;
+  /**
+   * A model for this type alone, for example with an image of another architecture.
+   * @default - the variant's
+   */
+  readonly model?: IModel;
+}
+
+/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html */
+const MAX_POOLS = 5;
+
+/**
+ * SageMaker's form of the pools: the first is tried first.
+ * @param prop place of the variant in the props, for messages
+ */
+export function renderPools(
+  scope: Construct,
+  prop: string,
+  pools: readonly InstancePool[],
+  timeoutSeconds: number | undefined,
+): Pick<
+  CfnEndpointConfig.ProductionVariantProperty,
+  'instancePools' | 'variantInstanceProvisionTimeoutInSeconds'
+> {
+  if (pools.length === 0 || pools.length > MAX_POOLS) {
+    invalidProp(scope, `${prop}.instancePools`, `${pools.length} given`, `Give 1 to ${MAX_POOLS}`);
+  }
+  for (const [i, { instanceType }] of pools.entries()) {
+    const first = pools.findIndex((pool) => pool.instanceType === instanceType);
+    if (first === i || Token.isUnresolved(instanceType)) continue;
+    const problem = `${instanceType} is in the list already`;
+    invalidProp(scope, `${prop}.instancePools[${i}].instanceType`, problem, 'Name each type once');
+  }
+  checkInteger(scope, `${prop}.provisioningTimeout`, timeoutSeconds, 300, 3600, 'seconds');
+  return {
+    instancePools: pools.map(({ instanceType, model }, i) => ({
+      instanceType,
+      priority: i + 1,
+      ...(model && { modelNameOverride: model.modelName }),
+    })),
+    ...(timeoutSeconds !== undefined && {
+      variantInstanceProvisionTimeoutInSeconds: timeoutSeconds,
+    }),
+  };
+}
