@@ -42,7 +42,7 @@ export interface Batching {
   readonly maxEnqueued: number;
   /** Rising; the last is `maxBatchSize`. Empty: any size. */
   readonly allowedSizes: readonly number[];
-  /** Whether inputs of differing sizes are padded with zeros to the largest. */
+  /** Whether inputs of differing sizes are padded to the largest, with their first element. */
   readonly pads: boolean;
 }
 

@@ -4,6 +4,7 @@ import { ServingError } from '../errors.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
 import type { BatchSample } from '../observability/metrics.ts';
 import type { Backend, Transport } from './backend.ts';
+import { maxRowsOf } from './batching-options.ts';
 import type { GrpcBackend } from './grpc.ts';
 import type { JoinableBackend } from './joining.ts';
 
@@ -67,14 +68,21 @@ export function modelServerBackends(
 
 /** Puts joining before a backend, where it is asked for; the batches of all backends share their threads. */
 function joiningOf(
-  { modelServer: { batching }, limits, processes }: Environment,
+  environment: Environment,
   onBatch: ((batch: BatchSample) => void) | undefined,
 ): (backend: JoinableBackend) => Promise<JoinableBackend> {
+  const { processes } = environment;
+  const { batching } = environment.modelServer;
   if (!batching) return async (backend) => backend;
-  const loaded = import('./joining.ts').then(({ BatchThreads, JoiningBackend }) => {
+  const modules = [
+    import('@sagemaker-tfs/libtensorflow/batching'),
+    import('./joining.ts'),
+  ] as const;
+  const loaded = Promise.all(modules).then(([{ BatchThreads }, { JoiningBackend }]) => {
+    // All processes call one model server, which has one machine's threads to run what they send.
     const own = { ...batching, threads: Math.max(1, Math.floor(batching.threads / processes)) };
     const threads = new BatchThreads(own.threads);
-    const { maxRows = Number.MAX_SAFE_INTEGER } = limits;
+    const maxRows = maxRowsOf(environment);
     return (backend: JoinableBackend) =>
       new JoiningBackend(backend, { batching: own, threads, maxRows, onBatch });
   });

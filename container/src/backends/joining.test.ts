@@ -1,10 +1,11 @@
 /** What the joining backend makes of the calls that come to it, before a backend that notes them. */
+import { BatchThreads } from '@sagemaker-tfs/libtensorflow/batching';
 import { numericTensor, type SignatureMap, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { until } from '../testing/runtime-process.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { BackendRequest, ExamplesRequest } from './backend.ts';
-import { BatchThreads, type JoinableBackend, JoiningBackend } from './joining.ts';
+import { type JoinableBackend, JoiningBackend } from './joining.ts';
 
 const BATCHING = {
   maxBatchSize: 4,

@@ -8,7 +8,7 @@ import {
   Batches,
   type BatchItem,
   BatchingSession,
-  BatchThreads,
+  type BatchThreads,
   type Company,
   type RunResult,
   untilAllAborted,
@@ -34,10 +34,9 @@ import type {
   ExamplesReply,
   ExamplesRequest,
 } from './backend.ts';
+import { batchingOptions, batchLimits } from './batching-options.ts';
 import { isKeyOf, keyOf } from './signature-cache.ts';
 import { servingErrorOf } from './status.ts';
-
-export { BatchThreads };
 
 /** What is joined, and how. */
 export interface JoiningOptions {
@@ -53,9 +52,6 @@ export interface JoiningOptions {
 export interface JoinableBackend extends Backend {
   forget(modelName: string): void;
 }
-
-/** Beyond it joining costs more than it saves. */
-const MOST_JOINED_BYTES = 2 ** 26;
 
 interface ExamplesItem extends BatchItem {
   readonly examples: readonly Uint8Array[];
@@ -79,7 +75,7 @@ export class JoiningBackend implements JoinableBackend {
     this.transport = backend.transport;
     this.#backend = backend;
     this.#options = options;
-    this.#examples = new Batches(limitsOf(options), options.threads, afterFailure);
+    this.#examples = new Batches(batchLimits(options.batching), options.threads, afterFailure);
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
@@ -148,16 +144,7 @@ export class JoiningBackend implements JoinableBackend {
     ) => this.#run({ model, signature, inputs, outputs, signal, company });
     const session = new BatchingSession(
       { signatures, run, close: async () => undefined },
-      {
-        ...limitsOf(this.#options),
-        maxInputRows: this.#options.maxRows,
-        numBatchThreads: this.#options.batching.threads,
-        allowedBatchSizes: this.#options.batching.allowedSizes,
-        padVariableLengthInputs: this.#options.batching.pads,
-        unjoinable: 'run-alone',
-        afterFailure,
-        onBatch: (batch) => this.#options.onBatch?.({ model: model.name, ...batch }),
-      },
+      batchingOptions({ ...this.#options, model: model.name, afterFailure }),
       this.#options.threads,
     );
     const joined = { signatures, session };
@@ -225,15 +212,6 @@ function partsOf(
       ...(version !== undefined && { version }),
     };
   });
-}
-
-function limitsOf({ batching }: JoiningOptions) {
-  return {
-    maxBatchSize: batching.maxBatchSize,
-    timeoutMs: batching.timeoutMicros / 1000,
-    maxEnqueuedBatches: batching.maxEnqueued,
-    maxBatchBytes: MOST_JOINED_BYTES,
-  };
 }
 
 /** Errors that each of the calls has, whoever runs beside it. */

@@ -10,10 +10,11 @@ import {
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { Backends } from '../backends/backends.ts';
+import { batchingOptions, maxRowsOf } from '../backends/batching-options.ts';
 import type { LoadVersion } from '../backends/in-process/loaded-model.ts';
 import { ModelStore } from '../backends/in-process/model-store.ts';
 import { InProcessBackend } from '../backends/in-process.ts';
-import type { Environment } from '../environment.ts';
+import type { Batching, Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
 import { StartError } from '../models/choose-models.ts';
@@ -70,11 +71,14 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     warmupIterations: 1,
     log: (message) => log.info(message),
   };
+  const maxRows = maxRowsOf(environment);
+  const optionsOf = (batching: Batching, model: string) =>
+    batchingOptions({ batching, maxRows, model, afterFailure: halvesUnlessOver, onBatch });
   return async (name, directory) => {
     const started = performance.now();
     const servable = await loadServable(name, directory, {
       ...common,
-      ...(batching && threads && { batching: batchingOf(batching, threads, name, onBatch) }),
+      ...(batching && threads && { batching: { threads, options: optionsOf(batching, name) } }),
     });
     const ms = Math.round(performance.now() - started);
     log.info({ model: name, version: directory.version.toString(), ms }, 'loaded');
@@ -93,28 +97,6 @@ function threadsOf({
   return {
     ...(interOpThreads !== 0 && { interOpThreads }),
     ...(intraOpThreads !== 0 && { intraOpThreads }),
-  };
-}
-
-function batchingOf(
-  batching: NonNullable<Environment['modelServer']['batching']>,
-  threads: BatchThreads,
-  model: string,
-  onBatch: ModelHostOptions['onBatch'],
-): NonNullable<ServableOptions['batching']> {
-  return {
-    threads,
-    options: {
-      maxBatchSize: batching.maxBatchSize,
-      timeoutMs: batching.timeoutMicros / 1000,
-      maxEnqueuedBatches: batching.maxEnqueued,
-      numBatchThreads: batching.threads,
-      allowedBatchSizes: batching.allowedSizes,
-      padVariableLengthInputs: batching.pads,
-      unjoinable: 'run-alone',
-      afterFailure: halvesUnlessOver,
-      onBatch: (batch) => onBatch?.({ model, ...batch }),
-    },
   };
 }
 

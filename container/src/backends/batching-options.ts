@@ -1,0 +1,47 @@
+/** How this process joins calls, whichever way the models run. */
+import type { AfterFailure, BatchingOptions } from '@sagemaker-tfs/libtensorflow/batching';
+import type { Batching, Environment } from '../environment.ts';
+import type { BatchSample } from '../observability/metrics.ts';
+
+/** Beyond it joining costs more than it saves. It also bounds what padding may make of a batch. */
+const MOST_JOINED_BYTES = 2 ** 26;
+
+/** What can differ between the transports and models of one process. */
+export interface BatchingParts {
+  readonly batching: Batching;
+  /** Rows of one call that is split into batches; see {@link maxRowsOf}. */
+  readonly maxRows: number;
+  /** Name of the model, for `onBatch`. */
+  readonly model: string;
+  readonly afterFailure: (error: unknown) => AfterFailure;
+  readonly onBatch?: ((batch: BatchSample) => void) | undefined;
+}
+
+export function batchingOptions(parts: BatchingParts): BatchingOptions {
+  const { batching, maxRows, model, afterFailure, onBatch } = parts;
+  return {
+    ...batchLimits(batching),
+    maxInputRows: maxRows,
+    numBatchThreads: batching.threads,
+    allowedBatchSizes: batching.allowedSizes,
+    padVariableLengthInputs: batching.pads,
+    unjoinable: 'run-alone',
+    afterFailure,
+    onBatch: (batch) => onBatch?.({ model, ...batch }),
+  };
+}
+
+/** Of batches of any kind, `tf.Example`s too. */
+export function batchLimits(batching: Batching) {
+  return {
+    maxBatchSize: batching.maxBatchSize,
+    timeoutMs: batching.timeoutMicros / 1000,
+    maxEnqueuedBatches: batching.maxEnqueued,
+    maxBatchBytes: MOST_JOINED_BYTES,
+  };
+}
+
+/** Rows of one call; calls of more are refused before. */
+export function maxRowsOf({ limits }: Environment): number {
+  return limits.maxRows ?? Number.MAX_SAFE_INTEGER;
+}
