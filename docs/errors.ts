@@ -6,7 +6,7 @@ import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
 import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
 import { COMMAND_ERRORS } from 'sagemaker-tfs';
-import { CONSTRUCT_ERRORS } from '../lib/errors.ts';
+import { CONSTRUCT_ERRORS, RUN_ERRORS } from '../lib/errors.ts';
 import { table } from './table.ts';
 
 type Catalogue = Readonly<Record<string, string>>;
@@ -43,6 +43,15 @@ ${withExit(BATCH_ERRORS)}
 Thrown at synthesis, and by the functions of batch transform and of the smoke test.
 
 ${plain(CONSTRUCT_ERRORS)}
+
+## Runs of batch transform
+
+What an execution of the state machine fails with.
+
+${table(
+  ['error', 'meaning'],
+  Object.entries(RUN_ERRORS).map(([error, { meaning }]) => [`\`${error}\``, meaning]),
+)}
 
 ## The client
 

@@ -23,6 +23,46 @@ export const CONSTRUCT_ERRORS = {
 /** A code of the catalogue. */
 export type ConstructErrorCode = keyof typeof CONSTRUCT_ERRORS;
 
+interface RunErrorEntry {
+  readonly meaning: string;
+  /** The execution has started no job. Running jobs of its run id are those of another execution. */
+  readonly startedNothing?: true;
+}
+
+/** Errors that an execution of a batch transform's state machine ends with, with what docs/errors.md says of them. */
+export const RUN_ERRORS = {
+  InvalidInput: {
+    meaning: 'The input of the execution has settings that are unknown, wrong or in conflict.',
+    startedNothing: true,
+  },
+  AlreadyRunning: {
+    meaning: 'Another execution writes below the same output prefix.',
+    startedNothing: true,
+  },
+  BeginFailed: {
+    meaning: 'The lease of the output prefix could not be taken.',
+    startedNothing: true,
+  },
+  NothingFound: { meaning: 'No input lies below the prefix, and `allowEmpty` is not set.' },
+  TransformFailed: { meaning: 'The job of a run without shards failed, or could not be started.' },
+  ShardsFailed: { meaning: 'Shards could not be planned, run or counted.' },
+  CannotRun: { meaning: 'A shard met a failure that trying again cannot mend.' },
+  TooManyFailures: {
+    meaning: 'More inputs of a shard have no output than `maxFailurePercent` allows.',
+  },
+  OverBudget: { meaning: 'The jobs have used `budgetInstanceHours`.' },
+  Incomplete: { meaning: 'All jobs have ended, and some inputs have no output.' },
+} as const satisfies Record<string, RunErrorEntry>;
+
+/** Name of an error of {@link RUN_ERRORS}. */
+export type RunError = keyof typeof RUN_ERRORS;
+
+/** Whether an execution that ended with this error has started no job. */
+export function startedNothing(error: string): boolean {
+  const entries: Readonly<Record<string, RunErrorEntry>> = RUN_ERRORS;
+  return Object.hasOwn(entries, error) && entries[error]?.startedNothing === true;
+}
+
 /** Thrown by constructs at synthesis, and by their functions at run time. */
 export class ConstructError extends Error {
   readonly code: ConstructErrorCode;

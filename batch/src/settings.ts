@@ -145,16 +145,12 @@ export type SettingRule =
 
 const BUCKET_URI = 's3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/';
 const S3_URI = `^${BUCKET_URI}.*$`;
-const text = (pattern: string, example: string): SettingRule => ({
-  type: 'text',
-  pattern,
-  example,
-});
-const choice = (...choices: string[]): SettingRule => ({ type: 'choice', choices });
-const integer = (min: number, max: number): SettingRule => ({ type: 'integer', min, max });
+const text = (pattern: string, example: string) => ({ type: 'text', pattern, example }) as const;
+const choice = (...choices: string[]) => ({ type: 'choice', choices }) as const;
+const integer = (min: number, max: number) => ({ type: 'integer', min, max }) as const;
 
 /** SageMaker's bounds (API reference of CreateTransformJob). */
-export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
+export const SETTING_RULES = {
   inputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
   dataType: choice(...DATA_TYPES),
   inventoryUri: text(`^(${BUCKET_URI}.*[.]json)?$`, 's3://BUCKET/PREFIX/manifest.json'),
@@ -185,7 +181,7 @@ export const SETTING_RULES: Readonly<Record<SettingName, SettingRule>> = {
   allowEmpty: { type: 'boolean' },
   maxFailurePercent: integer(0, 100),
   budgetInstanceHours: integer(0, 1_000_000),
-};
+} as const satisfies Readonly<Record<SettingName, SettingRule>>;
 
 /** A setting that others forbid. */
 export interface ConflictRule {
@@ -193,13 +189,39 @@ export interface ConflictRule {
   /** JSONata over the settings `$s`; true where the setting cannot be. */
   readonly when: string;
   readonly problem: string;
+  /**
+   * The same as `when`, of the defaults that a construct is given, which it then refuses. Absent: another setting of an
+   * execution can still put it right.
+   */
+  readonly refuses?: (settings: Pick<TransformSettings, keyof typeof DEFAULT_SETTINGS>) => boolean;
+  /** What to set instead, where a construct refuses it. */
+  readonly fix?: string;
 }
+
+/** Media types of records that SageMaker joins with their answers. */
+const JOINED_TYPES = /json|csv/;
 
 /** Settings that do not go together. */
 export const CONFLICT_RULES: readonly ConflictRule[] = [
   {
+    setting: 'batchStrategy',
+    when: '$s.batchStrategy = "MultiRecord" and $s.splitType = "None"',
+    refuses: ({ batchStrategy, splitType }) =>
+      batchStrategy === 'MultiRecord' && splitType === 'None',
+    problem: `'MultiRecord' joins records, and splitType 'None' makes none`,
+    fix: `Give a splitType, or batchStrategy 'SingleRecord'`,
+  },
+  {
+    setting: 'joinSource',
+    when: `$s.joinSource = "Input" and $not($contains($string($s.contentType), /${JOINED_TYPES.source}/))`,
+    refuses: ({ joinSource, contentType }) =>
+      joinSource === 'Input' && !JOINED_TYPES.test(contentType),
+    problem: 'SageMaker joins only JSON and CSV, by contentType',
+    fix: `Give joinSource 'None'`,
+  },
+  {
     setting: 'maxPayloadInMB',
-    when: `$s.maxConcurrentTransforms * $s.maxPayloadInMB > ${MAX_MB_IN_FLIGHT}`,
+    when: `$type($s.maxConcurrentTransforms) = "number" and $type($s.maxPayloadInMB) = "number" ? $s.maxConcurrentTransforms * $s.maxPayloadInMB > ${MAX_MB_IN_FLIGHT} : false`,
     problem: `maxConcurrentTransforms times maxPayloadInMB may be ${MAX_MB_IN_FLIGHT} at most; lower one of them`,
   },
   {

@@ -4,7 +4,7 @@
  */
 
 import type { DefinitionProps, Ends } from './definition-props.ts';
-import { BACK_OFF, callFunction, failWith } from './function-state.ts';
+import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
@@ -80,7 +80,10 @@ export function beginStates(
     'Already running': {
       Type: 'Pass',
       Output: jsonata(
-        '{ "error": "AlreadyRunning", "reason": "another run writes to " & $states.input.settings.outputUri & ": " & $states.input.begun.holder & ". Wait for its end, or stop it" }',
+        runFailure(
+          'AlreadyRunning',
+          '"another run writes to " & $states.input.settings.outputUri & ": " & $states.input.begun.holder & ". Wait for its end, or stop it"',
+        ),
       ),
       Next: ends.failure,
     },

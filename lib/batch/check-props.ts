@@ -1,6 +1,11 @@
 /** Refuses what a transform job cannot be. */
 
-import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
+import {
+  CONFLICT_RULES,
+  DEFAULT_SETTINGS,
+  MAX_MB_IN_FLIGHT,
+  SETTING_RULES,
+} from '@sagemaker-tfs/batch/settings';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -34,7 +39,13 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
   checkSetting(scope, 'invocationsTimeout', 'invocationsTimeoutInSeconds', timeout);
   if (sharding) {
     const { objectsPerShard, maxConcurrentJobs } = sharding;
-    checkInteger(scope, 'sharding.objectsPerShard', objectsPerShard, 1, 1_000_000);
+    checkInteger(
+      scope,
+      'sharding.objectsPerShard',
+      objectsPerShard,
+      1,
+      SETTING_RULES.objectsPerShard.max,
+    );
     checkSetting(scope, 'sharding.maxConcurrentJobs', 'maxConcurrentJobs', maxConcurrentJobs);
   }
   const { input, output, inventory } = props;
@@ -132,21 +143,9 @@ export function checkSetting(
 }
 
 function checkRecords(scope: Construct, props: BatchTransformProps): void {
-  if (props.batchStrategy === 'MultiRecord' && (props.splitType ?? 'None') === 'None') {
-    invalidProp(
-      scope,
-      'batchStrategy',
-      `'MultiRecord' joins records, and splitType 'None' makes none`,
-      `Give a splitType, or batchStrategy 'SingleRecord'`,
-    );
-  }
-  if (props.joinSource === 'Input' && !/json|csv/.test(props.contentType ?? '')) {
-    invalidProp(
-      scope,
-      'joinSource',
-      `SageMaker joins only JSON and CSV, and contentType is '${props.contentType ?? 'application/x-image'}'`,
-      `Give joinSource 'None'`,
-    );
+  const settings = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
+  for (const { setting, refuses, problem, fix = '' } of CONFLICT_RULES) {
+    if (refuses?.(settings)) invalidProp(scope, setting, problem, fix);
   }
   const { environment = {}, jobTags = {}, schedule } = props;
   refuseProblem(scope, 'environment', environmentProblem(environment, TRANSFORM_ENVIRONMENT));

@@ -2,6 +2,7 @@
 
 import { beginStates } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
+import { runFailure } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
 import { shardStates } from './shard-states.ts';
 import { statesArn } from './states-arn.ts';
@@ -39,7 +40,7 @@ export function definition(props: DefinitionProps) {
           Output: jsonata(`{ "jobs": [${JOB_NAME}], "outputUri": $states.input.outputUri }`),
           Next: ends.success,
           onError: {
-            Output: jsonata(`{ "error": "TransformFailed", "reason": ${FAILURE_REASON} }`),
+            Output: jsonata(runFailure('TransformFailed', FAILURE_REASON)),
             Next: ends.failure,
           },
         },

@@ -1,5 +1,6 @@
 /** A state that calls the function behind a batch transform. */
 
+import type { RunError } from '../errors.ts';
 import { jsonata } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
@@ -56,8 +57,16 @@ export function callFunction(functionArn: string, payload: string, Output: strin
   };
 }
 
+/**
+ * JSONata of `{error, reason}`, which the machine fails with.
+ * @param reason JSONata
+ */
+export function runFailure(error: RunError, reason: string): string {
+  return `{ "error": "${error}", "reason": ${reason} }`;
+}
+
 /** `Catch` that fails the execution with the function's message. */
-export function failWith(error: string, Next: string) {
-  const Output = jsonata(`{ "error": "${error}", "reason": ${FUNCTION_ERROR} }`);
+export function failWith(error: RunError, Next: string) {
+  const Output = jsonata(runFailure(error, FUNCTION_ERROR));
   return { Catch: [{ ErrorEquals: ['States.ALL'], Output, Next }] };
 }

@@ -4,7 +4,8 @@
  * run is tried again; a model that cannot run stops all shards.
  */
 import type { DefinitionProps } from './definition-props.ts';
-import { callFunction } from './function-state.ts';
+import { callFunction, runFailure } from './function-state.ts';
+import { CANARY_MANIFEST } from './handler/run-places.ts';
 import { jsonata } from './jsonata.ts';
 import { FAILURE_CLASS, FAILURE_REASON, JOB_SPENT, transformStates } from './transform-state.ts';
 
@@ -12,9 +13,6 @@ import { FAILURE_CLASS, FAILURE_REASON, JOB_SPENT, transformStates } from './tra
 const MOST_WAITS = 30;
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 3_600;
-
-/** Manifest of the small first shard. */
-export const CANARY = '000000.manifest';
 
 /** JSONata of the state with some fields changed, and without where the last count stopped. */
 function state(changes: string): string {
@@ -29,7 +27,7 @@ export function oneShard(props: DefinitionProps) {
       Choices: [
         {
           Condition: jsonata(
-            `$not($states.input.canary) and $contains($states.input.shard, "/${CANARY}")`,
+            `$not($states.input.canary) and $contains($states.input.shard, "/${CANARY_MANIFEST}")`,
           ),
           Next: 'Shard done',
         },
@@ -79,7 +77,10 @@ function countStates({ shardFunctionArn }: DefinitionProps) {
           ),
           Output: jsonata(
             state(
-              '{ "error": "TooManyFailures", "reason": $string($round($states.input.found.failedPercent, 1)) & "% of the inputs of shard " & $states.input.shard & " have no output, and maxFailurePercent is " & $string($states.input.settings.maxFailurePercent) & ": " & $states.input.reason }',
+              runFailure(
+                'TooManyFailures',
+                '$string($round($states.input.found.failedPercent, 1)) & "% of the inputs of shard " & $states.input.shard & " have no output, and maxFailurePercent is " & $string($states.input.settings.maxFailurePercent) & ": " & $states.input.reason',
+              ),
             ),
           ),
           Next: 'Stop run',
@@ -92,7 +93,10 @@ function countStates({ shardFunctionArn }: DefinitionProps) {
           Condition: jsonata('$states.input.found.overBudget'),
           Output: jsonata(
             state(
-              '{ "error": "OverBudget", "reason": "the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Start again with a larger budgetInstanceHours and the same runId to continue" }',
+              runFailure(
+                'OverBudget',
+                '"the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Start again with a larger budgetInstanceHours and the same runId to continue"',
+              ),
             ),
           ),
           Next: 'Stop run',
@@ -132,7 +136,7 @@ function jobStates(props: DefinitionProps) {
       Choices: [
         {
           Condition: jsonata('$states.input.class = "lasting"'),
-          Output: jsonata(state('{ "error": "CannotRun", "reason": $states.input.reason }')),
+          Output: jsonata(state(runFailure('CannotRun', '$states.input.reason'))),
           Next: 'Stop run',
         },
         {

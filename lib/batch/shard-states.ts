@@ -4,9 +4,10 @@
  */
 
 import type { DefinitionProps, Ends } from './definition-props.ts';
-import { callFunction, FUNCTION_ERROR, failWith } from './function-state.ts';
+import { callFunction, FUNCTION_ERROR, failWith, runFailure } from './function-state.ts';
+import { CANARY_MANIFEST } from './handler/run-places.ts';
 import { jsonata } from './jsonata.ts';
-import { CANARY, oneShard, shardInput } from './one-shard.ts';
+import { oneShard, shardInput } from './one-shard.ts';
 import { statesArn } from './states-arn.ts';
 import { transformStates } from './transform-state.ts';
 
@@ -22,7 +23,7 @@ export function shardStates(props: DefinitionProps, ends: Ends) {
   return {
     ...planStates(props, ends),
     'Run canary': {
-      ...shardMap(props, 'Canary', `$states.input.shards.prefix & "${CANARY}"`),
+      ...shardMap(props, 'Canary', `$states.input.shards.prefix & "${CANARY_MANIFEST}"`),
       Next: 'Run shards',
     },
     'Run shards': {
@@ -71,13 +72,15 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
     },
     'Nothing found': {
       Type: 'Pass',
-      Output: jsonata(`{
-        "error": "NothingFound",
-        "reason": "no input below " & $states.input.inputUri
+      Output: jsonata(
+        runFailure(
+          'NothingFound',
+          `"no input below " & $states.input.inputUri
           & ($states.input.keySuffix = "" ? "" : " ends in " & $states.input.keySuffix)
           & ($exists($states.input.passedOver) ? "; there is " & $join($states.input.passedOver, ", ") : "")
-          & ". Check inputUri and keySuffix, or set allowEmpty"
-      }`),
+          & ". Check inputUri and keySuffix, or set allowEmpty"`,
+        ),
+      ),
       Next: ends.failure,
     },
   };
@@ -181,7 +184,10 @@ function checkStates(props: DefinitionProps, ends: Ends) {
     Incomplete: {
       Type: 'Pass',
       Output: jsonata(
-        `{ "error": "Incomplete", "reason": $string($states.input.summary.missing) & " of " & $string($states.input.summary.inputs) & " inputs have no output; " & $states.input.summary.advice }`,
+        runFailure(
+          'Incomplete',
+          '$string($states.input.summary.missing) & " of " & $string($states.input.summary.inputs) & " inputs have no output; " & $states.input.summary.advice',
+        ),
       ),
       Next: ends.failure,
     },

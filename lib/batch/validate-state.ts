@@ -7,6 +7,7 @@ import {
   type SettingName,
   type SettingRule,
 } from '@sagemaker-tfs/batch/settings';
+import { runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
 
 /** One condition that must hold for setting `name`, as JSONata over `$s`. */
@@ -94,7 +95,7 @@ export function validateStates(defaults: string, next: string, failure: string) 
     },
     'Invalid input': {
       Type: 'Pass',
-      Output: jsonata('{ "error": "InvalidInput", "reason": $join($states.input.errors, "; ") }'),
+      Output: jsonata(runFailure('InvalidInput', '$join($states.input.errors, "; ")')),
       Next: failure,
     },
   };

@@ -425,7 +425,7 @@ describe('a batch transform', () => {
       'that joins pictures',
       { joinSource: 'Input' },
       {},
-      /joinSource: SageMaker joins only JSON and CSV, and contentType is 'application\/x-image'/,
+      /joinSource: SageMaker joins only JSON and CSV, by contentType\. Give joinSource 'None'/,
     ],
     [
       'of more in flight than SageMaker takes',

@@ -126,6 +126,10 @@ describe('one job', () => {
       { maxPayloadInMB: 6 },
       'maxPayloadInMB: maxConcurrentTransforms times maxPayloadInMB may be 100',
     ],
+    [{ maxPayloadInMB: '6' }, 'maxPayloadInMB: must be a whole number from 0 to 100, not 6'],
+    [{ contentType: 6 }, 'contentType: must be text such as application/x-image, not 6'],
+    [{ batchStrategy: 'MultiRecord' }, "batchStrategy: 'MultiRecord' joins records, and splitType"],
+    [{ joinSource: 'Input' }, 'joinSource: SageMaker joins only JSON and CSV'],
     [{ keySuffix: '.jpg' }, 'keySuffix: a single job takes every object'],
     [{ instances: 2 }, 'instances: is not a setting; known are inputUri, '],
   ])('%j fails in the first state', async (input, message) => {

@@ -14,7 +14,7 @@ import {
   sortInventory,
   sortManifest,
 } from './key-source.ts';
-import { outputDirectory, runPlace, shardName, shardsDirectory } from './run-places.ts';
+import { manifestName, outputDirectory, runPlace, shardsDirectory } from './run-places.ts';
 import { readJson, writeJson, writeManifest } from './storage.ts';
 
 /** Where the next call goes on. */
@@ -81,7 +81,7 @@ export async function planShards(
   const shard = openShard(settings, Math.min(MANIFEST_BYTES, manifestBytes));
   const write = async () => {
     const keys = shard.take();
-    const key = `${target.key}${shardName(written)}.manifest`;
+    const key = `${target.key}${manifestName(written)}`;
     await writeManifest(s3, { bucket: target.bucket, key }, source.prefix, keys);
     written += 1;
     inputs += keys.length;
@@ -105,7 +105,7 @@ export async function planShards(
 }
 
 /** The first shard is small, so that a model or handler that fails costs one short job. */
-const CANARY = 1_000;
+const CANARY_INPUTS = 1_000;
 
 /** A manifest without keys. */
 const HEAD_BYTES = 1_200;
@@ -119,7 +119,7 @@ function openShard({ objectsPerShard }: TransformSettings, most: number) {
     size: () => keys.length,
     /** @param number of the shard, from 0 @param next the key that would be added */
     isFull: (number: number, next: string) =>
-      keys.length >= (number === 0 ? Math.min(CANARY, objectsPerShard) : objectsPerShard) ||
+      keys.length >= (number === 0 ? Math.min(CANARY_INPUTS, objectsPerShard) : objectsPerShard) ||
       (keys.length > 0 && bytes + lineBytes(next) > most),
     add(key: string) {
       keys.push(key);

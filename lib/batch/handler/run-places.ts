@@ -34,3 +34,11 @@ export function reportsDirectory(settings: RunSettings): S3Location {
 export function shardName(number: number): string {
   return String(number).padStart(6, '0');
 }
+
+/** Name of the list of a shard's inputs. */
+export function manifestName(number: number): string {
+  return `${shardName(number)}.manifest`;
+}
+
+/** That of the small first shard, which runs before the others. */
+export const CANARY_MANIFEST = manifestName(0);

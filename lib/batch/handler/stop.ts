@@ -3,6 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { findObject } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
+import type { RunError } from '../../errors.ts';
 import { runPlace } from './run-places.ts';
 import { readJson, writeJson } from './storage.ts';
 
@@ -42,5 +43,6 @@ export async function whyStopped(s3: S3Client, request: WhyRequest): Promise<Sto
     const { execution, ...stopped } = schema.parse(await readJson(s3, place));
     if (execution === request.execution) return stopped;
   }
-  return { error: 'ShardsFailed', reason: request.otherwise };
+  const error: RunError = 'ShardsFailed';
+  return { error, reason: request.otherwise };
 }

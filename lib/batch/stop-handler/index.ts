@@ -6,7 +6,7 @@ import {
   StopTransformJobCommand,
 } from '@aws-sdk/client-sagemaker';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { ConstructError } from '../../errors.ts';
+import { ConstructError, startedNothing } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
 export interface ExecutionEnded {
@@ -20,13 +20,10 @@ interface Execution {
   readonly error?: string | undefined;
 }
 
-/** An execution that ends so has started nothing; jobs of its run id are those of the run that goes on. */
-const STARTED_NOTHING = ['AlreadyRunning', 'BeginFailed', 'InvalidInput'];
-
 /** Lambda's entry. */
 export async function handler({ detail }: ExecutionEnded): Promise<void> {
   const execution = await describe(detail.executionArn);
-  if (execution.error && STARTED_NOTHING.includes(execution.error)) return;
+  if (execution.error && startedNothing(execution.error)) return;
   const client = new SageMakerClient({});
   try {
     for (const name of await runningJobs(client, `${prefix()}-${markOf(runIdOf(execution))}-`)) {
