@@ -1,3 +1,18 @@
+import { DEFAULT_SETTINGS } from './settings.ts';
+
+/** What a worker does where its arguments do not say otherwise. */
+export const WORKER_DEFAULTS = {
+  /** Ranges of the plan. */
+  ranges: 64,
+  /** Objects that are read at once. */
+  reads: 256,
+  /** Keys of a part. */
+  partKeys: 10_000,
+  /** Megabytes of a part's answers after which it ends. */
+  partMb: 64,
+  maxFailurePercent: DEFAULT_SETTINGS.maxFailurePercent,
+} as const;
+
 /** What the image is started with as a batch worker; `container/src/batch-worker/options.ts` reads it. */
 export interface WorkerArguments {
   /** Where the worker finds its model: a path of its machine, or an S3 URI. */

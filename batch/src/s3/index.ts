@@ -1,7 +1,6 @@
-/** Listings, objects, retries and errors of S3, for programs that have the AWS SDK. */
+/** Listings, objects and errors of S3, for programs that have the AWS SDK. */
 export { readFacts } from './facts.ts';
 export { httpStatusOf } from './http-status.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObject, openObject, readBytes, readText } from './objects.ts';
-export { ATTEMPTS, patientRetries } from './patient-retries.ts';

@@ -1,4 +1,5 @@
 /** Hours and cost of a number of images: batch transform, a batch worker, an endpoint, asynchronous inference. */
+import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { usageError } from '../errors.ts';
 import type { Prices } from './prices.ts';
 
@@ -52,9 +53,6 @@ const GB = 1024 ** 3;
 const KEYS_PER_LIST = 1_000;
 /** Times that a sharded run lists each key: its plan, and inputs and outputs before and behind each job. */
 const SHARDED_LISTS = 5;
-/** What a worker does by default: keys of a part, which is two objects, and ranges, whose ends are one each. */
-const WORKER_PART_KEYS = 10_000;
-const WORKER_RANGES = 64;
 /** Times that a worker's run lists each key: it, and `verify` behind it. */
 const WORKER_LISTS = 2;
 
@@ -107,10 +105,12 @@ export function estimate(
 
 /** Calls of a worker's run to S3. */
 export function workerCalls(images: number): { gets: number; puts: number; lists: number } {
-  const parts = WORKER_RANGES * Math.ceil(images / WORKER_RANGES / WORKER_PART_KEYS);
+  const { ranges, partKeys } = WORKER_DEFAULTS;
+  // A part is two objects, and each range has one for its end.
+  const parts = ranges * Math.ceil(images / ranges / partKeys);
   return {
     gets: images,
-    puts: 2 * parts + WORKER_RANGES,
+    puts: 2 * parts + ranges,
     lists: (WORKER_LISTS * images) / KEYS_PER_LIST,
   };
 }

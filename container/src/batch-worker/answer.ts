@@ -1,7 +1,7 @@
 /** From an object to its row: read, asked about, tried again where that may help. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { answerLine, answersOf } from '@sagemaker-tfs/batch';
+import { answerLine, answersOf, mayHelpToRetry, waitAfter } from '@sagemaker-tfs/batch';
 import { httpStatusOf, type S3Object } from '@sagemaker-tfs/batch/s3';
 import pLimit from 'p-limit';
 import { type ErrorCode, ServingError } from '../errors.ts';
@@ -40,10 +40,9 @@ const GONE: ReadonlySet<ErrorCode> = new Set([
   'PROCESS_GONE',
   'SHUTTING_DOWN',
 ]);
-/** Tries after the first, and milliseconds before the second; doubled before each further one. */
+/** Tries after the first. */
 const RETRIES = 3;
 const GONE_RETRIES = 6;
-const FIRST_WAIT = 100;
 
 /**
  * Makes rows.
@@ -99,20 +98,16 @@ async function askAgain(options: AnswerOptions, body: Uint8Array) {
     try {
       return await options.ask(body);
     } catch (error) {
+      if (!(error instanceof ServingError) && !isHttpError(error)) throw error;
       const isGone = error instanceof ServingError && GONE.has(error.code);
-      if (!isGone && !mayHelpToRetry(error)) throw error;
+      if (!isGone && !mayHelpToRetry(error.status)) throw error;
       if (tries < (isGone ? GONE_RETRIES : RETRIES)) {
-        await sleep(FIRST_WAIT * 2 ** tries);
+        await sleep(waitAfter(tries + 1));
       } else if (isGone && !options.caution.isOn()) {
-        throw new ModelGone((error as Error).message, { cause: error });
+        throw new ModelGone(error.message, { cause: error });
       } else {
         throw error;
       }
     }
   }
-}
-
-function mayHelpToRetry(error: unknown): boolean {
-  if (!(error instanceof ServingError) && !isHttpError(error)) return false;
-  return error.status === 429 || (error.status >= 500 && error.status !== 501);
 }

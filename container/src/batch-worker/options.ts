@@ -1,7 +1,7 @@
 /** The settings of a batch worker: the arguments behind `batch-worker`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
+import { BatchError, parseS3Uri, WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 
 /** A worker's settings, checked. */
@@ -34,15 +34,6 @@ export interface WorkerOptions {
   /** Failed inputs, in percent of those tried, that end the worker. */
   readonly maxFailurePercent: number;
 }
-
-/** Defaults, as the command line shows them. */
-const WORKER_DEFAULTS = {
-  ranges: 64,
-  reads: 256,
-  partKeys: 10_000,
-  partMb: 64,
-  maxFailurePercent: 50,
-} as const;
 
 const MB = 1024 ** 2;
 

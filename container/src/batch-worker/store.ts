@@ -2,13 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import {
-  ATTEMPTS,
-  httpStatusOf,
-  listObjects,
-  patientRetries,
-  readBytes,
-} from '@sagemaker-tfs/batch/s3';
+import { httpStatusOf, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
+import { attempts, patientRetries } from './patient-retries.ts';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -53,12 +48,13 @@ const FIRST_WAIT = 50;
 
 /** Reads an object, again where its connection breaks. @returns undefined if it is not there */
 export async function readObject(s3: S3Client, place: S3Location): Promise<Buffer | undefined> {
+  const most = attempts();
   for (let tries = 1; ; tries++) {
     try {
       return await readOnce(s3, place);
     } catch (error) {
       const { code = '' } = error as { code?: string };
-      if (!BROKEN.has(code) || tries >= ATTEMPTS) throw error;
+      if (!BROKEN.has(code) || tries >= most) throw error;
       await sleep(FIRST_WAIT * 2 ** tries);
     }
   }

@@ -1,6 +1,7 @@
 /** The worker's way through its ranges. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
+  areTooMany,
   BatchError,
   type Inputs,
   inputsOf,
@@ -46,9 +47,6 @@ export interface WorkerContext {
   readonly stopped: () => boolean;
   readonly onProgress: (report: WorkerReport) => void;
 }
-
-/** Inputs that are tried before failures end the worker. */
-const TRIED_FIRST = 200;
 
 /**
  * Works through the ranges of this worker.
@@ -180,7 +178,7 @@ function checkFailures(
   message: string,
   { maxFailurePercent: most }: WorkerOptions,
 ): void {
-  if (tried < TRIED_FIRST || (100 * failed) / tried <= most) return;
+  if (!areTooMany(failed, tried, most)) return;
   throw new BatchError(
     'WORKER_FAILURES',
     `${failed} of ${tried} inputs failed, and --max-failure-percent is ${most}. The last reason: ${message.replace(/[.]?$/, '.')} What is written stays. Fix the cause, and give another output prefix.`,

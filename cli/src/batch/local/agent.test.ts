@@ -92,13 +92,14 @@ describe('one request an object', () => {
     expect(await got('link')).toBe('<far>');
   });
 
-  test('429, 503 and a cut connection are tried again; 400 is not', async () => {
-    for (const key of ['429', '503', 'cut', 'half', '400']) await put(key, key);
+  test('429, 503 and a cut connection are tried again; 400 and 501 are not', async () => {
+    for (const key of ['429', '503', 'cut', 'half', '400', '501']) await put(key, key);
     const tries = new Map<string, number>();
     const result = await job((body, response) => {
       const key = body.toString();
       tries.set(key, (tries.get(key) ?? 0) + 1);
       if (key === '400') return void response.writeHead(400).end('{"error":"not an image"}');
+      if (key === '501') return void response.writeHead(501).end('{"error":"no such thing"}');
       if ((tries.get(key) ?? 0) > 2) return 'answer';
       if (key === 'cut') return void response.destroy();
       if (key === 'half') {
@@ -108,10 +109,13 @@ describe('one request an object', () => {
       }
       return void response.writeHead(Number(key)).end();
     });
-    expect(result).toMatchObject({ done: 4, failed: 1, missing: 1 });
-    expect(result.failures).toEqual([{ key: '400', status: 400, message: 'not an image' }]);
+    expect(result).toMatchObject({ done: 4, failed: 2, missing: 2 });
+    expect(result.failures).toEqual([
+      { key: '400', status: 400, message: 'not an image' },
+      { key: '501', status: 501, message: 'no such thing' },
+    ]);
     expect(await got('half')).toBe('answer');
-    expect(Object.fromEntries(tries)).toEqual({ 400: 1, 429: 3, 503: 3, cut: 3, half: 3 });
+    expect(Object.fromEntries(tries)).toEqual({ 400: 1, 501: 1, 429: 3, 503: 3, cut: 3, half: 3 });
   });
 
   test('an answer that does not come in time is a failure of that input', async () => {

@@ -6,6 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   type AssembleWith,
+  areTooMany,
   type BatchStrategy,
   DEFAULT_SETTINGS,
   type Existing,
@@ -92,12 +93,10 @@ export interface JobResult extends JobProgress, Completeness {
 }
 
 const MB = 1024 * 1024;
-/** Inputs that are tried before failures end a job. */
-const TRIED_FIRST = 200;
 /** Failures kept in memory. */
 const KEPT = 10_000;
 
-/** The inputs of a job. @throws CommandError MANIFEST_INVALID, USAGE where outputs would become inputs */
+/** The inputs of a job. @throws BatchError MANIFEST_INVALID; CommandError USAGE if outputs would become inputs */
 export async function sourceOf(job: {
   readonly inputDirectory: string;
   readonly outputDirectory: string;
@@ -115,8 +114,8 @@ export async function sourceOf(job: {
 
 /**
  * Runs a job to its end; failed inputs are listed, never thrown.
- * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, MANIFEST_INVALID,
- * KEYS_COLLIDE, TOO_MANY_FAILURES
+ * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, KEYS_COLLIDE, TOO_MANY_FAILURES; BatchError
+ * MANIFEST_INVALID
  */
 export async function runLocalJob(job: LocalJob): Promise<JobResult> {
   const started = performance.now();
@@ -187,8 +186,8 @@ function clientOf(job: LocalJob, connections: number): RuntimeClient {
   return runtimeClient({
     url: job.url,
     connections,
-    maxRetries: job.maxRetries ?? 3,
-    timeoutSeconds: job.timeoutSeconds ?? 600,
+    maxRetries: job.maxRetries ?? DEFAULT_SETTINGS.invocationsMaxRetries,
+    timeoutSeconds: job.timeoutSeconds ?? DEFAULT_SETTINGS.invocationsTimeoutInSeconds,
     headers: {
       'content-type': job.contentType,
       ...(job.accept && { accept: job.accept }),
@@ -248,7 +247,7 @@ function settle({ job, counts, failures }: Run, { key }: BatchInput, failure?: R
   job.onProgress?.(counts);
   const tried = counts.done + counts.failed;
   const most = job.maxFailurePercent ?? DEFAULT_SETTINGS.maxFailurePercent;
-  if (failure && tried >= TRIED_FIRST && (100 * counts.failed) / tried > most) {
+  if (failure && areTooMany(counts.failed, tried, most)) {
     throw new CommandError(
       'TOO_MANY_FAILURES',
       `${counts.failed} of the first ${tried} inputs failed, and --max-failure-percent is ${most}. The last reason: ${sentence(failure.message)} Finished outputs are kept. Fix the cause and run it again.`,

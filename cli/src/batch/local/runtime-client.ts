@@ -1,6 +1,6 @@
 /** Requests of the local agent: when to send, what counts as an answer, what is worth another try. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchStrategy } from '@sagemaker-tfs/batch';
+import { type BatchStrategy, mayHelpToRetry, waitAfter } from '@sagemaker-tfs/batch';
 import { errors, Pool } from 'undici';
 import * as z from 'zod';
 import { CommandError, explain, sentence } from '../../errors.ts';
@@ -24,8 +24,6 @@ const PING_EVERY = 250;
 /** Milliseconds that a runtime has to become healthy, and to come back when it was lost. */
 const READY_WITHIN = 60_000;
 const BACK_WITHIN = 5_000;
-/** Milliseconds before the second try; doubled before each further one. */
-const FIRST_WAIT = 100;
 
 /** Waits until `/ping` answers 200. @throws CommandError RUNTIME_NOT_READY */
 export async function waitUntilHealthy(url: string, signal?: AbortSignal): Promise<void> {
@@ -144,21 +142,17 @@ export function runtimeClient(options: ClientOptions): RuntimeClient {
     async send(body, receive) {
       for (let tries = 0; ; tries++) {
         const failure = await attempt(body, receive);
-        if (!failure || !mayHelpToRetry(failure)) return failure;
-        if (pool.destroyed) return failure;
+        if (!failure || pool.destroyed) return failure;
+        if (failure.status !== undefined && !mayHelpToRetry(failure.status)) return failure;
         if (tries >= options.maxRetries) {
           await checkIsThere(options.url, failure);
           return failure;
         }
-        await sleep(FIRST_WAIT * 2 ** tries);
+        await sleep(waitAfter(tries + 1));
       }
     },
     destroy: () => pool.destroy(),
   };
-}
-
-function mayHelpToRetry({ status }: RequestFailure): boolean {
-  return status === undefined || status === 429 || status >= 500;
 }
 
 async function checkIsThere(url: string, { status, message }: RequestFailure): Promise<void> {
