@@ -1,6 +1,7 @@
-/** Listings, objects and errors of S3, for programs that have the AWS SDK. */
+/** Listings, objects, retries and errors of S3, for programs that have the AWS SDK. */
 export { readFacts } from './facts.ts';
 export { httpStatusOf } from './http-status.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObject, openObject, readBytes, readText } from './objects.ts';
+export { attempts, patientRetries } from './patient-retries.ts';

@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { PartsOptions } from '../batch/aws/fetch/in-parts.ts';
 import type { FileFormat } from '../batch/aws/fetch/write-file.ts';
 import type { TransformPlaces } from '../batch/aws/transform-places.ts';
 import type { VerifyReport } from '../batch/aws/verify.ts';
@@ -49,13 +50,23 @@ export function addBatchAws(batch: Command): void {
         '<from>',
         'transform job, ARN of an execution, S3 prefix (s3://...) or folder of a local job',
       )
-      .requiredOption('--out <file>', 'the file to write')
+      .requiredOption('--out <file>', 'the file to write, or with --part-keys the folder')
       .addOption(
-        new Option('--format <format>', 'default: by the end of the name').choices([
-          'ndjson',
-          'csv',
-          'parquet',
-        ]),
+        new Option(
+          '--format <format>',
+          'default: by the end of the name, of files in a folder ndjson',
+        ).choices(['ndjson', 'csv', 'parquet']),
+      )
+      .option(
+        '--part-keys <number>',
+        'write files with this number of outputs, from many ranges of keys at once; the same command again goes on after an interruption',
+        wholeNumber(),
+      )
+      .addOption(
+        new Option(
+          '--share <n/m>',
+          'with --part-keys, the part of one of several processes that write into the same folder: 1/4 to 4/4',
+        ).argParser(shareOf),
       ),
   ).action(fetchInto);
   shared(
@@ -191,10 +202,56 @@ function describeVerify(report: VerifyReport): string {
   return lines.join('\n');
 }
 
-async function fetchInto(
-  from: string,
-  options: Shared & { out: string; format?: FileFormat },
-): Promise<void> {
+interface FetchOptions extends Shared {
+  readonly out: string;
+  readonly format?: FileFormat;
+  readonly partKeys?: number;
+  readonly share?: PartsOptions['share'];
+}
+
+function shareOf(text: string): PartsOptions['share'] {
+  const [, number, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  const share = { index: Number(number) - 1, of: Number(of) };
+  if (share.index >= 0 && share.index < share.of) return share;
+  throw new InvalidArgumentError(`${text} is no share. Give 1/4 for the first of four.`);
+}
+
+/** @throws CommandError USAGE for a folder of a local job, which is one process's work */
+async function fetchParts(from: string, partKeys: number, options: FetchOptions): Promise<void> {
+  const { forManyReads, withAws } = await import('../batch/aws/clients.ts');
+  const { describe } = await import('../batch/aws/transform-job.ts');
+  const { fetchInParts } = await import('../batch/aws/fetch/in-parts.ts');
+  const { rangedOutputs } = await import('../batch/aws/fetch/source.ts');
+  const { existsSync } = await import('node:fs');
+  const { out: folder, format = 'ndjson', share = { index: 0, of: 1 } } = options;
+  if (!from.startsWith('s3://') && existsSync(from)) {
+    throw usageError(`${from} is a folder, and --part-keys is for S3. Leave it out.`);
+  }
+  const bar = progress('outputs', 0);
+  const report = await withAws(
+    options.region,
+    async ({ s3, ...clients }) => {
+      const uri = from.startsWith('s3://') ? from : (await describe(clients, from)).outputUri;
+      return fetchInParts(await rangedOutputs(s3, uri), {
+        ...{ from: uri, folder, format, partKeys, share },
+        onProgress(outputs) {
+          bar.total(outputs);
+          bar.update(outputs);
+        },
+      });
+    },
+    forManyReads(),
+  ).finally(bar.stop);
+  printResult(options.json, report, () => {
+    const errors = report.errors > 0 ? ` and ${report.errors} errors` : '';
+    const rest = report.complete ? '' : ' so far: other shares are not done';
+    return `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.files} files of ${folder}${rest}`;
+  });
+}
+
+async function fetchInto(from: string, options: FetchOptions): Promise<void> {
+  if (options.partKeys !== undefined) return fetchParts(from, options.partKeys, options);
+  if (options.share) throw usageError('--share needs --part-keys.');
   const { withAws } = await import('../batch/aws/clients.ts');
   const { describe } = await import('../batch/aws/transform-job.ts');
   const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');

@@ -1,9 +1,7 @@
 /** What a worker reads from S3 and writes there. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { httpStatusOf, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
-import { attempts, patientRetries } from './patient-retries.ts';
+import { httpStatusOf, listObjects, patientRetries, readBytes } from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -42,25 +40,8 @@ export function s3Client(reads: number): S3Client {
   });
 }
 
-/** Connections that break while a body comes, which the SDK has handed over by then. */
-const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE']);
-const FIRST_WAIT = 50;
-
 /** Reads an object, again where its connection breaks. @returns undefined if it is not there */
 export async function readObject(s3: S3Client, place: S3Location): Promise<Buffer | undefined> {
-  const most = attempts();
-  for (let tries = 1; ; tries++) {
-    try {
-      return await readOnce(s3, place);
-    } catch (error) {
-      const { code = '' } = error as { code?: string };
-      if (!BROKEN.has(code) || tries >= most) throw error;
-      await sleep(FIRST_WAIT * 2 ** tries);
-    }
-  }
-}
-
-async function readOnce(s3: S3Client, place: S3Location): Promise<Buffer | undefined> {
   try {
     const bytes = await readBytes(s3, place);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

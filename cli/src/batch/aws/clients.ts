@@ -1,7 +1,8 @@
 /** Clients of the AWS services; region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
-import { S3Client } from '@aws-sdk/client-s3';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
+import { patientRetries } from '@sagemaker-tfs/batch/s3';
 import { CommandError, sentence, usageError } from '../../errors.ts';
 
 /** What the batch verbs talk to. */
@@ -11,17 +12,30 @@ export interface AwsClients {
   readonly sfn: SFNClient;
 }
 
-/** Makes clients, runs `work` with them and closes them. @throws CommandError for what AWS answers */
+/** A client of S3 for hundreds of reads at once. */
+export function forManyReads(): S3ClientConfig {
+  const agent = { maxSockets: 256, keepAlive: true };
+  return {
+    retryStrategy: patientRetries(),
+    requestHandler: {
+      ...{ connectionTimeout: 5_000, requestTimeout: 60_000 },
+      ...{ httpAgent: agent, httpsAgent: agent },
+    },
+  };
+}
+
+/** Makes clients, runs `work` with them and closes them. @param s3 settings of the client of S3 @throws CommandError for what AWS answers */
 export async function withAws<T>(
   region: string | undefined,
   work: (clients: AwsClients) => Promise<T>,
+  s3: S3ClientConfig = {},
 ): Promise<T> {
   const where = region === undefined ? {} : { region };
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
   // A bucket is no host name of a stand-in.
   const forcePathStyle = Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL);
   const clients = {
-    s3: new S3Client({ ...where, forcePathStyle }),
+    s3: new S3Client({ ...where, forcePathStyle, ...s3 }),
     sagemaker: new SageMakerClient(where),
     sfn: new SFNClient(where),
   };

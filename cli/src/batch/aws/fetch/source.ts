@@ -12,12 +12,14 @@ import {
   parseS3Uri,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
+import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
 import { folderSource } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 
 /** An object with the answers to one input, or a worker's part with those to many. */
 export interface OutputObject {
+  /** Its own key. */
+  readonly key: string;
   read(): Promise<readonly Answer[]>;
 }
 
@@ -32,34 +34,88 @@ const READS = 16;
 /** A part has many megabytes. */
 const PART_READS = 2;
 
+/** Keys that begin alike. */
+export interface OutputRange {
+  readonly prefix: string;
+  /** Key of an object before them that belongs to the range. */
+  readonly first?: string | undefined;
+}
+
+/** Outputs below an S3 prefix that are read in ranges of keys. */
+export interface RangedOutputs {
+  /** The range of all. */
+  readonly whole: OutputRange;
+  /** Cuts it into ranges, in no order. */
+  ranges(): Promise<OutputRange[]>;
+  /** The objects of a range. @param after key of the last one that is not wanted */
+  open(range: OutputRange, after?: string): AsyncIterable<OutputObject>;
+  readonly rangesAtOnce: number;
+  /** Objects that are read at once, of each range. */
+  readonly reads: number;
+}
+
+/** Ranges of a plan: more than are read at once, since they are not of the same size. */
+const RANGES = 128;
+const RANGES_AT_ONCE = 16;
+
 /** Outputs below an S3 prefix, of a transform job or of a worker. */
 export async function s3Outputs(s3: S3Client, uri: string): Promise<OutputSource> {
+  const { open, whole, reads } = await rangedOutputs(s3, uri);
+  return { objects: open(whole), reads };
+}
+
+/** The same in ranges. */
+export async function rangedOutputs(s3: S3Client, uri: string): Promise<RangedOutputs> {
   const place = asDirectory(parseS3Uri(uri));
-  return (await readWorkerPlan(s3, uri))
-    ? { objects: parts(s3, place), reads: PART_READS }
-    : { objects: outputs(s3, place), reads: READS };
+  const isWorkers = (await readWorkerPlan(s3, uri)) !== undefined;
+  const root = isWorkers ? { ...place, key: place.key + PARTS_FOLDER } : place;
+  const objectOf = isWorkers ? partOf : outputOf;
+  return {
+    whole: { prefix: root.key },
+    async ranges() {
+      const ranges = await keyRanges(s3, root, RANGES);
+      return ranges.map(({ prefix, first }) => ({ prefix, ...(first && { first: first.key }) }));
+    },
+    async *open(range, after) {
+      for await (const key of keysOf(s3, place, range, after)) {
+        const object = objectOf(s3, place, key);
+        if (object) yield object;
+      }
+    },
+    ...(isWorkers
+      ? { rangesAtOnce: PART_READS, reads: PART_READS }
+      : { rangesAtOnce: RANGES_AT_ONCE, reads: READS }),
+  };
 }
 
-async function* outputs(s3: S3Client, place: S3Location): AsyncGenerator<OutputObject> {
-  for await (const { key } of listObjects(s3, place)) {
-    const input = inputOfOutput(key.slice(place.key.length));
-    if (input === undefined) continue;
-    yield { read: async () => answersOf(input, await readBytes(s3, { ...place, key })) };
-  }
+async function* keysOf(
+  s3: S3Client,
+  { bucket }: S3Location,
+  { prefix, first }: OutputRange,
+  after: string | undefined,
+): AsyncGenerator<string> {
+  if (first !== undefined && after === undefined) yield first;
+  for await (const { key } of listObjects(s3, { bucket, key: prefix }, after)) yield key;
 }
 
-async function* parts(s3: S3Client, place: S3Location): AsyncGenerator<OutputObject> {
-  for await (const { key } of listObjects(s3, { ...place, key: place.key + PARTS_FOLDER })) {
-    yield {
-      async read() {
-        const text = Buffer.from(await readBytes(s3, { ...place, key })).toString('utf8');
-        return text
-          .split('\n')
-          .filter((line) => line !== '')
-          .map((line) => readLine(line, key));
-      },
-    };
-  }
+/** Undefined for an object that is no output. */
+function outputOf(s3: S3Client, place: S3Location, key: string): OutputObject | undefined {
+  const input = inputOfOutput(key.slice(place.key.length));
+  if (input === undefined) return undefined;
+  return { key, read: async () => answersOf(input, await readBytes(s3, { ...place, key })) };
+}
+
+function partOf(s3: S3Client, place: S3Location, key: string): OutputObject {
+  return {
+    key,
+    async read() {
+      const text = Buffer.from(await readBytes(s3, { ...place, key })).toString('utf8');
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => readLine(line, key));
+    },
+  };
 }
 
 function readLine(line: string, key: string): Answer {
@@ -81,6 +137,6 @@ async function* files(directory: string): AsyncGenerator<OutputObject> {
   for await (const { key, path } of folderSource(directory).list()) {
     const input = inputOfOutput(key);
     if (input === undefined) continue;
-    yield { read: async () => answersOf(input, await readFile(path)) };
+    yield { key, read: async () => answersOf(input, await readFile(path)) };
   }
 }

@@ -29,13 +29,39 @@ const OTHER = 'other';
 /**
  * Makes rows: each element of `predictions` is one, else the whole answer. The fields of an object are columns,
  * nested values as JSON. The first thousand rows decide the columns and their types.
+ * @param known what {@link columnsOf} has decided; then no row does
  */
-export async function tableOf(answers: AsyncIterable<Answer>): Promise<Table> {
+export async function tableOf(
+  answers: AsyncIterable<Answer>,
+  known?: readonly Column[],
+): Promise<Table> {
   const records = recordsOf(answers);
+  const first = known ? [] : await firstOf(records);
+  const fields = known ?? fieldColumns(first);
+  const columns: Column[] = [
+    { name: 'key', type: 'STRING' },
+    { name: 'record', type: 'DOUBLE' },
+    ...fields,
+    { name: OTHER, type: 'STRING' },
+  ];
+  const types = new Map(fields.map(({ name, type }) => [name, type]));
+  return { columns, rows: rowsOf(first, records, types) };
+}
+
+/** The columns of the first answers' fields, for several tables that must have the same. */
+export async function columnsOf(answers: AsyncIterable<Answer>): Promise<Column[]> {
+  return fieldColumns(await firstOf(recordsOf(answers)));
+}
+
+async function firstOf(records: AsyncGenerator<Fields, undefined>): Promise<Fields[]> {
   const first: Fields[] = [];
   for (let next = await records.next(); !next.done; next = await records.next()) {
     if (first.push(next.value) >= LOOKED_AT) break;
   }
+  return first;
+}
+
+function fieldColumns(first: readonly Fields[]): Column[] {
   const types = new Map<string, Column['type']>();
   for (const { fields } of first) {
     for (const [name, cell] of Object.entries(fields)) {
@@ -43,13 +69,7 @@ export async function tableOf(answers: AsyncIterable<Answer>): Promise<Table> {
       else if (!types.has(name)) types.set(name, 'STRING');
     }
   }
-  const columns: Column[] = [
-    { name: 'key', type: 'STRING' },
-    { name: 'record', type: 'DOUBLE' },
-    ...[...types].map(([name, type]) => ({ name, type })),
-    { name: OTHER, type: 'STRING' },
-  ];
-  return { columns, rows: rowsOf(first, records, types) };
+  return [...types].map(([name, type]) => ({ name, type }));
 }
 
 interface Fields {

@@ -1,0 +1,165 @@
+/** Fetches the outputs of a job into many files: ranges of keys at once, and again from where it was killed. */
+import { Readable } from 'node:stream';
+import type { Answer } from '@sagemaker-tfs/batch';
+import { CommandError } from '../../../errors.ts';
+import {
+  agreeOnPlan,
+  type FetchPlan,
+  partPath,
+  type RangeProgress,
+  readProgress,
+  writeProgress,
+} from './parts-plan.ts';
+import type { OutputObject, RangedOutputs } from './source.ts';
+import { columnsOf } from './table.ts';
+import { type FileFormat, writeAnswers } from './write-file.ts';
+
+/** How to fetch. */
+export interface PartsOptions {
+  /** The outputs' place, which the folder remembers. */
+  readonly from: string;
+  readonly folder: string;
+  readonly format: FileFormat;
+  /** Outputs of one file. */
+  readonly partKeys: number;
+  /** The ranges of this process: every `of`-th from `index` on. */
+  readonly share: { readonly index: number; readonly of: number };
+  readonly onProgress?: (outputs: number) => void;
+}
+
+/** What the folder holds now. */
+export interface PartsReport {
+  readonly outputs: number;
+  readonly answers: number;
+  readonly errors: number;
+  readonly folder: string;
+  readonly files: number;
+  /** False while other shares are not at their end. */
+  readonly complete: boolean;
+}
+
+/**
+ * Fetches what the folder lacks. Memory holds the objects that are being read, and of tables a group of rows for each range.
+ * @throws CommandError OUTPUT_EXISTS for a folder with anything else, OUTPUT_EMPTY where there is no output
+ */
+export async function fetchInParts(
+  source: RangedOutputs,
+  options: PartsOptions,
+): Promise<PartsReport> {
+  const { folder, share, from, format, partKeys } = options;
+  const plan = await agreeOnPlan(folder, { from, format, partKeys }, () => planOf(source, format));
+  const numbers = [...plan.ranges.keys()];
+  const own = numbers.filter((number) => number % share.of === share.index);
+  let outputs = 0;
+  const count = (more: number) => {
+    outputs += more;
+    options.onProgress?.(outputs);
+  };
+  await Readable.from(own)
+    .map((number: number) => fetchRange(source, options, plan, number, count), {
+      concurrency: source.rangesAtOnce,
+    })
+    .toArray();
+  const all = await Promise.all(numbers.map((number) => readProgress(folder, number)));
+  const sum = (name: 'outputs' | 'answers' | 'errors' | 'parts') =>
+    all.reduce((total, range) => total + range[name], 0);
+  return {
+    ...{ outputs: sum('outputs'), answers: sum('answers'), errors: sum('errors') },
+    ...{ folder, files: sum('parts'), complete: all.every(({ done }) => done) },
+  };
+}
+
+/** All files of a table have the columns of the first outputs. */
+async function planOf(
+  source: RangedOutputs,
+  format: FileFormat,
+): Promise<Pick<FetchPlan, 'ranges' | 'columns'>> {
+  const all = source.open(source.whole);
+  const first = await all[Symbol.asyncIterator]().next();
+  if (first.done) {
+    throw new CommandError('OUTPUT_EMPTY', 'there are no outputs (<name>.out) to fetch.');
+  }
+  const ranges = await source.ranges();
+  if (format === 'ndjson') return { ranges };
+  return { ranges, columns: await columnsOf(answersOfAll(source.open(source.whole))) };
+}
+
+async function* answersOfAll(objects: AsyncIterable<OutputObject>): AsyncGenerator<Answer> {
+  for await (const object of objects) yield* await object.read();
+}
+
+/** An object and what it holds. */
+interface ReadObject {
+  readonly key: string;
+  readonly answers: readonly Answer[];
+}
+
+async function fetchRange(
+  source: RangedOutputs,
+  { folder, format, partKeys }: PartsOptions,
+  { ranges, columns }: FetchPlan,
+  number: number,
+  onOutputs: (count: number) => void,
+): Promise<void> {
+  let progress = await readProgress(folder, number);
+  onOutputs(progress.outputs);
+  const range = ranges[number];
+  if (progress.done || range === undefined) return;
+  const read = async (object: OutputObject): Promise<ReadObject> => ({
+    key: object.key,
+    answers: await object.read(),
+  });
+  const objects: AsyncIterator<ReadObject> = Readable.from(source.open(range, progress.after))
+    .map(read, { concurrency: source.reads })
+    [Symbol.asyncIterator]();
+  for (let next = await objects.next(); !next.done; next = await objects.next()) {
+    const part = openPart(objects, next.value, partKeys);
+    const path = partPath(folder, number, progress.parts, format);
+    await writeAnswers(part.answers(), path, format, columns);
+    const { outputs } = progress;
+    progress = added(progress, part.tally);
+    await writeProgress(folder, number, progress);
+    onOutputs(progress.outputs - outputs);
+  }
+  await writeProgress(folder, number, { ...progress, done: true });
+}
+
+/** What a part holds. */
+interface Tally {
+  after: string;
+  outputs: number;
+  answers: number;
+  errors: number;
+}
+
+function added(before: RangeProgress, { after, ...more }: Tally): RangeProgress {
+  return {
+    parts: before.parts + 1,
+    after,
+    outputs: before.outputs + more.outputs,
+    answers: before.answers + more.answers,
+    errors: before.errors + more.errors,
+    done: false,
+  };
+}
+
+/** The answers of objects from one on, until there are enough outputs; an object is never cut. */
+function openPart(objects: AsyncIterator<ReadObject>, first: ReadObject, partKeys: number) {
+  const tally: Tally = { after: first.key, outputs: 0, answers: 0, errors: 0 };
+  async function* answers(): AsyncGenerator<Answer> {
+    let last: string | undefined;
+    for (let object: ReadObject | undefined = first; object !== undefined; ) {
+      for (const answer of object.answers) {
+        tally[answer.isError ? 'errors' : 'answers']++;
+        if (answer.key !== last) tally.outputs++;
+        last = answer.key;
+        yield answer;
+      }
+      tally.after = object.key;
+      if (tally.outputs >= partKeys) return;
+      const next = await objects.next();
+      object = next.done ? undefined : next.value;
+    }
+  }
+  return { tally, answers };
+}

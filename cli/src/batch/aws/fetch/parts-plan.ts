@@ -1,0 +1,137 @@
+/** What a fetch in parts keeps in its folder, so that another run, or another process, goes on with it. */
+import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { CommandError } from '../../../errors.ts';
+import { FILE_FORMATS, type FileFormat } from './write-file.ts';
+
+/** Readers of tables leave out what begins so. */
+const FOLDER = '_fetch';
+const PLAN = join(FOLDER, 'plan.json');
+
+const planSchema = z.object({
+  from: z.string(),
+  format: z.enum(FILE_FORMATS),
+  partKeys: z.number(),
+  ranges: z.array(z.object({ prefix: z.string(), first: z.string().optional() })),
+  columns: z
+    .array(z.object({ name: z.string(), type: z.enum(['STRING', 'DOUBLE', 'BOOLEAN']) }))
+    .optional(),
+});
+
+/** What all processes of a fetch agree on. */
+export type FetchPlan = z.output<typeof planSchema>;
+
+const progressSchema = z.object({
+  parts: z.number(),
+  after: z.string().optional(),
+  outputs: z.number(),
+  answers: z.number(),
+  errors: z.number(),
+  done: z.boolean(),
+});
+
+/** How far a range of keys is. */
+export interface RangeProgress {
+  /** Files that are complete. */
+  readonly parts: number;
+  /** Key of the last object that is in one. */
+  readonly after?: string | undefined;
+  readonly outputs: number;
+  readonly answers: number;
+  readonly errors: number;
+  readonly done: boolean;
+}
+
+const NOTHING: RangeProgress = { parts: 0, outputs: 0, answers: 0, errors: 0, done: false };
+
+/** The plan of a folder; the first process writes it, and every other one takes that. */
+export async function agreeOnPlan(
+  folder: string,
+  wanted: Pick<FetchPlan, 'from' | 'format' | 'partKeys'>,
+  make: () => Promise<Pick<FetchPlan, 'ranges' | 'columns'>>,
+): Promise<FetchPlan> {
+  const there =
+    (await readPlan(folder)) ?? (await writePlan(folder, { ...wanted, ...(await make()) }));
+  const same =
+    there.from === wanted.from &&
+    there.format === wanted.format &&
+    there.partKeys === wanted.partKeys;
+  if (same) return there;
+  throw new CommandError(
+    'OUTPUT_EXISTS',
+    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs. Give the same again to go on, or another --out.`,
+  );
+}
+
+async function readPlan(folder: string): Promise<FetchPlan | undefined> {
+  const text = await readIfThere(join(folder, PLAN));
+  if (text !== undefined) return planSchema.parse(JSON.parse(text));
+  const names = await readdir(folder).catch(() => []);
+  if (names.every((name) => name === FOLDER)) return undefined;
+  throw new CommandError(
+    'OUTPUT_EXISTS',
+    `${folder} holds other files. Give an empty or a new folder as --out.`,
+  );
+}
+
+/** Of several processes that write one, the first wins. */
+async function writePlan(folder: string, plan: FetchPlan): Promise<FetchPlan> {
+  await mkdir(join(folder, FOLDER), { recursive: true });
+  const own = join(folder, `${PLAN}.${process.pid}`);
+  await writeSynced(own, JSON.stringify(plan));
+  try {
+    await link(own, join(folder, PLAN));
+    return plan;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return planSchema.parse(JSON.parse(await readFile(join(folder, PLAN), 'utf8')));
+  } finally {
+    await rm(own, { force: true });
+  }
+}
+
+/** How far a range is; nothing is done if it has not begun. */
+export async function readProgress(folder: string, range: number): Promise<RangeProgress> {
+  const text = await readIfThere(progressPath(folder, range));
+  return text === undefined ? NOTHING : progressSchema.parse(JSON.parse(text));
+}
+
+/** Written after the part that it counts, so a part that a killed process has finished may be written again. */
+export async function writeProgress(
+  folder: string,
+  range: number,
+  progress: RangeProgress,
+): Promise<void> {
+  const path = progressPath(folder, range);
+  await writeSynced(`${path}.${process.pid}`, JSON.stringify(progress));
+  await rename(`${path}.${process.pid}`, path);
+}
+
+/** File of a part. */
+export function partPath(folder: string, range: number, part: number, format: FileFormat): string {
+  return join(folder, `${numbered(range, 5)}-${numbered(part, 6)}.${format}`);
+}
+
+function progressPath(folder: string, range: number): string {
+  return join(folder, FOLDER, `${numbered(range, 5)}.json`);
+}
+
+const numbered = (number: number, digits: number) => String(number).padStart(digits, '0');
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
