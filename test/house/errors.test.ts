@@ -21,6 +21,8 @@ const ROOMS = [
 const ALLOWED: Readonly<Record<string, string>> = {
   'batch/src/manifest-file.ts': "zod's findings in words, as the cause of a BatchError",
   'batch/src/manifest-stream.ts': 'the cause of a BatchError',
+  'batch/src/s3/patient-retries.ts':
+    'ends the tries of the SDK, which throws the last error itself',
   'cli/src/estimate/prices.ts': "zod's findings in words, as the cause of a CommandError",
   'lib/endpoint-api/authorizer/find-keys.ts': 'the cause of a ConstructError',
   'lib/endpoint-api/authorizer/index.ts': 'the one text that API Gateway answers with 401',
