@@ -80,6 +80,79 @@ test.each<[string, string, string, string | Uint8Array, unknown]>([
   expect(JSON.parse(answer.body.toString())).toEqual(expected);
 });
 
+describe("Triton's requests, by migration/kserve-v2.ts", () => {
+  const handler = 'migration/kserve-v2.ts';
+  const binary = (size: number) =>
+    `application/vnd.sagemaker-triton.binary+json;json-header-size=${size}`;
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+
+  test('as tritonclient 2.73.0 writes JSON', async () => {
+    const body =
+      '{"inputs":[{"name":"x","shape":[2,1],"datatype":"FP32","data":[1.0,2.0]}],"outputs":[{"name":"y","parameters":{"binary_data":false}}]}';
+    const answer = await ask(HALF_PLUS_TWO, handler, json, body);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({
+      outputs: [{ name: 'y', datatype: 'FP32', shape: [2, 1], data: [3.5, 4] }],
+    });
+  });
+
+  test('as tritonclient 2.73.0 writes binary', async () => {
+    const head =
+      '{"inputs":[{"name":"x","shape":[2,1],"datatype":"FP32","parameters":{"binary_data_size":8}}],"outputs":[{"name":"y","parameters":{"binary_data":true}}]}';
+    const body = Buffer.concat([bytes(head), bytes('\0\0\x80?\0\0\0@')]);
+    const answer = await ask(HALF_PLUS_TWO, handler, binary(head.length), body);
+    const size = Number(/json-header-size=(\d+)$/.exec(answer.contentType ?? '')?.[1]);
+    expect(JSON.parse(answer.body.subarray(0, size).toString())).toMatchObject({
+      outputs: [{ name: 'y', shape: [2, 1], parameters: { binary_data_size: 8 } }],
+    });
+    const values = answer.body.subarray(size);
+    expect([values.readFloatLE(0), values.readFloatLE(4), values.length]).toEqual([3.5, 4, 8]);
+  });
+
+  test('strings in binary, all outputs in binary', async () => {
+    const head =
+      '{"inputs":[{"name":"text","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":11}}],"parameters":{"binary_data_output":true}}';
+    const body = Buffer.concat([bytes(head), bytes('\x01\0\0\0a\x02\0\0\0bc')]);
+    const model = fixtureModel('strings').basePath;
+    const answer = await ask(model, handler, binary(head.length), body);
+    const size = Number(/json-header-size=(\d+)$/.exec(answer.contentType ?? '')?.[1]);
+    const { outputs } = JSON.parse(answer.body.subarray(0, size).toString()) as {
+      outputs: { name: string }[];
+    };
+    expect(outputs.map(({ name }) => name).sort()).toEqual(['length', 'upper']);
+    const blob = answer.body.subarray(size).toString('latin1');
+    expect(blob).toContain('\x01\0\0\0A\x02\0\0\0BC');
+    expect(blob).toContain('\x01\0\0\0\x02\0\0\0');
+  });
+
+  test.each([
+    ['no JSON', '{', 'no JSON'],
+    ['another datatype', '{"inputs":[{"name":"x","shape":[1],"datatype":"F"}]}', 'no datatype F'],
+    [
+      'too few values',
+      '{"inputs":[{"name":"x","shape":[2],"datatype":"FP32","data":[1]}]}',
+      'x: float32 [2] needs 2 values, got 1',
+    ],
+    [
+      'too few bytes',
+      '{"inputs":[{"name":"x","shape":[2],"datatype":"FP32","parameters":{"binary_data_size":4}}]}',
+      'x: ',
+    ],
+  ])('a request with %s gets 400', async (_, body, message) => {
+    const answer = await ask(HALF_PLUS_TWO, handler, json, body);
+    expect([answer.status, answer.body.toString()]).toEqual([
+      400,
+      expect.stringContaining(message),
+    ]);
+  });
+});
+
+test("migration/torchserve.ts answers in TorchServe's form", async () => {
+  const answer = await ask(join(DIGITS, 'model'), 'migration/torchserve.ts', 'image/jpeg', seven);
+  const scores = JSON.parse(answer.body.toString()) as Record<string, number>;
+  expect(Object.keys(scores)).toHaveLength(5);
+  expect(scores.seven).toBeCloseTo(1, 3);
+});
+
 test('the handler of README answers the digit', async () => {
   const answer = await ask(
     join(DIGITS, 'model'),
