@@ -24,7 +24,7 @@ const string = flagOf<string>('string');
 
 /** Accepted so that a command line made for TensorFlow Serving works here too. */
 const IGNORED = 'Accepted for compatibility; has no effect here.';
-const XLA = 'Accepted for compatibility; XLA may always compile, as TF_XLA_FLAGS says.';
+const XLA = 'Let XLA compile. Without this flag and its sibling, a run that would compile fails.';
 const SERVER_THREADS = 4 * availableParallelism();
 
 const FLAGS = {

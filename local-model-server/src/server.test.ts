@@ -4,7 +4,7 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { tensorFromValues, toNested } from '@sagemaker-tfs/tensors';
+import { type Tensor, tensorFromValues, toNested } from '@sagemaker-tfs/tensors';
 import { ModelVersionStatus_State as State } from '@sagemaker-tfs/tensors/protos';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { modelConfigText } from '../test/model-config-text.ts';
@@ -491,6 +491,33 @@ test('warm-up requests run before a version is available, unless they are turned
   await server?.stop();
   await start(`--model_base_path=${path}`, '--enable_model_warmup=false');
   expect(server?.output()).not.toContain('warmup');
+});
+
+describe('a function with jit_compile=True', () => {
+  const path = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'jit-compile', 'model');
+  const softmax = (grpc: GrpcClient, signature: string) =>
+    grpc.predict({
+      model: { name: 'default' },
+      signature,
+      inputs: { x: tensorFromValues('float32', [1, 2], [0, 0]) },
+    });
+
+  test('fails as it runs while neither flag of XLA is set, and no other signature does', async () => {
+    const grpc = await start(`--model_base_path=${path}`);
+    for (let call = 0; call < 2; call++) {
+      const error = await grpcError(softmax(grpc, 'serving_default'));
+      expect(error.code).toBe(status.INTERNAL);
+      expect(error.details).toContain('XLA compilation disabled');
+    }
+    const { outputs } = await softmax(grpc, 'plain');
+    expect(toNested(outputs.y as Tensor)).toEqual([[0.5, 0.5]]);
+  });
+
+  test.each(['cpu', 'gpu'])('runs with --xla_%s_compilation_enabled', async (kind) => {
+    const grpc = await start(`--model_base_path=${path}`, `--xla_${kind}_compilation_enabled`);
+    const { outputs } = await softmax(grpc, 'serving_default');
+    expect(toNested(outputs.y as Tensor)).toEqual([[0.5, 0.5]]);
+  });
 });
 
 test('--saved_model_tags chooses the MetaGraph', async () => {

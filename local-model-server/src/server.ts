@@ -1,5 +1,6 @@
 /** The whole server: from flags to listening, and back. */
 
+import { disableXlaCompilation } from '@sagemaker-tfs/libtensorflow';
 import { loadServable } from '@sagemaker-tfs/libtensorflow/serving';
 import type { Flags } from './flags.ts';
 import { startGrpcServer } from './grpc/server.ts';
@@ -16,9 +17,19 @@ import type { ServingCore } from './serving-core.ts';
  */
 export async function startServer(flags: Flags): Promise<void> {
   const options = await readServerOptions(flags);
+  await forbidXla(flags, options);
   const core = createCore(flags, options);
   await core.models.start(options.models);
   await listen(core, options);
+}
+
+/** As main.cc does: models whose functions ask for XLA then fail as they run. */
+async function forbidXla(flags: Flags, { servables }: ServerOptions): Promise<void> {
+  if (flags.xla_cpu_compilation_enabled || flags.xla_gpu_compilation_enabled) return;
+  if (await disableXlaCompilation(servables.library)) return;
+  log.warning(
+    `${servables.library.cc} has no switch for XLA: functions with jit_compile=True run here, and fail in TensorFlow Serving without --xla_cpu_compilation_enabled`,
+  );
 }
 
 function createCore(flags: Flags, { servables }: ServerOptions): ServingCore {
