@@ -1,23 +1,27 @@
 /** Errors of a handler that choose what their client sees. */
+import { inputError } from '../codecs/input-error.ts';
 import { ERROR_STATUS, ServingError } from '../errors.ts';
 import { type PlainError, readThrown } from '../thrown.ts';
 import { HttpError, isHttpError } from './http-error.ts';
+import { isOfInput } from './readers.ts';
 
 /**
- * A copy of an error with a status of its own: an HttpError, or one of the catalogue that `predict` threw.
+ * A copy of an error with a status of its own: an HttpError, one of the catalogue that `predict` threw, or what a reader
+ * of `sagemaker-tfs/handler` found wrong with its input.
  * @returns undefined for anything else
  */
 export function forClient(thrown: unknown): ServingError | HttpError | undefined {
   const kind = kindOf(thrown);
   if (!kind) return undefined;
-  const read = readThrown(thrown);
-  const copy = kind === 'serving' ? servingError(read) : httpError(read);
+  const read = readThrown(kind === 'input' ? inputError(thrown) : thrown);
+  const copy = kind === 'http' ? httpError(read) : servingError(read);
   if (copy) copy.stack = read.stack;
   return copy;
 }
 
-function kindOf(thrown: unknown): 'serving' | 'http' | undefined {
+function kindOf(thrown: unknown): 'serving' | 'input' | 'http' | undefined {
   try {
+    if (isOfInput(thrown)) return 'input';
     if (thrown instanceof ServingError) return 'serving';
     return isHttpError(thrown) ? 'http' : undefined;
   } catch {

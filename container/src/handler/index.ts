@@ -8,6 +8,29 @@ import type { Pixels } from '../images/resample.ts';
 export * from '@sagemaker-tfs/tensors';
 export type * from './api.ts';
 export { HttpError } from './http-error.ts';
+// In place of those of the tensors room.
+export {
+  decodeNpy,
+  decodeNpz,
+  decodeNpzInTurns,
+  decodePredictRequest,
+  decodePredictResponse,
+  decodeSageMakerRecord,
+  decodeTensorProto,
+  parseJson,
+  parseJsonDocuments,
+  parseJsonLiteralDocuments,
+  parsePackedJson,
+  parsePackedJsonDocuments,
+  readLengthPrefixed,
+  readRecordIo,
+  readTfRecords,
+  streamLengthPrefixed,
+  streamRecordIo,
+  streamTfRecords,
+  tensorFromJson,
+  tensorFromNested,
+} from './readers.ts';
 
 /**
  * Decodes, resizes and orders the channels of one picture (JPEG, PNG, WebP, TIFF, or the first frame of a
