@@ -1,6 +1,6 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
 
-import { EXISTING } from '@sagemaker-tfs/batch';
+import { BUCKET, EXISTING, FIRST_TRANSFORM_TYPE, fallbackTypes } from '@sagemaker-tfs/batch';
 import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
@@ -399,7 +399,11 @@ const batch = z.strictObject({
     .array(z.string())
     .optional()
     .describe(
-      'Types to try next, in turn, if `instanceType` is refused or has no capacity. Default: for `ml.p3`, which AWS is taking away, `ml.g5.2xlarge`, then `ml.g4dn.xlarge`.',
+      `Types to try next, in turn, if \`instanceType\` is refused or has no capacity. Default: for \`ml.p3\`, which AWS is taking away, ${fallbackTypes(
+        FIRST_TRANSFORM_TYPE,
+      )
+        .map((type) => `\`${type}\``)
+        .join(', then ')}.`,
     ),
   instanceCount: count
     .max(MAX_INSTANCES)
@@ -494,7 +498,7 @@ const model = z
     archive: z
       .string()
       .regex(
-        /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/.+(\.tar\.gz|\/)$/s,
+        new RegExp(`^s3://${BUCKET}/.+(\\.tar\\.gz|/)$`, 's'),
         'write s3://BUCKET/KEY.tar.gz, or s3://BUCKET/PREFIX/ for its files',
       )
       .optional()
@@ -503,7 +507,7 @@ const model = z
       ),
     multiModel: z
       .string()
-      .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/.+\/$/s, 'write s3://BUCKET/PREFIX/')
+      .regex(new RegExp(`^s3://${BUCKET}/.+/$`, 's'), 'write s3://BUCKET/PREFIX/')
       .optional()
       .describe(
         'In place of `model`: a prefix of S3 with a `model.tar.gz` for each model, loaded when a request names it. CPU types and `cpu` images only.',

@@ -1,8 +1,11 @@
 /**
- * Instance types to try in turn. AWS asked EC2's users of P3 to leave by 20 December 2025 and told no date for
+ * The form of instance types, and those to try in turn. AWS asked EC2's users of P3 to leave by 20 December 2025 and told no date for
  * SageMaker, so ml.p3 may be refused, or without capacity, at any time.
  * @see https://aws.amazon.com/ec2/instance-types/p3/
  */
+
+/** The form of an instance type, as a regular expression. */
+export const INSTANCE_TYPE = '^ml[.][a-z0-9-]+[.][a-z0-9]+$';
 
 /** The first choice of transform jobs. */
 export const FIRST_TRANSFORM_TYPE = 'ml.p3.2xlarge';

@@ -1,6 +1,9 @@
 /** `s3://bucket/key` in two, and back. */
 import { BatchError } from './errors.ts';
 
+/** A bucket's name, as a part of regular expressions. */
+export const BUCKET = '[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]';
+
 /** A place in S3. */
 export interface S3Location {
   readonly bucket: string;

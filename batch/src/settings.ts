@@ -1,7 +1,8 @@
 /** Settings of a transform job: defaults in the construct, overridden by an execution's input. */
 import { DEFAULT_TRANSFORM_AMI } from './ami.ts';
 import { EXISTING, type Existing } from './existing.ts';
-import { FIRST_TRANSFORM_TYPE } from './instance-types.ts';
+import { FIRST_TRANSFORM_TYPE, INSTANCE_TYPE } from './instance-types.ts';
+import { BUCKET } from './s3-uri.ts';
 
 /** How an object is cut into records. */
 export const SPLIT_TYPES = ['None', 'Line', 'RecordIO', 'TFRecord'] as const;
@@ -143,7 +144,7 @@ export type SettingRule =
   | { readonly type: 'map' }
   | { readonly type: 'types' };
 
-const BUCKET_URI = 's3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/';
+const BUCKET_URI = `s3://${BUCKET}/`;
 const S3_URI = `^${BUCKET_URI}.*$`;
 const text = (pattern: string, example: string) => ({ type: 'text', pattern, example }) as const;
 const choice = (...choices: string[]) => ({ type: 'choice', choices }) as const;
@@ -156,7 +157,7 @@ export const SETTING_RULES = {
   inventoryUri: text(`^(${BUCKET_URI}.*[.]json)?$`, 's3://BUCKET/PREFIX/manifest.json'),
   keySuffix: text('^.{0,200}$', '.jpg'),
   outputUri: text(S3_URI, 's3://BUCKET/PREFIX/'),
-  instanceType: text('^ml[.][a-z0-9-]+[.][a-z0-9]+$', DEFAULT_SETTINGS.instanceType),
+  instanceType: text(INSTANCE_TYPE, DEFAULT_SETTINGS.instanceType),
   fallbacks: { type: 'types' },
   instanceCount: integer(1, MAX_INSTANCES),
   maxConcurrentTransforms: integer(0, 1000),

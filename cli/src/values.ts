@@ -1,4 +1,5 @@
 /** Values of options whose form is known, checked before any work begins. */
+import { BUCKET, INSTANCE_TYPE } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
 
 /** A form: how to tell it, and what to say of what does not have it. */
@@ -9,8 +10,8 @@ interface Form {
   readonly fault?: (text: string) => string | undefined;
 }
 
-const INSTANCE_TYPE: Form = {
-  fits: (text) => /^ml\.[a-z0-9-]+\.[a-z0-9-]+$/.test(text),
+const TYPE: Form = {
+  fits: (text) => new RegExp(INSTANCE_TYPE).test(text),
   like: 'an instance type such as ml.g4dn.xlarge',
 };
 
@@ -33,8 +34,8 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: (text) => /^arn:[a-z0-9-]+:[a-z0-9-]+:/.test(text),
     like: 'an ARN such as arn:aws:iam::123456789012:role/name',
   },
-  '--instance-type': INSTANCE_TYPE,
-  '--fallback-instance-type': INSTANCE_TYPE,
+  '--instance-type': TYPE,
+  '--fallback-instance-type': TYPE,
 };
 
 /** Makes every option of a command and of its verbs refuse values of another form: exit status 2. */
@@ -64,6 +65,6 @@ function bucketFault(uri: string): string | undefined {
   if (bucket.length < 3 || bucket.length > 63) {
     return `A bucket's name has 3 to 63 characters, and '${bucket}' has ${bucket.length}.`;
   }
-  if (/^[a-z0-9][a-z0-9.-]*[a-z0-9]$/.test(bucket)) return undefined;
+  if (new RegExp(`^${BUCKET}$`).test(bucket)) return undefined;
   return `A bucket's name is of a-z, 0-9, dots and hyphens, with a letter or digit at both ends; '${bucket}' is not.`;
 }

@@ -4,7 +4,7 @@ import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { InvalidProp } from '../errors.ts';
 import { chooseAmi } from '../inference-ami.ts';
-import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
+import { hasGpu, LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
@@ -261,7 +261,7 @@ function checkPool(
 ): void {
   checkRegion(scope, prop, 'endpoint', instanceType);
   const { platform, variant } = (model ?? props.model).image;
-  if (platform.accelerator !== 'cpu' || !/^ml\.[gp]\d/.test(instanceType)) return;
+  if (platform.accelerator !== 'cpu' || !hasGpu(instanceType)) return;
   Annotations.of(scope).addWarningV2(
     '@sagemaker-tfs/cdk:idleGpu',
     `${prop}: ${instanceType} has a GPU that the '${variant}' image does not use. Use a 'gpu' image, or a CPU type such as ml.c6i.xlarge`,

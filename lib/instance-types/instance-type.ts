@@ -8,6 +8,11 @@ export type InstanceUse = 'endpoint' | 'transform';
 
 const USE_NAMES = { endpoint: 'SageMaker endpoints', transform: 'batch transform jobs' } as const;
 
+/** Whether instances of a type have a GPU; false for tokens and unknown types. */
+export function hasGpu(instanceType: string): boolean {
+  return INSTANCE_FAMILIES[instanceType.split('.')[1] ?? '']?.gpu !== undefined;
+}
+
 function namesFor(use: InstanceUse): string[] {
   return Object.entries(INSTANCE_FAMILIES).flatMap(([name, family]) =>
     (use === 'endpoint' ? family.sizes : (family.transformSizes ?? [])).map(

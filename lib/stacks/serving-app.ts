@@ -5,7 +5,7 @@ import { type Environment, Stage, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { ModelConfig, ServingConfig } from '../config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
-import { INSTANCE_FAMILIES } from '../instance-types/index.ts';
+import { hasGpu } from '../instance-types/index.ts';
 import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
 import { fromConfig } from './config-path.ts';
@@ -122,6 +122,5 @@ function batchVariant(config: ServingConfig, { batch }: ModelConfig): ServingIma
 
 /** The image asked for, else one that suits the instance type; unknown types are refused later. */
 function variantFor({ image }: ServingConfig, instanceType: string): ServingImageVariant {
-  const gpu = INSTANCE_FAMILIES[instanceType.split('.')[1] ?? '']?.gpu;
-  return image.variant ?? (gpu ? 'gpu' : 'cpu');
+  return image.variant ?? (hasGpu(instanceType) ? 'gpu' : 'cpu');
 }
