@@ -1,5 +1,6 @@
 /** `demo-report.html`: the demo's figures and charts in one file that needs no network. */
 import { rename, writeFile } from 'node:fs/promises';
+import { shortFingerprint } from '@sagemaker-tfs/manifest';
 import { distributionChart, lineChart, ms } from 'sagemaker-tfs/development/output';
 import type { BatchRun } from './batch.ts';
 import type { TransportLatency } from './latency.ts';
@@ -36,7 +37,7 @@ function page({ archive, modelServer, startMilliseconds, latency, batch, accurac
 </style>
 <h1>From SavedModel to served prediction</h1>
 <p><code>examples/digits</code>, packaged (${archive.bytes} bytes, fingerprint
-<code>${archive.fingerprint.slice(0, 16)}</code>), laid out as SageMaker does and served by the runtime in front of
+<code>${shortFingerprint(archive.fingerprint)}</code>), laid out as SageMaker does and served by the runtime in front of
 ${modelServer}; healthy ${ms(startMilliseconds)} ms after its start.</p>
 <h2>One image after another</h2>
 ${latencyTable(latency)}

@@ -1,4 +1,5 @@
-import { formatCustomAttributes, parseCustomAttributes } from './custom-attributes.ts';
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors';
+import { formatCustomAttributes } from './custom-attributes.ts';
 
 test('a request names its wishes; commas inside a value are written %2C', () => {
   expect(

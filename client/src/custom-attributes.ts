@@ -1,14 +1,6 @@
-/**
- * `X-Amzn-SageMaker-Custom-Attributes`, the one header that SageMaker hands on in both directions:
- * `name=value` with commas between; in values, commas, percent signs and everything but visible ASCII are percent-encoded.
- */
+/** What a request may ask of the runtime, as the header that SageMaker hands on. */
+import { MAX_CUSTOM_ATTRIBUTES, requestValue } from '@sagemaker-tfs/tensors';
 import { PredictionError } from './errors/prediction-error.ts';
-
-/** The header's name on the wire. */
-export const CUSTOM_ATTRIBUTES_HEADER = 'X-Amzn-SageMaker-Custom-Attributes';
-
-/** SageMaker's bound, in characters (InvokeEndpoint, CustomAttributes). */
-const MAX_LENGTH = 1024;
 
 /** What a request may ask of the runtime. */
 export interface RequestAttributes {
@@ -59,7 +51,7 @@ export function formatCustomAttributes(attributes: RequestAttributes): string {
     ...Object.entries(others ?? {}),
   ];
   const header = pairs
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${percentEncoded(value)}`]))
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${requestValue(value)}`]))
     .join(',');
   checkCustomAttributes(header);
   return header;
@@ -76,17 +68,12 @@ function checkedParent(parent: string | undefined): string | undefined {
   );
 }
 
-/** SageMaker passes visible ASCII alone, and a comma would end the value. */
-function percentEncoded(value: string): string {
-  return value.replace(/[^ -~]+|[%,]/gu, encodeURIComponent);
-}
-
 /** @throws PredictionError BAD_OPTION for what SageMaker does not carry */
 export function checkCustomAttributes(header: string): void {
-  if (header.length > MAX_LENGTH) {
+  if (header.length > MAX_CUSTOM_ATTRIBUTES) {
     throw new PredictionError(
       'BAD_OPTION',
-      `the custom attributes have ${header.length} characters, but SageMaker carries ${MAX_LENGTH}. Ask for fewer outputs by name.`,
+      `the custom attributes have ${header.length} characters, but SageMaker carries ${MAX_CUSTOM_ATTRIBUTES}. Ask for fewer outputs by name.`,
     );
   }
   const bad = /[^\x20-\x7e]/u.exec(header);
@@ -96,28 +83,4 @@ export function checkCustomAttributes(header: string): void {
       `the custom attributes hold ${JSON.stringify(bad[0])} at character ${bad.index}. SageMaker carries printable ASCII only.`,
     );
   }
-}
-
-/** Reads an answer's header: values by name, `%2C` and percent-encoded characters beyond ASCII decoded. */
-export function parseCustomAttributes(header: string): Readonly<Record<string, string>> {
-  const pairs = header
-    .split(',')
-    .map((pair): [string, string] => {
-      const at = pair.indexOf('=');
-      if (at < 0) return [pair.trim(), ''];
-      return [pair.slice(0, at).trim(), decodeValue(pair.slice(at + 1).trim())];
-    })
-    .filter(([name]) => name !== '');
-  return Object.fromEntries(pairs);
-}
-
-/** A `%` that stands for itself is not encoded by the runtime, so only what it encodes is decoded. */
-function decodeValue(value: string): string {
-  return value.replace(/(?:%(?:2C|7F|[0189A-F][0-9A-F]))+/gi, (run) => {
-    try {
-      return decodeURIComponent(run);
-    } catch {
-      return run;
-    }
-  });
 }

@@ -1,4 +1,5 @@
 /** `sagemaker-tfs/client`: what a caller of a runtime or an endpoint needs, in Node and in browsers. */
+export { parseCustomAttributes } from '@sagemaker-tfs/tensors';
 export type { Answer } from './answer/answer.ts';
 export { type ImagesBodyOptions, imagesBody } from './body/images-body.ts';
 export { jsonBody } from './body/json-body.ts';
@@ -6,7 +7,6 @@ export type { RequestBody } from './body/request-body.ts';
 export { tensorsBody } from './body/tensors-body.ts';
 export {
   formatCustomAttributes,
-  parseCustomAttributes,
   type RequestAttributes,
 } from './custom-attributes.ts';
 export { CLIENT_ERRORS, type ClientCode, PredictionError } from './errors/prediction-error.ts';

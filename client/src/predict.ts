@@ -1,10 +1,10 @@
 /** `predict`: one request to a runtime or an endpoint, and its answer. */
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors';
 import { type Answer, readAnswer } from './answer/answer.ts';
 import type { RequestBody } from './body/request-body.ts';
 import {
   checkCustomAttributes,
   formatCustomAttributes,
-  parseCustomAttributes,
   type RequestAttributes,
 } from './custom-attributes.ts';
 import { timedOut } from './errors/network-error.ts';

@@ -1,4 +1,5 @@
 /** Proves after every deployment that the endpoint serves what was deployed, rightly and fast enough. */
+import { shortFingerprint } from '@sagemaker-tfs/manifest';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -130,15 +131,12 @@ function networkInterfaces(): PolicyStatement {
   });
 }
 
-/** Digits of the fingerprint that fit an answer's custom attributes. */
-const FINGERPRINT_DIGITS = 16;
-
 function planVariant({ name, props }: BoundVariant): SmokeTestVariant {
   const { image, data } = props.model;
   const usdPerSecond = priceOf(props);
   return {
     name,
-    ...(data.fingerprint && { fingerprint: data.fingerprint.slice(0, FINGERPRINT_DIGITS) }),
+    ...(data.fingerprint && { fingerprint: shortFingerprint(data.fingerprint) }),
     transports: image.variant === 'in-process' ? ['in-process'] : ['rest', 'grpc'],
     ...(usdPerSecond !== undefined && { usdPerSecond }),
   };

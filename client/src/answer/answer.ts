@@ -1,6 +1,5 @@
 /** A successful answer, read when asked. */
-import { type DType, parseJson } from '@sagemaker-tfs/tensors';
-import { parseCustomAttributes } from '../custom-attributes.ts';
+import { type DType, parseCustomAttributes, parseJson } from '@sagemaker-tfs/tensors';
 import type { IncomingAnswer } from '../targets/target.ts';
 import type { TypedTensor } from '../typed-tensor.ts';
 import { readTensors } from './read-tensors.ts';

@@ -1,11 +1,9 @@
 /** One inference without HTTP: a body in, the body of the answer out. */
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { runHandler } from '../handler/run.ts';
 import type { Services } from '../http/services.ts';
-import {
-  CUSTOM_ATTRIBUTES_HEADER,
-  parseRequestAttributes,
-} from '../inference/custom-attributes.ts';
+import { parseRequestAttributes } from '../inference/custom-attributes.ts';
 import { defaultHandler } from '../inference/default-handler.ts';
 import { HeldResults } from '../inference/held-results.ts';
 import { createInference } from '../inference/inference.ts';

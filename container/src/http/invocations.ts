@@ -1,10 +1,11 @@
 /** `POST /invocations`: one inference. */
+import { shortFingerprint } from '@sagemaker-tfs/manifest';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
 import type { LoadedHandler } from '../handler/loader.ts';
 import { type HandlerAnswer, runHandler } from '../handler/run.ts';
 import {
-  CUSTOM_ATTRIBUTES_HEADER,
   formatAttributes,
   parseRequestAttributes,
   type RequestAttributes,
@@ -132,7 +133,7 @@ function headersOf(
   const { fingerprint } = inference.manifest ?? {};
   const version = inference.answeredVersion ?? inference.model.version;
   const named = new Map([
-    ['tfs-fingerprint', fingerprint?.slice(0, 16)],
+    ['tfs-fingerprint', fingerprint && shortFingerprint(fingerprint)],
     ['tfs-model-version', version],
     ...Object.entries(answer.customAttributes ?? {}),
     ['tfs-timings', attributes.timings ? timingsText(stopwatch) : undefined],

@@ -1,6 +1,8 @@
 /** Records each request when it is over: one line of the log, and the metrics. */
+
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
 import { type ErrorCode, ServingError } from '../errors.ts';
-import { CUSTOM_ATTRIBUTES_HEADER, traceAttributes } from '../inference/custom-attributes.ts';
+import { traceAttributes } from '../inference/custom-attributes.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { RequestSample } from '../observability/metrics.ts';
 import type { TracedRequest } from '../observability/spans.ts';

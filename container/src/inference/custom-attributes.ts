@@ -1,15 +1,11 @@
-/**
- * `X-Amzn-SageMaker-Custom-Attributes`: the one header that SageMaker hands on in both directions. Ours are
- * `name=value` with commas between; a comma inside a value is written `%2C`, other characters than ASCII
- * percent-encoded too.
- */
+/** What a request asks for by `X-Amzn-SageMaker-Custom-Attributes`, and the header of its answer. */
+import {
+  answerValue,
+  CUSTOM_ATTRIBUTES_HEADER,
+  MAX_CUSTOM_ATTRIBUTES,
+} from '@sagemaker-tfs/tensors';
 import { TRANSPORTS, type Transport } from '../backends/backend.ts';
 import { ServingError } from '../errors.ts';
-
-export const CUSTOM_ATTRIBUTES_HEADER = 'X-Amzn-SageMaker-Custom-Attributes';
-
-/** SageMaker's own bound, in characters (InvokeEndpoint, CustomAttributes). */
-const MAX_LENGTH = 1024;
 
 /** Whatever the header must not carry. */
 const FOREIGN = /[^\t\x20-\x7e]/;
@@ -79,8 +75,8 @@ function outputNames(list: string): readonly string[] {
 /** @throws ServingError BAD_CUSTOM_ATTRIBUTE for a header that SageMaker itself would not take */
 function checkHeader(header: string): void {
   const problem =
-    header.length > MAX_LENGTH
-      ? `has ${header.length} characters, the most is ${MAX_LENGTH}`
+    header.length > MAX_CUSTOM_ATTRIBUTES
+      ? `has ${header.length} characters, the most is ${MAX_CUSTOM_ATTRIBUTES}`
       : FOREIGN.test(header) && 'takes printable ASCII only: percent-encode everything else';
   if (!problem) return;
   throw new ServingError('BAD_CUSTOM_ATTRIBUTE', `${CUSTOM_ATTRIBUTES_HEADER} ${problem}`);
@@ -96,8 +92,8 @@ export function formatAttributes(
   let header = '';
   for (const [name, value] of attributes) {
     if (value === undefined) continue;
-    const pair = `${header === '' ? '' : ','}${name}=${headerText(value)}`;
-    if (header.length + pair.length <= MAX_LENGTH) header += pair;
+    const pair = `${header === '' ? '' : ','}${name}=${answerValue(value)}`;
+    if (header.length + pair.length <= MAX_CUSTOM_ATTRIBUTES) header += pair;
   }
   return header;
 }
@@ -115,15 +111,6 @@ function decoded(value: string): string {
     // A percent sign that stands for itself.
     return value.replace(/%2C/gi, ',');
   }
-}
-
-/** Commas and whatever is not printable ASCII are percent-encoded. */
-function headerText(value: string): string {
-  return value.replace(/[^\x20-\x2b\x2d-\x7e]/gu, (character) =>
-    [...Buffer.from(character)]
-      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-      .join(''),
-  );
 }
 
 function choice<T extends string>(

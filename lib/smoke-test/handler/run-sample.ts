@@ -1,4 +1,5 @@
 /** All calls of one sample over one transport. */
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors';
 import { ConstructError, smokeTestFailure } from '../../errors.ts';
 import type {
   SmokeTestPlan,
@@ -92,7 +93,7 @@ function sameReply(a: Reply, b: Reply): boolean {
 
 /** The fingerprint that the runtime puts into every answer's custom attributes. */
 function fingerprintOf({ customAttributes }: Reply): string | undefined {
-  return /(?:^|,)\s*tfs-fingerprint=([0-9a-f]+)/.exec(customAttributes)?.[1];
+  return parseCustomAttributes(customAttributes)['tfs-fingerprint'];
 }
 
 function checkReply(reply: Reply, { variant, sample, readFile }: SampleRun): void {

@@ -1,5 +1,5 @@
 /** The OpenAPI document (3.1.0) of a served model, made from its signatures and what is declared around them. */
-import type { Manifest } from '@sagemaker-tfs/manifest';
+import { type Manifest, shortFingerprint } from '@sagemaker-tfs/manifest';
 import type { InspectReport, ModelReport } from '../inspect/report.ts';
 import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
 import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
@@ -43,7 +43,10 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: {
       title: models.map(({ name }) => name).join(', '),
-      version: manifest?.fingerprint.slice(0, 16) ?? models[0]?.versions.at(-1)?.version ?? '1',
+      version:
+        (manifest && shortFingerprint(manifest.fingerprint)) ??
+        models[0]?.versions.at(-1)?.version ??
+        '1',
       description: descriptionOf(models, hasHandler),
     },
     servers: [{ url }],
