@@ -18,7 +18,7 @@ const JSON_TYPE = 'application/json';
 const NPZ_TYPE = 'application/x-npz';
 const DEFAULT_SIGNATURE = 'serving_default';
 
-/** What the runtime itself would take. */
+/** What the runtime itself would take; where it would refuse to choose among signatures, the first. */
 export function firstChoices({ models }: PlaygroundDescription): Choices {
   const [model] = models;
   const keys = Object.keys(model?.signatures ?? {});

@@ -1,6 +1,8 @@
 /** The imports of this repository, types included: none runs in a circle, and rooms import only what they may. */
+import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { imports, sources } from './source-imports.ts';
+import { ROOT } from './tracked-files.ts';
 
 /** What each room may import, as docs/architecture.md draws it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -88,38 +90,22 @@ test('rooms import only the rooms that they may', () => {
 });
 
 /**
- * Folders and files of `container/src` in the order in which a request and the start build on them: each may import
- * itself and what stands above it.
+ * Folders and files of `container/src` in the order of docs/architecture.md, in which a request and the start build on
+ * them: each may import itself and what stands before it.
  */
-const CONTAINER_ORDER = [
-  ['errors.ts', 'thrown.ts', 'environment.ts', 'environment-variables.ts', 'decode-limits.ts'],
-  ['memory'],
-  ['waiting'],
-  ['threads'],
-  ['observability'],
-  ['models'],
-  ['images'],
-  ['postprocess'],
-  ['codecs'],
-  ['transport'],
-  ['model-server'],
-  ['backends'],
-  ['model-host'],
-  ['inference'],
-  ['handler'],
-  ['archive'],
-  ['multi-model'],
-  ['http'],
-  ['processes'],
-  ['runtime.ts', 'text-worker.ts'],
-  ['batch-worker'],
-  ['main.ts', 'index.ts'],
-];
+const CONTAINER_ORDER = (() => {
+  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const [, section = ''] = page.split('## Inside the container');
+  return [...(section.split('\n\n**')[0] ?? '').matchAll(/^\| (`.+?) \|/gm)].flatMap(
+    ([, cell = '']) =>
+      [...cell.matchAll(/`([a-z-]+(?:\.ts)?)[^`]*`/g)].map(([, name = '']) => name),
+  );
+})();
 
 test('folders of the container import only what stands above them', () => {
   const placeOf = (file: string) => {
     const [, , name = ''] = file.split('/');
-    return CONTAINER_ORDER.findIndex((names) => names.includes(name));
+    return CONTAINER_ORDER.indexOf(name);
   };
   const sources = imports.filter(
     // What tests and benchmarks share reaches across, and nothing imports it.

@@ -36,9 +36,7 @@ export function acceptableTypes(
 ): readonly string[] {
   const text = accept?.trim();
   if (!text) return available;
-  const ranges = splitOutsideQuotes(text, ',')
-    .map((part, place) => ({ ...parseRange(part), place }))
-    .filter(({ type }) => type !== '');
+  const ranges = rangesOf(text);
   return available
     .flatMap((type) => {
       const matches = ranges.filter((range) => covers(range.type, type));
@@ -47,6 +45,20 @@ export function acceptableTypes(
     })
     .sort((a, b) => b.quality - a.quality || a.place - b.place)
     .map(({ type }) => type);
+}
+
+/** The media type that an Accept header names first among those of the best quality; undefined for wildcards alone. */
+export function namedType(accept: string): string | undefined {
+  const [best] = rangesOf(accept)
+    .filter(({ type, quality }) => quality > 0 && !type.includes('*'))
+    .sort((a, b) => b.quality - a.quality || a.place - b.place);
+  return best?.type;
+}
+
+function rangesOf(accept: string) {
+  return splitOutsideQuotes(accept, ',')
+    .map((part, place) => ({ ...parseRange(part), place }))
+    .filter(({ type }) => type !== '');
 }
 
 function quality(range: { quality: number; place: number }): { quality: number; place: number } {

@@ -132,6 +132,8 @@ describe('a handler', () => {
     ['acceptedBytes', 'image/*', 'application/octet-stream'],
     ['acceptedObject', 'text/*, application/vnd.x+json;q=0.5, */*;q=0.1', 'application/vnd.x+json'],
     ['acceptedObject', 'application/vnd.x+json;q=0.5', 'application/vnd.x+json'],
+    ['acceptedObject', 'text/html;q=0, application/json', 'application/json'],
+    ['acceptedBytes', 'text/html;q=0.2, "a,b"/x;q=0, text/csv', 'text/csv'],
     ['acceptedBytes', 'text/csv; header="a,b"', 'text/csv; header="a,b"'],
   ])('%s under the Accept header %s is answered as %s', async (name, Accept, type) => {
     expect((await call(name, { Accept })).headers.get('Content-Type')).toBe(type);

@@ -1,9 +1,9 @@
 /** Runs a handler of the archive: its steps in order, its result to an answer. */
-import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { EncodedResponse } from '../codecs/codec.ts';
+import { namedType } from '../codecs/media-type.ts';
 import { ServingError } from '../errors.ts';
 import { classifyOrRegressTensors } from '../inference/classify-or-regress.ts';
-import { CUSTOM_ATTRIBUTES_HEADER } from '../inference/custom-attributes.ts';
 import { decodeBody } from '../inference/decode-body.ts';
 import { decodeExamples, encodeOutputs, takingExamples } from '../inference/default-handler.ts';
 import type { Inference } from '../inference/inference.ts';
@@ -194,7 +194,7 @@ async function answerOf(
       ...(await encodeOutputs(outputs, inference, { form: 'row', signature })),
     };
   }
-  const asked = concreteType(context.acceptHeader);
+  const asked = namedType(context.acceptHeader);
   const body = bodyOf(result, inference);
   if (body) {
     const usual = typeof result === 'string' ? 'application/json' : 'application/octet-stream';
@@ -270,18 +270,12 @@ const ACCEPT_HEADER = /\*|;\s*q=|,(?=([^"]*"[^"]*")*[^"]*$)/i;
 
 /**
  * The response's media type. Handlers from the Python container answer with `context.acceptHeader`, which may be a
- * wildcard or a list: then the first of its types that is concrete, or what the body is.
+ * wildcard or a list: then the best of its types that is no wildcard, or what the body is.
  */
 function responseType(contentType: string, body: unknown): string {
   if (!ACCEPT_HEADER.test(contentType)) return contentType;
   const isBinary = body instanceof Uint8Array || isStream(body);
-  return concreteType(contentType) ?? (isBinary ? 'application/octet-stream' : 'application/json');
-}
-
-/** The first media type of an Accept header that is not a wildcard. */
-function concreteType(accept: string): string | undefined {
-  const types = accept.split(',').map((range) => range.split(';', 1)[0]?.trim());
-  return types.find((type) => type && !type.includes('*'));
+  return namedType(contentType) ?? (isBinary ? 'application/octet-stream' : 'application/json');
 }
 
 function isHandlerResponse(value: unknown): value is HandlerResponse {
