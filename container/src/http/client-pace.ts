@@ -36,7 +36,7 @@ export type Look = (now: number) => void;
 /** Checks every client of `all` at intervals, until it is stopped. */
 export function startPaceWatch(
   { patienceMs, minBytesPerSecond }: PaceLimits,
-  all: () => readonly { readonly look: Look }[],
+  all: () => Iterable<{ readonly look: Look }>,
 ): { stop(): void } {
   if (minBytesPerSecond === 0) return { stop: () => undefined };
   const timer = setInterval(

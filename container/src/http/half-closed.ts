@@ -22,11 +22,14 @@ interface HalfOpen {
  */
 export function answerHalfClosed(
   server: Server,
-  responses: () => readonly { readonly response: ServerResponse }[],
+  responses: () => Iterable<{ readonly response: ServerResponse }>,
 ): void {
   (server as Server & HalfOpen).httpAllowHalfOpen = true;
   server.on('connection', (socket) => {
-    const current = () => responses().find(({ response }) => response.socket === socket)?.response;
+    const current = () => {
+      for (const { response } of responses()) if (response.socket === socket) return response;
+      return undefined;
+    };
     socket.once('end', () => tryClient(socket, current, FIRST_MS));
   });
 }

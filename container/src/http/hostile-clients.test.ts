@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { until } from '../testing/runtime-process.ts';
 import { Admission, type AdmissionLimits } from './admission.ts';
+import { MOST_WAITING } from './pipelines.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply } from './reply.ts';
 import { type Routes, type RunningServer, type ServerOptions, startServer } from './server.ts';
@@ -62,7 +63,7 @@ function clientOf(port: number, text?: string): Client {
   return {
     socket,
     received: () => received,
-    whole: once(socket, 'close').then(() => received),
+    whole: new Promise((resolve) => socket.once('close', () => resolve(received))),
     sees: (wanted) => until(() => received.search(wanted) >= 0),
   };
 }
@@ -532,12 +533,53 @@ describe('pipelined requests', () => {
     const { routes, begun, letGo } = holding();
     const { client } = await start(routes);
     const { whole } = client(ofLength(3) + ofLength(4) + broken + PING);
-    await until(() => begun() >= 2);
+    await until(() => begun() >= 1);
     letGo();
     const text = await whole;
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     expect(statuses).toEqual(['200', '200', '400']);
     expect(text).toMatch(/\r\n\r\n3HTTP[\s\S]*\r\n\r\n4HTTP[\s\S]*BAD_REQUEST/);
+  });
+
+  test('are worked on one after the other', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes);
+    const { whole } = client(
+      ofLength(3) + ofLength(4) + ofLength(5) + post('Content-Length: 0\r\nConnection: close'),
+    );
+    const other = client(ofLength(6));
+    await until(() => begun() === 2);
+    letGo();
+    const text = await whole;
+    expect([...text.matchAll(/200 OK/g)]).toHaveLength(4);
+    expect(text).toMatch(/\r\n\r\n3HTTP[\s\S]*\r\n\r\n4HTTP[\s\S]*\r\n\r\n5HTTP/);
+    await other.sees(/\r\n\r\n6$/);
+    expect(begun()).toBe(5);
+  });
+
+  test('are dropped with a client that leaves', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client, admission } = await start(routes);
+    const gone = client(ofLength(3).repeat(50));
+    await until(() => begun() === 1);
+    gone.socket.destroy();
+    await until(() => admission.requests === 0);
+    letGo();
+    await client(ofLength(4)).sees(/\r\n\r\n4$/);
+    expect(begun()).toBe(2);
+  });
+
+  test('more than a connection may have close it, and others notice nothing', async () => {
+    const { routes, begun } = holding();
+    const { client } = await start(routes);
+    const many = Array.from({ length: 200 }, () => client(ofLength(3) + PING.repeat(2_000)));
+    await Promise.all(
+      many.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
+    );
+    await client(PING).sees(/200 OK/);
+    expect(begun()).toBeLessThanOrEqual(200);
+    const most = client(PING.repeat(MOST_WAITING + 1));
+    await until(() => most.received().split('200 OK').length === MOST_WAITING + 2);
   });
 
   test('a request that names no version is refused', async () => {

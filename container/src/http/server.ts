@@ -11,7 +11,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
-import { removeFrom } from '../memory/remove-from.ts';
 import { RequestSignal } from '../waiting/request-signal.ts';
 import { Admission, type Ticket } from './admission.ts';
 import {
@@ -27,9 +26,11 @@ import type { ConnectionSource } from './connection-source.ts';
 import { foreignPage } from './foreign-pages.ts';
 import { answerHalfClosed } from './half-closed.ts';
 import { type ListenOptions, listen } from './listen.ts';
+import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
 import { checkHead, isPlainlyFramed, takeAbsoluteTarget } from './request-head.ts';
+import { readInSlices } from './slices.ts';
 
 /** One request on its way. */
 export interface Exchange {
@@ -150,14 +151,19 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     admission: options.admission ?? new Admission(),
     connections: limitConnections(server, options),
     closing: false,
-    inFlight: [],
+    pipelines: createPipelines(options.log),
+    inFlight: new Set(),
     served: 0,
   };
   // Beyond a number of its own Node drops fields without a word; what counts is their size.
   server.maxHeadersCount = 0;
-  server.on('request', (request, response) => void serve(state, request, response, false));
-  server.on('checkContinue', (request, response) => void serve(state, request, response, true));
-  server.on('checkExpectation', (request, response) => void serve(state, request, response, true));
+  readInSlices(server);
+  const { enter } = state.pipelines;
+  const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
+    enter(response, () => serve(state, request, response, expectsContinue));
+  server.on('request', take(false));
+  server.on('checkContinue', take(true));
+  server.on('checkExpectation', take(true));
   server.on('clientError', (error, socket) => void refuseMalformed(state, error, socket as Socket));
   answerHalfClosed(server, () => state.inFlight);
   const { source } = options;
@@ -183,9 +189,10 @@ interface ServerState {
   readonly pace: PaceLimits;
   readonly admission: Admission;
   readonly connections: ConnectionLimit;
+  readonly pipelines: Pipelines;
   closing: boolean;
   /** Until the connection is done with the answer. */
-  readonly inFlight: InFlight[];
+  readonly inFlight: Set<InFlight>;
   served: number;
 }
 
@@ -215,14 +222,14 @@ async function serve(
     look: pacer(pacedOf(state, exchange, response, ticket), state.pace),
     cut: cutter(exchange, response, state.options.source),
   };
-  state.inFlight.push(inFlight);
+  state.inFlight.add(inFlight);
   const { socket } = request;
   state.options.source?.requestBegan(socket);
   response.once('close', () => {
     state.options.source?.requestDone(socket);
     if (!response.writableFinished) signal.abort(clientClosed());
     ticket()?.release();
-    removeFrom(state.inFlight, inFlight);
+    state.inFlight.delete(inFlight);
   });
   const isOneTooMany = state.connections.isOver(socket);
   if (state.closing || isOneTooMany) response.setHeader('Connection', 'close');
@@ -286,7 +293,7 @@ async function refuseMalformed(
   socket: Socket,
 ): Promise<void> {
   if (error.code !== 'ECONNRESET') await answeredBefore(state, socket);
-  const begun = state.inFlight.some(
+  const begun = [...state.inFlight].some(
     ({ response }) => response.req.socket === socket && response.headersSent,
   );
   if (begun || !socket.writable || error.code === 'ECONNRESET') {
@@ -304,10 +311,13 @@ async function refuseMalformed(
 }
 
 /** Requests that came whole before it have answers of their own, which come first. */
-async function answeredBefore({ inFlight }: ServerState, socket: Socket): Promise<void> {
-  const whole = inFlight.filter(({ response: { req } }) => req.socket === socket && req.complete);
+async function answeredBefore({ inFlight, pipelines }: ServerState, socket: Socket): Promise<void> {
+  const atWork = [...inFlight]
+    .map(({ response }) => response)
+    .filter(({ req }) => req.socket === socket);
+  const whole = [...atWork, ...pipelines.waiting(socket)].filter(({ req }) => req.complete);
   await Promise.all(
-    whole.map(({ response }) => new Promise<void>((resolve) => response.once('close', resolve))),
+    whole.map((response) => new Promise<void>((resolve) => response.once('close', resolve))),
   );
 }
 
@@ -350,9 +360,14 @@ async function answer(
   exchange: Exchange,
   response: ServerResponse,
 ): Promise<Outcome> {
+  const { request } = exchange;
   let error: unknown;
   let reply: Reply;
+  let isSound = false;
   try {
+    checkHead(request, state.options.maxHeaderBytes || maxHeaderSize);
+    takeAbsoluteTarget(request);
+    isSound = true;
     reply = await untilAborted(exchange.signal, () => route(state, exchange));
   } catch (failure) {
     error = failure;
@@ -362,10 +377,10 @@ async function answer(
   const size = Array.isArray(reply.body) ? byteLengthOf(reply.body) : Infinity;
   if (Number.isFinite(size)) exchange.hold(size);
   // The kernel takes a small answer at once: there is no middle to be cut in.
-  if (size > SMALL_BYTES) state.options.source?.answerBegan(exchange.request.socket);
+  if (size > SMALL_BYTES) state.options.source?.answerBegan(request.socket);
   // The rest of a body that nobody read, or that is framed oddly, cannot be told from the next request.
-  const { request } = exchange;
-  const isSure = request.complete && isPlainlyFramed(request) && request.httpVersionMajor === 1;
+  const isSure =
+    isSound && request.complete && isPlainlyFramed(request) && request.httpVersionMajor === 1;
   if (!isSure) response.setHeader('Connection', 'close');
   try {
     const bytes = await writing(response, reply, exchange.signal);
@@ -403,8 +418,6 @@ async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>
 }
 
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
-  checkHead(exchange.request, state.options.maxHeaderBytes || maxHeaderSize);
-  takeAbsoluteTarget(exchange.request);
   const { foreignPages, address } = state.options;
   const { request } = exchange;
   const refused =

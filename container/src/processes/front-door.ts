@@ -16,6 +16,7 @@ import type { ErrorCode } from '../errors.ts';
 import { connectionsPossible } from '../http/connection-limit.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
 import { errorReply } from '../http/reply.ts';
+import { readInSlices } from '../http/slices.ts';
 import {
   CONNECTION_STATE,
   closeStates,
@@ -268,7 +269,12 @@ type WorkersState = 'starting' | 'loading' | 'ready';
 
 /** Answers while no worker does, so that it is known that someone is there. */
 function fallbackServer(stateOf: () => WorkersState) {
-  return createHttpServer((request, response) => {
+  const answered = new WeakSet<Socket>();
+  const server = createHttpServer((request, response) => {
+    // The first answer closes the connection: what else was sent on it has none.
+    if (answered.has(request.socket)) return;
+    answered.add(request.socket);
+    passOver(request.socket);
     const state = stateOf();
     if (state === 'ready' && request.method === 'GET' && request.url === '/ping') {
       response.writeHead(200, { Connection: 'close' }).end();
@@ -279,6 +285,8 @@ function fallbackServer(stateOf: () => WorkersState) {
     response.writeHead(status, { ...headers, Connection: 'close' });
     response.end(Buffer.concat(body as readonly Uint8Array[]));
   });
+  const passOver = readInSlices(server);
+  return server;
 }
 
 /** Undefined if the connection is gone already. */

@@ -1,0 +1,75 @@
+/**
+ * Requests that a client sends before it has the answers to those before them (RFC 9112, 9.3.2): worked on one after the
+ * other, and dropped with their connection. A client may ask for more in one packet than a process answers in a minute.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Logger } from 'pino';
+
+/** Requests that may wait behind the one at work; a connection with more is closed. */
+export const MOST_WAITING = 32;
+/** Between two lines of the log about it. */
+const QUIET_MS = 10_000;
+
+/** A request that waits for those before it. */
+interface Waiting {
+  readonly response: ServerResponse;
+  readonly work: () => Promise<void>;
+}
+
+/** The requests of all connections. */
+export interface Pipelines {
+  /** Does the work, which never rejects, as soon as the requests before it on the connection are done. */
+  enter(response: ServerResponse, work: () => Promise<void>): void;
+  /** Requests of a connection that wait for those before them. */
+  waiting(socket: Socket): readonly ServerResponse[];
+}
+
+export function createPipelines(log: Logger): Pipelines {
+  const connections = new WeakMap<Socket, Waiting[]>();
+  let toldAt = -Infinity;
+
+  /** A response that waits behind another does not hear of the end of its connection: so none begins before. */
+  const begin = async (socket: Socket, first: Waiting): Promise<void> => {
+    const behind: Waiting[] = [];
+    connections.set(socket, behind);
+    await workedOff(first);
+    for (let next = behind.shift(); next && !socket.destroyed; next = behind.shift()) {
+      // Other connections have their turn in between.
+      await turn();
+      if (!socket.destroyed) await workedOff(next);
+    }
+    connections.delete(socket);
+  };
+
+  const close = (socket: Socket, behind: Waiting[]): void => {
+    behind.length = 0;
+    socket.destroy();
+    if (performance.now() - toldAt < QUIET_MS) return;
+    toldAt = performance.now();
+    log.warn(
+      { limit: MOST_WAITING },
+      'a client sent too many requests without waiting for an answer: its connection is closed',
+    );
+  };
+
+  return {
+    enter(response, work) {
+      const { socket } = response.req;
+      const behind = connections.get(socket);
+      if (socket.destroyed) return;
+      if (!behind) void begin(socket, { response, work });
+      else if (behind.length < MOST_WAITING) behind.push({ response, work });
+      else close(socket, behind);
+    },
+    waiting: (socket) => (connections.get(socket) ?? []).map(({ response }) => response),
+  };
+}
+
+/** Resolves when the work is done and the connection is done with the answer. */
+async function workedOff({ response, work }: Waiting): Promise<void> {
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
+  await work();
+  await closed;
+}
