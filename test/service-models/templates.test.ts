@@ -69,10 +69,12 @@ test('the templates of 64 configurations set only what AWS takes', () => {
     for (const problem of problemsOfResource(resource)) problems.add(problem);
   }
   expect([...problems]).toEqual([]);
+  expect(JSON.stringify(templates)).toContain('InstancePools');
   for (const type of [
     ...Object.keys(OPERATIONS),
     'AWS::SageMaker::Endpoint',
     'AWS::ApplicationAutoScaling::ScalingPolicy',
+    'AWS::ApiGateway::DomainName',
   ]) {
     expect(seen).toContain(type);
   }
