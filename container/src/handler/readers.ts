@@ -57,7 +57,9 @@ export const decodeNpzInTurns: typeof tensors.decodeNpzInTurns = (bytes, options
   tensors.decodeNpzInTurns(bytes, options).catch((error: unknown) => {
     throw noted(error);
   });
-export const decodeTensorProto = reader(tensors.decodeTensorProto);
+export const decodeTensorProto: typeof tensors.decodeTensorProto = reader(
+  tensors.decodeTensorProto,
+);
 export const decodePredictRequest = reader(tensors.decodePredictRequest);
 export const decodePredictResponse = reader(tensors.decodePredictResponse);
 export const decodeSageMakerRecord = reader(tensors.decodeSageMakerRecord);
