@@ -24,7 +24,7 @@ export { signatureText } from './render/signature-text.ts';
 export { renderVerify } from './render/verify-text.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
-export { writingSignatures } from './saved-model/writing-signatures.ts';
+export { writingSignatures } from './saved-model/run-traits.ts';
 export type { ModelSource } from './source/discover.ts';
 export type { ModelOption } from './source/model-source.ts';
 export type { OpenOptions } from './source/open-options.ts';

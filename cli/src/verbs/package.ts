@@ -12,6 +12,7 @@ import { type Command, Option } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult, printStyled } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import { lateProgress, type Progress, sayStep } from '../output/progress.ts';
 import { jsonValue, keyValue, list, wholeNumber } from './options.ts';
 
@@ -157,10 +158,11 @@ async function writeArchive(
   level: number | undefined,
 ): Promise<Omit<PackageResult, 'manifest'>> {
   const { packageModel } = await import('@sagemaker-tfs/model-packaging');
-  const { manifest: _, ...packaged } = await packageModel({
+  const { manifest, ...packaged } = await packageModel({
     ...options,
     ...(level !== undefined && { level }),
   });
+  await warnOfXla(manifest);
   return packaged;
 }
 
@@ -191,13 +193,25 @@ async function writeDirectory(
   { uncompressed, bakedImage, baseImage, exposeModelServer }: PackageVerbOptions,
 ): Promise<LayOutResult> {
   const { layOut, writeBakedImage } = await import('@sagemaker-tfs/model-packaging');
-  if (bakedImage === undefined) return layOut(content, uncompressed as string, content);
-  return writeBakedImage({
-    ...content,
-    out: bakedImage,
-    baseImage: baseImage as string,
-    exposeModelServer: exposeModelServer === true,
-  });
+  const result =
+    bakedImage === undefined
+      ? await layOut(content, uncompressed as string, content)
+      : await writeBakedImage({
+          ...content,
+          out: bakedImage,
+          baseImage: baseImage as string,
+          exposeModelServer: exposeModelServer === true,
+        });
+  await warnOfXla(result.manifest);
+  return result;
+}
+
+/** The trial ran with what the model needs. */
+async function warnOfXla(manifest: PackageResult['manifest'] | undefined): Promise<void> {
+  const { xlaWarnings } = await import('@sagemaker-tfs/manifest');
+  for (const warning of xlaWarnings(manifest?.models ?? [])) {
+    process.stderr.write(`Warning: ${printable(warning)}.\n`);
+  }
 }
 
 interface WrittenDirectory {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import { sayStep } from '../output/progress.ts';
 import { list } from './options.ts';
 
@@ -35,6 +36,7 @@ async function verify(archive: string, options: VerifyVerbOptions): Promise<void
   const signal = interruptSignal();
   await libraryHere(signal);
   sayStep('loading the model with TensorFlow, and trying it out');
-  const report = await verifyWithRuntime(archive, samples, { signal });
+  const onWarning = (warning: string) => process.stderr.write(`Warning: ${printable(warning)}.\n`);
+  const report = await verifyWithRuntime(archive, samples, { signal, onWarning });
   printResult(options.json, report, () => renderVerify(report));
 }

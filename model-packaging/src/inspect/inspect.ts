@@ -12,6 +12,7 @@ import { messageOf, PackagingError } from '../errors.ts';
 import { isCustomOp, KNOWN_TENSORFLOW } from '../saved-model/custom-ops.ts';
 import { readExampleFeatures } from '../saved-model/example-features.ts';
 import { readFunctions } from '../saved-model/functions.ts';
+import { compilingSignatures } from '../saved-model/run-traits.ts';
 import {
   type MetaGraphSummary,
   readSavedModel,
@@ -66,6 +67,9 @@ export function inspectVersion({ version, directory }: VersionSource): VersionRe
     variables,
     variableBytes: variables.reduce((sum, { bytes }) => sum + bytes, 0),
     exampleFeatures: Object.fromEntries(readExampleFeatures(directory)),
+    compiledByXla: [
+      ...compilingSignatures(directory, model.metaGraphs[0]?.signatures ?? {}),
+    ].sort(),
     problems: findProblems(directory, model, checkpoint),
   };
 }

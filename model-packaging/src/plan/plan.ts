@@ -9,8 +9,8 @@ import {
 import type { Signature, SignatureMap, TensorSpec } from '@sagemaker-tfs/tensors';
 import { enumName } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
+import { compilingSignatures, writingSignatures } from '../saved-model/run-traits.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
-import { writingSignatures } from '../saved-model/writing-signatures.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { walk } from '../source/walk.ts';
 import { PACKAGER } from '../version.ts';
@@ -100,14 +100,22 @@ function makeManifest(input: PlanInput, files: readonly PlannedFile[]): Manifest
     files: Object.fromEntries(
       files.map(({ path, sha256, size }) => [path, { sha256, bytes: size }]),
     ),
-    models: input.models.map((model) => ({
-      name: model.name,
-      versions: model.versions.map(({ version }) => version),
-      signatures: mapValues(newestSignatures(model), manifestSignature),
-    })),
+    models: input.models.map(manifestModel),
     ...(input.handler !== undefined && { handler: input.handler }),
     ...(input.preprocess && { preprocess: input.preprocess }),
     ...(input.postprocess && { postprocess: input.postprocess }),
+  };
+}
+
+function manifestModel(model: ModelSource): Manifest['models'][number] {
+  const signatures = newestSignatures(model);
+  const newest = model.versions.at(-1);
+  const compiled = newest ? [...compilingSignatures(newest.directory, signatures)].sort() : [];
+  return {
+    name: model.name,
+    versions: model.versions.map(({ version }) => version),
+    signatures: mapValues(signatures, manifestSignature),
+    ...(compiled.length > 0 && { compiledByXla: compiled }),
   };
 }
 

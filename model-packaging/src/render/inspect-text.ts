@@ -1,4 +1,5 @@
 /** An inspect report as text for people. */
+import { needsXla } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import type {
   InspectReport,
@@ -40,7 +41,10 @@ export function renderInspect(report: InspectReport, options: InspectTextOptions
 
 function renderVersion(model: string, report: VersionReport, options: InspectTextOptions): string {
   const { metaGraphs } = report;
-  const { version, bytes, variables, problems } = visibleIn({ ...report, metaGraphs: [] });
+  const { version, bytes, variables, problems, compiledByXla } = visibleIn({
+    ...report,
+    metaGraphs: [],
+  });
   const tensorflow = metaGraphs.find(({ tensorflowVersion }) => tensorflowVersion);
   const savedBy = visible(tensorflow?.tensorflowVersion ?? '');
   const facts = [
@@ -52,6 +56,7 @@ function renderVersion(model: string, report: VersionReport, options: InspectTex
   return [
     facts.join(' · '),
     ...problems.map((problem) => `  PROBLEM: ${problem}`),
+    ...(compiledByXla.length > 0 ? [`  ${needsXla(compiledByXla)}.`] : []),
     ...metaGraphs.flatMap((graph) => graphLines(graph, report, options)),
     ...(options.variables ? ['', renderVariables({ ...report, variables })] : []),
   ].join('\n');
