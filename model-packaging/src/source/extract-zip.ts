@@ -7,17 +7,13 @@ import { promisify } from 'node:util';
 import { type Entry, open, type ZipFile } from 'yauzl';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
 import { isSystemError, writingFailed } from './extract.ts';
+import { unpackRoom } from './unpack-room.ts';
 
 const openZip = promisify<string, { lazyEntries: true; decodeStrings: true }, ZipFile>(open);
 
 /** File type bits of a Unix mode, which zip tools keep in the upper half of the external attributes. */
 const S_IFMT = 0o170000;
 const S_IFLNK = 0o120000;
-
-/** Bytes written for a byte of the archive, at most, as for tar: deflate makes up to 1,032, models a few. */
-const MAX_RATIO = 1000;
-/** What a small archive may hold in any case. */
-const SMALL_BYTES = 64 * 1024 * 1024;
 
 /**
  * Unpacks `archive` into `directory`, which exists and is empty.
@@ -38,12 +34,11 @@ export async function extractZip(archive: string, directory: string): Promise<vo
   const openStream = promisify(zip.openReadStream.bind(zip)) as (
     entry: Entry,
   ) => Promise<NodeJS.ReadableStream>;
-  let left = Math.max(SMALL_BYTES, zip.fileSize * MAX_RATIO);
   try {
+    const take = await unpackRoom(archive, directory);
     for await (const entry of entries(zip, corrupt)) {
       // What an entry states is what is written: yauzl stops at it.
-      left -= entry.uncompressedSize;
-      if (left < 0) throw bomb(archive);
+      take(entry.uncompressedSize);
       const target = join(directory, entry.fileName);
       if (refused(archive, entry)) continue;
       const failed = (error: unknown): never => {
@@ -57,13 +52,6 @@ export async function extractZip(archive: string, directory: string): Promise<vo
   } finally {
     zip.close();
   }
-}
-
-function bomb(archive: string): PackagingError {
-  return new PackagingError(
-    'CORRUPT_FILE',
-    `${archive} would unpack to more than ${MAX_RATIO} times its size, as no model does. Archive the model again.`,
-  );
 }
 
 async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): AsyncGenerator<Entry> {

@@ -13,6 +13,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Header } from 'tar';
 import { layOut } from '../archive/lay-out.ts';
 import { useScratch, withCode } from '../testing/scratch.ts';
@@ -44,6 +45,13 @@ with zipfile.ZipFile(sys.argv[2],'w') as z:
     archive,
     ...flags,
   ]);
+
+/** The archive `plain.tar` with so many megabytes of zeros behind it. */
+function withZeros(archive: string, megabytes: number): void {
+  const gzip = archive.endsWith('.gz') ? '| gzip -1' : '';
+  const bytes = `{ cat ${scratch.path('plain.tar')}; head -c ${megabytes}M /dev/zero; }`;
+  execFileSync('bash', ['-c', `${bytes} ${gzip} > ${archive}`]);
+}
 
 describe('archives', () => {
   test.each(['tar.gz', 'tgz', 'tar', 'zip'])('.%s', async (ending) => {
@@ -102,6 +110,11 @@ describe('archives that are not safe or not whole', () => {
     return scratch.write('odd.tar', Buffer.concat([block, Buffer.alloc(1024)]));
   }
 
+  /** The same archive, compressed: it is read through more steps, each of which must hand on the refusal. */
+  function compressed(archive: string): string {
+    return scratch.write('odd.tar.gz', gzipSync(readFileSync(archive)));
+  }
+
   async function expectRefused(archive: string, code: string, message: RegExp): Promise<void> {
     await expect(open(archive)).rejects.toThrow(withCode(code));
     await expect(open(archive)).rejects.toThrow(message);
@@ -113,6 +126,7 @@ describe('archives that are not safe or not whole', () => {
       const archive = tarOf({ path });
       await expect(open(archive)).rejects.toThrow(withCode('UNSAFE_PATH'));
       await expect(open(archive)).rejects.toThrow(path);
+      await expect(open(compressed(archive))).rejects.toThrow(path);
       await expect(layOut(archive, scratch.path('out'))).rejects.toThrow(withCode('UNSAFE_PATH'));
       expect(existsSync(scratch.path('out'))).toBe(false);
       expect(existsSync(scratch.path('outside'))).toBe(false);
@@ -123,6 +137,7 @@ describe('archives that are not safe or not whole', () => {
     const isLink = type === 'SymbolicLink' || type === 'Link';
     const archive = tarOf({ path: 'odd', type, ...(isLink && { linkpath: '/etc/passwd' }) });
     await expect(open(archive)).rejects.toThrow(withCode('UNSAFE_PATH'));
+    await expect(open(compressed(archive))).rejects.toThrow(withCode('UNSAFE_PATH'));
   });
 
   test.each(['gnu', 'pax'])('a sparse file, in the %s format', async (format) => {
@@ -167,12 +182,46 @@ with tarfile.open(sys.argv[1], 'w') as archive:
     await expectRefused(archive, 'SOURCE_NOT_FOUND', /cannot be read: E/);
   });
 
-  test('a zip archive that would fill the disk', async () => {
-    const archive = scratch.path('bomb.zip');
-    const make = `import sys,zipfile
-with zipfile.ZipFile(sys.argv[1],'w',zipfile.ZIP_DEFLATED,compresslevel=9) as z: z.writestr('1/saved_model.pb',bytes(200_000_000))`;
-    execFileSync('python3', ['-c', make, archive]);
-    await expectRefused(archive, 'CORRUPT_FILE', /more than 1000 times its size/);
+  test('an archive that would fill the disk, before a file of it is written', async () => {
+    const made = { zip: scratch.path('bomb.zip'), tar: scratch.path('bomb.tar.gz') };
+    const make = `import gzip,io,struct,sys,tarfile,zipfile
+with zipfile.ZipFile(sys.argv[1],'w',zipfile.ZIP_DEFLATED) as z: z.writestr('1/saved_model.pb',bytes(1000))
+b=bytearray(open(sys.argv[1],'rb').read()); struct.pack_into('<I',b,b.index(b'PK\\x01\\x02')+24,2**30+1); open(sys.argv[1],'wb').write(b)
+entry=tarfile.TarInfo('1/saved_model.pb'); entry.size=2**30+1
+gzip.open(sys.argv[2],'w').write(entry.tobuf()+bytes(1000))`;
+    execFileSync('python3', ['-c', make, made.zip, made.tar]);
+    for (const archive of [made.zip, made.tar]) {
+      await expectRefused(archive, 'CORRUPT_FILE', /more than a gigabyte and more than 100 times/);
+    }
+  });
+
+  test('zeros after the end of an archive are read as fast as they inflate', async () => {
+    scratch.model('strings', 'in/3');
+    execFileSync('tar', ['cf', scratch.path('plain.tar'), '-C', scratch.path('in'), '.']);
+    for (const ending of ['tar', 'tar.gz']) {
+      const archive = scratch.path(`words.${ending}`);
+      withZeros(archive, 50);
+      expect(await open(archive)).toEqual(['words/3']);
+      withZeros(archive, 100);
+      await expectRefused(archive, 'CORRUPT_FILE', /goes on for more than 64 MB after the end/);
+    }
+    const damaged = readFileSync(scratch.path('words.tar.gz'));
+    withZeros(scratch.path('words.tar.gz'), 1);
+    const checked = readFileSync(scratch.path('words.tar.gz'));
+    expect(checked.length).toBeLessThan(damaged.length);
+    checked.writeUInt8(checked.readUInt8(checked.length - 5) ^ 1, checked.length - 5);
+    await expectRefused(scratch.write('sum.tar.gz', checked), 'CORRUPT_FILE', /incorrect/);
+  });
+
+  test('an archive that is compressed twice', async () => {
+    scratch.model('strings', 'in/3');
+    execFileSync('tar', ['czf', scratch.path('once.tar.gz'), '-C', scratch.path('in'), '.']);
+    const twice = gzipSync(readFileSync(scratch.path('once.tar.gz')));
+    await expectRefused(scratch.write('m.tar.gz', twice), 'CORRUPT_FILE', /compressed twice/);
+    // Empty blocks of deflate before the first byte, which then comes alone.
+    const drop = Buffer.concat(Array(20_000).fill(Buffer.from('000000ffff', 'hex')));
+    const slow = Buffer.concat([twice.subarray(0, 10), drop, twice.subarray(10)]);
+    await expectRefused(scratch.write('m.tar.gz', slow), 'CORRUPT_FILE', /compressed twice/);
   });
 
   test('a .tar.gz of another kind', async () => {
