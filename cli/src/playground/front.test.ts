@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { Exchange } from './exchange.ts';
@@ -124,6 +124,34 @@ test('an error is told with its code and message', async () => {
   expect((await fetch(`${front.url}/fail`)).status).toBe(400);
   await next;
   expect(told.at(-1)?.error).toEqual({ code: 'BAD_IMAGE', message: 'not an image' });
+});
+
+/** The status line and the body of the answer to a request as it is written here. */
+async function sendRaw(head: string): Promise<{ status: number; text: string }> {
+  const { port } = new URL(front.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(`${head}\r\nConnection: close\r\n\r\n`);
+  let text = '';
+  for await (const part of socket.setEncoding('latin1')) text += part;
+  return { status: Number(text.split(' ', 2)[1]), text };
+}
+
+test.each([
+  ['a target as proxies get it', 'GET http://HOST/ping?x=1 HTTP/1.1', 200, '"url":"/ping?x=1"'],
+  ['one without a path', 'GET HTTP://HOST HTTP/1.1', 200, '<!doctype html>'],
+  ['one to another host', 'GET http://evil.example/ping HTTP/1.1', 403, 'HOST_REFUSED'],
+  ['all of the server', 'OPTIONS * HTTP/1.1', 400, 'BAD_REQUEST'],
+  ['a user in the target', 'GET http://a@HOST/ping HTTP/1.1', 403, ''],
+  ['another scheme', 'GET ftp://HOST/ping HTTP/1.1', 400, ''],
+  ['two slashes', 'GET //evil.example/ping HTTP/1.1', 200, '"url":"//evil.example/ping"'],
+  ['no characters of a path', 'GET /p\x80\xff HTTP/1.1', 400, ''],
+  ['a port that is none', 'GET http://HOST:99999999/ping HTTP/1.1', 403, ''],
+])('%s', async (_, line, status, part) => {
+  const host = new URL(front.url).host;
+  const answer = await sendRaw(`${line.replace('HOST', host)}\r\nHost: ${host}`);
+  expect(answer.status).toBe(status);
+  expect(answer.text.toLowerCase()).toContain(part.toLowerCase());
+  expect((await ask('/ping', {})).status).toBe(200);
 });
 
 test('while the runtime starts again the front says so', async () => {

@@ -11,6 +11,8 @@ import {
   request as sendRequest,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import { takeAbsoluteTarget } from '@sagemaker-tfs/container/absolute-target';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
 import type { PlaygroundDescription } from '../../../playground/src/description.ts';
@@ -62,9 +64,14 @@ const OF_THE_CALLER = ['host', 'origin', 'sec-fetch-site', 'sec-fetch-mode'];
 /** Starts to listen. @throws where the port is taken */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer({ noDelay: true, keepAliveTimeout: 620_000 }, (request, response) =>
-    serve(options, agent, request, response),
-  );
+  const server = createServer({ noDelay: true, keepAliveTimeout: 620_000 }, (request, response) => {
+    try {
+      serve(options, agent, request, response);
+    } catch (error) {
+      // One request must not end the process, whatever is wrong with it.
+      refuse(request, response, 500, 'INTERNAL', `the request cannot be handed on: ${error}`);
+    }
+  });
   server.requestTimeout = 0;
   server.listen(options.port, options.host);
   await once(server, 'listening');
@@ -91,6 +98,7 @@ function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
+  takeAbsoluteTarget(request);
   const { method = 'GET', headers } = request;
   const refused = foreignPage(method, headers, options.host);
   if (refused) {
@@ -98,6 +106,10 @@ function serve(
     return;
   }
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  if (!path.startsWith('/')) {
+    refuse(request, response, 400, 'BAD_REQUEST', 'the target of the request is no path');
+    return;
+  }
   const behind = options.behind();
   if (path === '/' && (method === 'GET' || method === 'HEAD')) {
     response.writeHead(200, options.page.headers).end(method === 'GET' ? options.page.html : '');
@@ -164,7 +176,9 @@ function handOn(
     return;
   }
   const watch = watchExchange(request, onExchange);
-  const onward = sendRequest(`${url}${request.url ?? '/'}`, {
+  const onward = sendRequest({
+    ...urlToHttpOptions(new URL(url)),
+    path: request.url ?? '/',
     agent,
     method: request.method,
     headers: without(request.headers, [...OF_ONE_CONNECTION, ...OF_THE_CALLER]),

@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { ServingError } from '../errors.ts';
 
+export { takeAbsoluteTarget } from './absolute-target.ts';
+
 /**
  * @param maxBytes of the line and the headers
  * @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) and RFC 9112 (3.2) have refused, with status 431
@@ -71,18 +73,6 @@ function valuesOf(rawHeaders: readonly string[], name: string): string[] {
     }
   }
   return values;
-}
-
-/**
- * A target as proxies are sent it, `http://host/path`, becomes a path; its host goes before the Host header
- * (RFC 9112 3.2.2).
- */
-export function takeAbsoluteTarget(request: IncomingMessage): void {
-  const match = /^https?:\/\/([^/?#@]+)(.*)$/i.exec(request.url ?? '');
-  if (!match) return;
-  const [, host = '', rest = ''] = match;
-  request.headers.host = host;
-  request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /**
