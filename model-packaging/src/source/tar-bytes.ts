@@ -10,7 +10,7 @@ import { PackagingError } from '../errors.ts';
 /** Bytes read at once, and inflated at once. */
 const PIECE = 64 * 1024;
 
-/** Blocks of zeros fill an archive up to the size of a record of a tape, of which the largest have some megabytes. */
+/** Writers fill an archive with zeros up to the record size of their tape, a few megabytes at most. */
 const MOST_AFTER_END = 64 * 2 ** 20;
 
 /**
