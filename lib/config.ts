@@ -5,7 +5,8 @@ import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
   DEFAULT_SETTINGS,
-  MAX_INSTANCES,
+  type IntegerSetting,
+  SETTING_RULES,
   SPLIT_TYPES,
 } from '@sagemaker-tfs/batch/settings';
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
@@ -390,6 +391,18 @@ function otherwise(name: keyof typeof DEFAULT_SETTINGS): string {
   return `Default: ${typeof value === 'string' ? `\`${value}\`` : String(value)}.`;
 }
 
+/** A whole number within the bounds of the setting. */
+function bounded(name: IntegerSetting) {
+  const { min, max } = SETTING_RULES[name];
+  return z.int().min(min).max(max);
+}
+
+function whole(name: IntegerSetting, says: string) {
+  return bounded(name)
+    .optional()
+    .describe(`${says} ${otherwise(name)}`);
+}
+
 const batch = z.strictObject({
   instanceType: z
     .string()
@@ -405,23 +418,12 @@ const batch = z.strictObject({
         .map((type) => `\`${type}\``)
         .join(', then ')}.`,
     ),
-  instanceCount: count
-    .max(MAX_INSTANCES)
-    .optional()
-    .describe(`Instances of a job. ${otherwise('instanceCount')}`),
-  maxConcurrentTransforms: z
-    .int()
-    .min(0)
-    .optional()
-    .describe(
-      `Requests at once to each instance; 0 asks the container. ${otherwise('maxConcurrentTransforms')}`,
-    ),
-  maxPayloadInMB: z
-    .int()
-    .min(0)
-    .max(100)
-    .optional()
-    .describe(`Largest request. ${otherwise('maxPayloadInMB')}`),
+  instanceCount: whole('instanceCount', 'Instances of a job.'),
+  maxConcurrentTransforms: whole(
+    'maxConcurrentTransforms',
+    'Requests at once to each instance; 0 asks the container.',
+  ),
+  maxPayloadInMB: whole('maxPayloadInMB', 'Largest request.'),
   contentType: z
     .string()
     .optional()
@@ -444,10 +446,10 @@ const batch = z.strictObject({
     .describe(`What joins the answers of a file. ${otherwise('assembleWith')}`),
   sharding: z
     .strictObject({
-      objectsPerShard: count.describe('Objects of each job.'),
-      maxConcurrentJobs: count
-        .optional()
-        .describe(`Jobs at once. ${otherwise('maxConcurrentJobs')}`),
+      objectsPerShard: count
+        .max(SETTING_RULES.objectsPerShard.max)
+        .describe('Objects of each job.'),
+      maxConcurrentJobs: whole('maxConcurrentJobs', 'Jobs at once.'),
       keySuffix: z
         .string()
         .max(200)
@@ -466,17 +468,11 @@ const batch = z.strictObject({
     .boolean()
     .optional()
     .describe(`Whether a sharded run that finds no input succeeds. ${otherwise('allowEmpty')}`),
-  maxFailurePercent: z
-    .int()
-    .min(0)
-    .max(100)
-    .optional()
-    .describe(
-      `Inputs of a shard, in percent, whose failure stops the run. ${otherwise('maxFailurePercent')}`,
-    ),
-  budgetInstanceHours: z
-    .int()
-    .min(0)
+  maxFailurePercent: whole(
+    'maxFailurePercent',
+    'Inputs of a shard, in percent, whose failure stops the run.',
+  ),
+  budgetInstanceHours: bounded('budgetInstanceHours')
     .optional()
     .describe('Instance hours after which a sharded run starts no more jobs. Default: no limit.'),
   email: z.email().optional().describe('Email for the end of a run. Default: none.'),

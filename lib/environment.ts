@@ -1,7 +1,8 @@
 /** Environment variables of the serving runtime, typed and checked by the runtime's own catalogue. */
+
+import { readEnvironment, type ValueOf } from '@sagemaker-tfs/container/environment';
+import type { ENVIRONMENT_VARIABLES } from '@sagemaker-tfs/container/environment-variables';
 import { Token } from 'aws-cdk-lib/core';
-import { readEnvironment, type ValueOf } from '../container/src/environment.ts';
-import type { ENVIRONMENT_VARIABLES } from '../container/src/environment-variables.ts';
 import { environmentProblem, MODEL_ENVIRONMENT } from './rules/limits.ts';
 import type { ServingImageVariant } from './serving-image.ts';
 import { invalidProp, refuseProblem, type Where } from './validation.ts';

@@ -1,5 +1,6 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
 import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { unbatchable } from '@sagemaker-tfs/container/unbatchable';
 import { xlaWarnings } from '@sagemaker-tfs/manifest';
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
@@ -7,7 +8,6 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { unbatchable } from '../container/src/model-server/unbatchable.ts';
 import { setEncryptionKey } from './encryption.ts';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import { type IModel, ImportedModel, type ModelAttributes } from './model.ts';

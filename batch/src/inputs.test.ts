@@ -53,23 +53,30 @@ test('an output belongs to one input', () => {
   expect(inputOfOutput('_shards/r/planned.json')).toBeUndefined();
 });
 
-test('a manifest comes back as it was, repetitions apart', () => {
+test('a manifest comes back as it was, repetitions apart', async () => {
   const text = formatManifest('s3://b/in/', ['a', '"ü"\n', 'a']);
-  expect(parseManifest(text, 'm')).toEqual({
+  expect(await parseManifest(text, 'm')).toEqual({
     prefix: 's3://b/in/',
     keys: ['a', '"ü"\n'],
     duplicates: ['a'],
   });
 });
 
-test.each(['', '{}', '[]', '["a"]', '[{"prefix":"s3://b/"},1]', '[{"prefix":"s3://b/"},""]'])(
-  '%j is no manifest',
-  (text) => {
-    expect(() => parseManifest(text, 's3://b/m')).toThrow(
-      expect.objectContaining({
-        code: 'MANIFEST_INVALID',
-        message: expect.stringContaining('s3://b/m is not a manifest'),
-      }),
-    );
-  },
-);
+test.each([
+  '',
+  '{}',
+  '[]',
+  '["a"]',
+  '[{"prefix":"s3://b/"},1]',
+  '[{"prefix":"s3://b/"},""]',
+  '[{"prefix":"s3://b/","suffix":""},"a"]',
+  '[{"prefix":"s3://b/"},"a"',
+  '[{"prefix":"s3://b/"},"a"] ]',
+])('%j is no manifest', async (text) => {
+  await expect(parseManifest(text, 's3://b/m')).rejects.toThrow(
+    expect.objectContaining({
+      code: 'MANIFEST_INVALID',
+      message: expect.stringContaining('s3://b/m is not a manifest'),
+    }),
+  );
+});

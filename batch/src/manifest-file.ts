@@ -2,8 +2,7 @@
  * SageMaker's manifest: `[{"prefix": "s3://bucket/prefix/"}, "key below it", ...]`.
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3DataSource.html
  */
-import * as z from 'zod';
-import { BatchError } from './errors.ts';
+import { streamManifest } from './manifest-stream.ts';
 
 /** A list of inputs below one prefix. */
 export interface InputList {
@@ -15,31 +14,22 @@ export interface InputList {
   readonly duplicates: readonly string[];
 }
 
-const schema = z.tuple([z.strictObject({ prefix: z.string() })], z.string().min(1));
-
 /**
- * Reads a manifest.
+ * Reads a whole manifest.
  * @param source where it came from, for the message
  * @throws BatchError MANIFEST_INVALID
  */
-export function parseManifest(text: string, source: string): InputList {
-  const [{ prefix }, ...listed] = parse(text, source);
+export async function parseManifest(text: string, source: string): Promise<InputList> {
+  async function* chunks() {
+    yield Buffer.from(text);
+  }
+  const { prefix, pages } = await streamManifest(chunks(), source);
   const keys = new Set<string>();
   const duplicates = new Set<string>();
-  for (const key of listed) (keys.has(key) ? duplicates : keys).add(key);
-  return { prefix, keys: [...keys], duplicates: [...duplicates] };
-}
-
-function parse(text: string, source: string): z.output<typeof schema> {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new BatchError(
-      'MANIFEST_INVALID',
-      `${source} is not a manifest. Write [{"prefix": "s3://BUCKET/PREFIX/"}, "KEY", ...].`,
-      { cause: cause instanceof z.ZodError ? new Error(z.prettifyError(cause)) : cause },
-    );
+  for await (const page of pages) {
+    for (const key of page) (keys.has(key) ? duplicates : keys).add(key);
   }
+  return { prefix, keys: [...keys], duplicates: [...duplicates] };
 }
 
 /** The JSON of a manifest, one key a line. */

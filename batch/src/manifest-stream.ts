@@ -1,12 +1,13 @@
 /** Manifests of any length, read key by key. */
 import { BatchError } from './errors.ts';
-import type { InputList } from './manifest-file.ts';
 
 /** Longest text between two keys' ends: S3's keys have at most 1,024 bytes, and JSON may write each byte in six. */
 const MOST_PENDING = 64 * 1024;
 
 /** A manifest under way. */
-export interface ManifestStream extends Pick<InputList, 'prefix'> {
+export interface ManifestStream {
+  /** S3 URI that ends in `/`. */
+  readonly prefix: string;
   /** The keys as they are written, repetitions included, many at a time. */
   readonly pages: AsyncIterable<readonly string[]>;
 }
@@ -24,13 +25,20 @@ export async function streamManifest(
   const items = itemsOf(chunks, source);
   const { value: first = [] } = await items.next();
   const [head, ...keys] = first;
-  const prefix = (head as { prefix?: unknown } | undefined)?.prefix;
-  if (typeof prefix !== 'string') throw invalid(source);
+  const prefix = prefixOf(head, source);
   async function* pages(): AsyncGenerator<readonly string[]> {
     yield keysOf(keys, source);
     for await (const page of items) yield keysOf(page, source);
   }
   return { prefix, pages: pages() };
+}
+
+function prefixOf(head: unknown, source: string): string {
+  if (typeof head === 'object' && head !== null && 'prefix' in head) {
+    const { prefix, ...others } = head;
+    if (typeof prefix === 'string' && Object.keys(others).length === 0) return prefix;
+  }
+  throw invalid(source);
 }
 
 function keysOf(items: readonly unknown[], source: string): string[] {

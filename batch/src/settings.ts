@@ -184,6 +184,13 @@ export const SETTING_RULES = {
   budgetInstanceHours: integer(0, 1_000_000),
 } as const satisfies Readonly<Record<SettingName, SettingRule>>;
 
+/** Name of a setting that is a whole number and has a default. */
+export type IntegerSetting = {
+  [K in keyof typeof DEFAULT_SETTINGS]: (typeof SETTING_RULES)[K] extends { type: 'integer' }
+    ? K
+    : never;
+}[keyof typeof DEFAULT_SETTINGS];
+
 /** A setting that others forbid. */
 export interface ConflictRule {
   readonly setting: SettingName;

@@ -1,7 +1,9 @@
 /** Entry point of the container: environment, start, signals. */
+
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type Environment, EnvironmentError, readEnvironment } from './environment.ts';
+import { LAST_WORDS } from './last-words.ts';
 import { idleSettings } from './model-server/gpu.ts';
 import { createLog } from './observability/log.ts';
 import { reportFailure, reportReady } from './processes/reports.ts';
@@ -102,7 +104,7 @@ function readEnvironmentOrExit(): ReturnType<typeof readEnvironment> | undefined
 
 /** What a person at the terminal or in the last lines of the log needs to see. */
 function fail(message: string): void {
-  process.stderr.write(`sagemaker-tfs: ${message}\n`);
+  process.stderr.write(`${LAST_WORDS}${message}\n`);
   process.exitCode = 1;
 }
 

@@ -1,8 +1,10 @@
 /** The number of a variant's instances, following its load. */
+
 import { CfnScalableTarget, CfnScalingPolicy } from 'aws-cdk-lib/aws-applicationautoscaling';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { burstableProblem } from '../rules/limits.ts';
 import {
   fewestAtAnyTime,
   limitsOf,
@@ -73,11 +75,7 @@ export function checkScaling(
   async: boolean,
   instanceTypes: readonly string[],
 ): void {
-  const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
-  if (burstable !== undefined) {
-    const fix = 'Leave scaling out, or choose another type such as ml.c6i.xlarge';
-    invalidProp(where, prop, `${burstable} is burstable, and such types do not scale`, fix);
-  }
+  refuseProblem(where, prop, burstableProblem(instanceTypes));
   const { minInstances = 1, maxInstances, target } = props;
   checkInteger(where, `${prop}.maxInstances`, maxInstances, 1, Number.MAX_SAFE_INTEGER);
   checkInteger(where, `${prop}.minInstances`, minInstances, 0, maxInstances);

@@ -6,7 +6,7 @@
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { Duration } from 'aws-cdk-lib/core';
-import { deploymentTimeProblem } from '../rules/limits.ts';
+import { DEFAULT_BAKE_SECONDS, deploymentTimeProblem, TRAFFIC_SHARES } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
 
 /** How traffic moves to the new instances. */
@@ -54,8 +54,6 @@ export interface DeploymentProps {
   readonly rollbackAlarms?: readonly IAlarm[];
 }
 
-/** Allowed share of the capacity, percent, and the fleet that it needs. */
-const SHARES = { canary: [1, 50], linear: [10, 50], rolling: [5, 50] } as const;
 const MAX_ALARMS = 10;
 const MAX_WAIT_SECONDS = 3600;
 
@@ -122,7 +120,7 @@ export function renderDeployment(
 }
 
 /** Bake time where none is given. */
-const DEFAULT_BAKE = Duration.minutes(5);
+const DEFAULT_BAKE = Duration.seconds(DEFAULT_BAKE_SECONDS);
 
 function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps): void {
   const times = {
@@ -140,7 +138,7 @@ function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps):
 /** Refuses a shift of traffic that these fleets cannot make. */
 export function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets): void {
   if (traffic.type === 'all-at-once') return;
-  const [low, high] = SHARES[traffic.type];
+  const [low, high] = TRAFFIC_SHARES[traffic.type];
   checkInteger(where, 'deployment.traffic.percent', traffic.percent, low, high, 'percent');
   const wait = traffic.wait.toSeconds();
   checkRange(where, 'deployment.traffic.wait', wait, 0, MAX_WAIT_SECONDS, 'seconds');

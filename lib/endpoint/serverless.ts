@@ -1,6 +1,8 @@
 /** Serverless variants: no instances to choose, none to pay for while idle, no GPU. */
+
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { Size } from 'aws-cdk-lib/core';
+import { SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
 import { checkInteger, invalidProp, type Where } from '../validation.ts';
 
 /** Props of a serverless variant. */
@@ -38,8 +40,8 @@ export function renderServerless(
       `Give Size.gibibytes(1) to Size.gibibytes(${MAX_MEMORY_STEPS}), in whole GiB`,
     );
   }
-  const maxConcurrency = props.maxConcurrency ?? 5;
-  checkInteger(where, `${prop}.maxConcurrency`, maxConcurrency, 1, 200);
+  const maxConcurrency = props.maxConcurrency ?? SERVERLESS_CONCURRENCY.default;
+  checkInteger(where, `${prop}.maxConcurrency`, maxConcurrency, 1, SERVERLESS_CONCURRENCY.max);
   const { provisionedConcurrency } = props;
   checkInteger(where, `${prop}.provisionedConcurrency`, provisionedConcurrency, 1, maxConcurrency);
   return {

@@ -1,6 +1,12 @@
 /** Rules of endpoints. */
 import type { EndpointConfig } from '../config.ts';
-import { deploymentTimeProblem } from './limits.ts';
+import {
+  burstableProblem,
+  DEFAULT_BAKE_SECONDS,
+  deploymentTimeProblem,
+  SERVERLESS_CONCURRENCY,
+  TRAFFIC_SHARES,
+} from './limits.ts';
 import { API, each, GUIDE, type Rule } from './rule.ts';
 import { fewestAtAnyTime, scheduledLimitsProblem } from './scaling-schedule.ts';
 
@@ -35,10 +41,10 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     check: each('endpoint', ({ deployment }) => {
       const traffic = deployment?.traffic;
       if (!traffic || traffic.type === 'all-at-once') return undefined;
-      const least = { canary: 1, linear: 10, rolling: 5 }[traffic.type];
+      const [least, most] = TRAFFIC_SHARES[traffic.type];
       if (traffic.percent >= least) return undefined;
       const problem = `${traffic.percent} is too small for '${traffic.type}'`;
-      return ['deployment.traffic.percent', { problem, fix: `Give ${least} to 50` }];
+      return ['deployment.traffic.percent', { problem, fix: `Give ${least} to ${most}` }];
     }),
   },
   {
@@ -47,7 +53,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     source: `${API}/API_BlueGreenUpdatePolicy.html`,
     check: each('endpoint', ({ deployment }) => {
       if (!deployment) return undefined;
-      const { traffic = { type: 'all-at-once' as const }, bakeSeconds = 300 } = deployment;
+      const { traffic = { type: 'all-at-once' as const }, bakeSeconds = DEFAULT_BAKE_SECONDS } =
+        deployment;
       return ['deployment.traffic', deploymentTimeProblem(traffic, bakeSeconds)];
     }),
   },
@@ -66,10 +73,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'Automatic scaling does not support burstable instances such as T2.',
     source: `${GUIDE}/endpoint-auto-scaling.html`,
     check: each('endpoint', ({ scaling, instanceType = '', instanceTypes = [instanceType] }) => {
-      const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
-      if (!scaling || burstable === undefined) return undefined;
-      const problem = `${burstable} does not scale`;
-      return ['scaling', { problem, fix: 'Choose another type, such as ml.c6i.xlarge' }];
+      return scaling && ['scaling', burstableProblem(instanceTypes)];
     }),
   },
   {
@@ -172,10 +176,11 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     source: `${API}/API_ProductionVariantServerlessConfig.html`,
     check: each('endpoint', ({ serverless }) => {
       if (!serverless) return undefined;
-      const { maxConcurrency = 5, provisionedConcurrency = 1 } = serverless;
-      if (maxConcurrency > 200) {
+      const { default: usual, max } = SERVERLESS_CONCURRENCY;
+      const { maxConcurrency = usual, provisionedConcurrency = 1 } = serverless;
+      if (maxConcurrency > max) {
         const problem = `${maxConcurrency} is out of range`;
-        return ['serverless.maxConcurrency', { problem, fix: 'Give 1 to 200' }];
+        return ['serverless.maxConcurrency', { problem, fix: `Give 1 to ${max}` }];
       }
       if (provisionedConcurrency <= maxConcurrency) return undefined;
       const problem = `${provisionedConcurrency} is more than maxConcurrency, ${maxConcurrency}`;

@@ -152,6 +152,28 @@ function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
   return type === 'rolling' ? steps * waitSeconds : (steps - 1) * waitSeconds + bakeSeconds;
 }
 
+/** Share of the capacity that a step of a deployment may move, percent: least and most. */
+export const TRAFFIC_SHARES = { canary: [1, 50], linear: [10, 50], rolling: [5, 50] } as const;
+
+/** Seconds that SageMaker keeps the old fleet where none are given. */
+export const DEFAULT_BAKE_SECONDS = 300;
+
+/** Requests that a serverless endpoint serves at once: default and most. */
+export const SERVERLESS_CONCURRENCY = { default: 5, max: 200 } as const;
+
+/**
+ * A type that automatic scaling does not support.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+ */
+export function burstableProblem(instanceTypes: readonly string[]): Problem {
+  const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
+  if (burstable === undefined) return undefined;
+  return {
+    problem: `${burstable} is burstable, and such types do not scale`,
+    fix: 'Leave scaling out, or choose another type such as ml.c6i.xlarge',
+  };
+}
+
 /** What SageMaker would refuse: waits that are longer than the deployment may take. */
 export function deploymentTimeProblem(
   shift: ShiftTimes,

@@ -1,10 +1,10 @@
 /** A configuration's model as constructs. */
 import { parseS3Uri } from '@sagemaker-tfs/batch';
+import { ENVIRONMENT_VARIABLES } from '@sagemaker-tfs/container/environment-variables';
 import { SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT_VARIABLES } from '../../container/src/environment-variables.ts';
 import type { ModelConfig, ServingConfig } from '../config.ts';
 import type { RuntimeEnvironment } from '../environment.ts';
 import { ModelData } from '../model-data/index.ts';

@@ -1,4 +1,5 @@
 /** The page: what is sent on the left, what came back on the right. */
+import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import { useState } from 'preact/hooks';
 import { AnswerView } from './answer/answer-view.tsx';
 import type { PlaygroundDescription } from './description.ts';
@@ -96,5 +97,5 @@ export function App({ description }: { readonly description: PlaygroundDescripti
 /** The signature that a request was for, whatever is chosen now. */
 function signatureOf({ models }: PlaygroundDescription, { request: { attributes } }: Outcome) {
   const model = models.find(({ name }) => name === attributes.modelName) ?? models[0];
-  return model?.signatures[attributes.signature ?? 'serving_default'];
+  return model?.signatures[attributes.signature ?? DEFAULT_SIGNATURE];
 }

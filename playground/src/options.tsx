@@ -1,5 +1,7 @@
 /** Options of a request: model, version, signature, transport, outputs, format of the answer. */
+
 import type { RequestAttributes } from '@sagemaker-tfs/client';
+import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import type { PlaygroundDescription } from './description.ts';
 
 /** What is chosen; an empty text leaves it to the runtime. */
@@ -16,7 +18,6 @@ export interface Choices {
 
 const JSON_TYPE = 'application/json';
 const NPZ_TYPE = 'application/x-npz';
-const DEFAULT_SIGNATURE = 'serving_default';
 
 /** What the runtime itself would take; where it would refuse to choose among signatures, the first. */
 export function firstChoices({ models }: PlaygroundDescription): Choices {

@@ -19,7 +19,6 @@ const ROOMS = [
 
 /** Bare errors that never reach a user as they are, with the reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  'batch/src/manifest-file.ts': "zod's findings in words, as the cause of a BatchError",
   'batch/src/manifest-stream.ts': 'the cause of a BatchError',
   'batch/src/s3/patient-retries.ts':
     'ends the tries of the SDK, which throws the last error itself',

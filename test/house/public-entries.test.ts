@@ -1,9 +1,23 @@
-/** What lies outside of the rooms takes their public entries, as a user would. */
+/** What lies outside of a room takes its public entries, as a user would. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { imports } from './source-imports.ts';
 import { ROOT, trackedFiles } from './tracked-files.ts';
 
 const OUTSIDE = ['bench', 'conformance', 'demo', 'docs', 'examples', 'playground/test', 'test'];
+const ROOMS = [
+  'tensors',
+  'manifest',
+  'batch',
+  'libtensorflow',
+  'local-model-server',
+  'container',
+  'client',
+  'model-packaging',
+  'playground',
+  'cli',
+  'lib',
+];
 /** Files of a room's inside; `lib` has no `src`, its entries are `index.ts` and `config.ts`. */
 const INSIDE = /^([a-z-]+\/src|lib)\/(?!index\.ts$|config\.ts$)/;
 
@@ -51,6 +65,18 @@ function reachesInside(file: string): boolean {
     INSIDE.test(normalize(join(dirname(file), to))),
   );
 }
+
+test('rooms take the public entries of other rooms', () => {
+  const across = imports.flatMap(({ from, to }) => {
+    const target = to.startsWith('.') ? normalize(join(dirname(from), to)) : '';
+    const [own, other] = [from, target].map((path) => path.split('/', 1)[0]);
+    return target === '' || own === other ? [] : [{ from, target }];
+  });
+  expect(across.length).toBeGreaterThan(0);
+  const isRoom = (path: string) => ROOMS.includes(path.split('/', 1)[0] ?? '');
+  const refused = across.filter(({ from, target }) => isRoom(from) && INSIDE.test(target));
+  expect(refused).toEqual([]);
+});
 
 test('benchmarks, demo, docs and tests reach into no room without a reason', () => {
   expect(files.length).toBeGreaterThan(200);

@@ -16,7 +16,7 @@ import type {
   PlaygroundDescription,
   SignatureDescription,
   TensorDescription,
-} from '../../../playground/src/description.ts';
+} from '../../../playground/src/index.ts';
 import type { Sample } from './samples.ts';
 
 /** Describes the model that is laid out in `directory` as SageMaker does. */

@@ -15,7 +15,7 @@ import { urlToHttpOptions } from 'node:url';
 import { takeAbsoluteTarget } from '@sagemaker-tfs/container/absolute-target';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
-import type { PlaygroundDescription } from '../../../playground/src/description.ts';
+import type { PlaygroundDescription } from '../../../playground/src/index.ts';
 import { type Exchange, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';

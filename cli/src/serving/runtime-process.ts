@@ -1,4 +1,5 @@
 /** The serving runtime as a child process: started, awaited until healthy, ended without leftovers. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -6,6 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
+import { LAST_WORDS } from '@sagemaker-tfs/container/last-words';
+import { startWatchdog } from '@sagemaker-tfs/container/watchdog';
 import { CommandError, sentence } from '../errors.ts';
 import { roomDirectory } from '../files.ts';
 import { freePort, freePortRange } from './free-port.ts';
@@ -46,8 +49,6 @@ const STOP_SECONDS = 30;
 const PING_EVERY = 25;
 /** Two for each instance of the model server, and room for four of them. */
 const MODEL_SERVER_PORTS = 8;
-/** How the runtime begins the line that tells people why it ends. */
-const RUNTIME_SAYS = 'sagemaker-tfs: ';
 /** Characters of the log that an error message repeats. */
 const LOG_TAIL = 8_000;
 
@@ -90,7 +91,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   const stop = () => end(child);
   const killWithUs = () => child.kill('SIGTERM');
   process.once('exit', killWithUs);
-  const watchdog = startWatchdog(child.pid as number);
+  const watchdog = startWatchdog(String(child.pid), 'TERM');
   const exited = once(child, 'exit').then(([status]) => {
     process.removeListener('exit', killWithUs);
     watchdog.kill('SIGKILL');
@@ -105,16 +106,6 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   }
   const startMilliseconds = performance.now() - started;
   return { url, pid: child.pid as number, modelServer, startMilliseconds, exited, stop };
-}
-
-/** Ends the runtime when this process is killed without a chance to: it waits on a pipe that only we hold. */
-function startWatchdog(pid: number): ChildProcess {
-  const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -s TERM -- "$1"', 'sh', String(pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
-  watchdog.unref();
-  return watchdog;
 }
 
 /** Ports for several instances of the model server that no other program on this machine has. */
@@ -179,8 +170,8 @@ async function healthy(
 
 /** The runtime's own one-line reason where it gave one, else the end of its log. */
 function runtimeFailed(status: number, log: string): CommandError {
-  const reason = log.split('\n').findLast((line) => line.startsWith(RUNTIME_SAYS));
-  const why = reason ? reason.slice(RUNTIME_SAYS.length) : `its log ends with:\n${log}`;
+  const reason = log.split('\n').findLast((line) => line.startsWith(LAST_WORDS));
+  const why = reason ? reason.slice(LAST_WORDS.length) : `its log ends with:\n${log}`;
   return new CommandError(
     'RUNTIME_FAILED',
     `the serving runtime ended with status ${status}: ${why}`,

@@ -1,13 +1,14 @@
 /** What `invoke` shows to people: classes as bars, boxes as a list, tensors in a line each, else the text. */
 import type { Answer, TypedTensor } from '@sagemaker-tfs/client';
-import { type Box, boxesOfJson } from '../../../playground/src/answer/boxes.ts';
 import {
   areShares,
+  type Box,
+  boxesOfJson,
   type Classes,
   classesOf,
+  figure,
   type ScoredClass,
-} from '../../../playground/src/answer/classes.ts';
-import { figure } from '../../../playground/src/answer/statistics.ts';
+} from '../../../playground/src/index.ts';
 import { ms } from '../output/print.ts';
 import { bar } from './bar.ts';
 import { fitted, type Style, shortBytes } from './style.ts';

@@ -1,5 +1,7 @@
 /** A handler's context without a model, for tests of its functions alone. */
+
 import type { Context, HandlerLog } from '@sagemaker-tfs/container/handler';
+import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 
 /** What a test says of the request; all else has a default. */
 export type FakeContext = Partial<Context>;
@@ -29,7 +31,7 @@ export function fakeContext(known: FakeContext = {}): Context {
     acceptHeader: 'application/json',
     contentLength: undefined,
     signature: {
-      key: 'serving_default',
+      key: DEFAULT_SIGNATURE,
       methodName: 'tensorflow/serving/predict',
       inputs: {},
       outputs: {},

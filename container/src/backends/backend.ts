@@ -87,9 +87,10 @@ export interface Backend {
   examples?(request: ExamplesRequest): Promise<ExamplesReply>;
   /**
    * Writes the request for an answer that is JSON already; absent where the backend's answers are not.
-   * @returns what makes the call; undefined if this request has no such answer
+   * @returns what makes the call, and resolves to undefined if the model server has no such answer to this request;
+   * undefined if this can be told before
    */
-  relay?(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined>;
+  relay?(request: RelayRequest): Promise<(() => Promise<RelayReply | undefined>) | undefined>;
   /** The signatures of a servable, cached by the implementation per version. */
   signatures(model: ModelSelector): Promise<SignatureMap>;
   /** A request did not fit the signatures: where they may be those of an older version, they are asked for anew. */

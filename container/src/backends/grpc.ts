@@ -20,7 +20,7 @@ import type {
   ExamplesRequest,
 } from './backend.ts';
 import { SignatureCache } from './signature-cache.ts';
-import { servingErrorOf } from './status.ts';
+import { inServingErrors } from './status.ts';
 
 /** Predicts over gRPC on the instances of a pool, which stays the caller's to close. */
 export class GrpcBackend implements Backend {
@@ -85,7 +85,7 @@ export class GrpcBackend implements Backend {
     { signal, company }: Pick<BackendRequest, 'signal' | 'company'>,
   ): Promise<Buffer> {
     const timeoutMs = this.#timeoutMs;
-    return asServingError(
+    return inServingErrors(
       this.#pool.use(
         ({ channel }, onAbandoned) =>
           channel.call({ path, message, timeoutMs, signal, onAbandoned }),
@@ -95,15 +95,7 @@ export class GrpcBackend implements Backend {
   }
 
   #use<T>(work: PoolWork<T>): Promise<T> {
-    return asServingError(this.#pool.use(work));
-  }
-}
-
-async function asServingError<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw error instanceof StatusError ? servingErrorOf(error) : error;
+    return inServingErrors(this.#pool.use(work));
   }
 }
 

@@ -36,7 +36,7 @@ import type {
 } from './backend.ts';
 import { batchingOptions, batchLimits } from './batching-options.ts';
 import { isKeyOf, keyOf } from './signature-cache.ts';
-import { servingErrorOf } from './status.ts';
+import { inServingErrors } from './status.ts';
 
 /** What is joined, and how. */
 export interface JoiningOptions {
@@ -230,12 +230,4 @@ function afterFailure(error: unknown): AfterFailure {
     return isLost ? 'one by one' : 'reject';
   }
   return error.code === 'MODEL_FAILED' && error.status === 503 ? 'reject' : 'halves';
-}
-
-async function inServingErrors<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw error instanceof StatusError ? servingErrorOf(error) : error;
-  }
 }

@@ -91,15 +91,16 @@ export class RestBackend implements Backend {
    * Undefined for rows of several inputs, which TensorFlow Serving wants as an object each, where inputs with a
    * default are left out, which its REST API asks for, and for empty inputs whose lists do not tell their shape.
    */
-  async relay(request: RelayRequest): Promise<(() => Promise<RelayReply>) | undefined> {
+  async relay(request: RelayRequest): Promise<(() => Promise<RelayReply | undefined>) | undefined> {
     const { model, signal } = request;
     const body = await relayedBody(request);
     if (!body) return undefined;
     return async () => {
       const [{ version }, reply] = await Promise.all([
         this.#signatures.entry(model),
-        this.#post(model, 'predict', body, { signal }),
+        this.#post(model, 'predict', body, { signal }).catch(undefinedIfBeyondJson),
       ]);
+      if (!reply) return undefined;
       return { body: utf8Reply(reply, request.signature), version };
     };
   }
@@ -171,6 +172,18 @@ async function relayedBody({
   if (!only || only[1].shape.length === 0 || Object.keys(specs).length !== 1) return undefined;
   return rowsRequestBody(key, only[1]);
 }
+
+/**
+ * TensorFlow Serving refuses over REST what is answered over gRPC: the row format where the outputs have no common
+ * first dimension. @throws all other errors
+ */
+function undefinedIfBeyondJson(error: unknown): undefined {
+  const isBeyond =
+    error instanceof ServingError && error.status === 400 && BEYOND_JSON.test(error.message);
+  if (!isBeyond) throw error;
+}
+
+const BEYOND_JSON = /has inconsistent batch size|has no shape information/;
 
 /** Not before it is called: the schemas' library takes long to load, and the requests themselves need none. */
 function schemas() {

@@ -2,11 +2,13 @@
  * `batch-worker`: the image as a worker that reads inputs from S3 and writes packed answers there, with no HTTP between.
  * The process that is started supervises another one, which works.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { BatchError, modelDigest } from '@sagemaker-tfs/batch';
 import type { Environment } from '../environment.ts';
 import type { Services } from '../http/services.ts';
+import { LAST_WORDS } from '../last-words.ts';
 import { createLog } from '../observability/log.ts';
 import { ModelGone, rowMaker } from './answer.ts';
 import { ask } from './ask.ts';
@@ -30,7 +32,7 @@ export async function main(
     else process.exitCode = await workHere(options, environment, warnings);
   } catch (error) {
     const { message, name } = error as Error;
-    process.stderr.write(`sagemaker-tfs: ${message}\n`);
+    process.stderr.write(`${LAST_WORDS}${message}\n`);
     tell('error', { code: error instanceof BatchError ? error.code : name, message });
     process.exitCode =
       error instanceof ModelGone ? MODEL_GONE : error instanceof BatchError ? error.exitStatus : 1;

@@ -3,9 +3,11 @@
  * last part. After such an end it asks about one object at a time and says which, until it is past the place; the
  * object that ends it again is not tried any more.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Environment } from '../environment.ts';
+import { LAST_WORDS } from '../last-words.ts';
 import { inProcessVariables } from '../processes/in-process-variables.ts';
 import { modelDirectoryAt } from './archive.ts';
 import type { WorkerOptions } from './options.ts';
@@ -97,5 +99,5 @@ class Supervisor {
 }
 
 function say(text: string): void {
-  process.stderr.write(`sagemaker-tfs: ${text}\n`);
+  process.stderr.write(`${LAST_WORDS}${text}\n`);
 }

@@ -102,25 +102,9 @@ async function relay(
   if (checkFor(backend, { model, inputs }, signature, callLimits).isFlat) return undefined;
   const call = await backend.relay({ model, signature, inputs, form, signal });
   if (!call) return undefined;
-  try {
-    const { body: answer } = await timed(call);
-    return { contentType: 'application/json', body: [answer] };
-  } catch (error) {
-    if (isMoreThanServing(error)) return undefined;
-    throw error;
-  }
+  const reply = await timed(call);
+  return reply && { contentType: 'application/json', body: [reply.body] };
 }
-
-/**
- * TensorFlow Serving refuses over REST what is answered here over gRPC: the row format where the outputs have no
- * common first dimension, which get columns (see `jsonResponse`). Over REST it is answered as well, read here.
- */
-function isMoreThanServing(error: unknown): boolean {
-  if (!(error instanceof ServingError) || error.status !== 400) return false;
-  return MORE_THAN_SERVING.test(error.message);
-}
-
-const MORE_THAN_SERVING = /has inconsistent batch size|has no shape information/;
 
 /** A body for classify or regress. @throws ServingError that says what they take */
 export async function decodeExamples(body: Uint8Array, inference: Inference): Promise<Decoded> {

@@ -81,7 +81,9 @@ export interface Inference {
   readonly answersBadRecords: boolean;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
   /** Times a call of the model that goes another way than {@link predict}. */
-  timed<T extends { readonly version?: string | undefined }>(call: () => Promise<T>): Promise<T>;
+  timed<T extends { readonly version?: string | undefined } | undefined>(
+    call: () => Promise<T>,
+  ): Promise<T>;
   /** Calls `release` once the response is done. */
   hold(release: () => void): void;
   /** How the model sees the request's pictures, once they are decoded. */
@@ -130,7 +132,7 @@ export async function createInference(
   const wantedOutputs = attributes.outputs ?? (postprocess && outputsNeeded(postprocess));
   const timed: Inference['timed'] = async (call) => {
     const reply = await stopwatch.predict(call);
-    inference.answeredVersion = reply.version ?? inference.answeredVersion;
+    inference.answeredVersion = reply?.version ?? inference.answeredVersion;
     return reply;
   };
   const inference: Inference = {

@@ -1,6 +1,6 @@
 /** Detections, wherever an answer holds some, in the picture's own coordinates. */
 import type { TypedTensor } from '@sagemaker-tfs/client';
-import { place } from '../../../client/src/images/placement.ts';
+import { place } from '@sagemaker-tfs/client/placement';
 import type { PictureInput } from '../description.ts';
 
 /** One detection. */

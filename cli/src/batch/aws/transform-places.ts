@@ -92,7 +92,7 @@ async function manifestKeys(
   output: S3Location,
   facts: TransformFacts,
 ) {
-  const { prefix, keys } = parseManifest(await readText(s3, manifest), formatS3Uri(manifest));
+  const { prefix, keys } = await parseManifest(await readText(s3, manifest), formatS3Uri(manifest));
   const sorted = [...keys].sort(compareKeys);
   const outputs = outputRoot(output, parseS3Uri(prefix), facts);
   const part: KeyPart = {

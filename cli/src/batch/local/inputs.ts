@@ -40,7 +40,7 @@ export function folderSource(directory: string, except?: string): InputSource {
  */
 export async function manifestSource(file: string, directory: string): Promise<InputSource> {
   const text = await readFile(file, 'utf8').catch(cannotRead(file, 'the manifest'));
-  const { prefix, keys, duplicates } = parseManifest(text, file);
+  const { prefix, keys, duplicates } = await parseManifest(text, file);
   const root = resolve(directory) + sep;
   const outside = keys.find((key) => !resolve(directory, `./${key}`).startsWith(root));
   if (outside !== undefined) {

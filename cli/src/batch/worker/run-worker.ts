@@ -1,9 +1,11 @@
 /** The image's batch worker as a process of this machine. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { BATCH_ERRORS, BatchError, type BatchErrorCode } from '@sagemaker-tfs/batch';
+import { LAST_WORDS } from '@sagemaker-tfs/container/last-words';
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import { roomDirectory } from '../../files.ts';
@@ -108,7 +110,7 @@ async function reportOf(
     }
   });
   createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (text) => {
-    if (text.startsWith('sagemaker-tfs: ')) said.push(text.slice('sagemaker-tfs: '.length));
+    if (text.startsWith(LAST_WORDS)) said.push(text.slice(LAST_WORDS.length));
     else process.stderr.write(`${printable(text)}\n`);
   });
   const [status, killedBy] = (await once(child, 'close')) as [number | null, string | null];
