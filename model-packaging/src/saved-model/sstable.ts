@@ -5,7 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { maskedCrc32c } from '@sagemaker-tfs/tensors';
-import { damaged, unreadable } from '../errors.ts';
+import { damaged, PackagingError, unreadable } from '../errors.ts';
+import { requireRegularFile } from './regular-file.ts';
 
 /** One pair. */
 export interface TableEntry {
@@ -28,12 +29,14 @@ const SMALL_KEY_BYTES = 1024 * 1024;
 /** Compression and checksum. */
 const BLOCK_TRAILER_SIZE = 5;
 
-/** All pairs in key order. @throws PackagingError MISSING_FILE, CORRUPT_FILE, naming the path */
+/** All pairs in key order. @throws PackagingError MISSING_FILE, CORRUPT_FILE, BAD_FILE_NAME, naming the path */
 export function readTable(path: string): TableEntry[] {
   let file: Buffer;
   try {
+    requireRegularFile(path);
     file = readFileSync(path);
   } catch (error) {
+    if (error instanceof PackagingError) throw error;
     throw unreadable(path, error, 'MISSING_FILE');
   }
   const fail = (what: string): never => {

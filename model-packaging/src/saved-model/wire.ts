@@ -4,7 +4,8 @@
  * https://protobuf.dev/programming-guides/encoding/
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { damaged, unreadable } from '../errors.ts';
+import { damaged, PackagingError, unreadable } from '../errors.ts';
+import { requireRegularFile } from './regular-file.ts';
 
 /** A span of a file. */
 export interface Span {
@@ -141,12 +142,14 @@ export class WireFile {
   }
 }
 
-/** Opens a file, passes it to `use`, closes it. @throws PackagingError MISSING_FILE */
+/** Opens a file, passes it to `use`, closes it. @throws PackagingError MISSING_FILE, BAD_FILE_NAME */
 export function withWireFile<T>(path: string, use: (file: WireFile) => T): T {
   let file: WireFile;
   try {
+    requireRegularFile(path);
     file = new WireFile(path);
   } catch (error) {
+    if (error instanceof PackagingError) throw error;
     throw unreadable(path, error, 'MISSING_FILE');
   }
   try {

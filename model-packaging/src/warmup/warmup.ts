@@ -29,6 +29,7 @@ import {
   syntheticInputs,
   takesExamples,
 } from '../samples/synthetic.ts';
+import { requireRegularFile } from '../saved-model/regular-file.ts';
 
 /** Where TensorFlow Serving looks for the requests in a version directory. */
 export const WARMUP_PATH = 'assets.extra/tf_serving_warmup_requests';
@@ -139,11 +140,12 @@ function predictionLog(model: string, { signature, inputs }: WarmupRequest): Uin
 
 /**
  * The Predict requests in a version directory's warm-up file; none where there is no file.
- * @throws PackagingError CORRUPT_FILE naming the file
+ * @throws PackagingError CORRUPT_FILE or BAD_FILE_NAME naming the file
  */
 export function readWarmup(directory: string): WarmupRequest[] {
   const path = join(directory, WARMUP_PATH);
   if (!existsSync(path)) return [];
+  requireRegularFile(path);
   try {
     return [...readTfRecords(readFileSync(path))].flatMap((record) => {
       const { logType } = readMessage(PredictionLogSchema, record);
