@@ -33,8 +33,8 @@ const rows = (...numbers: number[]): TensorMap => ({
   x: numericTensor('float32', [numbers.length, 1], Float32Array.from(numbers)),
 });
 
-/** Answers its inputs; ends where one of them is -1, fails where one is -2. */
-function backends(shape = [-1, 1], batching = {}) {
+/** Answers its inputs; ends where one of them is -1, fails where one is -2. It has answered once, with rows. */
+async function backends(shape = [-1, 1], batching = {}) {
   const calls: BackendRequest[] = [];
   const examples: ExamplesRequest[] = [];
   const hooks = { before: async () => {}, version: () => '1' };
@@ -75,6 +75,8 @@ function backends(shape = [-1, 1], batching = {}) {
     });
     return { values: values({ x: outputs.y as never }), version };
   };
+  await ask(rows(0));
+  calls.length = 0;
   return { joining, ask, calls, examples, hooks };
 }
 
@@ -83,14 +85,14 @@ function gone(): ServingError {
 }
 
 test('calls at the same time are one call, and its version is that of each', async () => {
-  const { ask, calls } = backends();
+  const { ask, calls } = await backends();
   const answers = await Promise.all([1, 2, 3, 4].map((value) => ask(rows(value))));
   expect(answers).toEqual([1, 2, 3, 4].map((value) => ({ values: [value], version: '1' })));
   expect(calls.map(({ company }) => company)).toEqual([{ calls: 4, isAfterLoss: false }]);
 });
 
 test('a call that ends the model server runs alone the second time, as those do that were with it', async () => {
-  const { ask, calls } = backends();
+  const { ask, calls } = await backends();
   const settled = await Promise.allSettled([1, -1, 3].map((value) => ask(rows(value))));
   expect(settled).toMatchObject([
     { value: { values: [1] } },
@@ -106,7 +108,7 @@ test('a call that ends the model server runs alone the second time, as those do 
 });
 
 test('each call has its own error, and none of another', async () => {
-  const { ask } = backends();
+  const { ask } = await backends();
   const settled = await Promise.allSettled([1, -2, 3, -2].map((value) => ask(rows(value))));
   expect(settled).toMatchObject([
     { value: { values: [1] } },
@@ -117,17 +119,17 @@ test('each call has its own error, and none of another', async () => {
 });
 
 test('what cannot be joined goes through as it is', async () => {
-  const fixed = backends([2, 1]);
+  const fixed = await backends([2, 1]);
   await Promise.all([fixed.ask(rows(1, 2)), fixed.ask(rows(3, 4))]);
   expect(fixed.calls.map(({ company }) => company)).toEqual([undefined, undefined]);
-  const { joining, calls } = backends();
+  const { joining, calls } = await backends();
   const other = { model: MODEL, signature: 'other', inputs: rows(1) };
   await joining.predict(other);
   expect(calls).toEqual([other]);
 });
 
 test('a call of many rows runs in batches, in order, and stops when its sender leaves', async () => {
-  const { ask, calls, hooks } = backends();
+  const { ask, calls, hooks } = await backends();
   const many = Array.from({ length: 22 }, (_, index) => index + 1);
   expect((await ask(rows(...many))).values).toEqual(many);
   expect(calls.map(({ inputs }) => values(inputs).length)).toEqual([4, 4, 4, 4, 4, 2]);
@@ -142,7 +144,7 @@ test('a call of many rows runs in batches, in order, and stops when its sender l
 });
 
 test('others come between the batches of a call of many rows', async () => {
-  const { ask, calls, hooks } = backends();
+  const { ask, calls, hooks } = await backends();
   hooks.before = () => new Promise((resolve) => setTimeout(resolve, 20));
   const big = ask(rows(...Array.from({ length: 40 }, () => 1)));
   await new Promise((resolve) => setImmediate(resolve));
@@ -153,7 +155,7 @@ test('others come between the batches of a call of many rows', async () => {
 });
 
 test('a call of many rows that another version goes on with is refused', async () => {
-  const { ask, calls, hooks } = backends();
+  const { ask, calls, hooks } = await backends();
   hooks.version = () => (calls.length > 1 ? '2' : '1');
   await expect(ask(rows(1, 2, 3, 4, 5))).rejects.toMatchObject({
     status: 503,
@@ -162,7 +164,7 @@ test('a call of many rows that another version goes on with is refused', async (
 });
 
 test('a call whose sender leaves while it waits is over at once', async () => {
-  const { ask, calls, hooks } = backends();
+  const { ask, calls, hooks } = await backends();
   let finish = () => {};
   const held = new Promise<void>((resolve) => {
     finish = resolve;
@@ -183,10 +185,10 @@ test('rows that differ in a later dimension run apart, or padded where that is a
   const wide = (width: number): TensorMap => ({
     x: numericTensor('float32', [1, width], new Float32Array(width).fill(width)),
   });
-  const apart = backends([-1, -1]);
+  const apart = await backends([-1, -1]);
   await Promise.all([apart.ask(wide(1)), apart.ask(wide(2))]);
   expect(apart.calls).toHaveLength(2);
-  const padded = backends([-1, -1], { pads: true });
+  const padded = await backends([-1, -1], { pads: true });
   const answers = await Promise.all([padded.ask(wide(1)), padded.ask(wide(2))]);
   expect(answers.map((answer) => answer.values)).toEqual([
     [1, 1],
@@ -197,7 +199,7 @@ test('rows that differ in a later dimension run apart, or padded where that is a
 
 test('rows that padding would make huge run apart', async () => {
   const long = 6_000;
-  const { ask, calls } = backends([-1, -1, -1], { pads: true });
+  const { ask, calls } = await backends([-1, -1, -1], { pads: true });
   const shaped = (shape: number[]): TensorMap => ({
     x: numericTensor('float32', shape, new Float32Array(long).fill(1)),
   });
@@ -209,7 +211,7 @@ test('rows that padding would make huge run apart', async () => {
 });
 
 test('tf.Examples are joined, parted, and fail by themselves', async () => {
-  const { joining, examples } = backends();
+  const { joining, examples } = await backends();
   const ask = (...texts: string[]) =>
     joining.examples({
       model: MODEL,

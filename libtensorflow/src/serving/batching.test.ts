@@ -31,14 +31,14 @@ const rows = (count: number, width = 1): TensorMap => ({
   x: numericTensor('float32', [count, width], new Float32Array(count * width)),
 });
 
-/** A session that answers its inputs, or never. */
+/** A session that answers its inputs; after the first time never, where it is stuck. */
 function sessionOf(isStuck = false) {
   const signals: (AbortSignalLike | undefined)[] = [];
   const session: Session = {
     signatures: { serving_default: signature },
     run: (_signature, { x }, _outputs, signal) => {
       signals.push(signal);
-      if (isStuck) {
+      if (isStuck && signals.length > 1) {
         return new Promise((_, reject) => {
           signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
         });
@@ -53,15 +53,16 @@ function sessionOf(isStuck = false) {
 test('a batch that nobody waits for any more is given up; one that somebody waits for is not', async () => {
   const { session, signals } = sessionOf(true);
   const batching = new BatchingSession(session, OPTIONS, new BatchThreads(1));
+  await batching.run('serving_default', rows(1), ['y']);
   const [first, second] = [new AbortController(), new AbortController()];
   const runs = [first, second].map(({ signal }) =>
     batching.run('serving_default', rows(1), ['y'], signal).catch((error: unknown) => error),
   );
-  while (signals.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (signals.length === 1) await new Promise((resolve) => setTimeout(resolve, 1));
   first.abort(new Error('first gone'));
-  expect(signals[0]?.aborted).toBe(false);
+  expect(signals[1]?.aborted).toBe(false);
   second.abort(new Error('second gone'));
-  expect(signals[0]?.aborted).toBe(true);
+  expect(signals[1]?.aborted).toBe(true);
   expect(await Promise.all(runs)).toMatchObject([
     { message: 'first gone' },
     { message: 'second gone' },
@@ -74,6 +75,7 @@ test('nothing is kept of shapes that nobody waits for', async () => {
   try {
     const { session } = sessionOf();
     const batching = new BatchingSession(session, OPTIONS, new BatchThreads(4));
+    await batching.run('serving_default', rows(1), ['y']);
     await Promise.all(
       Array.from({ length: 50 }, (_, width) =>
         batching.run('serving_default', rows(1, width), ['y']),
@@ -124,11 +126,51 @@ test.each([
   });
 });
 
-test('a request whose padded outputs have other rows runs without padding', async () => {
-  const { session, calls } = oddSession((count) => [2 * count, 1]);
-  const options = { ...OPTIONS, maxBatchSize: 4, allowedBatchSizes: [4] };
-  const batching = new BatchingSession(session, options, new BatchThreads(1));
-  const { outputs } = await batching.run('serving_default', rows(3), ['y']);
-  expect(outputs.y?.shape).toEqual([6, 1]);
-  expect(calls).toEqual([4, 3]);
+describe('rows that belong together', () => {
+  const PADDED = { ...OPTIONS, maxBatchSize: 4, maxInputRows: 100, allowedBatchSizes: [4] };
+  const afterFailure = () => 'halves' as const;
+
+  test('a request whose padded outputs have other rows runs without padding, then and later', async () => {
+    const { session, calls } = oddSession((count) => [count === 4 ? 8 : count, 1]);
+    const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
+    for (const sizes of [[3], [4, 3], [3]]) {
+      calls.length = 0;
+      const { outputs } = await batching.run('serving_default', rows(3), ['y']);
+      expect([outputs.y?.shape, calls]).toEqual([[3, 1], sizes]);
+    }
+  });
+
+  test('a request that fails for its padding, or because it is cut, runs as it was sent', async () => {
+    const { session, calls } = oddSession((count) => {
+      if (count === 4) throw new Error('rows are missing');
+      return [count, 1];
+    });
+    const options = { ...PADDED, afterFailure };
+    const batching = new BatchingSession(session, options, new BatchThreads(1));
+    await batching.run('serving_default', rows(1), ['y']);
+    calls.length = 0;
+    expect((await batching.run('serving_default', rows(3), ['y'])).outputs.y?.shape).toEqual([
+      3, 1,
+    ]);
+    expect(calls).toEqual([4, 3]);
+    calls.length = 0;
+    expect((await batching.run('serving_default', rows(6), ['y'])).outputs.y?.shape).toEqual([
+      6, 1,
+    ]);
+    expect(calls.at(-1)).toBe(6);
+    await expect(batching.run('serving_default', rows(4), ['y'])).rejects.toThrow('are missing');
+  });
+
+  test('a signature that answers other rows than its shapes promise is never joined nor padded', async () => {
+    const { session, calls } = oddSession(() => [4, 1]);
+    const onNoRows = jest.fn();
+    const options = { ...PADDED, afterFailure, onNoRows };
+    const batching = new BatchingSession(session, options, new BatchThreads(1));
+    const ask = async (count: number) =>
+      (await batching.run('serving_default', rows(count), ['y'])).outputs.y?.shape;
+    expect(await ask(1)).toEqual([4, 1]);
+    expect(await Promise.all([1, 1, 1, 1, 2, 9].map(ask))).toEqual(new Array(6).fill([4, 1]));
+    expect(calls).toEqual([1, 1, 1, 1, 1, 2, 9]);
+    expect(onNoRows.mock.calls).toEqual([['serving_default']]);
+  });
 });

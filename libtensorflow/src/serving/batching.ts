@@ -69,9 +69,14 @@ export interface BatchingOptions {
    * process there. Absent: the batch is refused.
    */
   readonly onCheckFailed?: (check: string) => never;
+  /** Called where a signature is found to answer other rows than it was sent, though its shapes promise them. */
+  readonly onNoRows?: (signature: string) => void;
   /** Told of every batch that runs. */
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }
+
+/** Signatures and outputs of which it is known whether they are rows. */
+const MOST_NOTED = 1_000;
 
 /** Of an element of a string tensor, without its text. */
 const STRING_BYTES = 16;
@@ -89,6 +94,8 @@ export class BatchingSession implements Session {
   readonly #session: Session;
   readonly #options: BatchingOptions;
   readonly #batches: Batches<Request, RunResult>;
+  /** Whether outputs had the rows of their inputs, by signature and outputs: only such can be parted. */
+  readonly #hasRows = new Map<string, boolean>();
 
   constructor(session: Session, options: BatchingOptions, threads: BatchThreads) {
     this.signatures = session.signatures;
@@ -104,24 +111,49 @@ export class BatchingSession implements Session {
     signal?: AbortSignalLike,
   ): Promise<RunResult> {
     signal?.throwIfAborted();
-    const alone = this.#options.unjoinable === 'run-alone';
-    if (alone && !this.#joins(signature, inputs, outputs)) {
+    const { unjoinable, maxInputRows = 0, maxBatchSize } = this.#options;
+    const alone = unjoinable === 'run-alone';
+    const hasRows = alone ? this.#hasRows.get(rowsKey(signature, outputs)) : true;
+    if (hasRows === false || (alone && !this.#joins(signature, inputs, outputs))) {
       return this.#session.run(signature, inputs, outputs, signal);
     }
     const size = batchSizeOf(inputs);
-    const { maxInputRows = 0, maxBatchSize, padVariableLengthInputs } = this.#options;
     if (size > maxBatchSize && size <= maxInputRows) {
       return this.#runSplit(signature, inputs, outputs, signal);
     }
-    const rows = alone ? rowKind(inputs, padVariableLengthInputs) : '';
+    if (hasRows === undefined) {
+      // The shapes of a signature promise rows; its first answer shows whether it keeps them.
+      const result = await this.#session.run(signature, inputs, outputs, signal);
+      this.#note(signature, outputs, areRows(result.outputs, size));
+      return result;
+    }
+    return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
+  }
+
+  async #runInBatch(
+    signature: string,
+    request: Request,
+    outputs: readonly string[],
+  ): Promise<RunResult> {
+    const { unjoinable, padVariableLengthInputs } = this.#options;
+    const { inputs, signal } = request;
+    const rows = unjoinable === 'run-alone' ? rowKind(inputs, padVariableLengthInputs) : '';
     const kind = JSON.stringify([rows, signature, ...outputs]);
-    const bytes = bytesOf(inputs);
-    const result = this.#batches.add(
-      kind,
-      { size, bytes, inputs, signal },
-      (batch, { isAfterLoss }) => this.#runJoined(signature, outputs, batch, isAfterLoss),
+    const result = this.#batches.add(kind, request, (batch, { isAfterLoss }) =>
+      this.#runJoined(signature, outputs, batch, isAfterLoss),
     );
     return signal ? abortable(result, signal) : result;
+  }
+
+  /** Outputs that once had other rows than the inputs are not parted again, whatever they have later. */
+  #note(signature: string, outputs: readonly string[], hasRows: boolean): void {
+    const key = rowsKey(signature, outputs);
+    const known = this.#hasRows.get(key);
+    if (known === hasRows || known === false) return;
+    // Which outputs are asked for is the clients' choice.
+    if (this.#hasRows.size >= MOST_NOTED) this.#hasRows.clear();
+    this.#hasRows.set(key, hasRows);
+    if (!hasRows) this.#options.onNoRows?.(signature);
   }
 
   /**
@@ -139,33 +171,31 @@ export class BatchingSession implements Session {
     const parts = splitInputs(inputs, batchSizeOf(inputs), maxBatchSize);
     const atATime = unjoinable === 'refuse' ? parts.length : numBatchThreads;
     const results: RunResult[] = [];
+    const whole = () => this.#session.run(signature, inputs, outputs, signal);
     try {
       await inTurn(parts, atATime, async (part, index) => {
         results[index] = await this.run(signature, part, outputs, signal);
       });
-      const [first] = results;
-      if (results.some(({ version }) => version !== first?.version)) {
-        throw new StatusError(
-          Code.UNAVAILABLE,
-          'The model changed to another version while the request ran in several batches. Send it again.',
-        );
-      }
-      const joined = joinOutputs(outputs, results, parts.map(batchSizeOf));
-      if (joined) {
-        // Not before: strings are views on the parts' memory.
-        return { outputs: joined, version: first?.version, release: () => releaseAll(results) };
-      }
-      if (unjoinable === 'refuse') {
-        throw failedPrecondition(
-          'Outputs of the batches of one request have different shapes, or not the rows of their inputs',
-        );
-      }
     } catch (error) {
       releaseAll(results);
-      throw error;
+      // What fails in parts may be right as it was sent: its rows may belong together.
+      if (unjoinable === 'refuse' || !this.#mayRunAgain(error)) throw error;
+      return whole();
     }
+    const joined = joinResults(outputs, results, parts.map(batchSizeOf));
+    if (joined) return joined;
     releaseAll(results);
-    return this.#session.run(signature, inputs, outputs, signal);
+    if (unjoinable === 'refuse') {
+      throw failedPrecondition(
+        'Outputs of the batches of one request have different shapes, or not the rows of their inputs',
+      );
+    }
+    return whole();
+  }
+
+  #mayRunAgain(error: unknown): boolean {
+    const isFull = error instanceof StatusError && error.code === Code.RESOURCE_EXHAUSTED;
+    return !isFull && this.#options.afterFailure?.(error) === 'halves';
   }
 
   /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
@@ -204,21 +234,68 @@ export class BatchingSession implements Session {
     this.#options.onBatch?.({ requests: batch.length, rows, padding });
     const { signal, end } = untilAllAborted(batch);
     const company = { calls: batch.length, isAfterLoss };
-    const result = await this.#session
-      .run(signature, inputs, outputs, signal, company)
-      .finally(end);
+    const joined = this.#session.run(signature, inputs, outputs, signal, company).finally(end);
     const [only, ...others] = batch;
     const isOne = this.#options.unjoinable === 'run-alone' && others.length === 0;
-    if (!only || !isOne) return splitOutputs(result, sizes, batch.length);
-    if (padding === 0) return [result];
+    if (!only || !isOne) return this.#parted(signature, outputs, await joined, sizes, batch.length);
+    if (padding === 0) {
+      const result = await joined;
+      this.#note(signature, outputs, areRows(result.outputs, only.size));
+      return [result];
+    }
     try {
-      return splitOutputs(result, sizes, 1);
+      return this.#parted(signature, outputs, await joined, sizes, 1);
     } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
-      // Its outputs do not have the rows of its inputs, so those of the padding cannot be told apart.
+      // Rows that belong together cannot be padded: what fails may be the padding.
+      const isOfRows = error instanceof StatusError && error.code === Code.FAILED_PRECONDITION;
+      if (!isOfRows && !this.#mayRunAgain(error)) throw error;
       return [await this.#session.run(signature, only.inputs, outputs, only.signal)];
     }
   }
+
+  /** @throws StatusError FAILED_PRECONDITION where the outputs do not have the rows of the inputs */
+  #parted(
+    signature: string,
+    outputs: readonly string[],
+    result: RunResult,
+    sizes: readonly number[],
+    requests: number,
+  ): RunResult[] {
+    const rows = sizes.reduce((sum, size) => sum + size, 0);
+    if (!areRows(result.outputs, rows)) this.#note(signature, outputs, false);
+    return splitOutputs(result, sizes, requests);
+  }
+}
+
+function rowsKey(signature: string, outputs: readonly string[]): string {
+  return JSON.stringify([signature, ...outputs]);
+}
+
+/** Whether every output has so many rows. */
+function areRows(outputs: TensorMap, rows: number): boolean {
+  return Object.values(outputs).every(({ shape }) => shape[0] === rows);
+}
+
+/**
+ * The results of the parts of one request as one; undefined if they cannot be joined.
+ * @throws StatusError UNAVAILABLE where they are of different versions; they are released then
+ */
+function joinResults(
+  outputs: readonly string[],
+  results: readonly RunResult[],
+  sizes: readonly number[],
+): RunResult | undefined {
+  const [first] = results;
+  if (results.some(({ version }) => version !== first?.version)) {
+    releaseAll(results);
+    throw new StatusError(
+      Code.UNAVAILABLE,
+      'The model changed to another version while the request ran in several batches. Send it again.',
+    );
+  }
+  const joined = joinOutputs(outputs, results, sizes);
+  // Not before: strings are views on the parts' memory.
+  return joined && { outputs: joined, version: first?.version, release: () => releaseAll(results) };
 }
 
 /**
