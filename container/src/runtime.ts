@@ -1,6 +1,7 @@
 /** Puts the runtime together: models, model server, handler, HTTP. */
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from './archive/archive.ts';
+import type { BatchListeners } from './backends/batching-options.ts';
 import type { Environment } from './environment.ts';
 import { ServingError } from './errors.ts';
 import { loadHandler } from './handler/loader.ts';
@@ -168,7 +169,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     ...options,
     models,
     sharesModelServer: options.worker !== undefined,
-    onBatch: (batch) => metrics.batch(batch),
+    listeners: batchListeners(log, (batch) => metrics.batch(batch)),
   });
   const metrics = await metricsOf(host);
   const archive = await loadArchive(environment.modelDir, log, environment.limits.waitMs).catch(
@@ -224,7 +225,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const host = await startModelHost({
     ...options,
     models: [],
-    onBatch: (batch) => metrics.batch(batch),
+    listeners: batchListeners(log, (batch) => metrics.batch(batch)),
   });
   const metrics = await metricsOf(host);
   const table = new ModelTable({
@@ -257,6 +258,17 @@ async function warnOfXla(
     return;
   const { xlaWarnings } = await import('@sagemaker-tfs/manifest');
   for (const warning of xlaWarnings(manifest.models)) log.warn(warning);
+}
+
+function batchListeners(log: Logger, onBatch: BatchListeners['onBatch']): BatchListeners {
+  return {
+    onBatch,
+    onNoRows: (model, signature) =>
+      log.warn(
+        { model },
+        `signature "${signature}" answers other rows than it is sent, though its shapes have an open first dimension: its requests run one by one`,
+      ),
+  };
 }
 
 /** Logs each signature whose requests are not joined. */

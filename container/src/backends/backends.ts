@@ -2,9 +2,8 @@
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
-import type { BatchSample } from '../observability/metrics.ts';
 import type { Backend, Transport } from './backend.ts';
-import { maxRowsOf } from './batching-options.ts';
+import { type BatchListeners, maxRowsOf } from './batching-options.ts';
 import type { GrpcBackend } from './grpc.ts';
 import type { JoinableBackend } from './joining.ts';
 
@@ -23,7 +22,7 @@ export interface Backends {
 export function modelServerBackends(
   environment: Environment,
   pool: InstancePool,
-  onBatch?: (batch: BatchSample) => void,
+  listeners: BatchListeners = {},
 ): Backends {
   const options = {
     timeoutMs: environment.limits.requestTimeoutMs,
@@ -32,7 +31,7 @@ export function modelServerBackends(
   };
   let grpc: Promise<JoinableBackend> | undefined;
   let rest: Promise<JoinableBackend> | undefined;
-  const joining = joiningOf(environment, onBatch);
+  const joining = joiningOf(environment, listeners);
   const configured = environment.backend === 'rest' ? 'rest' : 'grpc';
   let ownGrpc: Promise<GrpcBackend> | undefined;
   const overGrpc = () => {
@@ -69,7 +68,7 @@ export function modelServerBackends(
 /** Puts joining before a backend, where it is asked for; the batches of all backends share their threads. */
 function joiningOf(
   environment: Environment,
-  onBatch: ((batch: BatchSample) => void) | undefined,
+  listeners: BatchListeners,
 ): (backend: JoinableBackend) => Promise<JoinableBackend> {
   const { processes } = environment;
   const { batching } = environment.modelServer;
@@ -84,7 +83,7 @@ function joiningOf(
     const threads = new BatchThreads(own.threads);
     const maxRows = maxRowsOf(environment);
     return (backend: JoinableBackend) =>
-      new JoiningBackend(backend, { batching: own, threads, maxRows, onBatch });
+      new JoiningBackend(backend, { batching: own, threads, maxRows, listeners });
   });
   return async (backend) => (await loaded)(backend);
 }

@@ -11,14 +11,21 @@ export interface BatchingParts {
   readonly batching: Batching;
   /** Rows of one call that is split into batches; see {@link maxRowsOf}. */
   readonly maxRows: number;
-  /** Name of the model, for `onBatch`. */
+  /** Name of the model, for the listeners. */
   readonly model: string;
   readonly afterFailure: (error: unknown) => AfterFailure;
+  readonly listeners?: BatchListeners | undefined;
+}
+
+/** Who hears of batches. */
+export interface BatchListeners {
   readonly onBatch?: ((batch: BatchSample) => void) | undefined;
+  /** A signature answers other rows than it was sent: its requests run one by one from now on. */
+  readonly onNoRows?: ((model: string, signature: string) => void) | undefined;
 }
 
 export function batchingOptions(parts: BatchingParts): BatchingOptions {
-  const { batching, maxRows, model, afterFailure, onBatch } = parts;
+  const { batching, maxRows, model, afterFailure, listeners } = parts;
   return {
     ...batchLimits(batching),
     maxInputRows: maxRows,
@@ -27,7 +34,8 @@ export function batchingOptions(parts: BatchingParts): BatchingOptions {
     padVariableLengthInputs: batching.pads,
     unjoinable: 'run-alone',
     afterFailure,
-    onBatch: (batch) => onBatch?.({ model, ...batch }),
+    onBatch: (batch) => listeners?.onBatch?.({ model, ...batch }),
+    onNoRows: (signature) => listeners?.onNoRows?.(model, signature),
   };
 }
 

@@ -24,7 +24,6 @@ import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { Batching } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
-import type { BatchSample } from '../observability/metrics.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { orAborted } from '../waiting/or-aborted.ts';
 import type {
@@ -34,7 +33,7 @@ import type {
   ExamplesReply,
   ExamplesRequest,
 } from './backend.ts';
-import { batchingOptions, batchLimits } from './batching-options.ts';
+import { type BatchListeners, batchingOptions, batchLimits } from './batching-options.ts';
 import { isKeyOf, keyOf } from './signature-cache.ts';
 import { inServingErrors } from './status.ts';
 
@@ -45,7 +44,7 @@ export interface JoiningOptions {
   readonly threads: BatchThreads;
   /** Rows of one call that is split into batches. */
   readonly maxRows: number;
-  readonly onBatch?: ((batch: BatchSample) => void) | undefined;
+  readonly listeners?: BatchListeners | undefined;
 }
 
 /** A backend of the model server. */
@@ -169,7 +168,7 @@ export class JoiningBackend implements JoinableBackend {
     isAfterLoss: boolean,
   ): Promise<ExamplesReply[]> {
     const examples = items.flatMap((item) => item.examples);
-    this.#options.onBatch?.({
+    this.#options.listeners?.onBatch?.({
       model: model.name,
       requests: items.length,
       rows: examples.length,

@@ -39,7 +39,7 @@ async function start(transport: string, batches: BatchSample[]): Promise<ModelHo
     environment,
     variables: { ...process.env, PATH: `${MODEL_SERVER_BIN}:${process.env.PATH}` },
     log: pino({ level: 'silent' }),
-    onBatch: (batch) => batches.push(batch),
+    listeners: { onBatch: (batch) => batches.push(batch) },
     ...(await chooseModels(environment)),
   });
   cleanups.push(remove, () => host.stop());
@@ -66,6 +66,8 @@ async function largestOf(transport: string, width: number) {
     release?.();
     return [...new BigInt64Array(copy)].map(Number);
   };
+  // The first answer shows that outputs are rows; only then are requests joined.
+  await ask(1, 3, 0);
   const largest = await Promise.all([ask(1, width, width - 1), ask(MAX_BATCH_SIZE - 1, 3, 2)]);
   return { largest, batches: batches.map(({ requests, rows }) => [requests, rows]) };
 }

@@ -57,7 +57,7 @@ async function requireLibrary(): Promise<LibraryLocation> {
 }
 
 function versionLoader(options: ModelHostOptions, library: LibraryLocation): LoadVersion {
-  const { environment, log, onBatch } = options;
+  const { environment, log, listeners } = options;
   const { graph, batching } = environment.modelServer;
   const { mixedPrecision } = graph;
   const gpu = gpuMemoryFraction(environment, environment.processes);
@@ -73,7 +73,7 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
   };
   const maxRows = maxRowsOf(environment);
   const optionsOf = (batching: Batching, model: string) =>
-    batchingOptions({ batching, maxRows, model, afterFailure: halvesUnlessOver, onBatch });
+    batchingOptions({ batching, maxRows, model, afterFailure: halvesUnlessOver, listeners });
   return async (name, directory) => {
     const started = performance.now();
     const servable = await loadServable(name, directory, {

@@ -2,10 +2,10 @@
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Backends } from '../backends/backends.ts';
+import type { BatchListeners } from '../backends/batching-options.ts';
 import type { Environment } from '../environment.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import type { ServedModel } from '../models/served-model.ts';
-import type { BatchSample } from '../observability/metrics.ts';
 
 /** Whether models can be called. */
 export interface ModelReadiness {
@@ -27,8 +27,8 @@ export interface ModelHostOptions {
   readonly models: readonly ServedModel[];
   /** True where another process of this container runs the model server. */
   readonly sharesModelServer?: boolean;
-  /** Told of every batch that runs in this process. */
-  readonly onBatch?: (batch: BatchSample) => void;
+  /** Hear of the batches of this process. */
+  readonly listeners?: BatchListeners;
 }
 
 /** A started host. */

@@ -16,7 +16,7 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
     : await startModelServer(options);
   return {
     readiness: modelServer.pool,
-    backends: modelServerBackends(environment, modelServer.pool, options.onBatch),
+    backends: modelServerBackends(environment, modelServer.pool, options.listeners),
     endpoint: modelServer.pool.instances[0]?.endpoint,
     failed: modelServer.failed,
     serve: (models) => modelServer.serve(models),
