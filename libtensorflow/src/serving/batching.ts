@@ -75,7 +75,7 @@ export interface BatchingOptions {
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }
 
-/** Signatures and outputs of which it is known whether they are rows. */
+/** Signatures with their outputs, of all that are known to be rows or not. */
 const MOST_NOTED = 1_000;
 
 /** Of an element of a string tensor, without its text. */
@@ -271,7 +271,7 @@ function rowsKey(signature: string, outputs: readonly string[]): string {
   return JSON.stringify([signature, ...outputs]);
 }
 
-/** Whether every output has so many rows. */
+/** Whether every output has this number of rows. */
 function areRows(outputs: TensorMap, rows: number): boolean {
   return Object.values(outputs).every(({ shape }) => shape[0] === rows);
 }
