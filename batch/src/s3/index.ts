@@ -3,5 +3,6 @@ export { readFacts } from './facts.ts';
 export { httpStatusOf } from './http-status.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
+export { findObjects } from './lookup.ts';
 export { findObject, openObject, readBytes, readText } from './objects.ts';
 export { attempts, patientRetries } from './patient-retries.ts';

@@ -1,7 +1,7 @@
 /** Where the keys of a run come from: a listing, an inventory or a manifest. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { inputsOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { listPage } from '@sagemaker-tfs/batch/s3';
+import { compareKeys, inputsOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { keyRanges, listPage } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type Inventory, inventoryKeys } from './inventory.ts';
 import { mergeRuns, runWriter } from './sorted-runs.ts';
@@ -12,12 +12,30 @@ const NAMED = 3;
 
 /** Keys below a prefix. */
 export interface KeySource {
+  /** Cuts the keys after one into ranges that are listed at the same time; absent where they come from files. */
+  ranges?(after: string, wanted: number): Promise<SourceRange[]>;
+  /** Pages of the keys of a range. */
+  pagesOf?(range: SourceRange): AsyncIterable<readonly string[]>;
   /** S3 URI that ends in `/`. */
   readonly prefix: string;
   /** Pages of keys, sorted as S3 sorts, below the prefix, each once, after a key. */
   pages(after: string): AsyncIterable<readonly string[]>;
   /** The first keys below the prefix that were not taken for inputs, for messages. */
   passedOver(): readonly string[];
+}
+
+/** Keys of a listing that begin alike, below the source's prefix as far as they are named. */
+export interface SourceRange {
+  /** Start of the whole keys. */
+  readonly prefix: string;
+  /** A key before them that belongs to the range and is not yet in a shard. */
+  readonly first?: string | undefined;
+  /** Keys up to this one are in shards. */
+  readonly after: string;
+  /** True once it holds no full shard any more. */
+  readonly isFull?: boolean;
+  /** True once all its keys are in shards. */
+  readonly isDone?: boolean;
 }
 
 /** How far the keys of an inventory are sorted. */
@@ -43,6 +61,26 @@ export function listingSource(s3: S3Client, settings: TransformSettings): KeySou
   return {
     prefix,
     passedOver: () => others,
+    async ranges(after, wanted) {
+      const found = await keyRanges(s3, { bucket, key }, wanted);
+      return found
+        .sort((a, b) => compareKeys(a.prefix, b.prefix))
+        .map(({ prefix: start, first }) => {
+          const name = first && isInput(first.key) ? first.key.slice(root.length) : undefined;
+          const isLeft = name !== undefined && (after === '' || compareKeys(name, after) > 0);
+          return { prefix: start, ...(isLeft && { first: name }), after };
+        });
+    },
+    async *pagesOf({ prefix: start, first, after }) {
+      if (first !== undefined) yield [first];
+      let token: string | undefined;
+      const startAfter = after && `${root}${after}`;
+      do {
+        const page = await listPage(s3, { bucket, key: start }, { token, startAfter });
+        yield below(page.objects.map((object) => object.key));
+        token = page.token;
+      } while (token);
+    },
     async *pages(after) {
       let token: string | undefined;
       const startAfter = after && `${root}${after}`;

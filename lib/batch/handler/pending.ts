@@ -8,11 +8,16 @@ import {
   type TransformFacts,
   whyNotFound,
 } from '@sagemaker-tfs/batch';
-import { findObject, readFacts, readText, type S3Object } from '@sagemaker-tfs/batch/s3';
+import {
+  findObject,
+  findObjects,
+  readFacts,
+  readText,
+  type S3Object,
+} from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import type { Since } from './begin.ts';
-import { findObjects } from './lookup.ts';
 import { outputDirectory, reportsDirectory, runPlace } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
 import { readJson, readManifest, writeJson, writeObject } from './storage.ts';

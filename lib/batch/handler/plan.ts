@@ -1,6 +1,7 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
+import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { MANIFEST_BYTES, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import { compareKeys, MANIFEST_BYTES, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import { findObject, readFacts } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
@@ -11,6 +12,7 @@ import {
   listingSource,
   manifestSource,
   type SortPosition,
+  type SourceRange,
   sortInventory,
   sortManifest,
 } from './key-source.ts';
@@ -25,6 +27,10 @@ export interface PlanPosition {
   readonly after: string;
   /** Keys that are in a shard. */
   readonly inputs: number;
+  /** Of a large listing: ranges that are listed at the same time, each with its own end. */
+  readonly ranges?: readonly SourceRange[];
+  /** True where one stream is enough, or where the keys cannot be cut. */
+  readonly isSmall?: boolean;
   /** Of an inventory or a manifest, whose keys are sorted first. */
   readonly sorted?: SortPosition;
 }
@@ -74,34 +80,162 @@ export async function planShards(
       position: { shards: 0, after: '', inputs: 0, ...(sorted && { sorted }) },
     };
   }
-  let written = position?.shards ?? 0;
-  let after = position?.after ?? '';
-  let inputs = position?.inputs ?? 0;
   const { manifestBytes } = await readFacts(s3, outputDirectory(settings));
-  const shard = openShard(settings, Math.min(MANIFEST_BYTES, manifestBytes));
-  const write = async () => {
-    const keys = shard.take();
-    const key = `${target.key}${manifestName(written)}`;
-    await writeManifest(s3, { bucket: target.bucket, key }, source.prefix, keys);
-    written += 1;
-    inputs += keys.length;
-    after = keys.at(-1) ?? after;
+  const most = Math.min(MANIFEST_BYTES, manifestBytes);
+  const begun = position?.shards ?? 0;
+  const work: Planning = {
+    source,
+    streams: streamsOf(settings),
+    openShard: () => openShard(settings, most),
+    state: { shards: 0, after: '', inputs: 0, ...position, ...(sorted && { sorted }) },
+    async write(keys, number) {
+      const key = `${target.key}${manifestName(number)}`;
+      // Whoever compares a shard with its outputs takes the keys in their order.
+      const inOrder = [...keys].sort(compareKeys);
+      await writeManifest(s3, { bucket: target.bucket, key }, source.prefix, inOrder);
+    },
+    isLate: () => outOfTime() && work.state.shards > begun,
   };
-  for await (const page of source.pages(after)) {
-    for (const key of page) {
-      if (shard.isFull(written, key)) await write();
-      shard.add(key);
-    }
-    if (outOfTime() && written > (position?.shards ?? 0)) {
-      const next = { shards: written, after, inputs, ...(sorted && { sorted }) };
-      return { planned: false, shards, inputs, position: next };
-    }
-  }
-  if (shard.size() > 0) await write();
+  const ended = await runPlan(work);
+  const { shards: written, inputs } = work.state;
+  if (!ended) return { planned: false, shards, inputs, position: work.state };
   // What is put there later is found when the run is started again.
   if (inputs > 0) await writeJson(s3, marker, { shards: written, inputs });
   const passedOver = source.passedOver();
   return { planned: true, shards, inputs, ...(passedOver.length > 0 && { passedOver }) };
+}
+
+/** Planning under way. */
+interface Planning {
+  readonly source: KeySource;
+  /** Ranges at once. */
+  readonly streams: number;
+  openShard(): ReturnType<typeof openShard>;
+  state: PlanPosition;
+  write(keys: readonly string[], number: number): Promise<void>;
+  /** True where this call has written a shard and its time is used up. */
+  isLate(): boolean;
+}
+
+/** Pages after which a listing is worth more streams than one. */
+const ALONE = 50;
+/** Listings at once, and keys that all of them may hold. */
+const STREAMS = { least: 4, most: 16, heldKeys: 2_000_000 };
+/** Ranges whose position a state of the machine takes, with the longest keys: 256 KiB. */
+const MOST_RANGES = 64;
+
+function streamsOf({ objectsPerShard }: TransformSettings): number {
+  const { least, most, heldKeys } = STREAMS;
+  return Math.min(most, Math.max(least, Math.floor(heldKeys / objectsPerShard)));
+}
+
+/**
+ * A small input is listed from its start to its end. Of a large one several ranges are listed at once, and each writes full
+ * shards; what is left of them is listed again and put together, so that no range ends in a job for a few keys.
+ * @returns false if time ran out
+ */
+async function runPlan(work: Planning): Promise<boolean> {
+  const { source } = work;
+  if (work.state.ranges === undefined) {
+    const isOne = source.ranges === undefined || work.state.isSmall === true;
+    const end = await planInOrder(work, source.pages(work.state.after), isOne ? undefined : ALONE);
+    if (end !== 'large') return end === 'ended';
+    const ranges = (await source.ranges?.(work.state.after, work.streams)) ?? [];
+    const isMany = ranges.length > 1 && ranges.length <= MOST_RANGES;
+    work.state = { ...work.state, ...(isMany ? { ranges } : { isSmall: true }) };
+    return isMany ? planRanges(work) : runPlan(work);
+  }
+  return planRanges(work);
+}
+
+async function planRanges(work: Planning): Promise<boolean> {
+  const numbers = [...(work.state.ranges ?? []).keys()];
+  const ended: boolean[] = await Readable.from(numbers)
+    .map((number: number) => planRange(work, number), { concurrency: work.streams })
+    .toArray();
+  return !ended.includes(false) && planRest(work);
+}
+
+/** Writes the full shards of one range. @returns false if time ran out */
+async function planRange(work: Planning, number: number): Promise<boolean> {
+  const range = work.state.ranges?.[number];
+  if (range === undefined || range.isFull || work.isLate()) return range?.isFull ?? false;
+  const shard = work.openShard();
+  for await (const page of work.source.pagesOf?.(range) ?? []) {
+    for (const key of page) {
+      if (shard.isFull(work.state.shards, key)) await writeOfRange(work, number, shard.take());
+      shard.add(key);
+    }
+    if (work.isLate()) return false;
+  }
+  changeRange(work, number, { isFull: true });
+  return true;
+}
+
+async function writeOfRange(work: Planning, number: number, keys: readonly string[]) {
+  const { shards } = work.state;
+  // Taken at once: other ranges write meanwhile.
+  work.state = { ...work.state, shards: shards + 1 };
+  await work.write(keys, shards);
+  work.state = { ...work.state, inputs: work.state.inputs + keys.length };
+  changeRange(work, number, { first: undefined, after: keys.at(-1) ?? '' });
+}
+
+function changeRange(work: Planning, number: number, change: Partial<SourceRange>): void {
+  const ranges = work.state.ranges?.map((range, at) =>
+    at === number ? { ...range, ...change } : range,
+  );
+  work.state = { ...work.state, ...(ranges && { ranges }) };
+}
+
+/** Puts together what is left of all ranges. @returns false if time ran out */
+async function planRest(work: Planning): Promise<boolean> {
+  const shard = work.openShard();
+  const write = async (number: number) => {
+    await writeOfRange(work, number, shard.take());
+    for (let before = 0; before < number; before++) changeRange(work, before, { isDone: true });
+  };
+  let last = 0;
+  for (const [number, range] of (work.state.ranges ?? []).entries()) {
+    if (range.isDone) continue;
+    for await (const page of work.source.pagesOf?.(range) ?? []) {
+      for (const key of page) {
+        if (shard.isFull(work.state.shards, key)) await write(last);
+        shard.add(key);
+        last = number;
+      }
+      if (work.isLate()) return false;
+    }
+  }
+  if (shard.size() > 0) await write(last);
+  return true;
+}
+
+/** Puts all keys into shards, one after the other. @param alone pages after which it stops, because there are many */
+async function planInOrder(
+  work: Planning,
+  pages: AsyncIterable<readonly string[]>,
+  alone?: number,
+): Promise<'ended' | 'late' | 'large'> {
+  const shard = work.openShard();
+  const write = async () => {
+    const keys = shard.take();
+    const { shards, inputs, after } = work.state;
+    await work.write(keys, shards);
+    const counts = { shards: shards + 1, inputs: inputs + keys.length };
+    work.state = { ...work.state, ...counts, after: keys.at(-1) ?? after };
+  };
+  let seen = 0;
+  for await (const page of pages) {
+    for (const key of page) {
+      if (shard.isFull(work.state.shards, key)) await write();
+      shard.add(key);
+    }
+    if (work.isLate()) return 'late';
+    if (++seen === alone) return 'large';
+  }
+  if (shard.size() > 0) await write();
+  return 'ended';
 }
 
 /** The first shard is small, so that a model or handler that fails costs one short job. */

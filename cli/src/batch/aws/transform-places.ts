@@ -1,9 +1,11 @@
 /** Where the inputs and outputs of a transform job are, and the ways to go through them. */
+import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   compareKeys,
   formatS3Uri,
+  inOutputOrder,
   inputOfOutput,
   inputsOf,
   outputKey,
@@ -11,14 +13,16 @@ import {
   parseManifest,
   parseS3Uri,
   type S3Location,
+  streamManifest,
   type TransformFacts,
 } from '@sagemaker-tfs/batch';
 import {
+  findObjects,
   type KeyRange,
   keyRanges,
   LAST,
   listObjects,
-  listPage,
+  readBytes,
   readFacts,
   readText,
   type S3Object,
@@ -104,30 +108,59 @@ async function manifestKeys(
   return { root: prefix, outputs, parts: [part] };
 }
 
-/** Shards follow one another in the order of S3. */
+/** Keys that are looked for at once. */
+const GROUP = 10_000;
+
+/** A part is a shard: its manifest is sorted, and the shards are in no order. */
 async function shardKeys(
   s3: S3Client,
   shards: S3Location,
   output: S3Location,
   facts: TransformFacts,
 ) {
-  const read = async (place: S3Location) =>
-    parseManifest(await readText(s3, place), formatS3Uri(place));
-  const { objects } = await listPage(s3, shards, { maxKeys: 1 });
-  const [first] = objects;
-  if (!first) return { root: '', outputs: output, parts: [] };
-  const { prefix } = await read({ bucket: shards.bucket, key: first.key });
-  const outputs = outputRoot(output, parseS3Uri(prefix), facts);
-  const part: KeyPart = {
-    async *inputs() {
-      for await (const { key } of listObjects(s3, shards)) {
-        const { keys } = await read({ bucket: shards.bucket, key });
-        for (const name of keys) yield { key: name, modified: 0 };
-      }
-    },
-    outputs: () => outputsBelow(s3, outputs, ''),
+  const { bucket } = shards;
+  const names: string[] = [];
+  for await (const { key } of listObjects(s3, shards)) names.push(key);
+  const open = async (key: string) => {
+    const place = { bucket, key };
+    // Whole, since a stream that waits for listings would be cut off.
+    return streamManifest(Readable.from([await readBytes(s3, place)]), formatS3Uri(place));
   };
-  return { root: prefix, outputs, parts: [part] };
+  const [first] = names;
+  if (first === undefined) return { root: '', outputs: output, parts: [] };
+  const { prefix } = await open(first);
+  const outputs = outputRoot(output, parseS3Uri(prefix), facts);
+  const part = (name: string): KeyPart => {
+    async function* inputs() {
+      const { pages } = await open(name);
+      for await (const keys of pages) for (const key of keys) yield { key, modified: 0 };
+    }
+    return { inputs, outputs: () => outputsOf(s3, outputs, inOutputOrder(inputs())) };
+  };
+  return { root: prefix, outputs, parts: names.map(part) };
+}
+
+/** The outputs of inputs, in their order. */
+async function* outputsOf(
+  s3: S3Client,
+  outputs: S3Location,
+  inputs: AsyncIterable<JobInput>,
+): AsyncGenerator<S3Object> {
+  const look = async (keys: readonly string[]) => {
+    const found = await findObjects(s3, outputs, keys.map(outputKey));
+    return keys.flatMap((key) => {
+      const object = found.get(outputKey(key));
+      return object ? [{ ...object, key }] : [];
+    });
+  };
+  let group: string[] = [];
+  for await (const { key } of inputs) {
+    group.push(key);
+    if (group.length < GROUP) continue;
+    yield* await look(group);
+    group = [];
+  }
+  yield* await look(group);
 }
 
 async function prefixKeys(
@@ -155,6 +188,22 @@ async function prefixKeys(
     (gap) => () => outputsBetween(s3, below, input.key.slice(root.length), gap),
   );
   return { root: input.prefix, outputs: below, parts: ranges.map(part), outside };
+}
+
+/** Everything that lies below a place of outputs, in ranges that are listed at the same time. */
+export async function outputRanges(
+  s3: S3Client,
+  outputs: S3Location,
+): Promise<(() => AsyncIterable<S3Object>)[]> {
+  const ranges = await keyRanges(s3, outputs, LISTINGS);
+  return ranges.map(
+    ({ prefix, first }) =>
+      async function* () {
+        const own = first && inputOfOutput(first.key.slice(outputs.key.length));
+        if (first && own !== undefined) yield { ...first, key: own };
+        yield* outputsBelow(s3, outputs, prefix.slice(outputs.key.length));
+      },
+  );
 }
 
 /** Names after all that start with one prefix, and before all that start with the next. */

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
 import type { TransformJob } from './described-job.ts';
 import { describe, hasEnded } from './transform-job.ts';
-import { type KeyPart, LISTINGS, openKeys, type TransformPlaces } from './transform-places.ts';
+import { LISTINGS, openKeys, outputRanges, type TransformPlaces } from './transform-places.ts';
 
 /** One look at a job. */
 export interface JobView {
@@ -70,32 +70,33 @@ async function plannedInputs(s3: S3Client, { bucket, key }: S3Location) {
 
 async function countInputs(s3: S3Client, places: TransformPlaces): Promise<number> {
   if (places.shards) return (await plannedInputs(s3, places.shards)) ?? 0;
-  return count(s3, places, async ({ inputs }) => {
-    let keys = 0;
-    for await (const _ of inputs()) keys++;
-    return keys;
-  });
+  const { parts } = await openKeys(s3, places);
+  return count(parts.map(({ inputs }) => inputs));
 }
 
 async function countOutputs(s3: S3Client, job: TransformJob): Promise<number> {
   const since = job.continues ? (job.since ?? 0) : job.createdAt.getTime() - CLOCKS;
-  return count(s3, job, async ({ outputs }) => {
-    let written = 0;
-    for await (const { modified } of outputs()) if (modified >= since) written++;
-    return written;
-  });
+  const { parts, outputs } = await openKeys(s3, job);
+  // The inputs of a manifest tell nothing of the ranges that its outputs are best listed in.
+  const isListed = job.shards === undefined && job.dataType === 'S3Prefix';
+  const listings = isListed ? parts.map((part) => part.outputs) : await outputRanges(s3, outputs);
+  return count(listings, ({ modified }) => modified >= since);
 }
 
-async function count(
-  s3: S3Client,
-  places: TransformPlaces,
-  countPart: (part: KeyPart) => Promise<number>,
+/** What several listings have together. */
+async function count<T>(
+  listings: readonly (() => AsyncIterable<T>)[],
+  counts: (item: T) => boolean = () => true,
 ): Promise<number> {
-  const { parts } = await openKeys(s3, places);
-  const counts: number[] = await Readable.from(parts)
-    .map(countPart, { concurrency: LISTINGS })
+  const countOne = async (listing: () => AsyncIterable<T>) => {
+    let found = 0;
+    for await (const item of listing()) if (counts(item)) found++;
+    return found;
+  };
+  const found: number[] = await Readable.from(listings)
+    .map(countOne, { concurrency: LISTINGS })
     .toArray();
-  return counts.reduce((sum, n) => sum + n, 0);
+  return found.reduce((sum, n) => sum + n, 0);
 }
 
 /** Of an execution, its jobs' hours from their creation on. @param now milliseconds, for tests */

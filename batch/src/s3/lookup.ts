@@ -1,8 +1,10 @@
 /** Which of many keys have an object: by listing where they lie close together, one by one where they do not. */
 
 import type { S3Client } from '@aws-sdk/client-s3';
-import { compareKeys, type S3Location } from '@sagemaker-tfs/batch';
-import { findObject, listPage, type S3Object } from '@sagemaker-tfs/batch/s3';
+import { compareKeys } from '../key-order.ts';
+import type { S3Location } from '../s3-uri.ts';
+import { listPage, type S3Object } from './listing.ts';
+import { findObject } from './objects.ts';
 
 /** Keys that a listing of one page (1,000 objects) must settle, to be worth more than looks at single keys. */
 const WORTH_A_PAGE = 50;
