@@ -231,8 +231,9 @@ describe('an execution is followed', () => {
     for (const key of ['a.jpg', 'b c.jpg', 'd.jpg']) await put(`in/${key}`, 'x');
     for (const key of ['a.jpg', 'b c.jpg', 'gone.jpg']) await put(`out/${key}.out`, '{}');
     const prefix = `s3://${BUCKET}/in/`;
-    await put('out/_shards/run-1/planned/000000.manifest', [{ prefix }, 'a.jpg', 'b c.jpg']);
-    await put('out/_shards/run-1/planned/000001.manifest', [{ prefix }, 'e.jpg']);
+    // Shards are in no order.
+    await put('out/_shards/run-1/planned/000000.manifest', [{ prefix }, 'e.jpg']);
+    await put('out/_shards/run-1/planned/000001.manifest', [{ prefix }, 'a.jpg', 'b c.jpg']);
     await put('out/_shards/run-1/planned.json', { shards: 2, inputs: 3 });
   });
 
@@ -280,7 +281,7 @@ describe('an execution is followed', () => {
       'e.jpg',
     ]);
     const watched = await run('watch', EXECUTION, '--json');
-    expect(JSON.parse(watched.stdout)).toMatchObject({ status: 'Completed', total: 3 });
+    expect(JSON.parse(watched.stdout)).toMatchObject({ status: 'Completed', total: 3, done: 3 });
   });
 
   test('outputs of another model do not count, for watch and verify alike', async () => {
