@@ -38,7 +38,7 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
     failed: failureOf(loaded),
     async serve(models) {
       try {
-        await store.serve(models);
+        await store.serve(models, options.environment.limits.waitMs);
       } catch (error) {
         throw toStatusError(error);
       }

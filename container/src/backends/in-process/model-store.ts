@@ -1,6 +1,7 @@
 /** All models in this process. */
 import { availableParallelism } from 'node:os';
-import type { Servable } from '@sagemaker-tfs/libtensorflow/serving';
+import { type Servable, StatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import { Code } from '@sagemaker-tfs/tensors/protos';
 import pLimit from 'p-limit';
 import type { ModelSelector, ModelVersionStatus } from '../../models/servable.ts';
 import type { ServedModel } from '../../models/served-model.ts';
@@ -20,13 +21,14 @@ export class ModelStore {
   /**
    * Serves exactly these models: unloads others after their requests in flight, loads new ones, and takes
    * over the labels of those that stay. Resolves when the new ones are loaded.
+   * @param deadlineMs for each to load; it is unloaded whenever it is loaded after that. Default: no deadline
    * @throws StatusError where one does not load, with its name and TensorFlow's message; it is then gone
    */
-  async serve(models: readonly ServedModel[]): Promise<void> {
+  async serve(models: readonly ServedModel[], deadlineMs?: number): Promise<void> {
     const names = new Set(models.map(({ name }) => name));
     const others = [...this.#models].filter(([name]) => !names.has(name));
     await Promise.all(others.map(([name, model]) => this.#remove(name, model)));
-    await Promise.all(models.map((served) => this.#keep(served)));
+    await Promise.all(models.map((served) => this.#keep(served, deadlineMs)));
   }
 
   /** @throws StatusError NOT_FOUND */
@@ -54,7 +56,7 @@ export class ModelStore {
     return undefined;
   }
 
-  async #keep(served: ServedModel): Promise<void> {
+  async #keep(served: ServedModel, deadlineMs: number | undefined): Promise<void> {
     const known = this.#models.get(served.name);
     if (known) {
       known.served = served;
@@ -63,9 +65,12 @@ export class ModelStore {
     const model = new LoadedModel(served, await versionDirectories(served), this.#load);
     this.#models.set(served.name, model);
     try {
-      await model.loaded;
+      await inTime(model, deadlineMs);
     } catch (error) {
-      await this.#remove(served.name, model);
+      const removed = this.#remove(served.name, model);
+      // TensorFlow cannot be stopped, and others do not wait for it.
+      if (isLate(error)) removed.catch(() => undefined);
+      else await removed;
       throw error;
     }
   }
@@ -74,4 +79,35 @@ export class ModelStore {
     if (this.#models.get(name) === model) this.#models.delete(name);
     await model.unload();
   }
+}
+
+/** @throws StatusError as the model does, DEADLINE_EXCEEDED after the deadline */
+async function inTime(model: LoadedModel, deadlineMs: number | undefined): Promise<void> {
+  if (deadlineMs === undefined) return model.loaded;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(tooLate(model.served.name, deadlineMs)),
+      Math.min(deadlineMs, LONGEST_DELAY_MS),
+    );
+  });
+  try {
+    await Promise.race([model.loaded, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a timer of Node can wait, in ms. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+function tooLate(name: string, deadlineMs: number): StatusError {
+  return new StatusError(
+    Code.DEADLINE_EXCEEDED,
+    `model "${name}" is not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS)`,
+  );
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof StatusError && error.code === Code.DEADLINE_EXCEEDED;
 }
