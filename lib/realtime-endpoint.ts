@@ -102,7 +102,7 @@ export class RealtimeEndpoint extends EndpointBase {
   readonly isAsync: boolean;
   /** Where requests and answers of an asynchronous endpoint lie; undefined for others. */
   readonly asyncFiles: AsyncFiles | undefined;
-  /** Whether there is an endpoint; without, all but it is. */
+  /** False keeps everything but the endpoint. */
   readonly enabled: boolean;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];

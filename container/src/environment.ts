@@ -109,7 +109,7 @@ export interface Environment {
     readonly decode: DecodeLimits;
     /** Of one call of the model. Undefined without batching. */
     readonly maxRows: number | undefined;
-    /** Of the whole container, as those that follow. */
+    /** This limit and those below are of the whole container. */
     readonly maxRequestsInFlight: number;
     readonly maxHeldBytes: number;
     readonly maxConnections: number;
@@ -419,7 +419,7 @@ function allowedSizesOf(values: Values): number[] {
 function checkPorts(environment: Environment): void {
   const { backend, port, metrics } = environment;
   const { ports, instances } = environment.modelServer;
-  const isOwn = (name: string, value: number | undefined) => {
+  const refuseOwn = (name: string, value: number | undefined) => {
     if (!value || backend === 'in-process') return;
     const [grpc, rest] = ports ? [ports.low, ports.low] : [DEFAULT_GRPC_PORT, DEFAULT_REST_PORT];
     const length = ports ? 2 * instances : instances;
@@ -428,8 +428,8 @@ function checkPorts(environment: Environment): void {
       `${name} is "${value}", which is a port of the model server (${ports ? 'SAGEMAKER_SAFE_PORT_RANGE' : `from ${DEFAULT_GRPC_PORT} and ${DEFAULT_REST_PORT}`}); take another`,
     ]);
   };
-  isOwn('SAGEMAKER_BIND_TO_PORT', port);
-  isOwn('SAGEMAKER_TFS_METRICS_PORT', metrics.port);
+  refuseOwn('SAGEMAKER_BIND_TO_PORT', port);
+  refuseOwn('SAGEMAKER_TFS_METRICS_PORT', metrics.port);
   if (!ports || backend === 'in-process' || ports.high - ports.low + 1 >= 2 * instances) return;
   throw new EnvironmentError([
     `SAGEMAKER_SAFE_PORT_RANGE is "${ports.low}-${ports.high}"; ${instances} instance(s) of the model server need ${2 * instances} ports`,

@@ -59,7 +59,8 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
     invalidProp(scope, 'model', problem, `Give the model compression: 'gzip'`);
   }
   checkInFlight(scope, props);
-  checkRecords(scope, props);
+  checkConflicts(scope, props);
+  checkJob(scope, props);
   checkManifestEvents(scope, props);
 }
 
@@ -142,11 +143,15 @@ export function checkSetting(
   if (rule.type === 'integer') checkInteger(scope, prop, value, rule.min, rule.max);
 }
 
-function checkRecords(scope: Construct, props: BatchTransformProps): void {
+/** Refuses settings that do not go together. */
+function checkConflicts(scope: Construct, props: BatchTransformProps): void {
   const settings = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
   for (const { setting, refuses, problem, fix = '' } of CONFLICT_RULES) {
     if (refuses?.(settings)) invalidProp(scope, setting, problem, fix);
   }
+}
+
+function checkJob(scope: Construct, props: BatchTransformProps): void {
   const { environment = {}, jobTags = {}, schedule } = props;
   refuseProblem(scope, 'environment', environmentProblem(environment, TRANSFORM_ENVIRONMENT));
   refuseProblem(scope, 'jobTags', tagsProblem(jobTags));

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  BatchThreads,
   failedPrecondition,
   invalidArgument,
   notFound,
@@ -49,19 +50,8 @@ type Limit = (work: () => Promise<void>) => Promise<void>;
 
 /** 0 threads are the manager's own, which waits for each by itself. */
 function limitOf(threads: number): Limit {
-  let free = Math.max(1, threads);
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free -= 1;
-    try {
-      await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
+  const own = new BatchThreads(Math.max(1, threads));
+  return (work) => own.run(work);
 }
 
 /** Owns the models. */

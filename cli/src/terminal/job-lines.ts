@@ -1,6 +1,7 @@
 /** What `batch local` shows to people at its end: what was done, failures by their reasons, and how to retry them. */
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
-import type { InputFailure, JobResult } from '../batch/local/agent.ts';
+import type { JobResult } from '../batch/local/agent.ts';
+import type { InputFailure } from '../batch/local/completeness.ts';
 import { printable } from '../output/printable.ts';
 import { fitted, type Style } from './style.ts';
 

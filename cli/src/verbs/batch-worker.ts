@@ -1,3 +1,4 @@
+import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
@@ -14,14 +15,17 @@ const PASSED = [
     "ranges of the plan that this worker takes, such as 0..15 (default: its share's)",
   ],
   ['share <part>', 'ranges of one of several workers, such as 1/4 (default: all)'],
-  ['ranges <number>', 'ranges that the first worker cuts the keys into (default: 64)'],
-  ['reads <number>', 'objects that are read at once (default: 256)'],
+  [
+    'ranges <number>',
+    `ranges that the first worker cuts the keys into (default: ${WORKER_DEFAULTS.ranges})`,
+  ],
+  ['reads <number>', `objects that are read at once (default: ${WORKER_DEFAULTS.reads})`],
   ['in-flight <number>', "questions to the model at once (default: the container's choice)"],
-  ['part-keys <number>', 'keys of a part (default: 10000)'],
-  ['part-mb <number>', 'MB of answers that end a part (default: 64)'],
+  ['part-keys <number>', `keys of a part (default: ${WORKER_DEFAULTS.partKeys})`],
+  ['part-mb <number>', `MB of answers that end a part (default: ${WORKER_DEFAULTS.partMb})`],
   [
     'max-failure-percent <number>',
-    'failed inputs, in percent of those tried, that end it (default: 50)',
+    `failed inputs, in percent of those tried, that end it (default: ${WORKER_DEFAULTS.maxFailurePercent})`,
   ],
 ] as const;
 

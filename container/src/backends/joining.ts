@@ -128,7 +128,7 @@ export class JoiningBackend implements JoinableBackend {
     return this.#backend.close();
   }
 
-  /** Calls of other signatures than now are of another version, and not joined with those of this one. */
+  /** The session of the model's present version. Other signatures mean another version, with a session of its own. */
   async #session(model: ModelSelector): Promise<Joined> {
     const signatures = await this.#backend.signatures(model);
     const key = keyOf(model);

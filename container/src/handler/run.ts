@@ -29,7 +29,7 @@ export interface HandlerAnswer extends EncodedResponse {
 }
 
 /** What clients see of the handler's failures. */
-type Told = Pick<Inference, 'handlerErrors'> & { readonly path?: string };
+type ErrorPolicy = Pick<Inference, 'handlerErrors'> & { readonly path?: string };
 
 type Data = Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -44,11 +44,11 @@ export async function runHandler(
   endpoint: ModelServerEndpoint | undefined,
 ): Promise<HandlerAnswer> {
   const first = createContext(inference, endpoint);
-  const told: Told = { handlerErrors: inference.handlerErrors, path: handler.path };
-  const { result, context } = await withHandlerErrors(told, () =>
+  const policy: ErrorPolicy = { handlerErrors: inference.handlerErrors, path: handler.path };
+  const { result, context } = await withHandlerErrors(policy, () =>
     callHandler(handler, data, inference, first),
   );
-  return withHandlerErrors(told, () => answerOf(result, inference, context));
+  return withHandlerErrors(policy, () => answerOf(result, inference, context));
 }
 
 /** What a handler returned, and the context of its last step. */
@@ -237,10 +237,10 @@ const HEADER_TEXT = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/;
 const ATTRIBUTE_NAME = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]+$/;
 
 /** Text, bytes and streams as bytes; undefined for anything else. */
-function bodyOf(value: unknown, told: Told): HandlerAnswer['body'] | undefined {
+function bodyOf(value: unknown, policy: ErrorPolicy): HandlerAnswer['body'] | undefined {
   if (typeof value === 'string') return [Buffer.from(value)];
   if (value instanceof Uint8Array) return [value];
-  return isStream(value) ? bytesOf(value, told) : undefined;
+  return isStream(value) ? bytesOf(value, policy) : undefined;
 }
 
 function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
@@ -249,12 +249,12 @@ function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
 
 async function* bytesOf(
   stream: AsyncIterable<Uint8Array | string>,
-  told: Told,
+  policy: ErrorPolicy,
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of stream) yield bytesOfPiece(piece);
   } catch (error) {
-    throw handlerError(error, told);
+    throw handlerError(error, policy);
   }
 }
 
@@ -284,16 +284,16 @@ function isHandlerResponse(value: unknown): value is HandlerResponse {
   return body !== undefined && typeof contentType === 'string';
 }
 
-async function withHandlerErrors<T>(told: Told, work: () => Promise<T>): Promise<T> {
+async function withHandlerErrors<T>(policy: ErrorPolicy, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw handlerError(error, told);
+    throw handlerError(error, policy);
   }
 }
 
 /** A handler's own statuses and the model's errors pass; anything else is the handler's failure. */
-function handlerError(thrown: unknown, { handlerErrors, path }: Told): unknown {
+function handlerError(thrown: unknown, { handlerErrors, path }: ErrorPolicy): unknown {
   const own = forClient(thrown);
   if (own) return own;
   const cause = plainError(thrown);

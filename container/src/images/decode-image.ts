@@ -1,9 +1,10 @@
 /**
  * Decodes one picture to 8-bit pixels of the wanted size and channels.
  *
- * JPEGs go through libjpeg-turbo, whose pixels equal those of `tf.io.decode_jpeg`; what it cannot read (CMYK, as
- * `dct_method="INTEGER_ACCURATE"` then, and damage that other decoders forgive) and all other formats go through sharp. As in `tf.io.decode_image`, color
- * profiles are not applied, CMYK becomes RGB by arithmetic alone, and transparency is dropped. 16-bit samples become 8.
+ * JPEGs go through libjpeg-turbo, whose pixels equal those of `tf.io.decode_jpeg`. Sharp reads what it cannot read: CMYK,
+ * damage that other decoders forgive, and all other formats. The pixels of CMYK equal those of
+ * `dct_method="INTEGER_ACCURATE"`. As in `tf.io.decode_image`, color profiles are not applied, CMYK becomes RGB by
+ * arithmetic alone, and transparency is dropped. 16-bit samples become 8.
  */
 import jpegTurbo from '@julusian/jpeg-turbo';
 import type { Preprocess } from '@sagemaker-tfs/manifest';

@@ -210,8 +210,8 @@ function selectorOf(name: string, { modelVersion, modelLabel }: RequestAttribute
 }
 
 /**
- * `serving_default`, or the only signature of a model that has one of another name; else one without inputs, since
- * the body may yet name one, and the error for where it does not.
+ * `serving_default`, or the only signature of a model. If there is neither, a signature without inputs, and the error
+ * for a body that names none.
  */
 async function defaultSignature(
   backend: Backend,
@@ -257,7 +257,7 @@ async function calledSignature(
 
 /** What a call of the model may hold. */
 export interface CallLimits {
-  /** Elements of an empty input, but for its rows. */
+  /** Elements of one row of an empty input. */
   readonly maxStrings: number;
   /** Rows, where calls are joined in batches. */
   readonly maxRows: number | undefined;

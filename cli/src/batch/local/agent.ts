@@ -35,8 +35,6 @@ import {
   waitUntilHealthy,
 } from './runtime-client.ts';
 
-export type { InputFailure } from './completeness.ts';
-
 /** One local job; what is left out is as SageMaker has it. */
 export interface LocalJob {
   /** The runtime, for example `http://127.0.0.1:8080`. */
@@ -65,7 +63,7 @@ export interface LocalJob {
   readonly timeoutSeconds?: number;
   /** Outputs of earlier jobs that count as done. Default: `older`. */
   readonly existing?: Existing;
-  /** Changes with the model; outputs of another are made again. Default: the URL's model is always the same. */
+  /** Names the model. Outputs of a model of another name are made again. Default: the URL always has the same model. */
   readonly model?: string;
   /** Failed inputs, in percent of those tried, that end the job; looked at from the 200th on. Default: 50. */
   readonly maxFailurePercent?: number;
