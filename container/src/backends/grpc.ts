@@ -49,14 +49,14 @@ export class GrpcBackend implements Backend {
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { method } = request;
     const messages = await import('./grpc/examples.ts');
-    const message = [messages.encodeExamplesRequest(request)];
+    const message = await messages.encodeExamplesRequest(request);
     const path = method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress;
     const bytes = await this.#call(path, message, request).catch((error: unknown) => {
       throw isUnread(error) ? unreadExamples(error) : error;
     });
     return method === 'classify'
-      ? messages.decodeClassification(bytes)
-      : messages.decodeRegression(bytes);
+      ? messages.decodeClassification(bytes, request.signal)
+      : messages.decodeRegression(bytes, request.signal);
   }
 
   async signatures(model: ModelSelector): Promise<SignatureMap> {

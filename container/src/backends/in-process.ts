@@ -1,20 +1,23 @@
 /** The backend that runs the models in this process, through TensorFlow's C API. */
 import {
-  classify,
+  type ClassScores,
+  classifyScores,
   predict,
-  regress,
+  regressValues,
   type Servable,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import type {
   Backend,
   BackendReply,
   BackendRequest,
   ExamplesReply,
   ExamplesRequest,
+  LabeledScore,
 } from './backend.ts';
 import type { ModelStore } from './in-process/model-store.ts';
 import { servingErrorOf } from './status.ts';
@@ -48,16 +51,10 @@ export class InProcessBackend implements Backend {
       const version = servable.version.toString();
       const call = [servable, signature, examples, CHECK_METHOD_NAME, signal] as const;
       if (method === 'regress') {
-        const { regressions } = await regress(...call);
-        return { regressions: regressions.map(({ value }) => value), version };
+        return { regressions: Array.from(await regressValues(...call)), version };
       }
-      const { classifications } = await classify(...call);
-      return {
-        classifications: classifications.map(({ classes }) =>
-          classes.map(({ label, score }) => ({ label, score })),
-        ),
-        version,
-      };
+      const scores = await classifyScores(...call);
+      return { classifications: await rowsOf(scores, examples.length, signal), version };
     });
   }
 
@@ -95,4 +92,23 @@ export class InProcessBackend implements Backend {
 function servingErrorFrom(error: unknown): ServingError {
   if (error instanceof ServingError) return error;
   return servingErrorOf(toStatusError(error));
+}
+
+/** The classes of each example, made in turns. @throws the signal's reason */
+async function rowsOf(
+  { columns, labels, scores }: ClassScores,
+  examples: number,
+  signal: AbortSignalLike | undefined,
+): Promise<LabeledScore[][]> {
+  const rows = Array.from({ length: examples }, (): LabeledScore[] => []);
+  const add = (at: number) => {
+    const label = Buffer.from(labels?.[at] ?? []).toString('utf8');
+    rows[Math.floor(at / columns)]?.push({ label, score: scores?.[at] ?? 0 });
+  };
+  await eachInTurns(indices(examples * columns), add, { signal });
+  return rows;
+}
+
+function* indices(count: number): Iterable<number> {
+  for (let index = 0; index < count; index++) yield index;
 }

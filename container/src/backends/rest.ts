@@ -77,7 +77,7 @@ export class RestBackend implements Backend {
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { model, method } = request;
-    const body = examplesRequestBody(request, this.#exampleLimits);
+    const body = await examplesRequestBody(request, this.#exampleLimits);
     if (!body) return (await this.#overGrpc()).examples(request);
     const { version } = await this.#signatures.entry(model);
     const reply = await this.#post(model, method, body, request);

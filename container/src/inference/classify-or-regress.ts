@@ -1,12 +1,13 @@
 /** `tfs-method=classify` and `regress`: tf.Examples in, TensorFlow Serving's `results` out. */
 import {
+  type AbortSignalLike,
   type NumericTensor,
   numericTensor,
   type Signature,
   type TensorMap,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
-import type { ExamplesReply } from '../backends/backend.ts';
+import type { ExamplesReply, LabeledScore } from '../backends/backend.ts';
 import { checkExample } from '../codecs/check-example.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { checkLargeExample } from '../codecs/example-thread.ts';
@@ -15,6 +16,7 @@ import { acceptableTypes } from '../codecs/media-type.ts';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { imageFormat } from '../images/image-format.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import { checkFor, type Inference } from './inference.ts';
@@ -33,11 +35,9 @@ export async function classifyOrRegress(
   if (!contentType) {
     throw new ServingError('NOT_ACCEPTABLE', `${inference.method} answers application/json only`);
   }
-  const text = resultsJson(await callWithExamples(inputs, signature, inference));
-  return {
-    contentType,
-    body: [Buffer.from(contentType === 'application/json' ? text : `${text}\n`)],
-  };
+  const reply = await callWithExamples(inputs, signature, inference);
+  const end = contentType === 'application/json' ? ']}' : ']}\n';
+  return { contentType, body: await resultsJson(reply, end, inference.signal) };
 }
 
 /**
@@ -54,15 +54,18 @@ export async function classifyOrRegressTensors(
   const { classifications, regressions = [] } = reply;
   if (!classifications) return { outputs: float32Tensor([regressions.length], regressions) };
   const shape = [classifications.length, classifications[0]?.length ?? 0];
-  const all = classifications.flat();
-  const values = all.map(({ label }) => Buffer.from(label));
-  return {
-    classes: { dtype: 'string', shape, values },
-    scores: float32Tensor(
-      shape,
-      all.map(({ score }) => score),
-    ),
+  const values: Uint8Array[] = [];
+  const scores: number[] = [];
+  const add = ({ label, score }: LabeledScore) => {
+    values.push(Buffer.from(label));
+    scores.push(score);
   };
+  await eachInTurns(each(classifications), add, { signal: inference.signal });
+  return { classes: { dtype: 'string', shape, values }, scores: float32Tensor(shape, scores) };
+}
+
+function* each<T>(lists: readonly (readonly T[])[]): Iterable<T> {
+  for (const list of lists) yield* list;
 }
 
 function float32Tensor(shape: readonly number[], numbers: readonly number[]): NumericTensor {
@@ -82,7 +85,7 @@ async function callWithExamples(
   }
   checkFor(backend, { model, inputs }, signature, callLimits);
   const examples = examplesOf(inputs, method);
-  await checkExamples(examples, decodeLimits, signal);
+  await checkExamples(examples, method, decodeLimits, signal);
   const call = backend.examples.bind(backend, {
     model,
     method,
@@ -99,11 +102,13 @@ async function callWithExamples(
  */
 async function checkExamples(
   examples: readonly Uint8Array[],
+  method: string,
   limits: DecodeLimits,
   signal: RequestSignal,
 ): Promise<void> {
   let bytes = 0;
   for (const [index, body] of examples.entries()) {
+    if (imageFormat(body) !== undefined) throw isPicture(index, method);
     const where = `example ${index} is not a tf.Example that can be read`;
     if (body.byteLength > CHECK_TURN_BYTES) {
       await checkLargeExample({ body, limits, where }, signal);
@@ -126,30 +131,80 @@ const FEW_BYTES = 32;
 /** The serialized tf.Examples of the signature's only input. */
 function examplesOf(inputs: TensorMap, method: string): readonly Uint8Array[] {
   const [tensor, ...others] = Object.values(inputs);
-  if (tensor?.dtype === 'string' && others.length === 0) {
-    const picture = tensor.values.findIndex((value) => imageFormat(value) !== undefined);
-    if (picture < 0) return tensor.values;
-    throw new ServingError(
-      'BAD_INPUT',
-      `tfs-method=${method} takes tf.Examples, but instance ${picture} is a picture. Send it without tfs-method, or as a feature of a tf.Example.`,
-    );
-  }
+  if (tensor?.dtype === 'string' && others.length === 0) return tensor.values;
   throw new ServingError(
     'BAD_INPUT',
     `tfs-method=${method} needs a signature whose only input takes tf.Examples, and a body of them: {"examples": [...]}, TFRecord or RecordIO`,
   );
 }
 
-/** `{"results": [[["label", score], ...], ...]}` for classes, `{"results": [value, ...]}` for values. */
-function resultsJson({ classifications, regressions = [] }: ExamplesReply): string {
-  if (!classifications) return `{"results":[${float32Texts(regressions).join(',')}]}`;
-  const results = classifications.map((classes) => {
-    const scores = float32Texts(classes.map(({ score }) => score));
-    const pairs = classes.map(({ label }, index) => `[${JSON.stringify(label)},${scores[index]}]`);
-    return `[${pairs.join(',')}]`;
-  });
-  return `{"results":[${results.join(',')}]}`;
+function isPicture(index: number, method: string): ServingError {
+  return new ServingError(
+    'BAD_INPUT',
+    `tfs-method=${method} takes tf.Examples, but instance ${index} is a picture. Send it without tfs-method, or as a feature of a tf.Example.`,
+  );
 }
+
+/**
+ * `{"results": [[["label", score], ...], ...]}` for classes, `{"results": [value, ...]}` for values; in turns.
+ * @param end what closes the text
+ * @throws the signal's reason
+ */
+export async function resultsJson(
+  { classifications, regressions = [] }: ExamplesReply,
+  end: string,
+  signal: AbortSignalLike,
+): Promise<Uint8Array[]> {
+  const pieces = ['{"results":['];
+  const texts = classifications ? classTexts(classifications) : valueTexts(regressions);
+  await eachInTurns(texts, (text) => pieces.push(text), {
+    signal,
+    bytesOf: (text) => text.length * TEXT_COST,
+  });
+  pieces.push(end);
+  return chunksOf(pieces, signal);
+}
+
+/** Writing a character of a number costs as much as copying so many bytes. */
+const TEXT_COST = 16;
+/** Numbers of a piece. */
+const BLOCK = 256;
+
+function* valueTexts(values: readonly number[]): Iterable<string> {
+  for (let from = 0; from < values.length; from += BLOCK) {
+    yield `${from > 0 ? ',' : ''}${float32Texts(values.slice(from, from + BLOCK)).join(',')}`;
+  }
+}
+
+function* classTexts(rows: readonly (readonly LabeledScore[])[]): Iterable<string> {
+  for (const [index, row] of rows.entries()) {
+    yield index > 0 ? ',[' : '[';
+    for (let from = 0; from < row.length; from += BLOCK) {
+      const block = row.slice(from, from + BLOCK);
+      const scores = float32Texts(block.map(({ score }) => score));
+      const pairs = block.map(({ label }, at) => `[${JSON.stringify(label)},${scores[at]}]`);
+      yield `${from > 0 ? ',' : ''}${pairs.join(',')}`;
+    }
+    yield ']';
+  }
+}
+
+/** The pieces joined to buffers of some size. */
+async function chunksOf(pieces: readonly string[], signal: AbortSignalLike): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  let pending = '';
+  const add = (piece: string) => {
+    pending += piece;
+    if (pending.length < CHUNK_CHARACTERS) return;
+    chunks.push(Buffer.from(pending));
+    pending = '';
+  };
+  await eachInTurns(pieces, add, { signal, bytesOf: ({ length }) => length });
+  chunks.push(Buffer.from(pending));
+  return chunks;
+}
+
+const CHUNK_CHARACTERS = 2 ** 16;
 
 /** Each number with the shortest digits of a float32. */
 function float32Texts(numbers: readonly number[]): string[] {

@@ -58,6 +58,34 @@ export function regress(
   return runExamples(servable, regression(signature, checkMethodName), examples, signal);
 }
 
+/** {@link classify} without messages, which cost much for a million examples. */
+export function classifyScores(
+  servable: Servable,
+  signatureName: string,
+  examples: readonly Uint8Array[],
+  checkMethodName: boolean,
+  signal?: AbortSignalLike,
+): Promise<ClassScores> {
+  const signature = signatureOf(servable, signatureName);
+  const { outputs } = classification(signature, checkMethodName);
+  const task = { signature, outputs, convert: copiedScores };
+  return runExamples(servable, task, examples, signal);
+}
+
+/** {@link regress} without messages: the value of each example. */
+export function regressValues(
+  servable: Servable,
+  signatureName: string,
+  examples: readonly Uint8Array[],
+  checkMethodName: boolean,
+  signal?: AbortSignalLike,
+): Promise<Float32Array> {
+  const signature = signatureOf(servable, signatureName);
+  const { outputs } = regression(signature, checkMethodName);
+  const convert = (found: TensorMap, count: number) => regressionValues(found, count).slice();
+  return runExamples(servable, { signature, outputs, convert }, examples, signal);
+}
+
 /** PreProcessClassification. @throws StatusError INVALID_ARGUMENT */
 export function classification(
   signature: Signature,
@@ -160,7 +188,22 @@ function serialize(example: Example): Uint8Array {
   return toBinary(ExampleSchema, example);
 }
 
-function toClassifications(outputs: TensorMap, examples: number): ClassificationResult {
+/** Labels and scores of the examples' classes, one row after the other. */
+export interface ClassScores {
+  /** Classes of each example. */
+  readonly columns: number;
+  /** The bytes of each label; undefined if the signature has none. */
+  readonly labels: readonly Uint8Array[] | undefined;
+  readonly scores: Float32Array | undefined;
+}
+
+/** Strings are copied as they are read; numbers lie in memory that goes with the run. */
+function copiedScores(outputs: TensorMap, examples: number): ClassScores {
+  const { columns, labels, scores } = classScores(outputs, examples);
+  return { columns, labels, scores: scores?.slice() };
+}
+
+function classScores(outputs: TensorMap, examples: number): ClassScores {
   const classes = outputs.classes && stringMatrix(outputs.classes, examples);
   const scores = outputs.scores && floatMatrix(outputs.scores, examples);
   const columns = (classes ?? scores)?.columns ?? 0;
@@ -169,31 +212,35 @@ function toClassifications(outputs: TensorMap, examples: number): Classification
       `Tensors class and score should match in dim_size(1). Got ${classes.columns} vs. ${scores.columns}`,
     );
   }
+  return { columns, labels: classes?.values, scores: scores?.values };
+}
+
+function toClassifications(outputs: TensorMap, examples: number): ClassificationResult {
+  const { columns, labels, scores } = classScores(outputs, examples);
   const rows = Array.from({ length: examples }, (_, row) => ({
     classes: Array.from({ length: columns }, (_, column) => {
       const at = row * columns + column;
-      return { label: classes?.at(at) ?? '', score: scores?.at(at) ?? 0 };
+      return { label: Buffer.from(labels?.[at] ?? []).toString('utf8'), score: scores?.[at] ?? 0 };
     }),
   }));
   return create(ClassificationResultSchema, { classifications: rows });
 }
 
-interface Matrix<T> {
+interface Matrix<Values> {
   readonly columns: number;
-  at(index: number): T;
+  readonly values: Values;
 }
 
-function stringMatrix(tensor: Tensor, rows: number): Matrix<string> {
+function stringMatrix(tensor: Tensor, rows: number): Matrix<readonly Uint8Array[]> {
   const columns = checkMatrix(tensor, rows, 'classes');
   if (isNumeric(tensor)) throw wrongDtype('classes', 'DT_STRING', tensor);
   const { values }: StringTensor = tensor;
-  return { columns, at: (index) => Buffer.from(values[index] ?? []).toString('utf8') };
+  return { columns, values };
 }
 
-function floatMatrix(tensor: Tensor, rows: number): Matrix<number> {
+function floatMatrix(tensor: Tensor, rows: number): Matrix<Float32Array> {
   const columns = checkMatrix(tensor, rows, 'scores');
-  const values = floats(tensor, 'scores');
-  return { columns, at: (index) => values[index] ?? 0 };
+  return { columns, values: floats(tensor, 'scores') };
 }
 
 function checkMatrix({ shape }: Tensor, rows: number, name: string): number {
@@ -220,6 +267,13 @@ function wrongDtype(name: string, expected: string, { dtype }: Tensor): Error {
 }
 
 function toRegressions(outputs: TensorMap, examples: number): RegressionResult {
+  const values = regressionValues(outputs, examples);
+  return create(RegressionResultSchema, {
+    regressions: Array.from(values, (value) => ({ value })),
+  });
+}
+
+function regressionValues(outputs: TensorMap, examples: number): Float32Array {
   const [output] = Object.values(outputs);
   const shape = output?.shape ?? [];
   if (!output || !(shape.length === 1 || (shape.length === 2 && shape[1] === 1))) {
@@ -232,8 +286,5 @@ function toRegressions(outputs: TensorMap, examples: number): RegressionResult {
       `Input batch size did not match output batch size: ${examples} vs. ${shape[0]}`,
     );
   }
-  const values = floats(output, 'output');
-  return create(RegressionResultSchema, {
-    regressions: Array.from(values, (value) => ({ value })),
-  });
+  return floats(output, 'output');
 }

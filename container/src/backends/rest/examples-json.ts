@@ -1,22 +1,33 @@
 /** tf.Examples to the JSON of TensorFlow Serving's Classify and Regress API, and its results back. */
 import { parseJson, type Tensor, type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { decodeExample, type ExampleLimits, NO_LIST } from '../../codecs/tf-example.ts';
+import { eachInTurns } from '../../waiting/in-turns.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
+
+/** To decode a byte and write it as JSON costs as much as copying so many. */
+const DECODE_COST = 16;
 
 /**
  * `{"signature_name", "examples": [{...}]}`
  * @returns undefined if a feature has an empty list of floats, integers or bytes: JSON's `[]` is a feature without a list
  */
-export function examplesRequestBody(
-  { signature, examples }: ExamplesRequest,
+export async function examplesRequestBody(
+  { signature, examples, signal }: ExamplesRequest,
   limits: ExampleLimits,
-): Uint8Array[] | undefined {
+): Promise<Uint8Array[] | undefined> {
   const objects: string[] = [];
-  for (const example of examples) {
+  let hasEmptyList = false;
+  const add = (example: Uint8Array) => {
+    if (hasEmptyList) return;
     const features = decodeExample(example, limits) ?? {};
-    if (Object.values(features).some(isEmptyList)) return undefined;
+    hasEmptyList = Object.values(features).some(isEmptyList);
     objects.push(exampleJson(features));
-  }
+  };
+  await eachInTurns(examples, add, {
+    signal,
+    bytesOf: ({ byteLength }) => byteLength * DECODE_COST,
+  });
+  if (hasEmptyList) return undefined;
   const head = `{"signature_name":${JSON.stringify(signature)},"examples":[`;
   return [Buffer.from(`${head}${objects.join(',')}]}`)];
 }
