@@ -165,7 +165,7 @@ export async function resultsJson(
   return chunksOf(pieces, signal);
 }
 
-/** Writing a character of a number costs as much as copying so many bytes. */
+/** Writing a character of a number costs as much as copying this number of bytes. */
 const TEXT_COST = 16;
 /** Numbers of a piece. */
 const BLOCK = 256;

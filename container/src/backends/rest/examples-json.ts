@@ -4,7 +4,7 @@ import { decodeExample, type ExampleLimits, NO_LIST } from '../../codecs/tf-exam
 import { eachInTurns } from '../../waiting/in-turns.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
 
-/** To decode a byte and write it as JSON costs as much as copying so many. */
+/** To decode a byte and write it as JSON costs as much as copying this number of bytes. */
 const DECODE_COST = 16;
 
 /**
