@@ -49,6 +49,7 @@ const MESSAGE_AT: Readonly<Record<string, number>> = {
   PredictionError: 1,
   LibTensorFlowError: 1,
   usageError: 0,
+  unreadable: 0,
 };
 
 /** An expression of swc's syntax tree, as far as texts are made of it. */

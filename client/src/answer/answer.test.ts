@@ -40,7 +40,7 @@ describe('npy', () => {
       'the answer has 3 elements, tfs-output-shapes tells of 4',
     );
     expect(() => answer('application/x-npy', body, { outputs: ['a', 'b'] }).tensors()).toThrow(
-      /does not tell their shapes .* accept application\/x-npz/,
+      /does not tell their shapes .* Accept application\/x-npz/,
     );
     const cut = [Buffer.concat(body).subarray(0, -1)];
     expect(() => answer('application/x-npy', cut).tensors()).toThrow(
@@ -126,7 +126,7 @@ describe('JSON', () => {
   test('a handler’s own JSON is read with json(), which loses no digits', () => {
     const own = json('{"digit":7,"id":9007199254740993}');
     expect(own.json()).toEqual({ digit: 7, id: 9007199254740993n });
-    expect(() => own.tensors()).toThrow(/as a handler may give; read it with json\(\)/);
+    expect(() => own.tensors()).toThrow(/as a handler may give\. Read it with json\(\)\./);
   });
 
   test('ragged lists and text that is no JSON are UNREADABLE_ANSWER', () => {

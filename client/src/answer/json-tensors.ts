@@ -17,7 +17,7 @@ export function jsonTensors(answer: TensorAnswer): TensorMap {
   const text = new TextDecoder().decode(answer.bytes);
   const columns = parseJsonDocuments(text).map((document) => columnsOf(document, answer));
   const [first] = columns;
-  if (!first) throw unreadable('the answer is empty');
+  if (!first) throw unreadable('the answer is empty.');
   return Object.fromEntries(
     Object.keys(first).map((name) => {
       const values = columns.map((column) => column[name]);
@@ -43,7 +43,7 @@ function columnsOf(document: unknown, { outputs }: TensorAnswer): Record<string,
     }
   }
   throw unreadable(
-    'the answer is JSON without "predictions" or "outputs", as a handler may give; read it with json()',
+    'the answer is JSON without "predictions" or "outputs", as a handler may give. Read it with json().',
   );
 }
 

@@ -23,7 +23,7 @@ export function npyTensors({ bytes, customAttributes, outputs }: TensorAnswer): 
   if (told !== undefined) return split(whole, parseShapes(told));
   if ((outputs?.length ?? 0) > 1) {
     throw unreadable(
-      `the answer concatenates ${outputs?.length} outputs and does not tell their shapes (${OUTPUT_SHAPES}); accept application/x-npz`,
+      `the answer concatenates ${outputs?.length} outputs and does not tell their shapes (${OUTPUT_SHAPES}). Accept application/x-npz.`,
     );
   }
   return { [onlyName(outputs)]: whole };
@@ -33,7 +33,10 @@ export function npyTensors({ bytes, customAttributes, outputs }: TensorAnswer): 
 function parseShapes(text: string): NamedShape[] {
   return text.split(';').map((part) => {
     const match = /^([^:]*):((?:\d+(?:x\d+)*)?)$/.exec(part);
-    if (!match) throw unreadable(`the custom attribute ${OUTPUT_SHAPES} has "${part}"`);
+    if (!match)
+      throw unreadable(
+        `the custom attribute ${OUTPUT_SHAPES} has "${part}", which is no name with a shape.`,
+      );
     const [, name = '', sizes = ''] = match;
     return [decodeName(name), sizes === '' ? [] : sizes.split('x').map(Number)];
   });
@@ -53,7 +56,7 @@ function split(whole: Tensor, shapes: readonly NamedShape[]): TensorMap {
   const wanted = shapes.reduce((sum, [, shape]) => sum + elementCount(shape), 0);
   const has = elementCount(whole.shape);
   if (!isNumeric(whole) || wanted !== has) {
-    throw unreadable(`the answer has ${has} elements, ${OUTPUT_SHAPES} tells of ${wanted}`);
+    throw unreadable(`the answer has ${has} elements, ${OUTPUT_SHAPES} tells of ${wanted}.`);
   }
   let at = 0;
   return Object.fromEntries(

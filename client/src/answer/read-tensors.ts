@@ -22,7 +22,7 @@ export function readTensors(answer: TensorAnswer): Readonly<Record<string, Typed
   const read = READERS[type];
   if (!read) {
     throw unreadable(
-      `an answer of type '${answer.contentType}' holds no tensors that can be read; ask with accept for one of ${Object.keys(READERS).join(', ')}`,
+      `an answer of type '${answer.contentType}' holds no tensors that can be read. Ask with accept for one of ${Object.keys(READERS).join(', ')}`,
     );
   }
   const tensors = reading(type, () => read(answer));

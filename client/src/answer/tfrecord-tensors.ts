@@ -20,12 +20,12 @@ import type { TensorAnswer } from './tensor-answer.ts';
 export function tfRecordTensors({ bytes }: TensorAnswer): TensorMap {
   const rows = [...readTfRecords(bytes)].map(featuresOf);
   const [first] = rows;
-  if (!first) throw unreadable('the answer has no record');
+  if (!first) throw unreadable('the answer has no record.');
   return Object.fromEntries(
     Object.keys(first).map((name) => {
       const parts = rows.map((row, index) => {
         const part = own(row, name);
-        if (!part) throw unreadable(`record ${index} has no feature "${name}"`);
+        if (!part) throw unreadable(`record ${index} has no feature "${name}".`);
         return part;
       });
       return [name, concat(parts)];
@@ -40,7 +40,7 @@ function featuresOf(record: Uint8Array, index: number): TensorMap {
       Object.entries(features?.feature ?? {}).map(([name, feature]) => [name, rowOf(feature)]),
     );
   } catch (cause) {
-    throw unreadable(`record ${index} of the answer is no tf.Example`, cause);
+    throw unreadable(`record ${index} of the answer is no tf.Example.`, cause);
   }
 }
 
