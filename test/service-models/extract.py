@@ -19,10 +19,11 @@ OPERATIONS = {
         "UpdateEndpoint",
         "CreateTransformJob",
         "CreateProcessingJob",
+        "StopProcessingJob",
     ],
     "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy", "PutScheduledAction"],
     "cloudwatch": ["PutMetricAlarm"],
-    "batch": ["CreateComputeEnvironment", "CreateJobQueue", "RegisterJobDefinition", "SubmitJob"],
+    "batch": ["CreateComputeEnvironment", "CreateJobQueue", "RegisterJobDefinition", "SubmitJob", "TerminateJob"],
 }
 KEPT = ("type", "enum", "pattern", "min", "max", "required", "union")
 

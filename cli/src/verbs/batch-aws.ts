@@ -72,8 +72,16 @@ export function addBatchAws(batch: Command): void {
   shared(
     batch
       .command('stop')
-      .description('stop a transform job or an execution; outputs that are written stay')
-      .argument('<job>', JOB),
+      .description('stop a job or an execution; outputs that are written stay')
+      .argument(
+        '<job>',
+        `${JOB}; of a worker, name of the Processing job or id of the AWS Batch job`,
+      )
+      .addOption(
+        new Option('--engine <name>', 'what batch start was given')
+          .choices(['transform', 'processing', 'batch'])
+          .default('transform'),
+      ),
   ).action(stop);
 }
 
@@ -283,7 +291,28 @@ function formatOf(file: string): FileFormat {
   return end === 'jsonl' ? 'ndjson' : (end as FileFormat);
 }
 
-async function stop(name: string, options: Shared): Promise<void> {
+async function stopWorker(
+  name: string,
+  { engine, region, json }: Shared & { engine: 'processing' | 'batch' },
+): Promise<void> {
+  const { withAws } = await import('../batch/aws/clients.ts');
+  const { stopBatchJob, stopProcessing } = await import('../batch/aws/stop-worker.ts');
+  await withAws(region, ({ sagemaker }) =>
+    engine === 'processing' ? stopProcessing(sagemaker, name) : stopBatchJob(name, region),
+  );
+  printResult(
+    json,
+    { job: name, status: 'Stopping' },
+    () =>
+      `${name} is stopping. Its workers write what they have; the same batch start goes on after it.`,
+  );
+}
+
+async function stop(
+  name: string,
+  { engine, ...options }: Shared & { engine: 'transform' | 'processing' | 'batch' },
+): Promise<void> {
+  if (engine !== 'transform') return stopWorker(name, { ...options, engine });
   const { withAws } = await import('../batch/aws/clients.ts');
   const { describe, hasEnded } = await import('../batch/aws/transform-job.ts');
   const { isExecution } = await import('../batch/aws/execution.ts');

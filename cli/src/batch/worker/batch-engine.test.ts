@@ -71,3 +71,25 @@ test.each([
   expect([exitCode, requests]).toEqual([2, []]);
   expect(stderr).toContain(message);
 });
+
+test.each([
+  ['processing', 'tiles-1', { ProcessingJobName: 'tiles-1' }, 'sagemaker', 'StopProcessingJob'],
+  ['batch', 'id-1', { jobId: 'id-1', reason: 'sagemaker-tfs batch stop' }, 'batch', 'TerminateJob'],
+] as const)('batch stop --engine %s', async (engine, job, request, service, operation) => {
+  const requests: unknown[] = [];
+  const standIn = await startService((_operation, input) => {
+    requests.push(input);
+    return {};
+  });
+  try {
+    const { exitCode, stdout } = await sagemakerTfs(
+      ['batch', 'stop', job, '--engine', engine, '--json'],
+      { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: standIn.url },
+    );
+    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { job, status: 'Stopping' }]);
+    expect(requests).toEqual([request]);
+    expect(problemsOf(service, operation, requests[0])).toEqual([]);
+  } finally {
+    await standIn.close();
+  }
+});
