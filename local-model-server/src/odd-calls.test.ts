@@ -28,15 +28,6 @@ const DIFFERENCES: readonly { readonly why: string; readonly calls: readonly str
     ),
   },
   {
-    why: 'tensors whose values do not fit their shape are refused: TensorFlow passes over the rest',
-    calls: [
-      'a shape of unknown rank',
-      'no rows, with a value',
-      'four values for three',
-      'too many strings',
-    ].map((name) => `Predict: ${name}`),
-  },
-  {
     why: 'bool bytes become 1, as in the runtime',
     calls: ['Predict: bool bytes that are not 0 or 1'],
   },

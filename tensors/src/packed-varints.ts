@@ -1,9 +1,9 @@
 /** Packed and unpacked varints of a repeated field, in one pass from and into typed arrays. */
-import { TensorError } from './errors.ts';
 import { truncated } from './wire-reader.ts';
 
-function tooMany(count: number): TensorError {
-  return new TensorError('SHAPE_MISMATCH', `more values than the shape's ${count} elements`);
+/** What `out` has no room for is passed over, but it must be whole. @throws TensorError MALFORMED */
+function checkEnd(bytes: Uint8Array): void {
+  if ((bytes.at(-1) ?? 0) >= 0x80) throw truncated(bytes.byteLength);
 }
 
 /** Where the low bits of varints go. */
@@ -19,14 +19,13 @@ export function countVarints(bytes: Uint8Array): number {
 /**
  * Decodes varints into `out` from index `at` on, keeping as many of their low 32 bits as an element has.
  * @returns the index after the last one written
- * @throws TensorError MALFORMED, SHAPE_MISMATCH where they are more than `out` holds
+ * @throws TensorError MALFORMED; values that `out` has no room for are passed over
  */
 export function decodeVarints32(bytes: Uint8Array, out: Integers32, at: number): number {
   const end = bytes.byteLength;
   let offset = 0;
   let index = at;
-  while (offset < end) {
-    if (index >= out.length) throw tooMany(out.length);
+  while (offset < end && index < out.length) {
     let byte = bytes[offset++] as number;
     let value = byte & 0x7f;
     for (let shift = 7; byte >= 0x80; shift += 7) {
@@ -36,21 +35,21 @@ export function decodeVarints32(bytes: Uint8Array, out: Integers32, at: number):
     }
     out[index++] = value;
   }
+  checkEnd(bytes);
   return index;
 }
 
 /**
  * Decodes varints of 64 bits into `out`, two little-endian words each, from element `at` on.
  * @returns the element after the last one written
- * @throws TensorError MALFORMED, SHAPE_MISMATCH where they are more than `out` holds
+ * @throws TensorError MALFORMED; values that `out` has no room for are passed over
  */
 export function decodeVarints64(bytes: Uint8Array, out: Int32Array, at: number): number {
   const end = bytes.byteLength;
   const count = out.length / 2;
   let offset = 0;
   let index = at;
-  while (offset < end) {
-    if (index >= count) throw tooMany(count);
+  while (offset < end && index < count) {
     let low = 0;
     let high = 0;
     let byte = 0x80;
@@ -66,20 +65,20 @@ export function decodeVarints64(bytes: Uint8Array, out: Int32Array, at: number):
     out[2 * index + 1] = high;
     index++;
   }
+  checkEnd(bytes);
   return index;
 }
 
 /**
  * Decodes varints into `out` from index `at` on as truth values: 1 where any bit is set.
  * @returns the index after the last one written
- * @throws TensorError MALFORMED, SHAPE_MISMATCH where they are more than `out` holds
+ * @throws TensorError MALFORMED; values that `out` has no room for are passed over
  */
 export function decodeBools(bytes: Uint8Array, out: Uint8Array, at: number): number {
   const end = bytes.byteLength;
   let offset = 0;
   let index = at;
-  while (offset < end) {
-    if (index >= out.length) throw tooMany(out.length);
+  while (offset < end && index < out.length) {
     let byte = bytes[offset++] as number;
     let bits = byte & 0x7f;
     for (let shift = 7; byte >= 0x80; shift += 7) {
@@ -89,6 +88,7 @@ export function decodeBools(bytes: Uint8Array, out: Uint8Array, at: number): num
     }
     out[index++] = bits === 0 ? 0 : 1;
   }
+  checkEnd(bytes);
   return index;
 }
 

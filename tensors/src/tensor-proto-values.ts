@@ -18,13 +18,13 @@ const MAX_EXPANDED_BYTES = 1024 ** 3;
 
 /**
  * The elements' bytes from the packed values of a repeated field. Values of fixed size that fill the shape are given
- * as they are.
- * @throws TensorError MALFORMED, SHAPE_MISMATCH
+ * as they are; those beyond the shape are passed over, as TensorFlow's Tensor::FromProto does.
+ * @throws TensorError MALFORMED
  */
 export function decodeValues(dtype: NumericDType, count: number, packed: Uint8Array): Uint8Array {
   const { size } = DTYPES[dtype];
   const isFixed = dtype === 'float32' || dtype === 'float64';
-  if (isFixed && packed.byteLength === count * size) return packed;
+  if (isFixed && packed.byteLength >= count * size) return packed.subarray(0, count * size);
   if (count > packed.byteLength && count * size > MAX_EXPANDED_BYTES) {
     throw new TensorError(
       'MALFORMED',
@@ -42,9 +42,6 @@ export function decodeValues(dtype: NumericDType, count: number, packed: Uint8Ar
 /** Values of fixed size, the last one repeated up to the shape's elements. */
 function extended(count: number, size: number, packed: Uint8Array): Uint8Array {
   const out = new Uint8Array(count * size);
-  if (packed.byteLength > out.byteLength) {
-    throw new TensorError('SHAPE_MISMATCH', `more values than the shape's ${count} elements`);
-  }
   out.set(packed);
   const end = packed.byteLength;
   if (end > 0 && end < out.byteLength) {
@@ -75,7 +72,7 @@ function decode64(count: number, packed: Uint8Array): Uint8Array {
 
 /**
  * A string tensor from `tensor_content`, where there is one, or `string_val`.
- * @throws TensorError MALFORMED, SHAPE_MISMATCH, TOO_LARGE for more than `maxStrings`
+ * @throws TensorError MALFORMED, TOO_LARGE for more than `maxStrings`
  */
 export function decodeStrings(
   shape: number[],
@@ -86,13 +83,7 @@ export function decodeStrings(
   const count = elementCount(shape);
   if (count > maxStrings) throw tooManyStrings(maxStrings);
   if (content) return { dtype: 'string', shape, values: splitStringContent(content, count) };
-  if (values.length > count) {
-    throw new TensorError(
-      'SHAPE_MISMATCH',
-      `string_val has ${values.length} values for ${count} elements`,
-    );
-  }
-  if (values.length === count) return { dtype: 'string', shape, values };
+  if (values.length >= count) return { dtype: 'string', shape, values: values.slice(0, count) };
   if (count > MAX_EXPANDED_BYTES / 64) {
     throw new TensorError('MALFORMED', `TensorProto of ${count} strings holds ${values.length}`);
   }

@@ -57,9 +57,9 @@ export interface TensorProtoLimits {
 /**
  * Reads a TensorProto. Numeric `tensor_content`, `float_val` and `double_val` become views on `bytes`;
  * fields of varints are decoded. As TensorFlow does: no values at all are zeros, fewer values than
- * elements repeat the last one.
- * @throws TensorError UNSUPPORTED_DTYPE; MALFORMED for broken bytes or an unknown shape; SHAPE_MISMATCH
- *   where there are more values than elements or `tensor_content` does not fill the shape; TOO_LARGE beyond the limits
+ * elements repeat the last one, and values beyond the shape are passed over; a shape of unknown rank is that of its sizes.
+ * @throws TensorError UNSUPPORTED_DTYPE; MALFORMED for broken bytes or an unknown size; SHAPE_MISMATCH where
+ *   `tensor_content` does not fill the shape; TOO_LARGE beyond the limits
  */
 export function decodeTensorProto(bytes: Uint8Array, limits: TensorProtoLimits = {}): Tensor {
   const { maxStrings = Number.POSITIVE_INFINITY } = limits;
@@ -143,9 +143,7 @@ function readShape(bytes: Uint8Array, shape: number[]): void {
       return true;
     }
     if (field === SHAPE_FIELD.unknownRank && wireType === WIRE.varint) {
-      if (readVarint(reader) !== 0) {
-        throw new TensorError('MALFORMED', 'TensorProto has a shape of unknown rank');
-      }
+      readVarint(reader);
       return true;
     }
     return false;
