@@ -147,7 +147,7 @@ describe('rows that belong together', () => {
     });
     const options = { ...PADDED, afterFailure };
     const batching = new BatchingSession(session, options, new BatchThreads(1));
-    await batching.run('serving_default', rows(1), ['y']);
+    for (const count of [1, 2]) await batching.run('serving_default', rows(count), ['y']);
     calls.length = 0;
     expect((await batching.run('serving_default', rows(3), ['y'])).outputs.y?.shape).toEqual([
       3, 1,
@@ -172,5 +172,46 @@ describe('rows that belong together', () => {
     expect(await Promise.all([1, 1, 1, 1, 2, 9].map(ask))).toEqual(new Array(6).fill([4, 1]));
     expect(calls).toEqual([1, 1, 1, 1, 1, 2, 9]);
     expect(onNoRows.mock.calls).toEqual([['serving_default']]);
+  });
+
+  test('though its first request has by chance as many as it answers, which another shows', async () => {
+    const { session, calls } = oddSession(() => [4, 1]);
+    const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
+    const ask = async (count: number) =>
+      (await batching.run('serving_default', rows(count), ['y'])).outputs.y?.shape;
+    for (const count of [4, 4, 1, 1, 3, 4]) expect(await ask(count)).toEqual([4, 1]);
+    expect(calls).toEqual([4, 4, 1, 1, 3, 4]);
+  });
+
+  test('what is known of an output holds whichever others are asked for', async () => {
+    const shapes: Record<string, (count: number) => readonly number[]> = {
+      y: (count) => [count, 1],
+      labels: () => [4],
+    };
+    const calls: number[] = [];
+    const session: Session = {
+      signatures: {
+        serving_default: { ...signature, outputs: { y: spec, labels: { ...spec, shape: [-1] } } },
+      },
+      run: async (_signature, { x }, names) => {
+        const count = x?.shape[0] ?? 0;
+        calls.push(count);
+        const outputs = names.map((name) => {
+          const shape = shapes[name]?.(count) ?? [];
+          return [name, numericTensor('float32', shape, new Float32Array(shape[0] ?? 0))];
+        });
+        return { outputs: Object.fromEntries(outputs), release: () => undefined };
+      },
+      close: async () => undefined,
+    };
+    const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
+    await batching.run('serving_default', rows(1), ['y', 'labels']);
+    await batching.run('serving_default', rows(4), ['labels']);
+    const { outputs } = await batching.run('serving_default', rows(1), ['labels']);
+    expect(outputs.labels?.shape).toEqual([4]);
+    await batching.run('serving_default', rows(2), ['y']);
+    await batching.run('serving_default', rows(2), ['y']);
+    // Only `y` is known to be rows, and padded.
+    expect(calls).toEqual([1, 4, 1, 2, 4]);
   });
 });

@@ -21,6 +21,7 @@ import { LibTensorFlowError } from '../errors.ts';
 import { untilAllAborted } from '../until-all-aborted.ts';
 import type { BatchThreads } from './batch-queue.ts';
 import { type AfterFailure, Batches, type BatchItem } from './batches.ts';
+import { OutputRows } from './output-rows.ts';
 import { paddedShape, padTensor } from './padding.ts';
 import type { RunResult, Session } from './session.ts';
 import { failedPrecondition, invalidArgument, StatusError } from './status-error.ts';
@@ -75,9 +76,6 @@ export interface BatchingOptions {
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }
 
-/** Signatures with their outputs, of all that are known to be rows or not. */
-const MOST_NOTED = 1_000;
-
 /** Of an element of a string tensor, without its text. */
 const STRING_BYTES = 16;
 
@@ -94,14 +92,14 @@ export class BatchingSession implements Session {
   readonly #session: Session;
   readonly #options: BatchingOptions;
   readonly #batches: Batches<Request, RunResult>;
-  /** Whether outputs had the rows of their inputs, by signature and outputs: only such can be parted. */
-  readonly #hasRows = new Map<string, boolean>();
+  readonly #rows: OutputRows;
 
   constructor(session: Session, options: BatchingOptions, threads: BatchThreads) {
     this.signatures = session.signatures;
     this.#session = session;
     this.#options = options;
     this.#batches = new Batches(options, threads, options.afterFailure);
+    this.#rows = new OutputRows((signature) => options.onNoRows?.(signature));
   }
 
   async run(
@@ -113,18 +111,18 @@ export class BatchingSession implements Session {
     signal?.throwIfAborted();
     const { unjoinable, maxInputRows = 0, maxBatchSize } = this.#options;
     const alone = unjoinable === 'run-alone';
-    const hasRows = alone ? this.#hasRows.get(rowsKey(signature, outputs)) : true;
-    if (hasRows === false || (alone && !this.#joins(signature, inputs, outputs))) {
+    if (alone && !this.#joins(signature, inputs, outputs)) {
       return this.#session.run(signature, inputs, outputs, signal);
     }
     const size = batchSizeOf(inputs);
+    const joins = alone ? this.#rows.joins(signature, outputs, size) : 'yes';
+    if (joins === 'never') return this.#session.run(signature, inputs, outputs, signal);
     if (size > maxBatchSize && size <= maxInputRows) {
       return this.#runSplit(signature, inputs, outputs, signal);
     }
-    if (hasRows === undefined) {
-      // The shapes of a signature promise rows; its first answer shows whether it keeps them.
+    if (joins === 'not yet') {
       const result = await this.#session.run(signature, inputs, outputs, signal);
-      this.#note(signature, outputs, areRows(result.outputs, size));
+      this.#rows.note(signature, result.outputs, size);
       return result;
     }
     return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
@@ -143,17 +141,6 @@ export class BatchingSession implements Session {
       this.#runJoined(signature, outputs, batch, isAfterLoss),
     );
     return signal ? abortable(result, signal) : result;
-  }
-
-  /** Outputs that once had other rows than the inputs are not parted again, whatever they have later. */
-  #note(signature: string, outputs: readonly string[], hasRows: boolean): void {
-    const key = rowsKey(signature, outputs);
-    const known = this.#hasRows.get(key);
-    if (known === hasRows || known === false) return;
-    // Which outputs are asked for is the clients' choice.
-    if (this.#hasRows.size >= MOST_NOTED) this.#hasRows.clear();
-    this.#hasRows.set(key, hasRows);
-    if (!hasRows) this.#options.onNoRows?.(signature);
   }
 
   /**
@@ -237,14 +224,14 @@ export class BatchingSession implements Session {
     const joined = this.#session.run(signature, inputs, outputs, signal, company).finally(end);
     const [only, ...others] = batch;
     const isOne = this.#options.unjoinable === 'run-alone' && others.length === 0;
-    if (!only || !isOne) return this.#parted(signature, outputs, await joined, sizes, batch.length);
+    if (!only || !isOne) return this.#parted(signature, await joined, sizes, batch.length);
     if (padding === 0) {
       const result = await joined;
-      this.#note(signature, outputs, areRows(result.outputs, only.size));
+      this.#rows.note(signature, result.outputs, only.size);
       return [result];
     }
     try {
-      return this.#parted(signature, outputs, await joined, sizes, 1);
+      return this.#parted(signature, await joined, sizes, 1);
     } catch (error) {
       // Rows that belong together cannot be padded: what fails may be the padding.
       const isOfRows = error instanceof StatusError && error.code === Code.FAILED_PRECONDITION;
@@ -256,24 +243,14 @@ export class BatchingSession implements Session {
   /** @throws StatusError FAILED_PRECONDITION where the outputs do not have the rows of the inputs */
   #parted(
     signature: string,
-    outputs: readonly string[],
     result: RunResult,
     sizes: readonly number[],
     requests: number,
   ): RunResult[] {
     const rows = sizes.reduce((sum, size) => sum + size, 0);
-    if (!areRows(result.outputs, rows)) this.#note(signature, outputs, false);
+    this.#rows.note(signature, result.outputs, rows);
     return splitOutputs(result, sizes, requests);
   }
-}
-
-function rowsKey(signature: string, outputs: readonly string[]): string {
-  return JSON.stringify([signature, ...outputs]);
-}
-
-/** Whether every output has this number of rows. */
-function areRows(outputs: TensorMap, rows: number): boolean {
-  return Object.values(outputs).every(({ shape }) => shape[0] === rows);
 }
 
 /**
