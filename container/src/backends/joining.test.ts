@@ -33,7 +33,7 @@ const rows = (...numbers: number[]): TensorMap => ({
   x: numericTensor('float32', [numbers.length, 1], Float32Array.from(numbers)),
 });
 
-/** Answers its inputs; ends where one of them is -1, fails where one is -2. It has answered once, with rows. */
+/** Answers its inputs; ends where one of them is -1, fails where one is -2. It has answered one and two rows. */
 async function backends(shape = [-1, 1], batching = {}) {
   const calls: BackendRequest[] = [];
   const examples: ExamplesRequest[] = [];
@@ -76,6 +76,7 @@ async function backends(shape = [-1, 1], batching = {}) {
     return { values: values({ x: outputs.y as never }), version };
   };
   await ask(rows(0));
+  await ask(rows(0, 0));
   calls.length = 0;
   return { joining, ask, calls, examples, hooks };
 }

@@ -8,7 +8,10 @@ import type { Socket } from 'node:net';
 
 /** How long a client is waited for before it is tried, in ms; most answers are there by then. */
 const FIRST_MS = 100;
-/** The second try finds what the first has shaken loose; then they become fewer. */
+/**
+ * The second try finds what the first has shaken loose; then they become fewer. A client of HTTP/1.0, which cannot be
+ * tried, is taken to be gone when they are this far apart: after 22 s.
+ */
 const LONGEST_MS = 10_000;
 
 /** Node has this since its beginning, without a document. */
@@ -43,9 +46,15 @@ function tryClient(
   const timer = setTimeout(() => {
     const response = current();
     if (socket.destroyed || !response) return;
-    // Clients of HTTP/1.0 know no such answer, and an answer that has begun is a try itself.
-    const isTried = response.req.httpVersionMinor > 0 && !response.headersSent;
-    if (isTried) response.writeContinue();
+    // An answer that has begun is a try itself.
+    if (!response.headersSent) {
+      // Clients of HTTP/1.0 know no such answer.
+      if (response.req.httpVersionMinor > 0) response.writeContinue();
+      else if (delayMs >= LONGEST_MS) {
+        socket.destroy();
+        return;
+      }
+    }
     tryClient(socket, current, Math.min(2 * delayMs, LONGEST_MS));
   }, delayMs);
   timer.unref();

@@ -118,12 +118,29 @@ test.each([
   const batching = new BatchingSession(session, options, new BatchThreads(1));
   const { outputs } = await batching.run('serving_default', rows(3), ['y']);
   expect(outputs.y?.shape).toEqual(shapeOf(3));
-  expect(calls).toEqual([2, 1, 3]);
+  expect((await batching.run('serving_default', rows(5), ['y'])).outputs.y?.shape).toEqual(
+    shapeOf(5),
+  );
+  expect((await batching.run('serving_default', rows(6), ['y'])).outputs.y?.shape).toEqual(
+    shapeOf(6),
+  );
+  expect(calls).toEqual([3, 5, 6]);
   const refusing = { ...options, unjoinable: 'refuse' } as const;
   const refused = new BatchingSession(session, refusing, new BatchThreads(1));
   await expect(refused.run('serving_default', rows(3), ['y'])).rejects.toMatchObject({
     code: Code.FAILED_PRECONDITION,
   });
+});
+
+test('a request whose batches have outputs that cannot be joined runs again whole', async () => {
+  const { session, calls } = oddSession((count) => [count, count === 2 ? 7 : 1]);
+  const options = { ...OPTIONS, maxInputRows: 100 };
+  const batching = new BatchingSession(session, options, new BatchThreads(1));
+  for (const count of [1, 3]) await batching.run('serving_default', rows(count), ['y']);
+  calls.length = 0;
+  const { outputs } = await batching.run('serving_default', rows(5), ['y']);
+  expect(outputs.y?.shape).toEqual([5, 1]);
+  expect(calls).toEqual([2, 2, 1, 5]);
 });
 
 describe('rows that belong together', () => {

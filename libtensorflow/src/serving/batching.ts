@@ -117,13 +117,13 @@ export class BatchingSession implements Session {
     const size = batchSizeOf(inputs);
     const joins = alone ? this.#rows.joins(signature, outputs, size) : 'yes';
     if (joins === 'never') return this.#session.run(signature, inputs, outputs, signal);
-    if (size > maxBatchSize && size <= maxInputRows) {
-      return this.#runSplit(signature, inputs, outputs, signal);
-    }
     if (joins === 'not yet') {
       const result = await this.#session.run(signature, inputs, outputs, signal);
       this.#rows.note(signature, result.outputs, size);
       return result;
+    }
+    if (size > maxBatchSize && size <= maxInputRows) {
+      return this.#runSplit(signature, inputs, outputs, signal);
     }
     return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
   }
