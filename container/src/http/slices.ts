@@ -22,7 +22,8 @@ interface Expected {
 type Parse = (this: Socket, chunk: Buffer) => void;
 
 /**
- * Has a server read in slices; to be called before it listens.
+ * Has a server read in slices; to be called before it listens. It must end what is no HTTP itself (`clientError`): Node
+ * does that only where nobody listens.
  * @returns what makes it pass over all that a connection sends from now on
  */
 export function readInSlices(server: Server): (socket: Socket) => void {

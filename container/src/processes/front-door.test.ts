@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
@@ -138,6 +139,8 @@ test('connections that are opened and dropped faster than a worker takes them ke
   const [worker] = workerPids(runtime) as [number];
   // The worker answers pings a moment before the primary knows that it is ready.
   await until(() => runtime.log().some(({ msg }) => msg === 'worker ready'));
+  const descriptors = () => readdirSync(`/proc/${runtime.pid}/fd`).length;
+  const before = descriptors();
   // As far behind as it can be.
   process.kill(worker, 'SIGSTOP');
   cleanups.push(() => process.kill(worker, 'SIGCONT'));
@@ -160,6 +163,8 @@ test('connections that are opened and dropped faster than a worker takes them ke
     200,
     JSON.stringify({ predictions: [3.5] }),
   ]);
+  // The primary keeps none of those connections.
+  await until(() => descriptors() <= before + 8);
 });
 
 test('SIGTERM ends connections that ask nothing; headers that do not come are not waited for', async () => {

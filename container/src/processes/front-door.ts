@@ -61,6 +61,8 @@ const MOST_IN_TRANSIT = 2;
 const MOST_PATIENT = 128;
 /** How long what a client still sends is read, so that it sees the answer. */
 const DRAIN_MS = 2000;
+/** How long a connection that the primary answers itself may take, its request included. */
+const FALLBACK_MS = 10_000;
 /** Between two lines of the log about the same. */
 const QUIET_MS = 10_000;
 /** Beyond the workers' own limits, which answer what is too much. */
@@ -286,6 +288,11 @@ function fallbackServer(stateOf: () => WorkersState) {
     response.end(Buffer.concat(body as readonly Uint8Array[]));
   });
   const passOver = readInSlices(server);
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('connection', (socket) => {
+    const timer = setTimeout(() => socket.destroy(), FALLBACK_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
   return server;
 }
 

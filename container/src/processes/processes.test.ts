@@ -167,6 +167,8 @@ describe('batching in-process', () => {
     const variables = { ...BATCHING, SAGEMAKER_TFS_METRICS_PORT: String(port) };
     const runtime = await start(halfPlusTwo, variables);
     await runtime.ready();
+    // Two answers show that outputs are rows; only then are requests joined.
+    for (const rows of [[0], [0, 0]]) await invoke(runtime, JSON.stringify({ instances: rows }));
     const answers = await Promise.all(
       [[1], [2, 3], [4, 5, 6]].map(async (rows) =>
         (await invoke(runtime, JSON.stringify({ instances: rows }))).json(),
