@@ -15,7 +15,23 @@ export type Where = Construct | string;
  */
 export function invalidProp(where: Where, prop: string, problem: string, fix: string): never {
   const path = typeof where === 'string' ? where : where.node.path;
-  throw new InvalidProp(path, prop, `${problem}. ${fix}`);
+  const end = /[.?]$/.test(problem) ? '' : '.';
+  throw new InvalidProp(path, prop, `${problem}${end} ${fix}`);
+}
+
+/** Refuses more than one of the fields of which only one counts: types let them stand side by side. */
+export function checkOneOf(
+  where: Where,
+  prop: string,
+  value: object,
+  fields: readonly string[],
+): void {
+  const given = fields.filter((field) => (value as Record<string, unknown>)[field] !== undefined);
+  if (given.length === 1) return;
+  const all = fields.map((field) => `'${field}'`).join(', ');
+  const problem =
+    given.length > 1 ? `it has ${given.map((field) => `'${field}'`).join(' and ')}` : 'it has none';
+  invalidProp(where, prop, problem, `Give one of ${all}`);
 }
 
 /** Refuses a prop by one of AWS's limits, if there is a problem. */

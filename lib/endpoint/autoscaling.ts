@@ -11,7 +11,14 @@ import {
   type ScheduledLimits,
   scheduledLimitsProblem,
 } from '../rules/scaling-schedule.ts';
-import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
+import {
+  checkInteger,
+  checkOneOf,
+  checkRange,
+  invalidProp,
+  refuseProblem,
+  type Where,
+} from '../validation.ts';
 import { QueueMetrics } from './metrics.ts';
 
 /** The load that one instance should have; more adds instances, less removes them. */
@@ -61,6 +68,7 @@ export interface ScalingProps {
   readonly registered?: boolean;
 }
 
+const TARGETS = ['invocationsPerMinute', 'concurrentRequests', 'backlog'];
 const DIMENSION = 'sagemaker:variant:DesiredInstanceCount';
 
 /**
@@ -79,6 +87,7 @@ export function checkScaling(
   const { minInstances = 1, maxInstances, target } = props;
   checkInteger(where, `${prop}.maxInstances`, maxInstances, 1, Number.MAX_SAFE_INTEGER);
   checkInteger(where, `${prop}.minInstances`, minInstances, 0, maxInstances);
+  checkOneOf(where, `${prop}.target`, target, TARGETS);
   checkRange(where, `${prop}.target`, Object.values(target)[0], 1e-3, Number.MAX_SAFE_INTEGER);
   if (minInstances === 0 && !async) {
     invalidProp(

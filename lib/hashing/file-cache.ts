@@ -101,7 +101,10 @@ export class FileCache {
   save(): void {
     if (!this.changed) return;
     try {
-      mkdirSync(dirname(this.cacheFile), { recursive: true });
+      const directory = dirname(this.cacheFile);
+      mkdirSync(directory, { recursive: true });
+      // Paths and times of this machine are nobody else's.
+      writeFileSync(join(directory, '.gitignore'), '*\n');
       const temporary = `${this.cacheFile}.${process.pid}`;
       writeFileSync(temporary, JSON.stringify(this.known));
       renameSync(temporary, this.cacheFile);

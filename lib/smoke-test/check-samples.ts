@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { decodeNpy, type Tensor } from '@sagemaker-tfs/tensors';
-import { invalidProp, type Where } from '../validation.ts';
+import { checkOneOf, invalidProp, type Where } from '../validation.ts';
 import { parseJsonPath } from './handler/json-path.ts';
 import type { Expectation, SmokeTestSample } from './plan.ts';
 
@@ -46,6 +46,8 @@ function checkFile(where: Where, prop: string, file: string): number {
   return invalidProp(where, prop, `${file} is not a file`, 'Paths start at the current directory');
 }
 
+const KINDS = ['equals', 'topClass', 'shape', 'golden'];
+
 function checkExpectation(where: Where, prop: string, expectation: Expectation): void {
   try {
     parseJsonPath(expectation.path ?? '$');
@@ -53,6 +55,7 @@ function checkExpectation(where: Where, prop: string, expectation: Expectation):
     const problem = error instanceof Error ? error.message : String(error);
     invalidProp(where, `${prop}.path`, problem, 'Write for example $.predictions[0].score');
   }
+  checkOneOf(where, prop, expectation, KINDS);
   if (!('golden' in expectation)) return;
   checkFile(where, `${prop}.golden`, expectation.golden);
   const { dtype } = readNpy(where, `${prop}.golden`, expectation.golden);

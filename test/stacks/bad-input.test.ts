@@ -256,6 +256,17 @@ describe('a variant', () => {
       /scaling\.minInstances: 0 is for asynchronous endpoints/,
     ],
     [
+      'scaled by two loads',
+      {
+        scaling: {
+          maxInstances: 2,
+          target: { concurrentRequests: 4, invocationsPerMinute: 100 },
+        },
+      },
+      {},
+      /scaling\.target: it has 'invocationsPerMinute' and 'concurrentRequests'\. Give one of /,
+    ],
+    [
       'scaled on a queue that is not there',
       { scaling: { maxInstances: 2, target: { backlog: 4 } } },
       {},
@@ -383,6 +394,11 @@ describe('a smoke test', () => {
       'with a path that is none',
       { samples: [{ ...sample, expect: [{ path: '$.a..b', equals: 1 }] }] },
       /samples\[0\]\.expect\[0\]\.path: '\$\.a\.\.b' is not a path/,
+    ],
+    [
+      'two kinds of expectation in one',
+      { samples: [{ ...sample, expect: [{ equals: [1], shape: [1] }] }] },
+      /samples\[0\]\.expect\[0\]: it has 'equals' and 'shape'\. Give one of /,
     ],
     [
       'with a golden file that is none',
