@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Slices } from './slices.ts';
 
 /** Requests that may wait behind the one at work; a connection with more is closed. */
 export const MOST_WAITING = 32;
@@ -26,7 +27,7 @@ export interface Pipelines {
   waiting(socket: Socket): readonly ServerResponse[];
 }
 
-export function createPipelines(log: Logger): Pipelines {
+export function createPipelines(log: Logger, slices: Slices): Pipelines {
   const connections = new WeakMap<Socket, Waiting[]>();
   let toldAt = -Infinity;
 
@@ -46,6 +47,7 @@ export function createPipelines(log: Logger): Pipelines {
   const close = (socket: Socket, behind: Waiting[]): void => {
     behind.length = 0;
     socket.destroy();
+    slices.begin();
     if (performance.now() - toldAt < QUIET_MS) return;
     toldAt = performance.now();
     log.warn(

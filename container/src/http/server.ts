@@ -30,7 +30,7 @@ import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
 import { checkHead, isPlainlyFramed, takeAbsoluteTarget } from './request-head.ts';
-import { readInSlices } from './slices.ts';
+import { slicesOf } from './slices.ts';
 
 /** One request on its way. */
 export interface Exchange {
@@ -151,13 +151,12 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     admission: options.admission ?? new Admission(),
     connections: limitConnections(server, options),
     closing: false,
-    pipelines: createPipelines(options.log),
+    pipelines: createPipelines(options.log, slicesOf(server)),
     inFlight: new Set(),
     served: 0,
   };
   // Beyond a number of its own Node drops fields without a word; what counts is their size.
   server.maxHeadersCount = 0;
-  readInSlices(server);
   const { enter } = state.pipelines;
   const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
     enter(response, () => serve(state, request, response, expectsContinue));

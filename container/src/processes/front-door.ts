@@ -16,7 +16,7 @@ import type { ErrorCode } from '../errors.ts';
 import { connectionsPossible } from '../http/connection-limit.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
 import { errorReply } from '../http/reply.ts';
-import { readInSlices } from '../http/slices.ts';
+import { slicesOf } from '../http/slices.ts';
 import {
   CONNECTION_STATE,
   closeStates,
@@ -276,7 +276,7 @@ function fallbackServer(stateOf: () => WorkersState) {
     // The first answer closes the connection: what else was sent on it has none.
     if (answered.has(request.socket)) return;
     answered.add(request.socket);
-    passOver(request.socket);
+    slices.passOver(request.socket);
     const state = stateOf();
     if (state === 'ready' && request.method === 'GET' && request.url === '/ping') {
       response.writeHead(200, { Connection: 'close' }).end();
@@ -287,7 +287,8 @@ function fallbackServer(stateOf: () => WorkersState) {
     response.writeHead(status, { ...headers, Connection: 'close' });
     response.end(Buffer.concat(body as readonly Uint8Array[]));
   });
-  const passOver = readInSlices(server);
+  // What is taken here is more than the workers take.
+  const slices = slicesOf(server, { always: true });
   server.on('clientError', (_error, socket) => socket.destroy());
   server.on('connection', (socket) => {
     const timer = setTimeout(() => socket.destroy(), FALLBACK_MS).unref();
