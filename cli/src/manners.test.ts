@@ -73,6 +73,10 @@ const LINES: Readonly<Record<string, () => readonly string[]>> = {
   'batch start': () => ['batch', 'start', '--model-name', 'm', ...PLACES],
   'batch watch': () => ['batch', 'watch', 'job', '--once'],
   'batch verify': () => ['batch', 'verify', 'job'],
+  'batch probe': () => [
+    ...['batch', 'probe', '--model-name', 'm', '--output-uri', 's3://bucket/out/'],
+    ...['--sample', SAMPLE],
+  ],
   'batch fetch': () => ['batch', 'fetch', 'job', '--out', 'answers.jsonl', '--format', 'ndjson'],
   'batch stop': () => ['batch', 'stop', 'job'],
   'batch worker': () => [

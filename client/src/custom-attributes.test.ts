@@ -1,4 +1,4 @@
-import { parseCustomAttributes } from '@sagemaker-tfs/tensors';
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
 import { formatCustomAttributes } from './custom-attributes.ts';
 
 test('a request names its wishes; commas inside a value are written %2C', () => {

@@ -1,5 +1,5 @@
 /** What a request may ask of the runtime, as the header that SageMaker hands on. */
-import { MAX_CUSTOM_ATTRIBUTES, requestValue } from '@sagemaker-tfs/tensors';
+import { MAX_CUSTOM_ATTRIBUTES, requestValue } from '@sagemaker-tfs/tensors/custom-attributes';
 import { PredictionError } from './errors/prediction-error.ts';
 
 /** What a request may ask of the runtime. */

@@ -1,5 +1,5 @@
 /** `sagemaker-tfs/client`: what a caller of a runtime or an endpoint needs, in Node and in browsers. */
-export { parseCustomAttributes } from '@sagemaker-tfs/tensors';
+export { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
 export type { Answer } from './answer/answer.ts';
 export { type ImagesBodyOptions, imagesBody } from './body/images-body.ts';
 export { jsonBody } from './body/json-body.ts';

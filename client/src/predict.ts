@@ -1,5 +1,5 @@
 /** `predict`: one request to a runtime or an endpoint, and its answer. */
-import { parseCustomAttributes } from '@sagemaker-tfs/tensors';
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
 import { type Answer, readAnswer } from './answer/answer.ts';
 import type { RequestBody } from './body/request-body.ts';
 import {

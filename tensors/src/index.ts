@@ -4,7 +4,6 @@ export * from './batch.ts';
 export * from './cast.ts';
 export { type Checksums, provideChecksums } from './checksums.ts';
 export { crc32c, maskedCrc32c } from './crc32c.ts';
-export * from './custom-attributes.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
 export * from './half.ts';

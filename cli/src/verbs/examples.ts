@@ -37,6 +37,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'batch verify my-job',
     'batch verify --input-uri s3://bucket/in/ --output-uri s3://bucket/out/',
   ],
+  'batch probe': [
+    'batch probe --model-name my-model --output-uri s3://bucket/out/ --sample picture.jpg',
+  ],
   'batch fetch': ['batch fetch my-job --out answers.jsonl'],
   'batch stop': ['batch stop my-job'],
   'batch worker': [

@@ -1,5 +1,6 @@
 /** A successful answer, read when asked. */
-import { type DType, parseCustomAttributes, parseJson } from '@sagemaker-tfs/tensors';
+import { type DType, parseJson } from '@sagemaker-tfs/tensors';
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { IncomingAnswer } from '../targets/target.ts';
 import type { TypedTensor } from '../typed-tensor.ts';
 import { readTensors } from './read-tensors.ts';

@@ -1,5 +1,5 @@
 /** A runtime at a plain URL, by fetch. */
-import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { containerError } from '../errors/container-error.ts';
 import { answerCut, networkError } from '../errors/network-error.ts';
 import { PredictionError } from '../errors/prediction-error.ts';

@@ -1,5 +1,5 @@
 /** One inference without HTTP: a body in, the body of the answer out. */
-import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { ServingError } from '../errors.ts';
 import { runHandler } from '../handler/run.ts';
 import type { Services } from '../http/services.ts';

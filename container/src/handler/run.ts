@@ -1,5 +1,6 @@
 /** Runs a handler of the archive: its steps in order, its result to an answer. */
-import { CUSTOM_ATTRIBUTES_HEADER, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
+import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { namedType } from '../codecs/media-type.ts';
 import { ServingError } from '../errors.ts';

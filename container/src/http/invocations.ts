@@ -1,6 +1,6 @@
 /** `POST /invocations`: one inference. */
 import { shortFingerprint } from '@sagemaker-tfs/manifest';
-import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
 import type { LoadedHandler } from '../handler/loader.ts';

@@ -1,6 +1,6 @@
 /** Records each request when it is over: one line of the log, and the metrics. */
 
-import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { type ErrorCode, ServingError } from '../errors.ts';
 import { traceAttributes } from '../inference/custom-attributes.ts';
 import type { Inference } from '../inference/inference.ts';

@@ -3,7 +3,7 @@ import {
   answerValue,
   CUSTOM_ATTRIBUTES_HEADER,
   MAX_CUSTOM_ATTRIBUTES,
-} from '@sagemaker-tfs/tensors';
+} from '@sagemaker-tfs/tensors/custom-attributes';
 import { TRANSPORTS, type Transport } from '../backends/backend.ts';
 import { ServingError } from '../errors.ts';
 

@@ -1,5 +1,5 @@
 /** All calls of one sample over one transport. */
-import { parseCustomAttributes } from '@sagemaker-tfs/tensors';
+import { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
 import { ConstructError, smokeTestFailure } from '../../errors.ts';
 import type {
   SmokeTestPlan,
