@@ -557,6 +557,25 @@ describe('pipelined requests', () => {
     expect(begun()).toBe(5);
   });
 
+  test('whole ones get their answers before what is broken, whenever that comes', async () => {
+    const { routes, begun, letGo } = holding();
+    letGo();
+    const { client } = await start(routes);
+    for (let pause = 0; pause < 10; pause++) {
+      const before = begun();
+      const { socket, whole } = client(ofLength(3) + ofLength(4));
+      for (let turns = 0; turns < pause; turns++) await new Promise(setImmediate);
+      if (pause > 5) await until(() => begun() > before);
+      socket.write('no HTTP\r\n\r\n');
+      const text = await whole;
+      expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+        '200',
+        '200',
+        '400',
+      ]);
+    }
+  });
+
   test('are dropped with a client that leaves', async () => {
     const { routes, begun, letGo } = holding();
     const { client, admission } = await start(routes);

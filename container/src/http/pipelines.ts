@@ -36,10 +36,12 @@ export function createPipelines(log: Logger, slices: Slices): Pipelines {
     const behind: Waiting[] = [];
     connections.set(socket, behind);
     await workedOff(first);
-    for (let next = behind.shift(); next && !socket.destroyed; next = behind.shift()) {
-      // Other connections have their turn in between.
+    for (let next = behind[0]; next; next = behind[0]) {
+      // Other connections have their turn in between; it is one of those that wait until it begins.
       await turn();
-      if (!socket.destroyed) await workedOff(next);
+      if (socket.destroyed) break;
+      behind.shift();
+      await workedOff(next);
     }
     connections.delete(socket);
   };
