@@ -18,6 +18,9 @@ export async function runApp(
   build: (app: App) => void | Promise<void>,
   props: AppProps = {},
 ): Promise<void> {
+  const { stackTraceLimit } = Error;
+  // The user's own line lies below the constructs and their checks.
+  Error.stackTraceLimit = DEEP_STACK;
   try {
     const app = new App({ ...props, autoSynth: false });
     await build(app);
@@ -27,8 +30,12 @@ export async function runApp(
     if (CDK_DEBUG) throw error;
     process.stderr.write(`${explainedError(error)}\n`);
     process.exitCode = 1;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
+
+const DEEP_STACK = 100;
 
 /**
  * Reads and checks a configuration: the default export of a file. A TypeScript file needs a loader, such as `tsx app.ts`.
