@@ -1,4 +1,5 @@
 /** The way from API Gateway to SageMaker's InvokeEndpoint and back. */
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import {
   AwsIntegration,
   ContentHandling,
@@ -18,14 +19,11 @@ const CHOOSING = {
 const REQUEST_HEADERS = [
   'Content-Type',
   'Accept',
-  'X-Amzn-SageMaker-Custom-Attributes',
+  CUSTOM_ATTRIBUTES_HEADER,
   'X-Amzn-SageMaker-Inference-Id',
 ];
 /** Headers of an answer that callers get. */
-export const RESPONSE_HEADERS = [
-  'X-Amzn-SageMaker-Custom-Attributes',
-  'x-Amzn-Invoked-Production-Variant',
-];
+export const RESPONSE_HEADERS = [CUSTOM_ATTRIBUTES_HEADER, 'x-Amzn-Invoked-Production-Variant'];
 
 /** What differs between endpoints. */
 export interface Route {

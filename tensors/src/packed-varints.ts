@@ -143,8 +143,8 @@ function encodeVarints64(words: Uint32Array): Uint8Array {
   return out;
 }
 
-/** Of a number of 32 bits. */
-function varintBytes(value: number): number {
+/** Bytes that a number of 32 bits takes. */
+export function varintBytes(value: number): number {
   if (value < 0x80) return 1;
   if (value < 0x4000) return 2;
   if (value < 0x20_0000) return 3;
@@ -156,8 +156,13 @@ function bytesWithHigh(high: number): number {
   return Math.ceil((64 - Math.clz32(high)) / 7);
 }
 
-/** @returns the offset after it */
-function writeVarint(out: Uint8Array, start: number, lowWord: number, highWord: number): number {
+/** Writes an integer of 64 bits, in two words. @returns the offset after it */
+export function writeVarint(
+  out: Uint8Array,
+  start: number,
+  lowWord: number,
+  highWord: number,
+): number {
   let at = start;
   let low = lowWord;
   let high = highWord;

@@ -12,8 +12,8 @@ import { type Command, Option } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult, printStyled } from '../output/print.ts';
-import { printable } from '../output/printable.ts';
 import { lateProgress, type Progress, sayStep } from '../output/progress.ts';
+import { warn } from '../output/warn.ts';
 import { jsonValue, keyValue, list, wholeNumber } from './options.ts';
 
 interface PackageVerbOptions {
@@ -209,9 +209,7 @@ async function writeDirectory(
 /** The trial ran with what the model needs. */
 async function warnOfXla(manifest: PackageResult['manifest'] | undefined): Promise<void> {
   const { xlaWarnings } = await import('@sagemaker-tfs/manifest');
-  for (const warning of xlaWarnings(manifest?.models ?? [])) {
-    process.stderr.write(`Warning: ${printable(warning)}.\n`);
-  }
+  for (const warning of xlaWarnings(manifest?.models ?? [])) warn(warning);
 }
 
 interface WrittenDirectory {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
-import { printable } from '../output/printable.ts';
 import { sayStep } from '../output/progress.ts';
+import { warn } from '../output/warn.ts';
 import { list } from './options.ts';
 
 interface VerifyVerbOptions {
@@ -36,7 +36,6 @@ async function verify(archive: string, options: VerifyVerbOptions): Promise<void
   const signal = interruptSignal();
   await libraryHere(signal);
   sayStep('loading the model with TensorFlow, and trying it out');
-  const onWarning = (warning: string) => process.stderr.write(`Warning: ${printable(warning)}.\n`);
-  const report = await verifyWithRuntime(archive, samples, { signal, onWarning });
+  const report = await verifyWithRuntime(archive, samples, { signal, onWarning: warn });
   printResult(options.json, report, () => renderVerify(report));
 }

@@ -10,7 +10,7 @@ import {
 import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
-import { eachInTurns } from '../waiting/in-turns.ts';
+import { eachInTurns, indices } from '../waiting/in-turns.ts';
 import type {
   Backend,
   BackendReply,
@@ -107,8 +107,4 @@ async function rowsOf(
   };
   await eachInTurns(indices(examples * columns), add, { signal });
   return rows;
-}
-
-function* indices(count: number): Iterable<number> {
-  for (let index = 0; index < count; index++) yield index;
 }

@@ -6,15 +6,15 @@ import {
   cast,
   elementCount,
   isNumeric,
-  type NumericTensor,
   type Tensor,
   type TensorMap,
+  typedArray,
 } from '@sagemaker-tfs/tensors';
+import { encodeVarints, writeVarint } from '@sagemaker-tfs/tensors/packed-varints';
 
 /** Field numbers of `Feature`'s oneof. */
 const FEATURE = { bytesList: 1, floatList: 2, int64List: 3 } as const;
 const LENGTH_DELIMITED = 2;
-const MAX_VARINT_BYTES = 10;
 
 /** The list of one feature: its field in `Feature`, and the contents of its own fields, all number 1. */
 interface ValueList {
@@ -67,7 +67,8 @@ function valuesOf(tensor: Tensor): Pick<ValueList, 'kind' | 'values'> {
   if (tensor.dtype.includes('float')) {
     return { kind: FEATURE.floatList, values: [cast(tensor, 'float32').bytes] };
   }
-  return { kind: FEATURE.int64List, values: [packedVarints(tensor)] };
+  const int64 = typedArray({ ...cast(tensor, 'int64'), dtype: 'int64' });
+  return { kind: FEATURE.int64List, values: [encodeVarints(int64)] };
 }
 
 /** A map entry: the name, and the `Feature` that holds the list. */
@@ -95,29 +96,4 @@ function writeField(out: Uint8Array, at: number, number: number, content: Uint8A
   const start = writeHeader(out, at, number, content.byteLength);
   out.set(content, start);
   return start + content.byteLength;
-}
-
-function packedVarints(tensor: NumericTensor): Uint8Array {
-  const { bytes } = cast(tensor, 'int64');
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const out = new Uint8Array((bytes.byteLength / 8) * MAX_VARINT_BYTES);
-  let end = 0;
-  for (let at = 0; at < bytes.byteLength; at += 8) {
-    end = writeVarint(out, end, view.getUint32(at, true), view.getUint32(at + 4, true));
-  }
-  return out.subarray(0, end);
-}
-
-/** Writes the 64 bits `high:low`, seven at a time from the lowest. @returns the index after them */
-function writeVarint(out: Uint8Array, start: number, low: number, high: number): number {
-  let at = start;
-  let rest = low;
-  let upper = high;
-  while (upper > 0 || rest > 127) {
-    out[at++] = (rest & 127) | 128;
-    rest = ((rest >>> 7) | (upper << 25)) >>> 0;
-    upper >>>= 7;
-  }
-  out[at++] = rest;
-  return at;
 }

@@ -2,15 +2,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
 import { plainError } from '../thrown.ts';
+import { inTime } from '../waiting/in-time.ts';
 import type { Handler, HandlerModule, InputHandler, OutputHandler } from './api.ts';
 import { HANDLER_FILES, handlerFile } from './handler-file.ts';
-
-/** What a timer of Node can wait, in ms. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /** A handler ready to be called. */
 export interface LoadedHandler {
@@ -93,6 +90,7 @@ async function exportsOf(
     const module: HandlerModule & { default?: HandlerModule } = await inTime(
       import(`${pathToFileURL(path).href}?${statSync(path).mtimeMs}`),
       deadlineMs,
+      () => tooLate(deadlineMs),
     );
     // A CommonJS handler's exports are the default export.
     return { ...module.default, ...module, names: Object.keys(module) };
@@ -102,20 +100,10 @@ async function exportsOf(
   }
 }
 
-/** @throws Error after the deadline */
-async function inTime<T>(loading: Promise<T>, deadlineMs: number): Promise<T> {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const late = delay(Math.min(deadlineMs, LONGEST_DELAY_MS), undefined, { signal }).then(() => {
-    throw new Error(
-      `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); its top level, or that of a module that it imports, awaits what does not come`,
-    );
-  });
-  try {
-    return await Promise.race([loading, late]);
-  } finally {
-    stop.abort();
-  }
+function tooLate(deadlineMs: number): Error {
+  return new Error(
+    `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); its top level, or that of a module that it imports, awaits what does not come`,
+  );
 }
 
 async function strayHandlers(modelDir: string): Promise<string[]> {

@@ -8,6 +8,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
+import { nowAndThen } from '../observability/now-and-then.ts';
 
 /** Which connections are one too many. */
 export interface ConnectionLimit {
@@ -22,8 +23,6 @@ export interface ConnectionLimit {
 const ANSWERED_BEYOND = 128;
 /** Files that the process itself needs: libraries, pipes, connections to the model server. */
 const FILES_KEPT = 64;
-/** Between two lines of the log about the same. */
-const QUIET_MS = 10_000;
 
 /** Limits the connections of a server. */
 export function limitConnections(
@@ -37,12 +36,8 @@ export function limitConnections(
   let overNow = 0;
   let connections = 0;
   let onGone: () => void = () => undefined;
-  let toldAt = -Infinity;
-  const tell = (message: string) => {
-    if (performance.now() - toldAt < QUIET_MS) return;
-    toldAt = performance.now();
-    log.warn({ connections, limit }, message);
-  };
+  const quietly = nowAndThen();
+  const tell = (message: string) => quietly(() => log.warn({ connections, limit }, message));
   const all = new Set<Socket>();
   if (Number.isFinite(limit)) server.maxConnections = limit + 2 * beyond;
   server.on('drop', () => tell('far too many connections: new ones are closed'));

@@ -6,12 +6,11 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { nowAndThen } from '../observability/now-and-then.ts';
 import type { Slices } from './slices.ts';
 
 /** Requests that may wait behind the one at work; a connection with more is closed. */
 export const MOST_WAITING = 32;
-/** Between two lines of the log about it. */
-const QUIET_MS = 10_000;
 
 /** A request that waits for those before it. */
 interface Waiting {
@@ -29,7 +28,7 @@ export interface Pipelines {
 
 export function createPipelines(log: Logger, slices: Slices): Pipelines {
   const connections = new WeakMap<Socket, Waiting[]>();
-  let toldAt = -Infinity;
+  const quietly = nowAndThen();
 
   /** A response that waits behind another does not hear of the end of its connection: so none begins before. */
   const begin = async (socket: Socket, first: Waiting): Promise<void> => {
@@ -50,11 +49,11 @@ export function createPipelines(log: Logger, slices: Slices): Pipelines {
     behind.length = 0;
     socket.destroy();
     slices.begin();
-    if (performance.now() - toldAt < QUIET_MS) return;
-    toldAt = performance.now();
-    log.warn(
-      { limit: MOST_WAITING },
-      'a client sent too many requests without waiting for an answer: its connection is closed',
+    quietly(() =>
+      log.warn(
+        { limit: MOST_WAITING },
+        'a client sent too many requests without waiting for an answer: its connection is closed',
+      ),
     );
   };
 

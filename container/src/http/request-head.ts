@@ -2,8 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServingError } from '../errors.ts';
 
-export { takeAbsoluteTarget } from './absolute-target.ts';
-
 /**
  * @param maxBytes of the line and the headers
  * @throws ServingError BAD_REQUEST for what RFC 9110 (7.2, 10.1.1) and RFC 9112 (3.2) have refused, with status 431

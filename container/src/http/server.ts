@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import { RequestSignal } from '../waiting/request-signal.ts';
+import { takeAbsoluteTarget } from './absolute-target.ts';
 import { Admission, type Ticket } from './admission.ts';
 import {
   type Look,
@@ -29,7 +30,7 @@ import { type ListenOptions, listen } from './listen.ts';
 import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
-import { checkHead, isPlainlyFramed, takeAbsoluteTarget } from './request-head.ts';
+import { checkHead, isPlainlyFramed } from './request-head.ts';
 import { slicesOf } from './slices.ts';
 
 /** One request on its way. */

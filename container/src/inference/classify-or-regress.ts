@@ -155,16 +155,22 @@ export async function resultsJson(
   end: string,
   signal: AbortSignalLike,
 ): Promise<Uint8Array[]> {
-  const pieces = ['{"results":['];
+  const chunks: Uint8Array[] = [];
+  let pending = '{"results":[';
+  const add = (text: string) => {
+    pending += text;
+    if (pending.length < CHUNK_CHARACTERS) return;
+    chunks.push(Buffer.from(pending));
+    pending = '';
+  };
   const texts = classifications ? classTexts(classifications) : valueTexts(regressions);
-  await eachInTurns(texts, (text) => pieces.push(text), {
-    signal,
-    bytesOf: (text) => text.length * TEXT_COST,
-  });
-  pieces.push(end);
-  return chunksOf(pieces, signal);
+  await eachInTurns(texts, add, { signal, bytesOf: (text) => text.length * TEXT_COST });
+  chunks.push(Buffer.from(pending + end));
+  return chunks;
 }
 
+/** Of a buffer of the answer, at least. */
+const CHUNK_CHARACTERS = 2 ** 16;
 /** Writing a character of a number costs as much as copying this number of bytes. */
 const TEXT_COST = 16;
 /** Numbers of a piece. */
@@ -188,23 +194,6 @@ function* classTexts(rows: readonly (readonly LabeledScore[])[]): Iterable<strin
     yield ']';
   }
 }
-
-/** The pieces joined to buffers of some size. */
-async function chunksOf(pieces: readonly string[], signal: AbortSignalLike): Promise<Uint8Array[]> {
-  const chunks: Uint8Array[] = [];
-  let pending = '';
-  const add = (piece: string) => {
-    pending += piece;
-    if (pending.length < CHUNK_CHARACTERS) return;
-    chunks.push(Buffer.from(pending));
-    pending = '';
-  };
-  await eachInTurns(pieces, add, { signal, bytesOf: ({ length }) => length });
-  chunks.push(Buffer.from(pending));
-  return chunks;
-}
-
-const CHUNK_CHARACTERS = 2 ** 16;
 
 /** Each number with the shortest digits of a float32. */
 function float32Texts(numbers: readonly number[]): string[] {

@@ -11,7 +11,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { FrameInPicture } from '../images/frame.ts';
-import { eachInTurns } from '../waiting/in-turns.ts';
+import { eachInTurns, indices } from '../waiting/in-turns.ts';
 import { labelOf } from './labels.ts';
 
 /** One detection as JSON shows it. */
@@ -72,7 +72,7 @@ export async function detections(
     };
   };
   const lists: Detection[][] = [];
-  const add = (_: undefined, image: number): void => {
+  const add = (image: number): void => {
     const list = Array.from({ length: perImage }, (_, at) => image * perImage + at)
       .filter((at) => scores.at(at) >= declaration.threshold)
       .sort((a, b) => scores.at(b) - scores.at(a))
@@ -82,7 +82,7 @@ export async function detections(
   };
   const weight = (): number =>
     perImage * SCORE_BYTES + (lists.at(-1)?.length ?? 0) * DETECTION_BYTES;
-  await eachInTurns(times(images), add, { bytesOf: weight });
+  await eachInTurns(indices(images), add, { bytesOf: weight });
   return lists;
 }
 
@@ -126,10 +126,6 @@ export async function detectionTensors(
 /** What a score that is looked at, and a detection that is kept, cost: in bytes that would be copied. */
 const SCORE_BYTES = 64;
 const DETECTION_BYTES = 1024;
-
-function* times(count: number): Iterable<undefined> {
-  for (let done = 0; done < count; done++) yield undefined;
-}
 
 /** The elements of an output, read where they lie. */
 interface Numbers {

@@ -17,6 +17,7 @@ import { connectionsPossible } from '../http/connection-limit.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
 import { errorReply } from '../http/reply.ts';
 import { slicesOf } from '../http/slices.ts';
+import { nowAndThen } from '../observability/now-and-then.ts';
 import {
   CONNECTION_STATE,
   closeStates,
@@ -63,8 +64,6 @@ const MOST_PATIENT = 128;
 const DRAIN_MS = 2000;
 /** How long a connection that the primary answers itself may take, its request included. */
 const FALLBACK_MS = 10_000;
-/** Between two lines of the log about the same. */
-const QUIET_MS = 10_000;
 /** Beyond the workers' own limits, which answer what is too much. */
 const CONNECTIONS_BEYOND = 128;
 
@@ -78,7 +77,7 @@ export class FrontDoor {
   readonly #options: FrontDoorOptions;
   #slots = 0;
   #turn = 0;
-  #toldAt = -Infinity;
+  readonly #quietly = nowAndThen();
   /** More came than the workers take, and some of them still wait. */
   #isOverrun = false;
   #isClosing = false;
@@ -135,9 +134,7 @@ export class FrontDoor {
   }
 
   #tellDrop(): void {
-    if (performance.now() - this.#toldAt < QUIET_MS) return;
-    this.#toldAt = performance.now();
-    this.#options.log.warn('far too many connections: new ones are closed');
+    this.#quietly(() => this.#options.log.warn('far too many connections: new ones are closed'));
   }
 
   #take(socket: Socket): void {

@@ -5,6 +5,11 @@ import { nextTurn } from './next-turn.ts';
 /** What is done in one turn at most: a few milliseconds of work. What is smaller takes no further turn. */
 const TURN = { items: 1024, bytes: 2 ** 20 } as const;
 
+/** 0, `step`, 2 * `step`, ... below `end`; none for a step of 0 and an end of 0. */
+export function* indices(end: number, step = 1): Iterable<number> {
+  for (let index = 0; index < end; index += step) yield index;
+}
+
 /**
  * Calls `work` for each item in order, with other requests' turns in between.
  * @param items may be made while they are read

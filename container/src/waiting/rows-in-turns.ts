@@ -1,5 +1,5 @@
 /** Work on every row of a large output, which keeps other requests waiting no longer than that on a small one. */
-import { eachInTurns } from './in-turns.ts';
+import { eachInTurns, indices } from './in-turns.ts';
 
 /** What an element of a row costs, in bytes that would be copied. */
 const ELEMENT_BYTES = 16;
@@ -14,9 +14,5 @@ export function eachRowInTurns(
   width: number,
   work: (start: number) => void,
 ): Promise<void> {
-  return eachInTurns(starts(length, width), work, { bytesOf: () => width * ELEMENT_BYTES });
-}
-
-function* starts(length: number, width: number): Iterable<number> {
-  for (let start = 0; start < length; start += width) yield start;
+  return eachInTurns(indices(length, width), work, { bytesOf: () => width * ELEMENT_BYTES });
 }

@@ -58,6 +58,15 @@ function belowInput(settings: TransformSettings) {
 export function listingSource(s3: S3Client, settings: TransformSettings): KeySource {
   const { bucket, key, root, prefix, below, isInput } = belowInput(settings);
   const others: string[] = [];
+  async function* listed(start: string, after: string): AsyncGenerator<string[]> {
+    let token: string | undefined;
+    const startAfter = after && `${root}${after}`;
+    do {
+      const page = await listPage(s3, { bucket, key: start }, { token, startAfter });
+      yield page.objects.map((object) => object.key);
+      token = page.token;
+    } while (token);
+  }
   return {
     prefix,
     passedOver: () => others,
@@ -73,26 +82,15 @@ export function listingSource(s3: S3Client, settings: TransformSettings): KeySou
     },
     async *pagesOf({ prefix: start, first, after }) {
       if (first !== undefined) yield [first];
-      let token: string | undefined;
-      const startAfter = after && `${root}${after}`;
-      do {
-        const page = await listPage(s3, { bucket, key: start }, { token, startAfter });
-        yield below(page.objects.map((object) => object.key));
-        token = page.token;
-      } while (token);
+      for await (const keys of listed(start, after)) yield below(keys);
     },
     async *pages(after) {
-      let token: string | undefined;
-      const startAfter = after && `${root}${after}`;
-      do {
-        const page = await listPage(s3, { bucket, key }, { token, startAfter });
-        const keys = page.objects.map((object) => object.key);
+      for await (const keys of listed(key, after)) {
         if (others.length < NAMED) {
           others.push(...keys.filter((name) => !isInput(name)).slice(0, NAMED - others.length));
         }
         yield below(keys);
-        token = page.token;
-      } while (token);
+      }
     },
   };
 }

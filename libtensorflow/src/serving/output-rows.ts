@@ -3,8 +3,6 @@ import type { TensorMap } from '@sagemaker-tfs/tensors';
 
 /** Numbers of rows that an output must have had: four rows for four may be chance, where it always has four. */
 const ENOUGH = 2;
-/** Outputs that are remembered; those of a model are fewer. */
-const MOST = 10_000;
 
 /** An output of one answer. */
 interface Seen {
@@ -16,10 +14,10 @@ interface Seen {
 /** What is known of outputs, by signature and name. The shapes of a signature promise rows; answers show them. */
 export class OutputRows {
   readonly #onNone: (signature: string) => void;
-  /** Answers with as many rows as their inputs; false if there was one with others. */
-  readonly #seen = new Map<string, readonly Seen[] | false>();
+  /** Of each output of a signature the answers with as many rows as their inputs; false if there was one with others. */
+  readonly #seen = new Map<string, Map<string, readonly Seen[] | false>>();
 
-  /** @param onNone called once for a signature with an output that has other rows */
+  /** @param onNone called for each output that is found to have other rows */
   constructor(onNone: (signature: string) => void) {
     this.#onNone = onNone;
   }
@@ -29,7 +27,8 @@ export class OutputRows {
    * tells something new.
    */
   joins(signature: string, outputs: readonly string[], size: number): 'yes' | 'not yet' | 'never' {
-    const known = outputs.map((name) => this.#seen.get(keyOf(signature, name)));
+    const seenOf = this.#seen.get(signature);
+    const known = outputs.map((name) => seenOf?.get(name));
     if (known.includes(false)) return 'never';
     const isKnown = (seen: readonly Seen[] | false | undefined) =>
       seen && (seen.length >= ENOUGH || seen.some(({ rows }) => rows === size));
@@ -39,22 +38,23 @@ export class OutputRows {
   /** @param rows of the inputs, padding among them */
   note(signature: string, outputs: TensorMap, rows: number): void {
     for (const [name, { shape }] of Object.entries(outputs)) {
-      this.#noteOne(signature, keyOf(signature, name), { rows, shape });
+      this.#noteOne(signature, name, { rows, shape });
     }
   }
 
-  #noteOne(signature: string, key: string, answer: Seen): void {
-    const seen = this.#seen.get(key) ?? [];
+  #noteOne(signature: string, name: string, answer: Seen): void {
+    const seenOf = this.#seen.get(signature) ?? new Map<string, readonly Seen[] | false>();
+    const seen = seenOf.get(name) ?? [];
     if (seen === false) return;
     const hasRows = answer.shape[0] === answer.rows;
     const isNew = seen.length < ENOUGH && seen.every(({ rows }) => rows !== answer.rows);
     if (hasRows && !isNew) return;
-    if (this.#seen.size >= MOST) this.#seen.clear();
+    this.#seen.set(signature, seenOf);
     if (hasRows && !seen.some((other) => isSquare(other, answer))) {
-      this.#seen.set(key, [...seen, answer]);
+      seenOf.set(name, [...seen, answer]);
       return;
     }
-    this.#seen.set(key, false);
+    seenOf.set(name, false);
     this.#onNone(signature);
   }
 }
@@ -64,8 +64,4 @@ function isSquare(one: Seen, other: Seen): boolean {
   return one.shape.some(
     (size, at) => at > 0 && size === one.rows && other.shape[at] === other.rows,
   );
-}
-
-function keyOf(signature: string, output: string): string {
-  return JSON.stringify([signature, output]);
 }

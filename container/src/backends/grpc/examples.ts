@@ -2,6 +2,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import { varintBytes, writeVarint } from '@sagemaker-tfs/tensors/packed-varints';
 import {
   ClassificationRequestSchema,
   ModelSpecSchema,
@@ -37,12 +38,12 @@ export async function encodeExamplesRequest({
   signal,
 }: ExamplesRequest): Promise<Uint8Array[]> {
   let bytes = 0;
-  for (const { byteLength } of examples) bytes += 1 + varintLength(byteLength) + byteLength;
+  for (const { byteLength } of examples) bytes += 1 + varintBytes(byteLength) + byteLength;
   const head = create(ClassificationRequestSchema, { modelSpec: modelSpecOf(model, signature) });
   const start = new BinaryWriter()
     .raw(toBinary(ClassificationRequestSchema, head))
     .tag(INPUT, WireType.LengthDelimited)
-    .uint32(1 + varintLength(bytes) + bytes)
+    .uint32(1 + varintBytes(bytes) + bytes)
     .tag(EXAMPLE_LIST, WireType.LengthDelimited)
     .uint32(bytes)
     .finish();
@@ -50,26 +51,12 @@ export async function encodeExamplesRequest({
   let at = 0;
   const write = (example: Uint8Array) => {
     list[at++] = (EXAMPLES << 3) | WireType.LengthDelimited;
-    at = writeVarint(list, at, example.byteLength);
+    at = writeVarint(list, at, example.byteLength, 0);
     list.set(example, at);
     at += example.byteLength;
   };
   await eachInTurns(examples, write, { signal, bytesOf: ({ byteLength }) => byteLength });
   return [start, list];
-}
-
-function varintLength(value: number): number {
-  let length = 1;
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++;
-  return length;
-}
-
-function writeVarint(target: Uint8Array, at: number, value: number): number {
-  let next = at;
-  let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) target[next++] = (rest & 0x7f) | 0x80;
-  target[next++] = rest;
-  return next;
 }
 
 /** Reads a ClassificationResponse. @throws the signal's reason */

@@ -5,6 +5,7 @@ import { Code } from '@sagemaker-tfs/tensors/protos';
 import pLimit from 'p-limit';
 import type { ModelSelector, ModelVersionStatus } from '../../models/servable.ts';
 import type { ServedModel } from '../../models/served-model.ts';
+import { inTime } from '../../waiting/in-time.ts';
 import { LoadedModel, type LoadVersion, notFound } from './loaded-model.ts';
 import { versionDirectories } from './version-directories.ts';
 
@@ -65,7 +66,8 @@ export class ModelStore {
     const model = new LoadedModel(served, await versionDirectories(served), this.#load);
     this.#models.set(served.name, model);
     try {
-      await inTime(model, deadlineMs);
+      if (deadlineMs === undefined) await model.loaded;
+      else await inTime(model.loaded, deadlineMs, () => tooLate(served.name, deadlineMs));
     } catch (error) {
       const removed = this.#remove(served.name, model);
       // TensorFlow cannot be stopped, and others do not wait for it.
@@ -80,26 +82,6 @@ export class ModelStore {
     await model.unload();
   }
 }
-
-/** @throws StatusError as the model does, DEADLINE_EXCEEDED after the deadline */
-async function inTime(model: LoadedModel, deadlineMs: number | undefined): Promise<void> {
-  if (deadlineMs === undefined) return model.loaded;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(tooLate(model.served.name, deadlineMs)),
-      Math.min(deadlineMs, LONGEST_DELAY_MS),
-    );
-  });
-  try {
-    await Promise.race([model.loaded, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** What a timer of Node can wait, in ms. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 function tooLate(name: string, deadlineMs: number): StatusError {
   return new StatusError(
