@@ -1,16 +1,17 @@
 /**
  * `npm run axe:worker -- --tiles 1000000 --kills 20`: `batch worker` over generated tiles on an S3 of this machine, killed
- * with SIGKILL again and again. Every tile must have the answer that a plain job gives, once. `--write`: docs/reliability.md.
+ * with SIGKILL again and again. Every tile must have the answer that a plain job gives, once. `--write`: docs/batch.md.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { uniform } from '../../bench/simulation/random.ts';
-import { machine, today, writeSection } from '../faults/page.ts';
+import { withMarked } from '../../docs/marked.ts';
+import { machine, today } from '../faults/page.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../s3/generated-s3.ts';
 
 const { values } = parseArgs({
@@ -66,7 +67,7 @@ async function run(): Promise<void> {
       calls: s3.calls,
     };
     process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
-    if (values.write) writeSection('Batch worker under the axe', text(found));
+    if (values.write) await writeTable(found);
     if (found.missing + found.wrong + found.twice > 0) process.exitCode = 1;
   } finally {
     await s3.close();
@@ -126,13 +127,14 @@ async function killAndGoOn(s3: GeneratedS3, tiles: number, kills: number) {
       const tenth = Math.min(9, Math.floor((10 * done()) / tiles));
       memory[tenth] = Math.max(memory[tenth] ?? 0, memoryOf(running.child.pid as number));
     }
-    if (status === undefined) {
+    const isKilled = status === undefined;
+    if (isKilled) {
       process.kill(-(running.child.pid as number), 'SIGKILL');
       killed++;
       process.stderr.write(`killed at ${done()} tiles\n`);
     }
     const [ended] = await running;
-    if (status !== undefined && ended !== 0) throw new Error(`a run ended with ${ended} by itself`);
+    if (!isKilled && ended !== 0) throw new Error(`a run ended with ${ended} by itself`);
   }
   return { seconds: (performance.now() - started) / 1_000, memory, killed };
 }
@@ -179,13 +181,35 @@ function check(s3: GeneratedS3, tiles: number, answers: readonly string[]) {
   return { missing, wrong, twice, parts };
 }
 
-function text(found: Found): string {
-  const { tiles, kills, missing, wrong, twice, parts, perSecond, memory, calls } = found;
-  const count = (value = 0) => value.toLocaleString('en');
-  return `Run on ${today()} with \`npm run axe:worker\`, on ${machine()}. \`batch worker\` over ${count(tiles)} generated pictures on an S3
-of the same machine, killed with SIGKILL ${kills} times and started again: ${missing} without an answer, ${wrong} with another than a
-plain job's, ${twice} with two, in ${count(parts)} parts. ${count(calls.GET)} GET, ${count(calls.PUT)} PUT, ${count(calls.LIST)} LIST. ${perSecond.toFixed(0)} pictures a second,
-starts and lost work included, beside other programs. Most memory of the worker's process in each tenth of the run, MiB: ${memory.join(', ')}.`;
+const PAGE = resolve('docs/batch.md');
+
+async function writeTable(found: Found): Promise<void> {
+  const page = await readFile(PAGE, 'utf8');
+  await writeFile(
+    PAGE,
+    withMarked(page, 'worker-axe', () => text(found)),
+  );
+}
+
+function text({ tiles, kills, memory, calls, ...found }: Found): string {
+  const count = (value = 0) => Math.round(value).toLocaleString('en');
+  const rows = [
+    ['pictures, on an S3 of the same machine', count(tiles)],
+    ['killed with SIGKILL, and started again', `${kills} times`],
+    ['without an answer', count(found.missing)],
+    ["with another answer than a plain job's", count(found.wrong)],
+    ['with two answers', count(found.twice)],
+    ['parts', count(found.parts)],
+    ['GET, PUT, LIST', [calls.GET, calls.PUT, calls.LIST].map(count).join(', ')],
+    ['pictures a second, starts and lost work included', count(found.perSecond)],
+    ["most memory of the worker's process in each tenth of the run, MiB", memory.join(', ')],
+  ];
+  const table = rows.map(([what, value]) => `| ${what} | ${value} |`);
+  return [
+    `Run on ${today()} with \`npm run axe:worker -- --tiles ${tiles} --kills ${values.kills}\`, with the digits example, beside other`,
+    `programs on ${machine()}.`,
+    ...['', '| what | |', '| --- | --- |', ...table],
+  ].join('\n');
 }
 
 run().catch((error: unknown) => {

@@ -20,10 +20,11 @@ OPERATIONS = {
         "CreateTransformJob",
         "CreateProcessingJob",
         "StopProcessingJob",
+        "DescribeProcessingJob",
     ],
     "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy", "PutScheduledAction"],
     "cloudwatch": ["PutMetricAlarm"],
-    "batch": ["CreateComputeEnvironment", "CreateJobQueue", "RegisterJobDefinition", "SubmitJob", "TerminateJob"],
+    "batch": ["CreateComputeEnvironment", "CreateJobQueue", "RegisterJobDefinition", "SubmitJob", "TerminateJob", "DescribeJobs", "DescribeJobDefinitions"],
 }
 KEPT = ("type", "enum", "pattern", "min", "max", "required", "union")
 

@@ -3,35 +3,16 @@ import type { PartsOptions } from '../batch/aws/fetch/in-parts.ts';
 import type { FileFormat } from '../batch/aws/fetch/write-file.ts';
 import type { TransformPlaces } from '../batch/aws/transform-places.ts';
 import type { VerifyReport } from '../batch/aws/verify.ts';
-import type { JobView } from '../batch/aws/watch.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { printResult, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
+import { addWatch } from './batch-watch.ts';
+import { ANY_JOB, type Engine, engineOption, JOB, type Shared, shared } from './job-options.ts';
 import { wholeNumber } from './options.ts';
-
-interface Shared {
-  readonly region?: string;
-  readonly json?: true;
-}
-
-const JOB = "name of the transform job, or ARN of a state machine's execution";
 
 /** `batch watch`, `verify`, `fetch` and `stop`: what concerns a job that was started. */
 export function addBatchAws(batch: Command): void {
-  const shared = (command: Command) =>
-    command
-      .option('--region <region>', 'default: the one of the environment')
-      .option('--json', 'print the result as JSON')
-      .exitOverride();
-  shared(
-    batch
-      .command('watch')
-      .description('follow a transform job: objects done, rate, time left, cost so far')
-      .argument('<job>', JOB)
-      .option('--interval <seconds>', 'least time between two looks', wholeNumber(), 15)
-      .option('--once', 'look once')
-      .option('--prices <file>', 'price file (default: the one of this project)'),
-  ).action(watch);
+  addWatch(batch);
   shared(
     batch
       .command('verify')
@@ -73,73 +54,9 @@ export function addBatchAws(batch: Command): void {
     batch
       .command('stop')
       .description('stop a job or an execution; outputs that are written stay')
-      .argument(
-        '<job>',
-        `${JOB}; of a worker, name of the Processing job or id of the AWS Batch job`,
-      )
-      .addOption(
-        new Option('--engine <name>', 'what batch start was given')
-          .choices(['transform', 'processing', 'batch'])
-          .default('transform'),
-      ),
+      .argument('<job>', ANY_JOB)
+      .addOption(engineOption()),
   ).action(stop);
-}
-
-async function watch(
-  name: string,
-  options: Shared & { interval: number; once?: true; prices?: string },
-): Promise<void> {
-  const { withAws } = await import('../batch/aws/clients.ts');
-  const { watchJob } = await import('../batch/aws/watch.ts');
-  const { readPrices } = await import('../estimate/prices.ts');
-  const { rateMeter } = await import('../batch/rate.ts');
-  const prices = await readPrices(options.prices);
-  const costOf = ({ job, instanceHours }: JobView) => {
-    const price = prices.instanceHour[job.instanceType];
-    return price === undefined ? undefined : price * instanceHours;
-  };
-  const view = await withAws(options.region, async (clients) => {
-    const bar = progress('objects', 0);
-    const rate = rateMeter();
-    let last: JobView | undefined;
-    const settings = { intervalSeconds: options.interval, once: options.once ?? false };
-    try {
-      for await (last of watchJob(clients, name, settings)) {
-        const cost = costOf(last);
-        bar.total(last.total);
-        const money = cost === undefined ? '' : ` $${cost.toFixed(2)}`;
-        bar.update(
-          last.done,
-          `${last.job.status} ${rate(last.done, last.total - last.done)}${money}`,
-        );
-      }
-    } finally {
-      bar.stop();
-    }
-    return last as JobView;
-  });
-  const { job, total, done, instanceHours } = view;
-  const result = {
-    job: name,
-    status: job.status,
-    ...(job.failureReason && { failureReason: job.failureReason }),
-    total,
-    done,
-    instanceHours,
-    costUsd: costOf(view) ?? null,
-  };
-  const reason = job.failureReason ? `: ${job.failureReason}` : '';
-  if (job.status === 'Failed' || job.status === 'Stopped') {
-    throw new CommandError(
-      'JOB_NOT_COMPLETED',
-      `${name} is ${job.status}${reason}. ${done} of ${total} objects have an output. For the rest, ${job.jobs ? 'start it again with the same --run-id' : 'run sagemaker-tfs batch start --missing-only'}.`,
-      { details: result },
-    );
-  }
-  printResult(options.json, result, () => {
-    const cost = result.costUsd === null ? 'cost unknown' : `$${result.costUsd.toFixed(2)}`;
-    return `${name} ${job.status}: ${done} of ${total} objects, ${instanceHours.toFixed(2)} instance hours, ${cost}`;
-  });
 }
 
 async function verify(
@@ -293,7 +210,7 @@ function formatOf(file: string): FileFormat {
 
 async function stopWorker(
   name: string,
-  { engine, region, json }: Shared & { engine: 'processing' | 'batch' },
+  { engine, region, json }: Shared & { engine: Exclude<Engine, 'transform'> },
 ): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
   const { stopBatchJob, stopProcessing } = await import('../batch/aws/stop-worker.ts');
@@ -310,7 +227,7 @@ async function stopWorker(
 
 async function stop(
   name: string,
-  { engine, ...options }: Shared & { engine: 'transform' | 'processing' | 'batch' },
+  { engine, ...options }: Shared & { engine: Engine },
 ): Promise<void> {
   if (engine !== 'transform') return stopWorker(name, { ...options, engine });
   const { withAws } = await import('../batch/aws/clients.ts');

@@ -1,11 +1,11 @@
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { usageError } from '../errors.ts';
 import type { Estimate, Workload } from '../estimate/estimate.ts';
 import { printResult, table } from '../output/print.ts';
 import { byteSize } from './batch-shards.ts';
-import { list, share, wholeNumber } from './options.ts';
+import { list, positive, share, wholeNumber } from './options.ts';
 
 /** What a batch job tries in turn where nobody names a type. */
 const DEFAULT_TYPES = [
@@ -79,12 +79,6 @@ export function addEstimate(program: Command): void {
     .option('--region <region>', "of the live prices (default: the price file's)")
     .option('--json', 'print the result as JSON')
     .action(run);
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new InvalidArgumentError(`${text} is not a number above 0.`);
 }
 
 async function run(options: Options): Promise<void> {

@@ -54,3 +54,10 @@ export function jsonValue(text: string): object {
   }
   throw new InvalidArgumentError(`${text} is not a JSON object.`);
 }
+
+/** A number above 0, such as dollars or seconds. */
+export function positive(text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError(`${text} is not a number above 0.`);
+}

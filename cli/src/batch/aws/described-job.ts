@@ -1,5 +1,5 @@
 /** A transform job, or an execution told as one: what it was started with, how it is. */
-import type { DecisiveSettings } from '@sagemaker-tfs/batch';
+import type { DecisiveSettings, S3Location } from '@sagemaker-tfs/batch';
 import type { TransformPlaces } from './transform-places.ts';
 
 /** Status by SageMaker's names. */
@@ -27,6 +27,10 @@ export interface TransformJob extends TransformPlaces {
   readonly jobs?: readonly StartedJob[];
   /** True for a sharded run: an output that was there before it is done. */
   readonly continues?: boolean;
+  /** Folder of a sharded run; absent for one job. */
+  readonly run?: S3Location;
+  /** Hours of all instances after which the run starts no more jobs; absent without a limit. */
+  readonly budgetInstanceHours?: number;
   /** What decides the answers of a transform job; absent for an execution, whose outputs have a time. */
   readonly madeWith?: DecisiveSettings & { readonly modelName: string };
 }

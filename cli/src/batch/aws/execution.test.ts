@@ -250,6 +250,31 @@ describe('an execution is followed', () => {
     expect(standIn.calls).toContain('ListTransformJobs');
   });
 
+  test('watch tells failures by their reason, and the cost against the budget of the run', async () => {
+    settings = { ...SETTINGS, budgetInstanceHours: 20 };
+    const reports = [
+      { missing: 4, refused: 1, reason: 'AlgorithmError: bad picture' },
+      { missing: 2, refused: 0, reason: 'AlgorithmError: bad picture' },
+      // Its job has not ended.
+      { missing: 1_000, refused: 3 },
+    ];
+    for (const [shard, report] of reports.entries()) {
+      await put(`out/_shards/run-1/reports/00000${shard}.json`, report);
+    }
+    const { stdout } = await run('watch', EXECUTION, '--once', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      failures: {
+        'AlgorithmError: bad picture': 6,
+        'refused before a job: dead-letters/ has the reasons': 4,
+      },
+      costUsd: 7.65,
+      budgetUsd: 76.5,
+    });
+    const told = await run('watch', EXECUTION, '--once', '--budget', '10');
+    expect(told.stdout).toContain('$7.65 of $10.00 (77%)');
+    expect(told.stdout).toContain('6 failed: AlgorithmError: bad picture');
+  });
+
   test('a failed execution is told with its reason', async () => {
     status = 'FAILED';
     const { stdout, exitCode } = await run('watch', EXECUTION, '--json');

@@ -8,7 +8,7 @@ import {
   GetExecutionHistoryCommand,
   type SFNClient,
 } from '@aws-sdk/client-sfn';
-import { asDirectory, parseS3Uri } from '@sagemaker-tfs/batch';
+import { asDirectory, parseS3Uri, RUNS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
@@ -41,6 +41,7 @@ const settingsSchema = z.object({
   objectsPerShard: z.number(),
   runId: z.string(),
   existing: z.string().default('skip'),
+  budgetInstanceHours: z.number().default(0),
 });
 type Settings = z.output<typeof settingsSchema>;
 
@@ -73,17 +74,24 @@ export async function describeExecution(
     endedAt: stopDate,
     jobs,
     continues: settings.objectsPerShard > 0,
+    ...(settings.objectsPerShard > 0 && { run: runFolder(settings) }),
+    ...(settings.budgetInstanceHours > 0 && { budgetInstanceHours: settings.budgetInstanceHours }),
   };
 }
 
 /** A sharded run that was filtered names its inputs in its shards alone. */
 function placesOf(settings: Settings) {
-  const { inputUri, dataType, outputUri, objectsPerShard, runId } = settings;
+  const { inputUri, dataType, outputUri, objectsPerShard } = settings;
   const places = { inputUri, dataType, outputUri };
   const listed = dataType === 'S3Prefix' && !settings.inventoryUri && !settings.keySuffix;
   if (objectsPerShard === 0 || listed) return places;
+  const { bucket, key } = runFolder(settings);
+  return { ...places, shards: { bucket, key: `${key}planned/` } };
+}
+
+function runFolder({ outputUri, runId }: Settings): S3Location {
   const { bucket, key } = asDirectory(parseS3Uri(outputUri));
-  return { ...places, shards: { bucket, key: `${key}_shards/${runId}/planned/` } };
+  return { bucket, key: `${key}${RUNS_FOLDER}${runId}/` };
 }
 
 /** Name of the first state in `lib/batch/validate-state.ts`. */

@@ -22,7 +22,9 @@ export async function startService(
 ): Promise<SageMakerStandIn> {
   const calls: string[] = [];
   const server = createServer(async (request, response) => {
-    const operation = String(request.headers['x-amz-target']).replace(/^.*[.]/, '');
+    // AWS Batch names its operations in the path: `/v1/describejobs`.
+    const named = String(request.headers['x-amz-target'] ?? request.url);
+    const operation = named.replace(/^.*[./]/, '');
     calls.push(operation);
     const input = await json(request);
     response.setHeader('content-type', 'application/x-amz-json-1.1');

@@ -67,6 +67,6 @@ function decisiveSettings(job: DescribeTransformJobResponse): DecisiveSettings {
 }
 
 /** True when nothing changes any more. */
-export function hasEnded({ status }: TransformJob): boolean {
+export function hasEnded({ status }: Pick<TransformJob, 'status'>): boolean {
   return status === 'Completed' || status === 'Failed' || status === 'Stopped';
 }

@@ -1,23 +1,33 @@
 /** Live progress of a job, counted on S3: SageMaker itself tells only whether it has ended. */
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '@sagemaker-tfs/batch';
 import { readText } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
+import { count } from './count.ts';
 import type { TransformJob } from './described-job.ts';
+import { runFailures } from './run-failures.ts';
 import { describe, hasEnded } from './transform-job.ts';
-import { LISTINGS, openKeys, outputRanges, type TransformPlaces } from './transform-places.ts';
+import { openKeys, outputRanges, type TransformPlaces } from './transform-places.ts';
+import type { WorkerJob } from './worker-job.ts';
 
 /** One look at a job. */
 export interface JobView {
-  readonly job: TransformJob;
+  readonly job: TransformJob | WorkerJob;
   readonly total: number;
-  /** Outputs written since the job was made; of a sharded run, all that are there. */
+  /** Outputs written since the job was made; of a sharded run, all that are there. Of a worker, inputs dealt with. */
   readonly done: number;
   /** Hours that the instances have run, all together. */
   readonly instanceHours: number;
+  /** Inputs that failed, by the reason; of a transform job alone none is known. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** How to look. */
+export interface WatchOptions {
+  readonly intervalSeconds: number;
+  readonly once?: boolean;
 }
 
 /** A listing may take this share of the time: 120 million keys are 120,000 requests. */
@@ -29,17 +39,19 @@ const CLOCKS = 60_000;
 export async function* watchJob(
   clients: AwsClients,
   name: string,
-  options: { readonly intervalSeconds: number; readonly once?: boolean },
+  options: WatchOptions,
 ): AsyncGenerator<JobView> {
   const { s3 } = clients;
   let job = await describe(clients, name);
   let planned = await isPlanned(s3, job);
   let total = await countInputs(s3, job);
+  const failuresOf = runFailures(s3);
   for (;;) {
     const started = performance.now();
     const done = await countOutputs(s3, job);
     const listed = performance.now() - started;
-    yield { job, total, done, instanceHours: instanceHours(job) };
+    const failures = await failuresOf(job);
+    yield { job, total, done, instanceHours: instanceHours(job), failures };
     if (options.once || hasEnded(job)) return;
     await sleep(Math.max(options.intervalSeconds * 1_000, listed / LISTING_SHARE));
     job = await describe(clients, name);
@@ -81,22 +93,6 @@ async function countOutputs(s3: S3Client, job: TransformJob): Promise<number> {
   const isListed = job.shards === undefined && job.dataType === 'S3Prefix';
   const listings = isListed ? parts.map((part) => part.outputs) : await outputRanges(s3, outputs);
   return count(listings, ({ modified }) => modified >= since);
-}
-
-/** What several listings have together. */
-async function count<T>(
-  listings: readonly (() => AsyncIterable<T>)[],
-  counts: (item: T) => boolean = () => true,
-): Promise<number> {
-  const countOne = async (listing: () => AsyncIterable<T>) => {
-    let found = 0;
-    for await (const item of listing()) if (counts(item)) found++;
-    return found;
-  };
-  const found: number[] = await Readable.from(listings)
-    .map(countOne, { concurrency: LISTINGS })
-    .toArray();
-  return found.reduce((sum, n) => sum + n, 0);
 }
 
 /** Of an execution, its jobs' hours from their creation on. @param now milliseconds, for tests */

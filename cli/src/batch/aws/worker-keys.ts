@@ -1,5 +1,6 @@
 /** Keys of what `batch worker` has written, as `verify` compares them with the inputs. */
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
@@ -18,13 +19,14 @@ import {
   partsOfRange,
   rangesOf,
   type S3Location,
+  type WorkerCounts,
   type WorkerPlan,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
 import {
   findObject,
   listObjects,
-  openObject,
+  readBytes,
   readText,
   type S3Object,
 } from '@sagemaker-tfs/batch/s3';
@@ -101,12 +103,49 @@ async function* answered(
   }
 }
 
+/** What became of the inputs of a part. */
+export interface PartCounts extends WorkerCounts {
+  /** Of its failures, how many have each code. */
+  readonly byCode: ReadonlyMap<string, number>;
+}
+
+/**
+ * Counts a part by its file of keys.
+ * @param name of the part, such as `00000-000000`
+ * @throws BatchError WORKER_FILE_INVALID
+ */
+export async function countsOfPart(
+  s3: S3Client,
+  output: S3Location,
+  name: string,
+): Promise<PartCounts> {
+  const [range = 0, part = 0] = name.split('-').map(Number);
+  const place = { ...output, key: output.key + partFiles(range, part).keys };
+  const byCode = new Map<string, number>();
+  let header: WorkerCounts | undefined;
+  for await (const line of textLines(s3, place)) {
+    if (header === undefined) {
+      header = parseKeysHeader(line, place.key);
+      if (header.failures === 0) break;
+      continue;
+    }
+    const key = parseKeyLine(line, place.key);
+    if (typeof key !== 'string') byCode.set(key[1], (byCode.get(key[1]) ?? 0) + 1);
+  }
+  return { ...(header ?? parseKeysHeader('', place.key)), byCode };
+}
+
 async function* keyLines(s3: S3Client, place: S3Location) {
-  const input = (await openObject(s3, place)).pipe(createGunzip());
   let isFirst = true;
-  for await (const line of createInterface({ input })) {
+  for await (const line of textLines(s3, place)) {
     if (!isFirst) yield parseKeyLine(line, place.key);
     else parseKeysHeader(line, place.key);
     isFirst = false;
   }
+}
+
+/** Lines of a file of keys. It is read whole, so that a connection that breaks is tried again. */
+async function* textLines(s3: S3Client, place: S3Location): AsyncGenerator<string> {
+  const input = Readable.from([await readBytes(s3, place)]).compose(createGunzip());
+  yield* createInterface({ input: input as Readable });
 }

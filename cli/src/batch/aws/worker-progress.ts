@@ -1,0 +1,69 @@
+/** How far a batch worker is, from what it has written. */
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  asDirectory,
+  formatS3Uri,
+  PARTS_FOLDER,
+  parseS3Uri,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
+import { listObjects } from '@sagemaker-tfs/batch/s3';
+import { count } from './count.ts';
+import { LISTINGS } from './transform-places.ts';
+import { countsOfPart, readWorkerPlan, workerKeys } from './worker-keys.ts';
+
+/** One look. */
+export interface WorkerProgress {
+  /** Inputs below the prefix, counted once; 0 before the worker has made its plan. */
+  readonly total: number;
+  /** Inputs that were dealt with: with an answer, with an error, or deleted meanwhile. */
+  readonly done: number;
+  /** Inputs with an error in the place of their answer, by its code. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** Looks at the same answers again and again; each part is read once. @throws BatchError WORKER_FILE_INVALID */
+export function workerProgress(s3: S3Client, outputUri: string): () => Promise<WorkerProgress> {
+  const output = asDirectory(parseS3Uri(outputUri));
+  const failures: Record<string, number> = {};
+  const seen = new Set<string>();
+  let total: number | undefined;
+  let done = 0;
+  const add = async (part: string) => {
+    const counts = await countsOfPart(s3, output, part);
+    seen.add(part);
+    done += counts.answers + counts.failures + counts.gone;
+    for (const [code, some] of counts.byCode) failures[code] = (failures[code] ?? 0) + some;
+  };
+  return async () => {
+    total ??= await countInputs(s3, output);
+    const parts = await newParts(s3, output, seen);
+    await Readable.from(parts).map(add, { concurrency: LISTINGS }).toArray();
+    return { total: total ?? 0, done, failures: { ...failures } };
+  };
+}
+
+/** Undefined before there is a plan. */
+async function countInputs(s3: S3Client, output: S3Location): Promise<number | undefined> {
+  const outputUri = formatS3Uri(output);
+  const plan = await readWorkerPlan(s3, outputUri);
+  if (!plan) return undefined;
+  const { parts } = workerKeys(s3, plan, { inputUri: plan.inputUri, outputUri });
+  return count(parts.map(({ inputs }) => inputs));
+}
+
+/** Names of parts that were not there at the last look, such as `00000-000000`. */
+async function newParts(
+  s3: S3Client,
+  output: S3Location,
+  seen: ReadonlySet<string>,
+): Promise<string[]> {
+  const names: string[] = [];
+  const start = output.key + PARTS_FOLDER;
+  for await (const { key } of listObjects(s3, { ...output, key: start })) {
+    const name = /^\d{5,}-\d{6,}(?=\.ndjson$)/.exec(key.slice(start.length))?.[0];
+    if (name !== undefined && !seen.has(name)) names.push(name);
+  }
+  return names;
+}
