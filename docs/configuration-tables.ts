@@ -14,7 +14,10 @@ interface Field {
 }
 
 /** Have tables of their own, or pages. */
-const APART = ['models', 'endpoint', 'batch', 'samples', 'preprocess', 'postprocess'];
+const APART = [
+  ...['models', 'endpoint', 'batch', 'variants', 'shadow', 'samples'],
+  ...['preprocess', 'postprocess'],
+];
 
 const root = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
 

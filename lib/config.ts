@@ -252,7 +252,8 @@ const api = z.strictObject({
     ),
 });
 
-const endpoint = z.strictObject({
+/** What a variant runs on. The fields of an endpoint hold for all of its variants. */
+const instances = {
   instanceType: z
     .string()
     .optional()
@@ -283,6 +284,131 @@ const endpoint = z.strictObject({
     .optional()
     .describe('Instances at the start. Default: 1, or `scaling.minInstances`.'),
   scaling: scaling.optional().describe('Autoscaling. Default: a fixed number of instances.'),
+  inferenceAmiVersion: z
+    .string()
+    .optional()
+    .describe('Host image, which decides the GPU driver. Default: one to suit image and instance.'),
+  modelDataDownloadTimeoutSeconds: z
+    .int()
+    .min(60)
+    .max(3600)
+    .optional()
+    .describe("For the archive to arrive. Default: SageMaker's."),
+  startupTimeoutSeconds: z
+    .int()
+    .min(60)
+    .max(3600)
+    .optional()
+    .describe("For the container to become healthy. Default: SageMaker's."),
+};
+
+/** Where a model is, and what is packaged with it. */
+const sources = {
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'SavedModel directory. One of `model`, `archive`, `multiModel` and `modelName` is required.',
+    ),
+  archive: z
+    .string()
+    .regex(
+      new RegExp(`^s3://${BUCKET}/.+(\\.tar\\.gz|/)$`, 's'),
+      'write s3://BUCKET/KEY.tar.gz, or s3://BUCKET/PREFIX/ for its files',
+    )
+    .optional()
+    .describe(
+      'In place of `model`: a `model.tar.gz` that `sagemaker-tfs package` made and that is in S3 already, or a prefix of S3 with its files.',
+    ),
+  multiModel: z
+    .string()
+    .regex(new RegExp(`^s3://${BUCKET}/.+/$`, 's'), 'write s3://BUCKET/PREFIX/')
+    .optional()
+    .describe(
+      'In place of `model`: a prefix of S3 with a `model.tar.gz` for each model, loaded when a request names it. CPU types and `cpu` images only.',
+    ),
+  modelName: z
+    .string()
+    .regex(/^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/, 'write the name of a model of SageMaker')
+    .optional()
+    .describe(
+      "In place of `model`: a model that is in SageMaker already, by its name, on an image of this project's. Its role must have every permission already.",
+    ),
+  fingerprint: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'write the 64 digits that package --json prints')
+    .optional()
+    .describe(
+      'Fingerprint of `archive` or `modelName`, which the smoke test compares with the model that answers. Default: not compared.',
+    ),
+  handler: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'TypeScript [handler](handlers.md). Default: `code/inference.ts` in `model`, or none.',
+    ),
+  preprocess: preprocessSchema
+    .optional()
+    .describe(
+      'How images become the input: [declarations](bring-your-own-model.md#no-code-declare-what-happens-to-images).',
+    ),
+  postprocess: postprocessSchema.optional().describe('How outputs become the answer, declared.'),
+  compression: z
+    .enum(['gzip', 'none'])
+    .optional()
+    .describe(
+      'One archive, or files under a prefix of S3; `none` not for batch and serverless. Default: `gzip`.',
+    ),
+  environment: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .default({})
+    .describe(
+      "The runtime's [variables](reference.md#environment-variables), checked, and the handler's own.",
+    ),
+};
+
+const own = <T extends z.ZodType>(field: T, of: 'endpoint' | 'model') =>
+  field.describe(`Its own. Default: the ${of}'s.`);
+
+const endpointVariant = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/, 'use letters, digits and single hyphens')
+      .describe('Names it in requests (`TargetVariant`) and metrics.'),
+    weight: fraction
+      .optional()
+      .describe(
+        "Its share of the requests, relative to the other variants' weights; of a shadow, the share that it gets a copy of, relative to the other's. Default: 1.",
+      ),
+    model: own(sources.model, 'model'),
+    archive: own(sources.archive, 'model'),
+    modelName: own(sources.modelName, 'model'),
+    fingerprint: sources.fingerprint.describe('Fingerprint of its `archive` or `modelName`.'),
+    handler: own(sources.handler, 'model'),
+    preprocess: own(sources.preprocess, 'model'),
+    postprocess: own(sources.postprocess, 'model'),
+    compression: own(sources.compression, 'model'),
+    environment: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+      .optional()
+      .describe("Variables beside the model's, or in their place. Default: none."),
+    instanceType: own(instances.instanceType, 'endpoint'),
+    instanceTypes: own(instances.instanceTypes, 'endpoint'),
+    provisioningTimeoutSeconds: own(instances.provisioningTimeoutSeconds, 'endpoint'),
+    capacityReservationArn: own(instances.capacityReservationArn, 'endpoint'),
+    instanceCount: own(instances.instanceCount, 'endpoint'),
+    scaling: scaling.optional().describe("Its own. Default: the endpoint's; none for a shadow."),
+    inferenceAmiVersion: own(instances.inferenceAmiVersion, 'endpoint'),
+    modelDataDownloadTimeoutSeconds: own(instances.modelDataDownloadTimeoutSeconds, 'endpoint'),
+    startupTimeoutSeconds: own(instances.startupTimeoutSeconds, 'endpoint'),
+  })
+  .superRefine(checkSources);
+
+const endpoint = z.strictObject({
+  ...instances,
   enabled: z
     .boolean()
     .optional()
@@ -341,26 +467,23 @@ const endpoint = z.strictObject({
   deployment: deployment
     .optional()
     .describe('How updates are made, and undone: [Updating](updating-and-rolling-back.md).'),
-  inferenceAmiVersion: z
-    .string()
-    .optional()
-    .describe('Host image, which decides the GPU driver. Default: one to suit image and instance.'),
-  modelDataDownloadTimeoutSeconds: z
-    .int()
-    .min(60)
-    .max(3600)
-    .optional()
-    .describe("For the archive to arrive. Default: SageMaker's."),
-  startupTimeoutSeconds: z
-    .int()
-    .min(60)
-    .max(3600)
-    .optional()
-    .describe("For the container to become healthy. Default: SageMaker's."),
   logRetentionDays: z
     .literal([...RETENTION_DAYS])
     .optional()
     .describe("Days that the endpoint's logs are kept. Default: 90."),
+  variants: z
+    .array(endpointVariant)
+    .min(1)
+    .max(10)
+    .optional()
+    .describe(
+      'Variants that [share the requests by weight](updating-and-rolling-back.md#compare-two-models), each with fields of its own. Default: one.',
+    ),
+  shadow: endpointVariant
+    .optional()
+    .describe(
+      'A variant that gets [a copy of the requests](updating-and-rolling-back.md#compare-two-models), and whose answers nobody sees. Default: none.',
+    ),
   api: api
     .optional()
     .describe(
@@ -486,60 +609,7 @@ const batch = z.strictObject({
 
 const model = z
   .strictObject({
-    model: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('SavedModel directory. One of `model`, `archive` and `multiModel` is required.'),
-    archive: z
-      .string()
-      .regex(
-        new RegExp(`^s3://${BUCKET}/.+(\\.tar\\.gz|/)$`, 's'),
-        'write s3://BUCKET/KEY.tar.gz, or s3://BUCKET/PREFIX/ for its files',
-      )
-      .optional()
-      .describe(
-        'In place of `model`: a `model.tar.gz` that `sagemaker-tfs package` made and that is in S3 already, or a prefix of S3 with its files.',
-      ),
-    multiModel: z
-      .string()
-      .regex(new RegExp(`^s3://${BUCKET}/.+/$`, 's'), 'write s3://BUCKET/PREFIX/')
-      .optional()
-      .describe(
-        'In place of `model`: a prefix of S3 with a `model.tar.gz` for each model, loaded when a request names it. CPU types and `cpu` images only.',
-      ),
-    fingerprint: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, 'write the 64 digits that package --json prints')
-      .optional()
-      .describe(
-        'Fingerprint of `archive`, which the smoke test compares with the model that answers. Default: not compared.',
-      ),
-    handler: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        'TypeScript [handler](handlers.md). Default: `code/inference.ts` in `model`, or none.',
-      ),
-    preprocess: preprocessSchema
-      .optional()
-      .describe(
-        'How images become the input: [declarations](bring-your-own-model.md#no-code-declare-what-happens-to-images).',
-      ),
-    postprocess: postprocessSchema.optional().describe('How outputs become the answer, declared.'),
-    compression: z
-      .enum(['gzip', 'none'])
-      .optional()
-      .describe(
-        'One archive, or files under a prefix of S3; `none` not for batch and serverless. Default: `gzip`.',
-      ),
-    environment: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-      .default({})
-      .describe(
-        "The runtime's [variables](reference.md#environment-variables), checked, and the handler's own.",
-      ),
+    ...sources,
     networkIsolation: z
       .boolean()
       .optional()
@@ -550,29 +620,83 @@ const model = z
     batch: batch.optional().describe('A state machine that runs batch transforms.'),
   })
   .superRefine((config, context) => {
-    const { model, archive, multiModel } = config;
-    const sources = Object.entries({ model, archive, multiModel }).flatMap(([name, value]) =>
-      value === undefined ? [] : [name],
-    );
-    if (sources.length !== 1) {
-      const given = sources.length === 0 ? 'none' : sources.join(' and ');
-      const message = `${given} of 'model', 'archive' and 'multiModel' is given. Give one of them`;
+    if (sourcesOf(config).length === 0) {
+      const message = `none of ${SOURCE_LIST} is given. Give one of them`;
       context.addIssue({ code: 'custom', message });
     }
-    if (model !== undefined) return;
-    for (const name of ['handler', 'preprocess', 'postprocess', 'compression'] as const) {
-      if (config[name] === undefined) continue;
-      const message = `it is packaged with a 'model'; what is in S3 has its own. Leave it out, or package again`;
-      context.addIssue({ code: 'custom', path: [name], message });
-    }
-  })
-  .refine(({ archive, fingerprint }) => archive !== undefined || fingerprint === undefined, {
-    path: ['fingerprint'],
-    message: `it is of an 'archive'. Leave it out`,
+    checkSources(config, context);
+    checkVariants(config, context);
   })
   .refine(({ endpoint, batch }) => endpoint || batch, {
     message: `deploys nothing. Add 'endpoint', 'batch' or both`,
   });
+
+const SOURCES = ['model', 'archive', 'multiModel', 'modelName'] as const;
+const SOURCE_LIST = "'model', 'archive', 'multiModel' and 'modelName'";
+
+/** Fields of a model or of a variant that say which model it is. */
+type Sources = { readonly [K in keyof typeof sources]?: z.output<(typeof sources)[K]> | undefined };
+
+function sourcesOf(config: Sources) {
+  return SOURCES.filter((name) => config[name] !== undefined);
+}
+
+/** Refuses two places of one model, and fields that are of no use for the place that is given. */
+function checkSources(config: Sources, context: z.RefinementCtx): void {
+  const given = sourcesOf(config);
+  if (given.length > 1) {
+    const message = `${given.join(' and ')} of ${SOURCE_LIST} is given. Give one of them`;
+    context.addIssue({ code: 'custom', message });
+  }
+  if (given.length > 0 && config.model === undefined) refusePackaging(config, context);
+  const { archive, modelName, fingerprint, environment = {} } = config;
+  if (fingerprint !== undefined && archive === undefined && modelName === undefined) {
+    const message = `it is of an 'archive' or a 'modelName'. Leave it out`;
+    context.addIssue({ code: 'custom', path: ['fingerprint'], message });
+  }
+  if (modelName !== undefined && Object.keys(environment).length > 0) {
+    const message = `a model of SageMaker has its own. Leave it out`;
+    context.addIssue({ code: 'custom', path: ['environment'], message });
+  }
+}
+
+/** Refuses variants that change the packaging of a model that is packaged already, and a model that no variant serves. */
+function checkVariants(
+  config: Sources & {
+    readonly endpoint?: z.output<typeof endpoint> | undefined;
+    readonly batch?: unknown;
+  },
+  context: z.RefinementCtx,
+): void {
+  const { variants = [], shadow } = config.endpoint ?? {};
+  const placed = [
+    ...variants.map((variant, i) => ({ variant, path: ['endpoint', 'variants', i] })),
+    ...(shadow ? [{ variant: shadow, path: ['endpoint', 'shadow'] }] : []),
+  ];
+  const derived = placed.filter(({ variant }) => sourcesOf(variant).length === 0);
+  for (const { variant, path } of config.model === undefined ? derived : []) {
+    refusePackaging(variant, context, path);
+    if (config.modelName === undefined || variant.environment === undefined) continue;
+    const message = `a model of SageMaker has its own. Leave it out`;
+    context.addIssue({ code: 'custom', path: [...path, 'environment'], message });
+  }
+  if (variants.length === 0 || derived.length > 0 || config.batch) return;
+  const message = `no variant serves it: each has a model of its own. Leave the model of one variant out`;
+  context.addIssue({ code: 'custom', path: sourcesOf(config).slice(0, 1), message });
+}
+
+/** Refuses what only the packaging of a model reads. */
+function refusePackaging(
+  config: Sources,
+  context: z.RefinementCtx,
+  path: readonly PropertyKey[] = [],
+): void {
+  for (const name of ['handler', 'preprocess', 'postprocess', 'compression'] as const) {
+    if (config[name] === undefined) continue;
+    const message = `it is packaged with a 'model'; what is in AWS has its own. Leave it out, or package again`;
+    context.addIssue({ code: 'custom', path: [...path, name], message });
+  }
+}
 
 const variant = z.enum(['cpu', 'gpu', 'in-process']);
 
@@ -758,6 +882,8 @@ export type ServingConfig = z.output<typeof configSchema>;
 export type ModelConfig = ServingConfig['models'][string];
 /** Its endpoint. */
 export type EndpointConfig = NonNullable<ModelConfig['endpoint']>;
+/** A variant of it that is named. */
+export type VariantConfig = z.output<typeof endpointVariant>;
 /** Its batch transform. */
 export type BatchConfig = NonNullable<ModelConfig['batch']>;
 

@@ -86,6 +86,8 @@ export class ConfigurationError extends ConstructError {
 export class InvalidProp extends ConstructError {
   /** Path of the prop, `variants[0].instanceType`. */
   readonly prop: string;
+  /** Path of the construct; empty if there is none. */
+  readonly place: string;
   /** What is wrong, and what to write instead. */
   readonly advice: string;
 
@@ -93,6 +95,7 @@ export class InvalidProp extends ConstructError {
     super('PROP_INVALID', `${place ? `${place}: ` : ''}${prop}: ${advice}`);
     this.name = 'InvalidProp';
     this.prop = prop;
+    this.place = place;
     this.advice = advice;
   }
 }

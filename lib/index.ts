@@ -31,6 +31,7 @@ export type {
   JwtProps,
 } from './endpoint-api/props.ts';
 export * from './endpoint-api.ts';
+export type { PlannedVariant } from './endpoint-variants.ts';
 export type { RuntimeEnvironment } from './environment.ts';
 export { AMI_DRIVERS, type ImagePlatform } from './inference-ami.ts';
 export * from './instance-types/index.ts';

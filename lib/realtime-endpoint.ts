@@ -233,24 +233,34 @@ export class RealtimeEndpoint extends EndpointBase {
 
   private createConfig(props: RealtimeEndpointProps): CfnEndpointConfig {
     const models = [...new Set(this.allVariants().flatMap(modelsOf))];
-    for (const model of models) {
+    const known = models.filter(({ role }) => role !== undefined);
+    for (const model of known) {
       // CloudFormation would delete it with its own stack's deployment, before this one's.
       if (model.stack !== this.stack) keepReplaced(model);
       if (model.role) allowLogging(model.role, endpointLogGroup(this.endpointName));
       props.volumeKey?.grantEncryptDecrypt(model);
       grantFormerKeys(this, model);
     }
+    this.noteOfUnknownRoles(models.filter(({ role }) => role === undefined));
     const { asyncInference, dataCapture, metricsConfig, volumeKey } = props;
     return new CfnEndpointConfig(this, 'Config', {
       productionVariants: this.variants.map(({ rendered }) => rendered),
       ...(this.shadowVariant && { shadowProductionVariants: [this.shadowVariant.rendered] }),
       ...(asyncInference && {
-        asyncInferenceConfig: renderAsyncInference(this, asyncInference, models),
+        asyncInferenceConfig: renderAsyncInference(this, asyncInference, known),
       }),
-      ...(dataCapture && { dataCaptureConfig: renderDataCapture(this, dataCapture, models) }),
+      ...(dataCapture && { dataCaptureConfig: renderDataCapture(this, dataCapture, known) }),
       ...(metricsConfig && { metricsConfig: renderMetricsConfig(this, metricsConfig) }),
       ...(volumeKey && { kmsKeyId: volumeKey.keyArn }),
     });
+  }
+
+  private noteOfUnknownRoles(models: readonly IModel[]): void {
+    if (models.length === 0) return;
+    const names = models.map(({ modelName }) => modelName).join(', ');
+    Annotations.of(this).addInfo(
+      `variants: the role of ${names} is not known, so nothing is granted to it. It needs permission to write the logs ${endpointLogGroup(this.endpointName)}, and to use the buckets, topics and keys of the endpoint`,
+    );
   }
 
   private createEndpoint(props: RealtimeEndpointProps): CfnEndpoint {

@@ -7,7 +7,7 @@ import {
   SERVERLESS_CONCURRENCY,
   TRAFFIC_SHARES,
 } from './limits.ts';
-import { API, each, GUIDE, type Rule } from './rule.ts';
+import { API, each, eachVariant, GUIDE, type Rule } from './rule.ts';
 import { fewestAtAnyTime, scheduledLimitsProblem } from './scaling-schedule.ts';
 
 /** Instances when autoscaling has taken away what it may. */
@@ -21,7 +21,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'part-of-a-fleet',
     says: 'Canary, linear and rolling deployments move at most half of a fleet at a time. So a fleet needs two instances, also at the minimum of autoscaling.',
     source: `${API}/API_TrafficRoutingConfig.html`,
-    check: each('endpoint', (endpoint) => {
+    check: eachVariant((endpoint, { isShadow }) => {
+      if (isShadow) return undefined;
       const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
       if (type === 'all-at-once' || fewestInstances(endpoint) >= 2) return undefined;
       const field = endpoint.scaling ? 'scaling.minInstances' : 'instanceCount';
@@ -72,7 +73,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'burstable-types-do-not-scale',
     says: 'Automatic scaling does not support burstable instances such as T2.',
     source: `${GUIDE}/endpoint-auto-scaling.html`,
-    check: each('endpoint', ({ scaling, instanceType = '', instanceTypes = [instanceType] }) => {
+    check: eachVariant(({ scaling, instanceType = '', instanceTypes = [instanceType] }) => {
       return scaling && ['scaling', burstableProblem(instanceTypes)];
     }),
   },
@@ -80,7 +81,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'instances-to-start-with',
     says: 'The initial number of instances lies between the minimum and the maximum of autoscaling.',
     source: `${GUIDE}/endpoint-auto-scaling-prerequisites.html`,
-    check: each('endpoint', ({ scaling, instanceCount }) => {
+    check: eachVariant(({ scaling, instanceCount }) => {
       if (!scaling || instanceCount === undefined) return undefined;
       const { minInstances = 1, maxInstances } = scaling;
       if (instanceCount >= minInstances && instanceCount <= maxInstances) return undefined;
@@ -92,7 +93,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'sleep-needs-a-queue',
     says: 'Only an asynchronous endpoint scales to 0: a real-time request has no queue to wait in.',
     source: `${GUIDE}/async-inference-autoscale.html`,
-    check: each('endpoint', ({ scaling, async }) => {
+    check: eachVariant(({ scaling, async }) => {
       if (scaling?.minInstances !== 0 || async) return undefined;
       const problem = '0 is for asynchronous endpoints';
       return ['scaling.minInstances', { problem, fix: `Give 1 or more, or 'async: true'` }];
@@ -103,7 +104,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'A scheduled action has a cron expression of six fields or one point in time, an IANA time zone, and limits that the endpoint may have.',
     source:
       'https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html',
-    check: each('endpoint', ({ scaling, async }) => {
+    check: eachVariant(({ scaling, async }) => {
       for (const [i, entry] of (scaling?.schedule ?? []).entries()) {
         const found = scaling && scheduledLimitsProblem(entry, scaling, async);
         if (found) return [`scaling.schedule[${i}].${found[0]}`, found[1]];
@@ -115,7 +116,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'backlog-is-of-a-queue',
     says: 'An asynchronous endpoint scales on its backlog; a real-time one has none.',
     source: `${GUIDE}/async-inference-autoscale.html`,
-    check: each('endpoint', ({ scaling, async }) => {
+    check: eachVariant(({ scaling, async }) => {
       if (!scaling || 'backlog' in scaling.target === async) return undefined;
       return [
         'scaling.target',
@@ -143,6 +144,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
         'inferenceAmiVersion',
         'dataCapturePercent',
         'deployment',
+        'variants',
+        'shadow',
       ] as const;
       const other = async ? 'async' : fields.find((field) => rest[field] !== undefined);
       if (!other) return undefined;
@@ -154,7 +157,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     id: 'instance-pools',
     says: 'A variant has one instance type, or a list of one to five different ones, and only a list has a time limit.',
     source: `${API}/API_ProductionVariant.html`,
-    check: each('endpoint', ({ instanceType, instanceTypes, provisioningTimeoutSeconds }) => {
+    check: eachVariant(({ instanceType, instanceTypes, provisioningTimeoutSeconds }) => {
       if (!instanceTypes) {
         if (provisioningTimeoutSeconds === undefined) return undefined;
         const problem = `given without 'instanceTypes'`;
@@ -168,6 +171,34 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       if (twin === undefined) return undefined;
       const problem = `${twin} is in the list twice`;
       return ['instanceTypes', { problem, fix: 'Name each type once' }];
+    }),
+  },
+  {
+    id: 'rolling-moves-one-variant',
+    says: 'A rolling deployment is for endpoints with one variant.',
+    source: `${GUIDE}/deployment-guardrails-exclusions.html`,
+    check: each('endpoint', ({ deployment, variants = [] }) => {
+      if (deployment?.traffic?.type !== 'rolling' || variants.length < 2) return undefined;
+      const problem = `'rolling' with ${variants.length} variants`;
+      return ['deployment.traffic', { problem, fix: 'Use canary, linear or all-at-once' }];
+    }),
+  },
+  {
+    id: 'one-variant-beside-a-shadow',
+    says: 'A shadow stands beside one production variant of an endpoint that answers at once, and does not scale.',
+    source: `${GUIDE}/model-shadow-deployment.html`,
+    check: each('endpoint', ({ shadow, variants = [], async }) => {
+      if (!shadow) return undefined;
+      if (shadow.scaling) {
+        return ['shadow.scaling', { problem: 'a shadow does not scale', fix: 'Leave it out' }];
+      }
+      if (async) {
+        const problem = `given with 'async'`;
+        return ['shadow', { problem, fix: 'Leave one of the two out' }];
+      }
+      if (variants.length < 2) return undefined;
+      const problem = `given beside ${variants.length} variants`;
+      return ['shadow', { problem, fix: 'Give one production variant' }];
     }),
   },
   {

@@ -1,5 +1,6 @@
 /** A rule of AWS's: what it says, where AWS says it, and where a configuration breaks it. */
-import type { ModelConfig, ServingConfig } from '../config.ts';
+import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
+import { fieldOfVariant, type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import type { Problem } from './problem.ts';
 
 /** SageMaker's developer guide and API reference, for {@link Rule.source}. */
@@ -44,5 +45,26 @@ export function each<K extends 'batch' | 'endpoint'>(
       const value = model[part];
       const [field = '', problem] = (value && check(value)) ?? [];
       return at(`models.${name}.${part}${field && `.${field}`}`, problem);
+    });
+}
+
+/**
+ * A check of every variant of every endpoint, of a shadow too. `check` sees the endpoint with the variant's fields in it,
+ * and returns a field and the problem, which is reported once, where the field stands.
+ */
+export function eachVariant(
+  check: (
+    value: EndpointConfig,
+    variant: PlannedVariant,
+  ) => readonly [field: string, problem: Problem] | undefined,
+): Rule['check'] {
+  return ({ models }) =>
+    Object.entries(models).flatMap(([name, model]) => {
+      if (!model.endpoint) return [];
+      const found = plannedVariants(model, model.endpoint).flatMap((variant) => {
+        const [field = '', problem] = check(variant.endpoint, variant) ?? [];
+        return at(`models.${name}.endpoint.${fieldOfVariant(variant, field)}`, problem);
+      });
+      return found.filter(({ path }, i) => found.findIndex((one) => one.path === path) === i);
     });
 }

@@ -19,11 +19,12 @@ const inZones = (...availabilityZones: string[]) => ({
   ...vpc(availabilityZones.length, 1),
   availabilityZones,
 });
-const shift = (traffic: object, more: object = {}) =>
-  endpoint({ instanceCount: 4, deployment: { traffic, ...more } });
+const shift = (traffic: object, more: object = {}, rest: object = {}) =>
+  endpoint({ instanceCount: 4, deployment: { traffic, ...more }, ...rest });
 const DOMAIN = 'models.m.endpoint.api.domain';
 const TRAFFIC = 'models.m.endpoint.deployment.traffic';
 const target = { concurrentRequests: 4 };
+const limits = { maxInstances: 4, target };
 const night = { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', minInstances: 0 };
 const image = (region: string) => ({
   uri: `111111111111.dkr.ecr.${region}.amazonaws.com/a:1`,
@@ -219,7 +220,14 @@ const CASES: Readonly<
         TRAFFIC,
       ],
     ],
-    kept: [shift({ type: 'canary', percent: 50, waitSeconds: 60 })],
+    kept: [
+      shift({ type: 'canary', percent: 50, waitSeconds: 60 }),
+      shift(
+        { type: 'canary', percent: 50, waitSeconds: 60 },
+        {},
+        { shadow: { name: 's', instanceCount: 1 } },
+      ),
+    ],
   },
   'step-of-a-shift': {
     broken: [
@@ -250,6 +258,13 @@ const CASES: Readonly<
         endpoint({ instanceType: 'ml.t2.medium', scaling: { maxInstances: 2, target } }),
         'models.m.endpoint.scaling',
       ],
+      [
+        endpoint({
+          scaling: limits,
+          variants: [{ name: 'a' }, { name: 'b', instanceType: 'ml.t2.medium', scaling: limits }],
+        }),
+        'models.m.endpoint.variants[1].scaling',
+      ],
     ],
     kept: [endpoint({ instanceType: 'ml.t2.medium' })],
   },
@@ -260,7 +275,17 @@ const CASES: Readonly<
         'models.m.endpoint.instanceCount',
       ],
     ],
-    kept: [endpoint({ instanceCount: 4, scaling: { maxInstances: 4, target } })],
+    kept: [
+      endpoint({ instanceCount: 4, scaling: { maxInstances: 4, target } }),
+      endpoint({
+        instanceCount: 5,
+        scaling: limits,
+        variants: [
+          { name: 'a', instanceCount: 2 },
+          { name: 'b', instanceCount: 4 },
+        ],
+      }),
+    ],
   },
   'sleep-needs-a-queue': {
     broken: [
@@ -319,6 +344,7 @@ const CASES: Readonly<
       [endpoint({ serverless, async: true }), 'models.m.endpoint.serverless'],
       [endpoint({ serverless, dataCapturePercent: 5 }), 'models.m.endpoint.serverless'],
       [endpoint({ serverless, deployment: {} }), 'models.m.endpoint.serverless'],
+      [endpoint({ serverless, variants: [{ name: 'a' }] }), 'models.m.endpoint.serverless'],
     ],
     kept: [endpoint({ serverless })],
   },
@@ -342,6 +368,35 @@ const CASES: Readonly<
         instanceTypes: ['ml.g5.xlarge', 'ml.g6.xlarge'],
         provisioningTimeoutSeconds: 300,
       }),
+    ],
+  },
+  'rolling-moves-one-variant': {
+    broken: [
+      [
+        shift(
+          { type: 'rolling', percent: 25, waitSeconds: 60 },
+          {},
+          { variants: [{ name: 'a' }, { name: 'b', weight: 3 }] },
+        ),
+        TRAFFIC,
+      ],
+    ],
+    kept: [
+      shift({ type: 'rolling', percent: 25, waitSeconds: 60 }, {}, { variants: [{ name: 'a' }] }),
+    ],
+  },
+  'one-variant-beside-a-shadow': {
+    broken: [
+      [endpoint({ shadow: { name: 's', scaling: limits } }), 'models.m.endpoint.shadow.scaling'],
+      [endpoint({ async: true, shadow: { name: 's' } }), 'models.m.endpoint.shadow'],
+      [
+        endpoint({ shadow: { name: 's' }, variants: [{ name: 'a' }, { name: 'b' }] }),
+        'models.m.endpoint.shadow',
+      ],
+    ],
+    kept: [
+      endpoint({ shadow: { name: 's', archive: 's3://bucket/2.tar.gz' }, scaling: limits }),
+      endpoint({ shadow: { name: 's', weight: 0.1 }, variants: [{ name: 'a' }] }),
     ],
   },
   'serverless-concurrency': {

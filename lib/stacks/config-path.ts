@@ -1,5 +1,8 @@
 /** Errors of constructs, told by the field of the configuration that they come from. */
+import type { ModelConfig } from '../config.ts';
+import { fieldOfVariant, type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import { ConfigurationError, InvalidProp } from '../errors.ts';
+import { variantId } from './variant-models.ts';
 
 /** Props that a model of the configuration has, whatever they are for. */
 const OF_MODEL = new Set([
@@ -13,9 +16,10 @@ const OF_MODEL = new Set([
 ]);
 /** Props with another name in the configuration. */
 const RENAMED: readonly (readonly [RegExp, string])[] = [
-  [/^variants\[0\]\./, ''],
   [/^instancePools(\[\d\])?(\.instanceType)?$/, 'instanceTypes$1'],
   [/^provisioningTimeout$/, 'provisioningTimeoutSeconds'],
+  [/^shadowVariant$/, 'shadow'],
+  [/^variantName$/, 'name'],
   [/^timeout$/, 'api.timeoutSeconds'],
   [/^(jwt|throttle|corsOrigin|domain)\b/, 'api.$1'],
   [/^deployment\.bakeTime$/, 'deployment.bakeSeconds'],
@@ -30,23 +34,50 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
   [/^(samples\b.*|iterations)$/, 'smokeTest.$1'],
 ];
 
+/** A stack of a model. */
+export interface StackOfModel {
+  /** The model's, in the configuration. */
+  readonly name: string;
+  readonly kind: 'endpoint' | 'batch';
+  readonly model: ModelConfig;
+}
+
 /** The field of a model, as the configuration names it. */
-function configField(model: string, kind: 'endpoint' | 'batch', prop: string): string {
-  const [first = ''] = prop.split(/[.[]/);
+function configField(
+  { name, kind, model }: StackOfModel,
+  { prop, place: at }: InvalidProp,
+): string {
+  const [, place = '', field = prop] = /^(variants\[\d+\]|shadowVariant)\.(.*)$/s.exec(prop) ?? [];
+  const [first = ''] = field.split(/[.[]/);
   if (first === 'image' || first === 'vpc') return prop;
-  if (first === 'modelData') return `models.${model}.model`;
-  if (OF_MODEL.has(first)) return `models.${model}.${prop}`;
-  const renamed = RENAMED.reduce((text, [from, to]) => text.replace(from, to), prop);
-  return `models.${model}.${kind}.${renamed}`;
+  const ofModel = first === 'modelData' ? 'model' : OF_MODEL.has(first) ? prop : undefined;
+  if (ofModel !== undefined) {
+    const variant = variantsOf(model).find((one) => at.includes(`/${variantId(one.name)}/`));
+    const path = variant ? fieldOfVariant(variant, ofModel) : ofModel;
+    return `models.${name}.${path === ofModel ? path : `endpoint.${path}`}`;
+  }
+  const renamed = RENAMED.reduce((text, [from, to]) => text.replace(from, to), field);
+  return `models.${name}.${kind}.${place === '' ? renamed : ofVariant(model, place, renamed)}`;
+}
+
+/** A field of a variant, where it was given: at the variant, or at the endpoint for all. */
+function ofVariant(model: ModelConfig, place: string, field: string): string {
+  const path = place === 'shadowVariant' ? 'shadow' : place;
+  const variant = variantsOf(model).find((one) => one.path === path);
+  return variant ? fieldOfVariant(variant, field) : field;
+}
+
+function variantsOf(model: ModelConfig): PlannedVariant[] {
+  return model.endpoint ? plannedVariants(model, model.endpoint) : [];
 }
 
 /** Makes a stack. @throws ConfigurationError naming the field, for a prop that a construct refuses */
-export function fromConfig<T>(model: string, kind: 'endpoint' | 'batch', make: () => T): T {
+export function fromConfig<T>(of: StackOfModel, make: () => T): T {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof InvalidProp)) throw error;
-    const field = configField(model, kind, error.prop);
+    const field = configField(of, error);
     throw new ConfigurationError(`${field}: ${error.advice}`, { cause: error });
   }
 }

@@ -7,6 +7,7 @@ import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { ModelConfig, ServingConfig } from '../config.ts';
 import type { RuntimeEnvironment } from '../environment.ts';
+import type { IModel } from '../model.ts';
 import { ModelData } from '../model-data/index.ts';
 import type { IServingImage } from '../serving-image.ts';
 import { TensorFlowModel } from '../tensorflow-model.ts';
@@ -93,12 +94,23 @@ export function modelFromConfig(
   image: IServingImage,
   network: VpcAttachmentProps,
   archiveName: string | undefined,
-): TensorFlowModel {
+): IModel {
+  const networkIsolation = config.networkIsolation ?? !config.endpoint?.serverless;
+  const { modelName, fingerprint } = config;
+  if (modelName !== undefined) {
+    const { variant, platform } = image;
+    return TensorFlowModel.fromModelAttributes(scope, 'Model', {
+      modelName,
+      networkIsolation,
+      variant,
+      ...definedOnly({ fingerprint, cuda: platform.cuda }),
+    });
+  }
   return new TensorFlowModel(scope, 'Model', {
     image,
     modelData: dataFromConfig(scope, config, archiveName),
     ...splitEnvironment(config.environment),
-    networkIsolation: config.networkIsolation ?? !config.endpoint?.serverless,
+    networkIsolation,
     ...network,
   });
 }

@@ -3,8 +3,9 @@
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { type Environment, Stage, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { ModelConfig, ServingConfig } from '../config.ts';
+import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
+import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import { hasGpu } from '../instance-types/index.ts';
 import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
@@ -48,25 +49,23 @@ function addStacks(scope: Construct, config: ServingConfig): void {
     const stacks = [
       endpoint &&
         fromConfig(
-          name,
-          'endpoint',
+          { name, kind: 'endpoint', model },
           () =>
             new ServingStack(scope, id, {
               ...common,
               endpoint,
-              image: images.get(endpointVariant(config, model)),
+              ...imagesOfVariants(config, images, model, endpoint),
               description: `${name}: a TensorFlow model behind a SageMaker endpoint`,
             }),
         ),
       batch &&
         fromConfig(
-          name,
-          'batch',
+          { name, kind: 'batch', model },
           () =>
             new BatchStack(scope, STACK_NAMES.batch(config.name, name), {
               ...common,
               batch,
-              image: images.get(batchVariant(config, model)),
+              image: images.of(model, batchVariant(config, model)),
               description: `${name}: a TensorFlow model for SageMaker batch transform`,
             }),
         ),
@@ -82,8 +81,9 @@ function addStacks(scope: Construct, config: ServingConfig): void {
 
 /** Where stacks take their images from. */
 interface Images {
-  get(variant: ServingImageVariant): IServingImage;
-  /** Builds them; absent for an image that exists already. */
+  /** The image of a model. Of one that is in SageMaker already only the facts are known. */
+  of(model: ModelConfig, variant: ServingImageVariant): IServingImage;
+  /** Builds them; absent if nothing is built. */
   readonly stack?: ImageStack;
 }
 
@@ -92,12 +92,11 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
   if ('uri' in image) {
     const { uri, variant, cuda } = image;
     const existing = ServingImage.fromUri(uri, { variant, ...(cuda && { cuda }) });
-    return { get: () => existing };
+    return { of: () => existing };
   }
-  const variants = Object.values(config.models).flatMap((model) => [
-    ...(model.endpoint ? [endpointVariant(config, model)] : []),
-    ...(model.batch ? [batchVariant(config, model)] : []),
-  ]);
+  const variants = Object.values(config.models).flatMap((model) => builtVariants(config, model));
+  const named = (variant: ServingImageVariant) => ServingImage.fromUri('', { variant });
+  if (variants.length === 0) return { of: (_, variant) => named(variant) };
   const stack = new ImageStack(scope, STACK_NAMES.image(config.name), {
     description: 'Images that serve TensorFlow models on SageMaker',
     variants: [...new Set(variants)],
@@ -105,14 +104,41 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
     ...(image.buildArgs && { buildArgs: image.buildArgs }),
   });
   claimStack(stack, [scope.node.path, config.name, '', 'image']);
-  return { stack, get: (variant) => stack.image(variant) };
+  const of: Images['of'] = ({ modelName }, variant) =>
+    modelName === undefined ? stack.image(variant) : named(variant);
+  return { stack, of };
 }
 
-function endpointVariant(config: ServingConfig, { endpoint }: ModelConfig): ServingImageVariant {
-  if (endpoint?.serverless) return config.image.variant ?? 'cpu';
+/** The image of the first variant, and of each. */
+function imagesOfVariants(
+  config: ServingConfig,
+  images: Images,
+  model: ModelConfig,
+  endpoint: EndpointConfig,
+) {
+  const imageOf = (one: Pick<PlannedVariant, 'model' | 'endpoint'>) =>
+    images.of(one.model, endpointVariant(config, one.endpoint));
+  const [first = { model, endpoint }] = plannedVariants(model, endpoint);
+  return { image: imageOf(first), imageOf };
+}
+
+/** Images that a model's endpoint and batch need built. */
+function builtVariants(config: ServingConfig, model: ModelConfig): ServingImageVariant[] {
+  const { endpoint, batch } = model;
+  const variants = endpoint ? plannedVariants(model, endpoint) : [];
+  return [
+    ...variants.flatMap((one: PlannedVariant) =>
+      one.model.modelName === undefined ? [endpointVariant(config, one.endpoint)] : [],
+    ),
+    ...(batch && model.modelName === undefined ? [batchVariant(config, model)] : []),
+  ];
+}
+
+function endpointVariant(config: ServingConfig, endpoint: EndpointConfig): ServingImageVariant {
+  if (endpoint.serverless) return config.image.variant ?? 'cpu';
   return variantFor(
     config,
-    endpoint?.instanceTypes?.[0] ?? endpoint?.instanceType ?? DEFAULT_INSTANCE_TYPE,
+    endpoint.instanceTypes?.[0] ?? endpoint.instanceType ?? DEFAULT_INSTANCE_TYPE,
   );
 }
 

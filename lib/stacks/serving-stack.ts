@@ -15,22 +15,29 @@ import { setEncryptionKeyArn } from '../encryption.ts';
 import type { ScalingProps } from '../endpoint/autoscaling.ts';
 import type { DeploymentProps } from '../endpoint/deployment.ts';
 import type { VariantProps } from '../endpoint/variant.ts';
+import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
+import type { IModel } from '../model.ts';
 import { EndpointMonitoring } from '../monitoring.ts';
 import { RealtimeEndpoint } from '../realtime-endpoint.ts';
 import type { IServingImage } from '../serving-image.ts';
 import { type Expectation, SmokeTest } from '../smoke-test/index.ts';
-import type { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { addApi, type Sample } from './add-api.ts';
 import { consoleUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
 import { emailTopic } from './email-topic.ts';
-import { modelFromConfig, vpcFromConfig } from './model-from-config.ts';
+import { vpcFromConfig } from './model-from-config.ts';
+import { modelsOfVariants } from './variant-models.ts';
 
 /** Props of {@link ServingStack}. */
 export interface ServingStackProps extends StackProps {
   readonly image: IServingImage;
+  /**
+   * Image of a variant, whose model or instances may need another.
+   * @default - `image`
+   */
+  readonly imageOf?: (variant: PlannedVariant) => IServingImage;
   readonly model: ModelConfig;
   readonly endpoint: EndpointConfig;
   /** @default - none */
@@ -52,7 +59,7 @@ export interface ServingStackProps extends StackProps {
   readonly archiveName?: string;
 }
 
-/** The model, its endpoint, dashboard, alarms and smoke test. */
+/** The model or models, their endpoint, dashboard, alarms and smoke test. */
 export class ServingStack extends Stack {
   readonly endpoint: RealtimeEndpoint;
 
@@ -61,8 +68,14 @@ export class ServingStack extends Stack {
     setEncryptionKeyArn(this, props.encryptionKeyArn, props.formerEncryptionKeyArns);
     const { endpoint: config } = props;
     const network = vpcFromConfig(this, props.vpcConfig);
-    const model = modelFromConfig(this, props.model, props.image, network, props.archiveName);
-    this.endpoint = this.createEndpoint(model, config);
+    const { image, imageOf = () => image, archiveName } = props;
+    const variants = plannedVariants(props.model, config);
+    const models = modelsOfVariants(this, variants, { imageOf, network, archiveName });
+    const bound = variants.map((variant, i) => ({
+      isShadow: variant.isShadow,
+      props: variantProps(models[i] as IModel, variant),
+    }));
+    this.endpoint = this.createEndpoint(bound, config);
     const monitoring = new EndpointMonitoring(this, 'Monitoring', {
       endpoint: this.endpoint,
       ...(config.alarmEmail && { alarmTopic: emailTopic(this, 'Alarms', config.alarmEmail) }),
@@ -86,15 +99,17 @@ export class ServingStack extends Stack {
     }
   }
 
-  private createEndpoint(model: TensorFlowModel, config: EndpointConfig): RealtimeEndpoint {
+  private createEndpoint(variants: readonly Variant[], config: EndpointConfig): RealtimeEndpoint {
     const needsBucket = config.async || config.dataCapturePercent !== undefined;
     const bucket = needsBucket
       ? createDataBucket(this, 'Data', { filledOnCreate: true })
       : undefined;
     const { asyncRetentionDays, dataCaptureRetentionDays, dataCapturePercent } = config;
     if (bucket) noteOfRetention(bucket, config);
+    const shadow = variants.find(({ isShadow }) => isShadow);
     return new RealtimeEndpoint(this, 'Endpoint', {
-      variants: [variantProps(model, config)],
+      variants: variants.filter(({ isShadow }) => !isShadow).map(({ props }) => props),
+      ...(shadow && { shadowVariant: shadow.props }),
       ...(config.async &&
         bucket && { asyncInference: { outputBucket: bucket, ...expiring(asyncRetentionDays) } }),
       ...(dataCapturePercent !== undefined &&
@@ -130,6 +145,12 @@ export class ServingStack extends Stack {
   }
 }
 
+/** A variant as the endpoint's construct takes it. */
+interface Variant {
+  readonly isShadow: boolean;
+  readonly props: VariantProps;
+}
+
 const expiring = (days: number | undefined) =>
   days === undefined ? {} : { expiration: Duration.days(days) };
 
@@ -147,13 +168,17 @@ function noteOfRetention(bucket: Bucket, config: EndpointConfig): void {
   );
 }
 
-function variantProps(model: TensorFlowModel, config: EndpointConfig): VariantProps {
+function variantProps(
+  model: IModel,
+  { name, weight, endpoint: config }: PlannedVariant,
+): VariantProps {
   const { serverless, scaling, instanceType, instanceCount, inferenceAmiVersion } = config;
   const { instanceTypes, capacityReservationArn, provisioningTimeoutSeconds: wait } = config;
   const download = config.modelDataDownloadTimeoutSeconds;
   const startup = config.startupTimeoutSeconds;
   return {
     model,
+    ...definedOnly({ variantName: name, weight }),
     ...definedOnly({ instanceType, instanceCount, inferenceAmiVersion, capacityReservationArn }),
     ...(instanceTypes && { instancePools: instanceTypes.map((type) => ({ instanceType: type })) }),
     ...(wait !== undefined && { provisioningTimeout: Duration.seconds(wait) }),

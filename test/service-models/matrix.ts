@@ -65,6 +65,13 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
       },
     },
     { api: { auth: 'iam', timeoutSeconds: 20 } },
+    {
+      variants: [
+        { name: 'now', weight: 9 },
+        { name: 'next', archive: 's3://models/next/2.tar.gz', startupTimeoutSeconds: 900 },
+      ],
+    },
+    { shadow: { name: 'next', weight: 0.5, modelName: 'digits-2', instanceCount: 1 } },
   ],
 };
 

@@ -83,6 +83,173 @@ test('a schedule that AWS refuses is told by its path', () => {
   );
 });
 
+describe('several variants', () => {
+  const MODEL = 'AWS::SageMaker::Model';
+  const uri = '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1';
+  const serving = (
+    endpoint: object,
+    model: object = {},
+    config: Partial<ServingConfigInput> = {},
+  ) => stacks({ ...model, endpoint }, config)['tensorflow-m'] as Template;
+  const configOf = (template: Template) =>
+    Object.values(template.findResources(CONFIG))[0]?.Properties as {
+      ProductionVariants: Record<string, unknown>[];
+      ShadowProductionVariants?: Record<string, unknown>[];
+    };
+
+  test('share the requests by weight, each with its own fields, and the endpoint fields it has none of', () => {
+    const scaling = { minInstances: 2, maxInstances: 4, target: { concurrentRequests: 4 } };
+    const template = serving({
+      instanceType: 'ml.c6i.xlarge',
+      startupTimeoutSeconds: 600,
+      scaling,
+      variants: [
+        { name: 'now', weight: 9 },
+        {
+          name: 'next',
+          archive: 's3://models/next/2.tar.gz',
+          environment: { COLOR: 'blue' },
+          instanceType: 'ml.g5.xlarge',
+          scaling: { ...scaling, maxInstances: 8 },
+        },
+      ],
+    });
+    template.resourceCountIs(MODEL, 2);
+    template.hasResourceProperties(MODEL, {
+      PrimaryContainer: {
+        ModelDataUrl: 's3://models/next/2.tar.gz',
+        Environment: { COLOR: 'blue' },
+      },
+    });
+    const [now, next] = configOf(template).ProductionVariants;
+    expect(now).toMatchObject({
+      VariantName: 'now',
+      InitialVariantWeight: 9,
+      InitialInstanceCount: 2,
+      InstanceType: 'ml.c6i.xlarge',
+      ContainerStartupHealthCheckTimeoutInSeconds: 600,
+    });
+    expect(now).not.toHaveProperty('InferenceAmiVersion');
+    expect(next).toMatchObject({
+      VariantName: 'next',
+      InitialVariantWeight: 1,
+      InstanceType: 'ml.g5.xlarge',
+      InferenceAmiVersion: expect.any(String) as string,
+      ContainerStartupHealthCheckTimeoutInSeconds: 600,
+    });
+    expect(next?.ModelName).not.toEqual(now?.ModelName);
+    template.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', {
+      MaxCapacity: 8,
+    });
+    template.resourceCountIs('AWS::ApplicationAutoScaling::ScalableTarget', 2);
+    // Each on the image of its own instances.
+    const images = Object.values(template.findResources(MODEL)).map(({ Properties }) =>
+      JSON.stringify(
+        (Properties as { PrimaryContainer: { Image: object } }).PrimaryContainer.Image,
+      ),
+    );
+    expect(new Set(images).size).toBe(2);
+  });
+
+  test('variants that differ in instances alone share a model, and the only one has the id it had', () => {
+    const alone = serving({ instanceType: 'ml.c6i.xlarge' });
+    const both = serving({
+      variants: [
+        { name: 'a', instanceType: 'ml.c6i.xlarge' },
+        { name: 'b', instanceType: 'ml.c7i.xlarge' },
+      ],
+    });
+    expect(Object.keys(both.findResources(MODEL))).toEqual(Object.keys(alone.findResources(MODEL)));
+  });
+
+  test('a shadow with a model of its own, one instance, and no scaling', () => {
+    const template = serving({
+      instanceType: 'ml.c6i.xlarge',
+      scaling: { minInstances: 2, maxInstances: 4, target: { concurrentRequests: 4 } },
+      shadow: { name: 'next', weight: 0.5, model: MODEL_DIR, postprocess: { topK: { k: 1 } } },
+    });
+    const { ProductionVariants, ShadowProductionVariants } = configOf(template);
+    expect(ProductionVariants).toMatchObject([{ VariantName: 'AllTraffic' }]);
+    expect(ShadowProductionVariants).toMatchObject([
+      { VariantName: 'next', InitialVariantWeight: 0.5, InitialInstanceCount: 1 },
+    ]);
+    template.resourceCountIs(MODEL, 2);
+    template.resourceCountIs('AWS::ApplicationAutoScaling::ScalableTarget', 1);
+  });
+
+  test('models that are in SageMaker already, with no image built for them', () => {
+    const made = stacks({
+      model: undefined,
+      modelName: 'digits-1',
+      endpoint: { variants: [{ name: 'a' }, { name: 'b', modelName: 'digits-2' }] },
+      batch: {},
+    });
+    expect(Object.keys(made).sort()).toEqual(['tensorflow-m', 'tensorflow-m-batch']);
+    const { ProductionVariants } = configOf(made['tensorflow-m'] as Template);
+    expect(ProductionVariants.map(({ ModelName }) => ModelName)).toEqual(['digits-1', 'digits-2']);
+    // The GPU image of this project, as far as the type says.
+    expect(ProductionVariants[0]).toHaveProperty('InferenceAmiVersion');
+    made['tensorflow-m']?.resourceCountIs(MODEL, 0);
+    expect(JSON.stringify(made['tensorflow-m-batch'])).toContain('digits-1');
+  });
+
+  test('an image in ECR is for all', () => {
+    const template = serving(
+      {
+        instanceType: 'ml.c6i.xlarge',
+        variants: [{ name: 'a' }, { name: 'b', model: MODEL_DIR, postprocess: { topK: { k: 2 } } }],
+      },
+      {},
+      { image: { uri } },
+    );
+    for (const { Properties } of Object.values(template.findResources(MODEL))) {
+      expect(Properties).toMatchObject({ PrimaryContainer: { Image: uri } });
+    }
+  });
+
+  const two = (b: object) => ({
+    instanceType: 'ml.c6i.xlarge',
+    variants: [{ name: 'a' }, { name: 'b', ...b }],
+  });
+  test.each<[object, RegExp, object?]>([
+    [two({ name: 'a' }), /models\.m\.endpoint\.variants: two are named 'a'/],
+    [two({ name: 'a_b' }), /models\.m\.endpoint\.variants\[1\]\.name: use letters/],
+    [two({ instanceType: 'ml.none.big' }), /models\.m\.endpoint\.variants\[1\]\.instanceType: /],
+    [{ ...two({}), instanceType: 'ml.none.big' }, /models\.m\.endpoint\.instanceType: /],
+    [
+      two({ environment: { SAGEMAKER_TFS_MAX_BATCH_SIZE: 'many' } }),
+      /models\.m\.endpoint\.variants\[1\]\.environment: SAGEMAKER_TFS_MAX_BATCH_SIZE is/,
+    ],
+    [
+      two({ model: 'x', archive: 's3://bucket/k.tar.gz' }),
+      /models\.m\.endpoint\.variants\[1\]: model and archive of/,
+    ],
+    [
+      two({ archive: 's3://bucket/k.tar.gz', handler: 'h.ts' }),
+      /models\.m\.endpoint\.variants\[1\]\.handler: it is packaged with/,
+    ],
+    [two({ fingerprint: 'a'.repeat(64) }), /variants\[1\]\.fingerprint: it is of an 'archive'/],
+    [
+      two({ handler: 'h.ts' }),
+      /models\.m\.endpoint\.variants\[1\]\.handler: it is packaged with/,
+      { model: undefined, archive: 's3://bucket/k.tar.gz' },
+    ],
+    [
+      two({ environment: { A: 1 } }),
+      /models\.m\.endpoint\.variants\[1\]\.environment: a model of SageMaker has its own/,
+      { model: undefined, modelName: 'there' },
+    ],
+    [
+      { variants: [{ name: 'a', archive: 's3://bucket/k.tar.gz' }] },
+      /models\.m\.model: no variant serves it/,
+    ],
+    [{ shadow: { weight: 1 } }, /models\.m\.endpoint\.shadow\.name: /],
+    [two({ weight: -1 }), /models\.m\.endpoint\.variants\[1\]\.weight: /],
+  ])('%j is refused', (endpoint, message, model = {}) => {
+    expect(() => serving(endpoint, model)).toThrow(message);
+  });
+});
+
 describe('models that are in S3 already', () => {
   const cpu = { endpoint: { instanceType: 'ml.c6i.xlarge' } };
   const container = (model: object) => {
@@ -117,7 +284,7 @@ describe('models that are in S3 already', () => {
   });
 
   test.each<[object, RegExp]>([
-    [{}, /models\.m: none of 'model', 'archive' and 'multiModel' is given/],
+    [{}, /models\.m: none of 'model', 'archive', 'multiModel' and 'modelName' is given/],
     [
       { model: 'm', archive: 's3://bucket/k.tar.gz' },
       /models\.m: model and archive of 'model', 'archive'/,
