@@ -9,6 +9,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
+import { withNext } from '../docs/navigation.ts';
 import type { Case, Oracle, Section } from './sections/case.ts';
 import { SECTIONS } from './sections/index.ts';
 
@@ -114,7 +115,7 @@ async function writePage(
     if (result) return [rowOf(result, versions)];
     return before.filter((line) => line.startsWith(`| ${section.title} |`));
   });
-  await writeFile(path, page(rows));
+  await writeFile(path, withNext('docs/conformance.md', page(rows)));
 }
 
 function rowOf(

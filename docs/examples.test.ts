@@ -1,11 +1,13 @@
 /** What the docs show is what the compiler checks, what they link to exists, and costs are the price file's. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import prices from '../prices/us-east-1.json';
+import { anchorOf, SITE_PAGES } from './site/stage.ts';
 
 const DOCS = __dirname;
 const README = '../README.md';
 const pages = [README, ...readdirSync(DOCS).filter((name) => name.endsWith('.md'))];
+const sitePages = SITE_PAGES.map((file) => relative('docs', file));
 
 /** Every TypeScript example, without its indentation: pages quote parts of them. */
 const examples = readdirSync(join(DOCS, 'examples'), { recursive: true, encoding: 'utf8' })
@@ -24,14 +26,8 @@ function pageText(page: string): string {
   return readFileSync(join(DOCS, page), 'utf8');
 }
 
-/** Headings as GitHub names their anchors. */
 function anchors(markdown: string): string[] {
-  return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
+  return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
 
 test.each(pages)('the TypeScript in %s is part of an example', (page) => {
@@ -42,7 +38,7 @@ test.each(pages)('the TypeScript in %s is part of an example', (page) => {
   }
 });
 
-test.each(pages)('the links in %s lead somewhere', (page) => {
+test.each(sitePages)('the links in %s lead somewhere', (page) => {
   const links = [...pageText(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   for (const link of links.filter((target) => !target.startsWith('https:'))) {
     const [path = '', anchor] = link.split('#');

@@ -4,24 +4,28 @@ import releases from '../container/image/tensorflow-serving.json' with { type: '
 import { awsRulesText } from './aws-rules.ts';
 import { withTables } from './configuration-tables.ts';
 import { errorsText } from './errors.ts';
+import { withNext } from './navigation.ts';
 import { referenceText } from './reference.ts';
 import { tensorFlowServingText } from './tensorflow-serving.ts';
 
 test('the committed reference is what the code says; npm run docs writes it', () => {
-  expect(readFileSync(join(__dirname, 'reference.md'), 'utf8')).toBe(referenceText());
+  const page = readFileSync(join(__dirname, 'reference.md'), 'utf8');
+  expect(page).toBe(withNext('docs/reference.md', referenceText()));
 });
 
 test('the committed page of errors is what the catalogues say', () => {
-  expect(readFileSync(join(__dirname, 'errors.md'), 'utf8')).toBe(errorsText());
+  const page = readFileSync(join(__dirname, 'errors.md'), 'utf8');
+  expect(page).toBe(withNext('docs/errors.md', errorsText()));
 });
 
 test("the committed page of AWS's rules is what the code says", () => {
-  expect(readFileSync(join(__dirname, 'aws-rules.md'), 'utf8')).toBe(awsRulesText());
+  const page = readFileSync(join(__dirname, 'aws-rules.md'), 'utf8');
+  expect(page).toBe(withNext('docs/aws-rules.md', awsRulesText()));
 });
 
 test('the committed table of releases is what the data says', () => {
   const page = readFileSync(join(__dirname, 'tensorflow-serving.md'), 'utf8');
-  expect(page).toBe(tensorFlowServingText());
+  expect(page).toBe(withNext('docs/tensorflow-serving.md', tensorFlowServingText()));
 });
 
 test('the Dockerfile builds on the default release', () => {

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { withNext, withoutNext } from '../../docs/navigation.ts';
 import type { Row } from './stage.ts';
 
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'reliability.md');
@@ -73,7 +74,7 @@ export function writeFaults(
 
 /** The sections of the page as it is, by title. */
 function sectionsNow(): Map<string, string> {
-  const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+  const before = existsSync(PAGE) ? withoutNext(readFileSync(PAGE, 'utf8')) : '';
   return new Map(
     before
       .split(/^## /m)
@@ -90,7 +91,8 @@ export function writeSection(title: string, text: string): void {
   const sections = sectionsNow();
   sections.set(title, text.trim());
   const all = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
-  writeFileSync(PAGE, [HEAD, ...all.map(([name, body]) => `## ${name}\n\n${body}\n`)].join('\n'));
+  const page = [HEAD, ...all.map(([name, body]) => `## ${name}\n\n${body}\n`)].join('\n');
+  writeFileSync(PAGE, withNext('docs/reliability.md', page));
 }
 
 export function today(): string {

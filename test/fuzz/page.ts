@@ -1,6 +1,7 @@
 /** docs/fuzzing.md. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withNext } from '../../docs/navigation.ts';
 import type { EndToEndReport } from './end-to-end.ts';
 import type { Outcome, Tried } from './exercise.ts';
 import { inputsOf, type Results } from './results.ts';
@@ -11,7 +12,8 @@ const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'fuzzing.md');
 /** Writes the page. */
 export function writePage({ seed, outcomes, endToEnd = {} }: Results): void {
   const rows = TARGETS.flatMap(({ name }) => outcomes[name] ?? []).map(row);
-  writeFileSync(PAGE, text(seed, rows, Object.values(endToEnd).map(runtimeRow)));
+  const page = text(seed, rows, Object.values(endToEnd).map(runtimeRow));
+  writeFileSync(PAGE, withNext('docs/fuzzing.md', page));
 }
 
 function row(outcome: Outcome): string {

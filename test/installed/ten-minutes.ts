@@ -10,6 +10,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withNext } from '../../docs/navigation.ts';
 import { type Project, projectIn, ROOT, TARBALLS } from './project.ts';
 
 const PAGE = join(ROOT, 'docs/ten-minutes.md');
@@ -222,7 +223,8 @@ With an AWS account, \`npm run deploy\` is next: [First deploy](first-deploy.md)
 async function main(): Promise<void> {
   const project = projectIn();
   try {
-    writeFileSync(PAGE, transcript(await runAll(project), project.directory));
+    const page = transcript(await runAll(project), project.directory);
+    writeFileSync(PAGE, withNext('docs/ten-minutes.md', page));
   } finally {
     project.remove();
   }
