@@ -22,7 +22,8 @@ export function regionsText(): string {
   });
   return `## Regions
 
-\`cdk synth\` warns if a region lacks an instance type, and notes a region that is not in this table. Source: AWS's price
+\`cdk synth\` warns if a region lacks an instance type, notes a region that is not in this table, and warns of one
+that the CDK does not know either. Source: AWS's price
 list and CloudFormation's registry, as in ${REGIONS_SOURCE.package} (${REGIONS_SOURCE.asOf}). **No region lists P3 any more**,
 neither for endpoints nor for transform jobs. Serverless Inference is refused in China. No list tells which other regions
 lack it, or which lack asynchronous inference.

@@ -13,6 +13,7 @@ import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 import { RETENTION_DAYS } from './endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
+import { tokenProblem } from './rules/limits.ts';
 import { STACK_NAMES } from './stacks/stack-names.ts';
 
 const positive = z.number().positive();
@@ -821,8 +822,10 @@ export const configSchema = z
     for (const [name, { endpoint }] of Object.entries(models)) {
       const field = endpoint && expiryOfNothing(endpoint);
       if (field) refuse(['models', name, 'endpoint', field.name], field.problem);
-      const tokens = endpoint?.api && tokenProblem(endpoint.api);
-      if (tokens) refuse(['models', name, 'endpoint', 'api', 'jwt'], tokens);
+      const { api } = endpoint ?? {};
+      const tokens = api && tokenProblem(api.auth, api.jwt);
+      const path = ['models', name, 'endpoint', 'api', 'jwt'];
+      if (tokens) refuse(path, `${tokens.problem}. ${tokens.fix}`);
     }
     if (!vpc) return;
     const regions = new Set(environments.filter((one) => !one.vpc).map(({ region }) => region));
@@ -864,13 +867,6 @@ function expiryOfNothing(given: z.output<typeof endpoint>) {
     const problem = `nothing is captured. Give 'dataCapturePercent', or leave it out`;
     return { name: 'dataCaptureRetentionDays', problem };
   }
-  return undefined;
-}
-
-/** Tokens that are needed and not described, or the other way round. */
-function tokenProblem({ auth, jwt }: z.output<typeof api>): string | undefined {
-  if (auth === 'jwt' && !jwt) return `missing. Give 'issuer' and 'audience' of the tokens`;
-  if (auth !== 'jwt' && jwt) return `given with auth '${auth}'. Leave it out, or give auth: 'jwt'`;
   return undefined;
 }
 

@@ -2,7 +2,7 @@
 import { Annotations, Arn, ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { RealtimeEndpoint } from '../realtime-endpoint.ts';
-import { certificateProblem } from '../rules/limits.ts';
+import { certificateProblem, tokenProblem } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validation.ts';
 import type { EndpointApiProps } from './props.ts';
 
@@ -16,12 +16,7 @@ export function checkProps(scope: Construct, props: EndpointApiProps): void {
     const problem = 'an asynchronous endpoint answers through S3, and an API at once';
     invalidProp(scope, 'endpoint', problem, 'Give an endpoint without asyncInference');
   }
-  if (auth === 'jwt' && !jwt) {
-    invalidProp(scope, 'jwt', 'missing', `Give issuer and audience of the tokens`);
-  }
-  if (auth !== 'jwt' && jwt) {
-    invalidProp(scope, 'jwt', `given with auth '${auth}'`, `Leave it out, or give auth: 'jwt'`);
-  }
+  refuseProblem(scope, 'jwt', tokenProblem(auth, jwt));
   if (jwt) checkIssuer(scope, jwt.issuer);
   if (jwt?.audience.length === 0) {
     invalidProp(scope, 'jwt.audience', 'empty', 'Name who the tokens are for');

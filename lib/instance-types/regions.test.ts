@@ -47,6 +47,19 @@ test('every family that some region has is known, or is newer than the SDK', () 
   expect(known.length / families.size).toBeGreaterThan(0.9);
 });
 
+test.each([
+  ['eu-wets-1', "no region is named 'eu-wets-1'.*Did you mean eu-west-1\\?"],
+  ['zz-nowhere-7', "no region is named 'zz-nowhere-7'"],
+])('a region that nobody knows, %s, is a warning', (region, warning) => {
+  told(region, 'ml.c6i.xlarge').hasWarning('/Test/Endpoint', Match.stringLikeRegexp(warning));
+});
+
+test('a region that the CDK knows and the table lacks is a remark', () => {
+  const notes = told('us-iso-east-1', 'ml.c6i.xlarge');
+  notes.hasInfo('/Test/Endpoint', Match.stringLikeRegexp('us-iso-east-1 has is not known here'));
+  notes.hasNoWarning('/Test/Endpoint', Match.anyValue());
+});
+
 test('a type that the region lacks is a warning, with what there is instead', () => {
   told('eu-central-2', 'ml.g4dn.xlarge').hasWarning(
     '/Test/Endpoint',
@@ -66,12 +79,9 @@ test('P3 with other types to go on with is a remark, and alone a warning', () =>
   told('us-east-1', 'ml.c6i.xlarge', []).hasWarning('/Test/Batch', text);
 });
 
-test('a region without endpoints, and one that is not known', () => {
+test('a region without endpoints is a warning', () => {
   told('me-central-1', 'ml.c6i.xlarge').hasWarning(
     '/Test/Endpoint',
     Match.stringLikeRegexp('no AWS::SageMaker::EndpointConfig in me-central-1'),
   );
-  const unknown = told('xx-north-1', 'ml.c6i.xlarge');
-  unknown.hasInfo('/Test/Endpoint', Match.stringLikeRegexp('xx-north-1 has is not known here'));
-  unknown.hasNoWarning('/Test/Endpoint', Match.anyValue());
 });

@@ -3,7 +3,9 @@
  * (`test/service-models/extract_cloudformation.py` writes the table). Regions get new types every month: what the
  * table lacks may be there by now, so it warns and refuses nothing.
  */
+import { nearestName } from '@sagemaker-tfs/manifest';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct } from 'constructs';
 import type { InstanceUse } from './instance-type.ts';
 import table from './regions.json';
@@ -58,6 +60,15 @@ export function regionDoubt(
   return `AWS's price list of ${REGIONS_SOURCE.asOf} has no ${instanceType} for ${USES[use]} in ${region}, so the deployment may be refused. ${instead}`;
 }
 
+/** What to say of a region that neither the table nor the CDK knows; undefined if one of them does. */
+function misspelledRegion(region: string): string | undefined {
+  const known = RegionInfo.regions.map(({ name }) => name);
+  if (REGIONS.includes(region) || known.includes(region)) return undefined;
+  const meant = nearestName(region, [...REGIONS, ...known]);
+  const advice = meant === undefined ? 'Check its name' : `Did you mean ${meant}?`;
+  return `no region is named '${region}', unless it is newer than this version of the CDK. ${advice}`;
+}
+
 /**
  * Says at synth where a stack's region may not have a type, or where nothing is known of the region.
  * @param isLast whether nothing else is tried: a warning then, else a remark
@@ -74,7 +85,9 @@ export function checkRegion(
   const annotations = Annotations.of(scope);
   const facts = regionFacts(region);
   if (!facts) {
-    annotations.addInfo(`${prop}: which instance types ${region} has is not known here`);
+    const misspelled = misspelledRegion(region);
+    if (misspelled) annotations.addWarningV2('@sagemaker-tfs/cdk:unknownRegion', misspelled);
+    else annotations.addInfo(`${prop}: which instance types ${region} has is not known here`);
     return;
   }
   const doubt = regionDoubt(region, use, instanceType);

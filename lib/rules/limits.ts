@@ -199,3 +199,14 @@ export function certificateProblem(own: string | undefined, region: string): Pro
     fix: `Request one in ${region} for the same name`,
   };
 }
+
+/** Tokens that are needed and not described, or the other way round. */
+export function tokenProblem(auth: string, jwt: object | undefined): Problem {
+  if (auth === 'jwt' && !jwt) {
+    return { problem: 'missing', fix: "Give 'issuer' and 'audience' of the tokens" };
+  }
+  if (auth !== 'jwt' && jwt) {
+    return { problem: `given with auth '${auth}'`, fix: "Leave it out, or give auth: 'jwt'" };
+  }
+  return undefined;
+}
