@@ -263,10 +263,12 @@ async function warnOfXla(
 function batchListeners(log: Logger, onBatch: BatchListeners['onBatch']): BatchListeners {
   return {
     onBatch,
-    onNoRows: (model, signature) =>
+    onAlone: (model, signature, why) =>
       log.warn(
         { model },
-        `signature "${signature}" answers other rows than it is sent, though its shapes have an open first dimension: its requests run one by one`,
+        why === 'joined'
+          ? `the answers of signature "${signature}" depend on the requests beside them: its requests run one by one`
+          : `the answers of signature "${signature}" change when shorter inputs are padded: only requests of one shape run together`,
       ),
   };
 }

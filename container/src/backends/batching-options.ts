@@ -20,8 +20,10 @@ export interface BatchingParts {
 /** Who hears of batches. */
 export interface BatchListeners {
   readonly onBatch?: ((batch: BatchSample) => void) | undefined;
-  /** A signature answers other rows than it was sent: its requests run one by one from now on. */
-  readonly onNoRows?: ((model: string, signature: string) => void) | undefined;
+  /** The answers of a signature are others when requests are joined, or padded for it: that is not done from now on. */
+  readonly onAlone?:
+    | ((model: string, signature: string, why: 'joined' | 'padded') => void)
+    | undefined;
 }
 
 export function batchingOptions(parts: BatchingParts): BatchingOptions {
@@ -35,7 +37,7 @@ export function batchingOptions(parts: BatchingParts): BatchingOptions {
     unjoinable: 'run-alone',
     afterFailure,
     onBatch: (batch) => listeners?.onBatch?.({ model, ...batch }),
-    onNoRows: (signature) => listeners?.onNoRows?.(model, signature),
+    onAlone: (signature, why) => listeners?.onAlone?.(model, signature, why),
   };
 }
 

@@ -33,7 +33,7 @@ const rows = (...numbers: number[]): TensorMap => ({
   x: numericTensor('float32', [numbers.length, 1], Float32Array.from(numbers)),
 });
 
-/** Answers its inputs; ends where one of them is -1, fails where one is -2. It has answered one and two rows. */
+/** Answers its inputs; ends where one of them is -1, fails where one is -2. What it answers is known to be rows. */
 async function backends(shape = [-1, 1], batching = {}) {
   const calls: BackendRequest[] = [];
   const examples: ExamplesRequest[] = [];
@@ -75,8 +75,8 @@ async function backends(shape = [-1, 1], batching = {}) {
     });
     return { values: values({ x: outputs.y as never }), version };
   };
-  await ask(rows(0));
-  await ask(rows(0, 0));
+  const known = Array.from({ length: 5 }, () => [1, 2, 3, 4].map((value) => ask(rows(value))));
+  await Promise.all(known.flat());
   calls.length = 0;
   return { joining, ask, calls, examples, hooks };
 }
@@ -182,7 +182,7 @@ test('a call whose sender leaves while it waits is over at once', async () => {
   expect((await first).values).toEqual([1, 2, 3, 4]);
 });
 
-test('rows that differ in a later dimension run apart, or padded where that is asked for', async () => {
+test('rows that differ in a later dimension run apart, also where padding is asked for and changes the answers', async () => {
   const wide = (width: number): TensorMap => ({
     x: numericTensor('float32', [1, width], new Float32Array(width).fill(width)),
   });
@@ -190,12 +190,16 @@ test('rows that differ in a later dimension run apart, or padded where that is a
   await Promise.all([apart.ask(wide(1)), apart.ask(wide(2))]);
   expect(apart.calls).toHaveLength(2);
   const padded = await backends([-1, -1], { pads: true });
-  const answers = await Promise.all([padded.ask(wide(1)), padded.ask(wide(2))]);
-  expect(answers.map((answer) => answer.values)).toEqual([
-    [1, 1],
-    [2, 2],
-  ]);
-  expect(padded.calls).toHaveLength(1);
+  const ask = () => Promise.all([padded.ask(wide(1)), padded.ask(wide(2))]);
+  for (const widths of [
+    [2, 1, 2],
+    [1, 2],
+  ]) {
+    padded.calls.length = 0;
+    expect((await ask()).map((answer) => answer.values)).toEqual([[1], [2, 2]]);
+    // The first time shows that padding changes the answers.
+    expect(padded.calls.map(({ inputs }) => inputs.x?.shape[1])).toEqual(widths);
+  }
 });
 
 test('rows that padding would make huge run apart', async () => {

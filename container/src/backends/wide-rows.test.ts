@@ -66,8 +66,6 @@ async function largestOf(transport: string, width: number) {
     release?.();
     return [...new BigInt64Array(copy)].map(Number);
   };
-  // Two answers show that outputs are rows; only then are requests joined.
-  for (const rows of [1, 2]) await ask(rows, 3, 0);
   batches.length = 0;
   const largest = await Promise.all([ask(1, width, width - 1), ask(MAX_BATCH_SIZE - 1, 3, 2)]);
   return { largest, batches: batches.map(({ requests, rows }) => [requests, rows]) };

@@ -124,7 +124,7 @@ test.each([
   expect((await batching.run('serving_default', rows(6), ['y'])).outputs.y?.shape).toEqual(
     shapeOf(6),
   );
-  expect(calls).toEqual([3, 5, 6]);
+  expect(calls).toEqual([2, 1, 3, 5, 6]);
   const refusing = { ...options, unjoinable: 'refuse' } as const;
   const refused = new BatchingSession(session, refusing, new BatchThreads(1));
   await expect(refused.run('serving_default', rows(3), ['y'])).rejects.toMatchObject({
@@ -132,15 +132,15 @@ test.each([
   });
 });
 
-test('a request whose batches have outputs that cannot be joined runs again whole', async () => {
+test('a request whose batches have outputs that cannot be joined runs again whole, and so do later ones', async () => {
   const { session, calls } = oddSession((count) => [count, count === 2 ? 7 : 1]);
   const options = { ...OPTIONS, maxInputRows: 100 };
   const batching = new BatchingSession(session, options, new BatchThreads(1));
-  for (const count of [1, 3]) await batching.run('serving_default', rows(count), ['y']);
-  calls.length = 0;
-  const { outputs } = await batching.run('serving_default', rows(5), ['y']);
-  expect(outputs.y?.shape).toEqual([5, 1]);
-  expect(calls).toEqual([2, 2, 1, 5]);
+  for (const sizes of [[2, 2, 1, 5], [5]]) {
+    calls.length = 0;
+    const { outputs } = await batching.run('serving_default', rows(5), ['y']);
+    expect([outputs.y?.shape, calls]).toEqual([[5, 1], sizes]);
+  }
 });
 
 describe('rows that belong together', () => {
@@ -150,7 +150,7 @@ describe('rows that belong together', () => {
   test('a request whose padded outputs have other rows runs without padding, then and later', async () => {
     const { session, calls } = oddSession((count) => [count === 4 ? 8 : count, 1]);
     const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
-    for (const sizes of [[3], [4, 3], [3]]) {
+    for (const sizes of [[4, 3], [3], [3]]) {
       calls.length = 0;
       const { outputs } = await batching.run('serving_default', rows(3), ['y']);
       expect([outputs.y?.shape, calls]).toEqual([[3, 1], sizes]);
@@ -164,8 +164,6 @@ describe('rows that belong together', () => {
     });
     const options = { ...PADDED, afterFailure };
     const batching = new BatchingSession(session, options, new BatchThreads(1));
-    for (const count of [1, 2]) await batching.run('serving_default', rows(count), ['y']);
-    calls.length = 0;
     expect((await batching.run('serving_default', rows(3), ['y'])).outputs.y?.shape).toEqual([
       3, 1,
     ]);
@@ -178,26 +176,17 @@ describe('rows that belong together', () => {
     await expect(batching.run('serving_default', rows(4), ['y'])).rejects.toThrow('are missing');
   });
 
-  test('a signature that answers other rows than its shapes promise is never joined nor padded', async () => {
+  test('a signature that answers other rows than its shapes promise is found out by its first batch', async () => {
     const { session, calls } = oddSession(() => [4, 1]);
-    const onNoRows = jest.fn();
-    const options = { ...PADDED, afterFailure, onNoRows };
+    const onAlone = jest.fn();
+    const options = { ...PADDED, afterFailure, onAlone };
     const batching = new BatchingSession(session, options, new BatchThreads(1));
     const ask = async (count: number) =>
       (await batching.run('serving_default', rows(count), ['y'])).outputs.y?.shape;
     expect(await ask(1)).toEqual([4, 1]);
     expect(await Promise.all([1, 1, 1, 1, 2, 9].map(ask))).toEqual(new Array(6).fill([4, 1]));
-    expect(calls).toEqual([1, 1, 1, 1, 1, 2, 9]);
-    expect(onNoRows.mock.calls).toEqual([['serving_default']]);
-  });
-
-  test('though its first request has by chance as many as it answers, which another shows', async () => {
-    const { session, calls } = oddSession(() => [4, 1]);
-    const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
-    const ask = async (count: number) =>
-      (await batching.run('serving_default', rows(count), ['y'])).outputs.y?.shape;
-    for (const count of [4, 4, 1, 1, 3, 4]) expect(await ask(count)).toEqual([4, 1]);
-    expect(calls).toEqual([4, 4, 1, 1, 3, 4]);
+    expect(calls).toEqual([4, 1, 1, 1, 1, 1, 2, 9]);
+    expect(onAlone.mock.calls).toEqual([['serving_default', 'joined']]);
   });
 
   test('what is known of an output holds whichever others are asked for', async () => {
@@ -226,9 +215,10 @@ describe('rows that belong together', () => {
     await batching.run('serving_default', rows(4), ['labels']);
     const { outputs } = await batching.run('serving_default', rows(1), ['labels']);
     expect(outputs.labels?.shape).toEqual([4]);
-    await batching.run('serving_default', rows(2), ['y']);
-    await batching.run('serving_default', rows(2), ['y']);
-    // Only `y` is known to be rows, and padded.
-    expect(calls).toEqual([1, 4, 1, 2, 4]);
+    expect(calls).toEqual([4, 1, 4, 1]);
+    calls.length = 0;
+    for (let i = 0; i < 4; i++) await batching.run('serving_default', rows(2), ['y']);
+    // `y` is found to be rows by trials, and then only padded.
+    expect(calls).toEqual([4, 2, 4, 2, 4, 2, 4]);
   });
 });

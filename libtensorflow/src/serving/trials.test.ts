@@ -1,0 +1,193 @@
+/** Requests that may run together have the answers that they have alone, whatever the model does with its rows. */
+import { numericTensor, type Signature, toNumbers } from '@sagemaker-tfs/tensors';
+import { BatchThreads } from './batch-queue.ts';
+import { type BatchingOptions, BatchingSession } from './batching.ts';
+import type { Session } from './session.ts';
+
+type Matrix = readonly (readonly number[])[];
+/** What a model makes of its rows. */
+type Model = (rows: Matrix) => Matrix;
+
+const OPTIONS: BatchingOptions = {
+  maxBatchSize: 8,
+  maxInputRows: 100,
+  timeoutMs: 1,
+  maxEnqueuedBatches: 1000,
+  numBatchThreads: 2,
+  allowedBatchSizes: [],
+  padVariableLengthInputs: false,
+  unjoinable: 'run-alone',
+  afterFailure: () => 'halves',
+};
+
+const spec = { tensorName: 'x:0', dtype: 'float32', dtypeEnum: 1, shape: [-1, -1] } as const;
+const signature: Signature = {
+  key: 'serving_default',
+  methodName: 'tensorflow/serving/predict',
+  inputs: { x: spec },
+  outputs: { y: spec },
+};
+
+function tensorOf(rows: Matrix) {
+  return numericTensor(
+    'float32',
+    [rows.length, rows[0]?.length ?? 0],
+    new Float32Array(rows.flat()),
+  );
+}
+
+function serve(model: Model, options: Partial<BatchingOptions>) {
+  const sizes: number[] = [];
+  const session: Session = {
+    signatures: { serving_default: signature },
+    run: async (_signature, { x }) => {
+      if (!x || x.dtype === 'string') throw new Error('no numbers');
+      const [count = 0, width = 0] = x.shape;
+      sizes.push(count);
+      const numbers = [...toNumbers(x)].map(Number);
+      const rows = Array.from({ length: count }, (_, at) =>
+        numbers.slice(at * width, (at + 1) * width),
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+      return { outputs: { y: tensorOf(model(rows)) }, release: () => undefined };
+    },
+    close: async () => undefined,
+  };
+  const why: string[] = [];
+  const batching = new BatchingSession(
+    session,
+    { ...OPTIONS, ...options, onAlone: (_signature, reason) => why.push(reason) },
+    new BatchThreads(2),
+  );
+  const ask = async (rows: Matrix) => {
+    const { outputs } = await batching.run('serving_default', { x: tensorOf(rows) }, ['y']);
+    return outputs.y;
+  };
+  return { ask, sizes, why };
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+const dot = (a: readonly number[], b: readonly number[]) =>
+  sum(a.map((one, at) => one * (b[at] ?? 0)));
+
+/** Models whose rows depend on each other, in ways that shapes show and do not. */
+const DEPENDENT: Record<string, Model> = {
+  'a product of all rows with all': (rows) =>
+    rows.map((row) => rows.map((other) => dot(row, other))),
+  'sorted rows': (rows) => [...rows].sort((a, b) => (b[0] ?? 0) - (a[0] ?? 0)),
+  'the four largest': (rows) => [...rows].sort((a, b) => (b[0] ?? 0) - (a[0] ?? 0)).slice(0, 4),
+  'less their mean': (rows) =>
+    rows.map(([x = 0]) => [x - sum(rows.map(([y = 0]) => y)) / rows.length]),
+  'a running sum': (rows) => rows.map((_, at) => [sum(rows.slice(0, at + 1).map(([y = 0]) => y))]),
+  'each number once': (rows) => [...new Set(rows.map(([x = 0]) => x))].map((x) => [x]),
+  'always four rows': () => [[1], [2], [3], [4]],
+  'only the positive': (rows) => rows.filter(([x = 0]) => x > 0),
+  'the number of rows': (rows) => rows.map(() => [rows.length]),
+};
+const INDEPENDENT: Record<string, Model> = {
+  doubled: (rows) => rows.map(([x = 0]) => [2 * x]),
+  'rounded otherwise in company': (rows) => rows.map(([x = 0]) => [x * (1 + 1e-4 * rows.length)]),
+};
+
+const WAYS: Record<string, Partial<BatchingOptions>> = {
+  'as they come': {},
+  'filled up': { allowedBatchSizes: [4, 8] },
+};
+
+/** Numbers that repeat from run to run. */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Rounds of requests: first a caller by itself, then one row over and over, as a load test has it, then all kinds. */
+function rounds(random: () => number): Matrix[][] {
+  const row = () => [Math.round(random() * 40) / 4 - 3];
+  const request = () => Array.from({ length: 1 + Math.floor(random() * 3) }, row);
+  const same = row();
+  return [
+    [[row()]],
+    ...Array.from({ length: 12 }, () => Array.from({ length: 6 }, () => [same])),
+    ...Array.from({ length: 20 }, () => Array.from({ length: 6 }, request)),
+    [Array.from({ length: 20 }, row), [row()], Array.from({ length: 9 }, row)],
+    ...Array.from({ length: 5 }, () => Array.from({ length: 3 }, () => [row()])),
+  ];
+}
+
+describe.each(Object.entries(WAYS))('batches %s', (_way, options) => {
+  test.each(Object.entries(DEPENDENT))('%s: every answer is its own', async (_name, model) => {
+    const { ask, why, sizes } = serve(model, options);
+    for (const requests of rounds(numbersFrom(7))) {
+      const answers = await Promise.all(requests.map(ask));
+      expect(answers).toEqual(requests.map((rows) => tensorOf(model(rows))));
+    }
+    expect(why).toEqual(['joined']);
+    sizes.length = 0;
+    await Promise.all([1, 2, 3].map((x) => ask([[x]])));
+    expect(sizes).toEqual([1, 1, 1]);
+  });
+
+  test.each(Object.entries(INDEPENDENT))('%s: joined after a few batches', async (_name, model) => {
+    const { ask, why, sizes } = serve(model, options);
+    for (const requests of rounds(numbersFrom(7))) {
+      const answers = await Promise.all(requests.map(ask));
+      const numbers = answers.map((y) => (y && y.dtype !== 'string' ? [...toNumbers(y)] : []));
+      expect(numbers.map((one) => one.length)).toEqual(requests.map((rows) => rows.length));
+      requests.forEach((rows, at) => {
+        model(rows)
+          .flat()
+          .forEach((x, row) => {
+            expect(Math.abs(Number(numbers[at]?.[row]) - x)).toBeLessThan(0.02);
+          });
+      });
+    }
+    expect(why).toEqual([]);
+    sizes.length = 0;
+    await Promise.all([1, 2, 3].map((x) => ask([[x]])));
+    expect(sizes).toHaveLength(1);
+  });
+});
+
+test('rows that change when shorter ones are padded run apart from longer ones, and together with their like', async () => {
+  const widths: Model = (rows) => rows.map((row) => [row.length]);
+  const { ask, why, sizes } = serve(widths, { padVariableLengthInputs: true });
+  for (let round = 0; round < 8; round++) {
+    const requests = [[[1, 2]], [[3]], [[4, 5]], [[round, 7]], [[8]], [[9, round]]];
+    const answers = await Promise.all(requests.map(ask));
+    expect(answers).toEqual(requests.map((rows) => tensorOf(widths(rows))));
+  }
+  expect(why).toEqual(['padded']);
+  sizes.length = 0;
+  await Promise.all([[[1, 2]], [[3]], [[4, 5]]].map(ask));
+  expect([...sizes].sort()).toEqual([1, 2]);
+});
+
+test('rows that padding does not change are padded and joined', async () => {
+  const first: Model = (rows) => rows.map(([x = 0]) => [x]);
+  const { ask, why, sizes } = serve(first, { padVariableLengthInputs: true });
+  for (let round = 0; round < 8; round++) {
+    const requests = [[[1, 2]], [[3]], [[4, 5]], [[round, 7]]];
+    expect(await Promise.all(requests.map(ask))).toEqual(
+      requests.map((rows) => tensorOf(first(rows))),
+    );
+  }
+  expect(why).toEqual([]);
+  sizes.length = 0;
+  await Promise.all([[[1, 2]], [[3]], [[4, 5]]].map(ask));
+  expect(sizes).toEqual([3]);
+});
+
+test('what is no number is no proof', async () => {
+  const { ask, why } = serve(
+    (rows) => rows.map(([x = 0]) => [rows.length > 1 && x > 5 ? Number.NaN : x]),
+    {},
+  );
+  await Promise.all([6, 7].map((x) => ask([[x]])));
+  expect(why).toEqual([]);
+  expect(await Promise.all([8, 9].map((x) => ask([[x]])))).toEqual(
+    [8, 9].map((x) => tensorOf([[x]])),
+  );
+});
