@@ -90,6 +90,7 @@ export class BatchTransform extends Resource {
             shardFunctionArn: shardFunction.functionArn,
             tags: props.jobTags ?? {},
             ...(props.topic && { topicArn: props.topic.topicArn }),
+            ...(props.noticesAt && { noticesAt: props.noticesAt }),
             ...(props.outputKey && { outputKeyArn: props.outputKey.keyArn }),
             ...(props.volumeKey && { volumeKeyArn: props.volumeKey.keyArn }),
           }),

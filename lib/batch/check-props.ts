@@ -58,6 +58,7 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
     const problem = 'batch transform takes only archives';
     invalidProp(scope, 'model', problem, `Give the model compression: 'gzip'`);
   }
+  checkNotices(scope, props);
   checkInFlight(scope, props);
   checkConflicts(scope, props);
   checkJob(scope, props);
@@ -80,6 +81,19 @@ export function checkPlaces(
 export function checkSchedule(scope: Construct, schedule: Schedule | undefined): void {
   if (schedule && !Token.isUnresolved(schedule.expressionString)) {
     refuseProblem(scope, 'schedule', scheduleProblem(schedule.expressionString));
+  }
+}
+
+/** Refuses percentages that are none, and messages that nobody would hear. */
+export function checkNotices(
+  scope: Construct,
+  { noticesAt = [], topic }: Pick<BatchTransformProps, 'noticesAt' | 'topic'>,
+): void {
+  for (const [i, percent] of noticesAt.entries()) {
+    checkInteger(scope, `noticesAt[${i}]`, percent, 1, 99);
+  }
+  if (noticesAt.length > 0 && !topic) {
+    invalidProp(scope, 'noticesAt', 'there is no topic to tell', 'Give a topic');
   }
 }
 

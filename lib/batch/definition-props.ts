@@ -9,6 +9,11 @@ export interface DefinitionProps extends FixedJobProps {
   readonly shardFunctionArn: string;
   /** @default - no notification */
   readonly topicArn?: string;
+  /**
+   * Percentages of a sharded run's inputs at which the topic hears of it.
+   * @default - none
+   */
+  readonly noticesAt?: readonly number[];
 }
 
 /** Where the machine goes when the work is done, and when it is not. */

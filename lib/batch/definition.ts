@@ -4,8 +4,8 @@ import { beginStates } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { runFailure } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
+import { publishState } from './publish-state.ts';
 import { shardStates } from './shard-states.ts';
-import { statesArn } from './states-arn.ts';
 import { FAILURE_REASON, JOB_NAME, transformStates } from './transform-state.ts';
 import { validateStates } from './validate-state.ts';
 
@@ -58,30 +58,8 @@ export function definition(props: DefinitionProps) {
 }
 
 function notifyStates(topicArn: string) {
-  const publish = (subject: string, Next: string) => ({
-    Type: 'Task',
-    Resource: statesArn('sns:publish'),
-    Arguments: {
-      TopicArn: topicArn,
-      Subject: subject,
-      Message: jsonata(
-        '$string({ "execution": $states.context.Execution.Id, "detail": $states.input })',
-      ),
-    },
-    Retry: [
-      {
-        ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
-        IntervalSeconds: 5,
-        BackoffRate: 2,
-        MaxAttempts: 5,
-        JitterStrategy: 'FULL',
-      },
-    ],
-    // A message that cannot be sent changes nothing about the work.
-    Catch: [{ ErrorEquals: ['States.ALL'], Output: jsonata('$states.input'), Next }],
-    Output: jsonata('$states.input'),
-    Next,
-  });
+  const publish = (subject: string, next: string) =>
+    publishState(topicArn, subject, '$states.input', next);
   return {
     [NOTIFY_SUCCESS]: publish('Batch transform succeeded', SUCCEEDED),
     [NOTIFY_FAILURE]: publish('Batch transform failed', FAILED),

@@ -7,6 +7,7 @@ import type { DefinitionProps } from './definition-props.ts';
 import { callFunction, runFailure } from './function-state.ts';
 import { CANARY_MANIFEST } from './handler/run-places.ts';
 import { jsonata } from './jsonata.ts';
+import { afterShard, noticeStates } from './notice-states.ts';
 import { FAILURE_CLASS, FAILURE_REASON, JOB_SPENT, transformStates } from './transform-state.ts';
 
 /** Waits for capacity before a shard is left: together more than a day. */
@@ -37,12 +38,14 @@ export function oneShard(props: DefinitionProps) {
     ...countStates(props),
     ...jobStates(props),
     ...stopStates(props),
+    ...noticeStates(props, 'Shard done'),
     // Empty: the map's result holds every shard's output, and a state takes 256 KiB.
     'Shard done': { Type: 'Succeed', Output: {} },
   };
 }
 
-function countStates({ shardFunctionArn }: DefinitionProps) {
+function countStates(props: DefinitionProps) {
+  const { shardFunctionArn } = props;
   return {
     'Find missing outputs': {
       ...callFunction(
@@ -87,7 +90,7 @@ function countStates({ shardFunctionArn }: DefinitionProps) {
         },
         {
           Condition: jsonata('$states.input.found.missing = 0 or $states.input.attempt > 0'),
-          Next: 'Shard done',
+          Next: afterShard(props, 'Shard done'),
         },
         {
           Condition: jsonata('$states.input.found.overBudget'),

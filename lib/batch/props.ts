@@ -190,6 +190,11 @@ export interface BatchTransformProps {
    */
   readonly topic?: ITopic;
   /**
+   * Percentages, 1-99, of a sharded run's inputs at which `topic` hears how far the run is, once each.
+   * @default - none
+   */
+  readonly noticesAt?: readonly number[];
+  /**
    * Starts an execution by the clock.
    * @default - started by hand
    */

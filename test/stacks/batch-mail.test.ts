@@ -3,7 +3,15 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { type Service, StateError } from './asl.ts';
-import { batchTemplate, machineOf, refused, run } from './batch-machine.ts';
+import {
+  batchTemplate,
+  functionOn,
+  machineOf,
+  refused,
+  run,
+  writeOutputs,
+} from './batch-machine.ts';
+import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 const template = batchTemplate((stack) => ({ topic: new Topic(stack, 'Topic') }));
 const machine = machineOf(template);
@@ -117,5 +125,78 @@ test('the rule publishes by a role of its own, so a topic from elsewhere needs n
     AssumeRolePolicyDocument: {
       Statement: [{ Principal: { Service: 'events.amazonaws.com' } }],
     },
+  });
+});
+
+describe('notices on the way', () => {
+  const SHARDS = 11;
+  const withNotices = machineOf(
+    batchTemplate((stack) => ({
+      topic: new Topic(stack, 'Topic'),
+      noticesAt: [10, 50, 90],
+      sharding: { objectsPerShard: 3, maxConcurrentJobs: 1 },
+    })),
+  );
+  let s3: S3StandIn;
+  beforeEach(async () => {
+    s3 = await startS3ForSdk(50);
+    for (let i = 0; i < 3 * SHARDS; i++) {
+      const path = `data/input/${String(i).padStart(2, '0')}.jpg`;
+      s3.objects.set(path, Buffer.from('x'));
+      s3.modified.set(path, s3.now);
+    }
+  });
+  afterEach(() => s3.close());
+
+  /** Messages of a run; @param fails for which messages the topic has no answer */
+  async function mailOf(transform = writeOutputs(s3), fails = false) {
+    const mail: { Subject: string; Message: string }[] = [];
+    const service: Service = (resource, args) => {
+      if (resource.endsWith('describeExecution')) return { Status: 'FAILED' };
+      if (!resource.endsWith('sns:publish')) return functionOn(s3)(resource, args);
+      if (fails) throw new StateError('Sns.SdkClientException', 'Connection reset');
+      mail.push(args as { Subject: string; Message: string });
+      return {};
+    };
+    const { output } = await run(withNotices, { runId: 'r' }, transform, service);
+    return { mail, output };
+  }
+
+  test('each percentage once, with the counts, also in a run that goes on', async () => {
+    const { mail } = await mailOf();
+    expect(mail.map(({ Subject }) => Subject)).toEqual([
+      ...['Batch transform 10% done', 'Batch transform 50% done', 'Batch transform 90% done'],
+      'Batch transform succeeded',
+    ]);
+    const details = mail.map(({ Message }) => JSON.parse(Message).detail as { inputs?: number });
+    // The first whole shards beyond 3.3, 16.5 and 29.7 inputs.
+    expect(details.slice(0, 3)).toEqual(
+      [6, 18, 30].map((inputs, i) => ({
+        execution: expect.any(String),
+        ...{ percent: [10, 50, 90][i], inputs, of: 33, runId: 'r' },
+      })),
+    );
+    const again = await mailOf();
+    expect(again.mail.map(({ Subject }) => Subject)).toEqual(['Batch transform succeeded']);
+  });
+
+  test('inputs without an output count as dealt with', async () => {
+    const { mail } = await mailOf(writeOutputs(s3, ['00.jpg', '15.jpg']));
+    expect(mail.map(({ Subject }) => Subject)).toContain('Batch transform 90% done');
+  });
+
+  test('a topic that cannot be reached changes nothing about the work', async () => {
+    const { output } = await mailOf(writeOutputs(s3), true);
+    expect(output).toMatchObject({ done: 3 * SHARDS, missing: 0 });
+  });
+
+  test.each([
+    [[0], 'noticesAt[0]'],
+    [[50, 100], 'noticesAt[1]'],
+    [[10.5], 'noticesAt[0]'],
+  ])('%j is refused', (noticesAt, message) => {
+    const make = () => batchTemplate((stack) => ({ topic: new Topic(stack, 'Topic'), noticesAt }));
+    expect(make).toThrow(message);
+    expect(() => batchTemplate(() => ({ noticesAt: [10] }))).toThrow('there is no topic');
   });
 });

@@ -4,6 +4,7 @@ import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type BeginRequest, type BeginResult, beginRun } from './begin.ts';
 import { findPending, type PendingRequest, type PendingResult } from './pending.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
+import { countProgress, type ProgressRequest, type ProgressResult } from './progress.ts';
 import { type StopReason, type StopRequest, stopRun, type WhyRequest, whyStopped } from './stop.ts';
 import { type Summary, type SummaryRequest, summarizeRun } from './summary.ts';
 
@@ -16,6 +17,7 @@ export type ShardRequest =
       readonly position?: PlanPosition;
     }
   | ({ readonly action: 'pending' } & PendingRequest)
+  | ({ readonly action: 'progress' } & ProgressRequest)
   | ({ readonly action: 'summary' } & SummaryRequest)
   | ({ readonly action: 'stop' } & StopRequest)
   | ({ readonly action: 'why' } & WhyRequest);
@@ -27,7 +29,7 @@ const RESERVE_MS = 60_000;
 export async function handler(
   request: ShardRequest,
   context: { getRemainingTimeInMillis(): number },
-): Promise<BeginResult | PlanResult | PendingResult | Summary | StopReason> {
+): Promise<BeginResult | PlanResult | PendingResult | ProgressResult | Summary | StopReason> {
   const s3 = new S3Client({});
   const outOfTime = () => context.getRemainingTimeInMillis() < RESERVE_MS;
   try {
@@ -38,6 +40,8 @@ export async function handler(
         return await planShards(s3, request.settings, request.position, outOfTime);
       case 'pending':
         return await findPending(s3, request, outOfTime);
+      case 'progress':
+        return await countProgress(s3, request);
       case 'summary':
         return await summarizeRun(s3, request, outOfTime);
       case 'stop':

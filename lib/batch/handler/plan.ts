@@ -49,8 +49,13 @@ export interface PlanResult {
 const markerSchema = z.object({ inputs: z.number() });
 
 /** Marks a run whose shards are all written, so that a resumed run does not plan anew. */
-function planMarker(settings: TransformSettings): S3Location {
+export function planMarker(settings: TransformSettings): S3Location {
   return runPlace(settings, 'planned.json');
+}
+
+/** Inputs of a run whose shards are all written. */
+export async function plannedInputs(s3: S3Client, settings: TransformSettings): Promise<number> {
+  return markerSchema.parse(await readJson(s3, planMarker(settings))).inputs;
 }
 
 /**
@@ -67,8 +72,7 @@ export async function planShards(
   const shards = { bucket: target.bucket, prefix: target.key };
   const marker = planMarker(settings);
   if (await findObject(s3, marker)) {
-    const { inputs } = markerSchema.parse(await readJson(s3, marker));
-    return { planned: true, shards, inputs };
+    return { planned: true, shards, inputs: await plannedInputs(s3, settings) };
   }
   const opened = await openSource(s3, settings, position?.sorted, outOfTime);
   const { source, sorted } = opened;
