@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { filesOf, TEMPLATES } from '../cli/src/init/templates.ts';
 import { program } from '../cli/src/main.ts';
+import { PAGES as TRANSCRIPTS } from './transcripts.ts';
 
 const ROOT = join(__dirname, '..');
 const PAGES = [
@@ -26,7 +27,10 @@ interface Shown {
 function commandsOf(page: string): Shown[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const intro = text.split(/^## /m, 1)[0]?.split('```', 1)[0] ?? '';
-  return [...text.matchAll(/^```(?:sh|bash|console)\n(.*?)^```/gms)].flatMap((block) => {
+  // transcripts.test.ts runs what these show with its output, after a `cd`.
+  const isRun = TRANSCRIPTS.some((name) => page === `docs/${name}`);
+  const blocks = isRun ? /^```(?:sh|bash)\n(.*?)^```/gms : /^```(?:sh|bash|console)\n(.*?)^```/gms;
+  return [...text.matchAll(blocks)].flatMap((block) => {
     const before = text.slice(0, block.index);
     const section = before.slice(Math.max(0, before.lastIndexOf('\n#')));
     const body = (block[1] ?? '').replaceAll('\\\n', ' ');

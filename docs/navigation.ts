@@ -33,6 +33,12 @@ export const GROUPS: readonly Group[] = [
       page('ten-minutes.md', 'Ten minutes', 'go from two tarballs to a tested project of your own'),
       page('first-deploy.md', 'First deploy', 'deploy for the first time, and know what it costs'),
       page(
+        'detector-to-boxes.md',
+        'Eight outputs to boxes',
+        'turn the tensors of a detector into boxes',
+      ),
+      page('pictures-to-parquet.md', 'JPEGs to Parquet', 'turn 100,000 pictures into a table'),
+      page(
         'migrating-from-the-python-container.md',
         'From the Python container',
         'move from the AWS TensorFlow Serving container (`inference.py`)',
@@ -57,6 +63,21 @@ export const GROUPS: readonly Group[] = [
         'change what is deployed, or go back',
       ),
       page('smoke-test.md', 'Smoke test', 'understand what a deployment checks'),
+      page(
+        'monitoring.md',
+        'Monitoring',
+        'see what an endpoint does: dashboard, alarms, logs, metrics',
+      ),
+      page(
+        'asynchronous.md',
+        'Asynchronous endpoints',
+        'answer large or slow requests, and sleep between them',
+      ),
+      page(
+        'multi-model.md',
+        'Multi-model endpoints',
+        'hold hundreds of models on the same instances',
+      ),
       page('batch.md', 'Batch transform', 'run over millions of objects'),
       page('performance.md', 'Performance', 'make it faster'),
       page('private-networks.md', 'Private networks', 'stay inside a VPC'),
@@ -85,6 +106,8 @@ export const GROUPS: readonly Group[] = [
     name: 'concepts',
     title: 'Concepts',
     pages: [
+      page('concepts.md', 'Concepts', 'understand the words and how they hang together'),
+      page('glossary.md', 'Glossary', 'look up a word'),
       page('architecture.md', 'Architecture', 'know how the parts fit'),
       page('reliability.md', 'Reliability', 'know what happens to requests while something fails'),
       page(
