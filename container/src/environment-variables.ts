@@ -115,6 +115,13 @@ const MODEL_SERVER = [
       'Requests that one process of TensorFlow Serving gets at a time; a batch counts as one. Further requests wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. Unset: 4 for each CPU, at least 64 and at most 1024.',
   },
   {
+    name: 'SAGEMAKER_TFS_MODEL_SERVER_TCP',
+    type: 'boolean',
+    default: 'true',
+    description:
+      'Whether TensorFlow Serving listens on ports, as it does on all addresses of the container: its REST API, handlers that call it themselves and large requests take them. `false`: on its Unix socket alone, for networks that others are on.',
+  },
+  {
     name: 'SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS',
     type: 'number',
     default: '120',

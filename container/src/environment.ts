@@ -88,6 +88,8 @@ export interface Environment {
     /** Milliseconds without any answer after which an instance is killed and started again. */
     readonly silenceMs: number;
     readonly ports: PortRange | undefined;
+    /** Whether it listens on ports, and not on its Unix socket alone. */
+    readonly tcp: boolean;
     readonly gpuMemoryMargin: number;
     readonly interOpThreads: number;
     readonly intraOpThreads: number;
@@ -171,6 +173,7 @@ export function readEnvironment(
 ): EnvironmentReading {
   const environment = environmentOf(valuesOf(variables));
   checkPorts(environment);
+  checkTcp(environment);
   checkProcesses(environment);
   checkTraces(environment);
   checkGraphOptions(environment.modelServer.graph, variables);
@@ -253,6 +256,7 @@ function environmentOf(values: Values): Environment {
       inFlight: inFlightOf(values),
       silenceMs: values.SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS * 1000,
       ports: values.SAGEMAKER_SAFE_PORT_RANGE,
+      tcp: values.SAGEMAKER_TFS_MODEL_SERVER_TCP,
       gpuMemoryMargin: values.SAGEMAKER_TFS_FRACTIONAL_GPU_MEM_MARGIN,
       interOpThreads: values.SAGEMAKER_TFS_INTER_OP_PARALLELISM,
       intraOpThreads: values.SAGEMAKER_TFS_INTRA_OP_PARALLELISM,
@@ -433,6 +437,13 @@ function checkPorts(environment: Environment): void {
   if (!ports || backend === 'in-process' || ports.high - ports.low + 1 >= 2 * instances) return;
   throw new EnvironmentError([
     `SAGEMAKER_SAFE_PORT_RANGE is "${ports.low}-${ports.high}"; ${instances} instance(s) of the model server need ${2 * instances} ports`,
+  ]);
+}
+
+function checkTcp({ backend, modelServer }: Environment): void {
+  if (modelServer.tcp || backend !== 'rest') return;
+  throw new EnvironmentError([
+    'SAGEMAKER_TFS_MODEL_SERVER_TCP is "false"; SAGEMAKER_TFS_BACKEND "rest" needs a port of the model server. Take grpc',
   ]);
 }
 

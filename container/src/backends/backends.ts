@@ -49,6 +49,7 @@ export function modelServerBackends(
           grpc ??= overGrpc().then(joining);
           return grpc;
         case 'rest':
+          if (!environment.modelServer.tcp) throw withoutRest();
           rest ??= overRest().then(joining);
           return rest;
         default:
@@ -63,6 +64,13 @@ export function modelServerBackends(
         void backend?.then((loaded) => loaded.forget(modelName));
     },
   };
+}
+
+function withoutRest(): ServingError {
+  return new ServingError(
+    'BAD_CUSTOM_ATTRIBUTE',
+    'tfs-transport=rest needs a port of the model server, and this container was started with SAGEMAKER_TFS_MODEL_SERVER_TCP=false; it has grpc',
+  );
 }
 
 /** Puts joining before a backend, where it is asked for; the batches of all backends share their threads. */

@@ -28,10 +28,11 @@ export interface Context {
   readonly method: 'predict' | 'classify' | 'regress';
   /**
    * TensorFlow Serving's REST address for this model, version and method; with `in-process`, where there is no
-   * TensorFlow Serving, only the path (`/v1/models/...`): call {@link Context.predict}.
+   * TensorFlow Serving, and where it listens on no port (SAGEMAKER_TFS_MODEL_SERVER_TCP), only the path
+   * (`/v1/models/...`): call {@link Context.predict}.
    */
   readonly restUri: string;
-  /** TensorFlow Serving's gRPC port, as text; empty with `in-process`, where there is none. */
+  /** TensorFlow Serving's gRPC port, as text; empty where there is none, as with `in-process`. */
   readonly grpcPort: string;
   /** `X-Amzn-SageMaker-Custom-Attributes` as sent; empty where it was not. */
   readonly customAttributes: string;

@@ -128,13 +128,13 @@ function createContext(inference: Inference, endpoint: ModelServerEndpoint | und
   const attributes = request.headers[CUSTOM_ATTRIBUTES_HEADER.toLowerCase()];
   const version = model.version === undefined ? '' : `/versions/${model.version}`;
   const label = model.label === undefined ? '' : `/labels/${model.label}`;
-  const rest = endpoint ? `http://${endpoint.host}:${endpoint.restPort}` : '';
+  const rest = endpoint?.restPort ? `http://${endpoint.host}:${endpoint.restPort}` : '';
   return Object.assign(new LazySignal(signal), {
     modelName: model.name,
     modelVersion: model.version,
     method,
     restUri: `${rest}/v1/models/${model.name}${version}${label}:${method}`,
-    grpcPort: endpoint ? String(endpoint.grpcPort) : '',
+    grpcPort: endpoint?.grpcPort ? String(endpoint.grpcPort) : '',
     customAttributes: typeof attributes === 'string' ? attributes : '',
     requestContentType: inference.contentType,
     acceptHeader: inference.accept ?? 'application/json',

@@ -6,7 +6,7 @@ import { privateDirectory } from './private-directory.ts';
 
 /**
  * One endpoint for each instance. In a `SAGEMAKER_SAFE_PORT_RANGE` gRPC and REST ports alternate from its
- * lower end; without one they count up from 9000 and 8501.
+ * lower end; without one they count up from 9000 and 8501. Ports are 0 where it listens on sockets alone.
  * @param owner id of the process that runs TensorFlow Serving
  */
 export function modelServerEndpoints(
@@ -14,11 +14,12 @@ export function modelServerEndpoints(
   owner: number,
 ): ModelServerEndpoint[] {
   const directory = modelServerDirectory(environment, owner);
-  const { instances, ports } = environment.modelServer;
+  const { instances, ports, tcp } = environment.modelServer;
+  const onTcp = (port: number) => (tcp ? port : 0);
   return Array.from({ length: instances }, (_, index) => ({
     host: '127.0.0.1',
-    grpcPort: ports ? ports.low + 2 * index : DEFAULT_GRPC_PORT + index,
-    restPort: ports ? ports.low + 2 * index + 1 : DEFAULT_REST_PORT + index,
+    grpcPort: onTcp(ports ? ports.low + 2 * index : DEFAULT_GRPC_PORT + index),
+    restPort: onTcp(ports ? ports.low + 2 * index + 1 : DEFAULT_REST_PORT + index),
     grpcSocket: join(directory, `grpc-${index}.sock`),
   }));
 }

@@ -10,6 +10,7 @@ import { UnaryReply } from './unary-reply.ts';
 /** Where a gRPC server listens. */
 export interface GrpcTarget {
   readonly host: string;
+  /** 0: the server listens on the socket alone. */
   readonly port: number;
   /** A Unix domain socket (`--grpc_socket_path`), taken for all but large requests where it is there. */
   readonly socket?: string;
@@ -66,7 +67,7 @@ export class UnaryChannel {
     signal?.throwIfAborted();
     const length = message.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const reply = new UnaryReply(this.#maxReplyBytes);
-    const cancel = this.#connected(length <= MOST_SOCKET_BYTES ? 'socket' : 'port').request(
+    const cancel = this.#connected(this.#wayOf(length)).request(
       this.#headerBlock(path, timeoutMs),
       [messagePrefix(length), ...message],
       reply,
@@ -103,13 +104,17 @@ export class UnaryChannel {
     this.#hasSocket = undefined;
   }
 
+  #wayOf(length: number): 'socket' | 'port' {
+    return length <= MOST_SOCKET_BYTES || this.#target.port === 0 ? 'socket' : 'port';
+  }
+
   /** Where the socket is not there, the port's connection is that of all calls. */
   #connected(way: 'socket' | 'port'): Http2Connection {
     const known = this.#connections[way];
     if (known?.usable) return known;
     const { host, port, socket = '' } = this.#target;
     this.#hasSocket ??= existsSync(socket);
-    if (way === 'socket' && !this.#hasSocket) return this.#connected('port');
+    if (way === 'socket' && !this.#hasSocket && port !== 0) return this.#connected('port');
     const target = way === 'socket' ? { path: socket } : { host, port };
     const connection = new Http2Connection(target, () => this.#open.delete(connection));
     this.#open.add(connection);
