@@ -37,6 +37,6 @@ test('the Dockerfile builds on the default release', () => {
 
 test('the tables of the configuration are what its schema says', () => {
   const page = readFileSync(join(__dirname, 'configuration.md'), 'utf8');
-  expect(page.match(/<!-- fields:/g)).toHaveLength(5);
+  expect(page.match(/<!-- fields:/g)).toHaveLength(6);
   expect(withTables(page)).toBe(page);
 });

@@ -452,7 +452,7 @@ const endpoint = z.strictObject({
         .boolean()
         .optional()
         .describe(
-          "What SageMaker scrapes from the container's `/metrics`, and metrics of each GPU and instance. Default: SageMaker's (on since June 2026).",
+          "What SageMaker scrapes from the container's `/metrics`, and metrics of each GPU and instance; `true` adds alarms over them. Default: SageMaker's (on since June 2026).",
         ),
       enhanced: z
         .boolean()

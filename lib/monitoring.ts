@@ -1,11 +1,18 @@
 /** A dashboard and alarms for an endpoint. */
-import { type Alarm, Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  type IAlarm,
+  type PromQLAlarm,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { allowPublisher } from './encryption.ts';
 import type { BoundVariant } from './endpoint/variant.ts';
 import { type AlarmThresholds, queueAlarm, variantAlarms } from './monitoring/alarms.ts';
+import { detailedAlarms } from './monitoring/detailed-alarms.ts';
 import { queueRow, type VariantHardware, variantRow } from './monitoring/widgets.ts';
 import type { RealtimeEndpoint } from './realtime-endpoint.ts';
 
@@ -34,6 +41,11 @@ export interface EndpointMonitoringProps {
 export class EndpointMonitoring extends Construct {
   readonly dashboard: Dashboard;
   readonly alarms: readonly Alarm[];
+  /**
+   * Alarms over the runtime's own metrics: an instance whose models cannot be called, and processes that crash. Empty
+   * unless the endpoint's `metricsConfig` says `detailed: true`.
+   */
+  readonly detailedAlarms: readonly PromQLAlarm[];
 
   constructor(scope: Construct, id: string, props: EndpointMonitoringProps) {
     super(scope, id);
@@ -71,13 +83,27 @@ export class EndpointMonitoring extends Construct {
     );
     if (endpoint.isAsync) alarms.push(queueAlarm(this, endpoint.queueMetrics(), thresholds));
     this.alarms = alarms;
+    this.detailedAlarms = endpoint.detailedMetrics
+      ? variants.flatMap(({ name }) =>
+          detailedAlarms(new Construct(this, `Runtime${name}`), endpoint.endpointName, name),
+        )
+      : [];
+    this.showStates([...this.alarms, ...this.detailedAlarms]);
     if (!alarmTopic) return;
     allowPublisher(this, alarmTopic, 'cloudwatch.amazonaws.com');
     const action = new SnsAction(alarmTopic);
-    for (const alarm of this.alarms) {
+    for (const alarm of [...this.alarms, ...this.detailedAlarms]) {
       alarm.addAlarmAction(action);
       alarm.addOkAction(action);
     }
+  }
+
+  /** Graphs show no metrics of PromQL, so the states of alarms stand beside them. */
+  private showStates(alarms: readonly IAlarm[]): void {
+    if (this.detailedAlarms.length === 0) return;
+    this.dashboard.addWidgets(
+      new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 24, height: 3 }),
+    );
   }
 }
 

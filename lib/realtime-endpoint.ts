@@ -104,6 +104,8 @@ export class RealtimeEndpoint extends EndpointBase {
   readonly asyncFiles: AsyncFiles | undefined;
   /** False keeps everything but the endpoint. */
   readonly enabled: boolean;
+  /** Whether the configuration asks SageMaker for the metrics of the container's `/metrics`. */
+  readonly detailedMetrics: boolean;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
   protected readonly invokeActions: readonly string[];
@@ -124,6 +126,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.enabled = props.enabled ?? true;
     this.isAsync = props.asyncInference !== undefined;
+    this.detailedMetrics = props.metricsConfig?.detailed === true;
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
     this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };
     this.asyncFiles = props.asyncInference && asyncFiles(this, props.asyncInference);

@@ -8,7 +8,8 @@ import { invalidProp, type Where } from '../validation.ts';
  */
 export interface MetricsConfigProps {
   /**
-   * Publishes what SageMaker scrapes from the container's `/metrics`, and metrics of each GPU and each instance.
+   * Publishes what SageMaker scrapes from the container's `/metrics`, and metrics of each GPU and each instance. With
+   * `true`, `EndpointMonitoring` has alarms over them.
    * @default - SageMaker's: true for endpoint configurations made after 17 June 2026
    */
   readonly detailed?: boolean;

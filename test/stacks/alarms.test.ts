@@ -1,6 +1,9 @@
 /** Alarms on sample data: their own math, evaluated. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
 import { type AlarmThresholds, EndpointMonitoring, RealtimeEndpoint } from '../../lib/index.ts';
 import { testModel, testStack } from './support.ts';
@@ -85,5 +88,70 @@ describe('slow answers', () => {
   test('are those of a threshold of your own', () => {
     const thresholds = { modelLatencyP90: Duration.seconds(2) };
     expect(alarms('async', thresholds)('is slow')).toMatchObject({ Threshold: 2e6 });
+  });
+});
+
+describe('of detailed metrics', () => {
+  /** Alarms by PromQL, and what the dashboard shows. */
+  function detailed(metricsConfig: { readonly detailed?: boolean }) {
+    const stack = testStack();
+    const model = testModel(stack);
+    const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+      endpointName: 'digits',
+      variants: [{ model }],
+      shadowVariant: { model, variantName: 'next' },
+      metricsConfig,
+    });
+    const alarmTopic = new Topic(stack, 'Topic');
+    const monitoring = new EndpointMonitoring(stack, 'Monitoring', { endpoint, alarmTopic });
+    const template = Template.fromStack(stack);
+    const all = Object.values(template.findResources('AWS::CloudWatch::Alarm')).flatMap(
+      ({ Properties }) => {
+        const { EvaluationCriteria, AlarmActions } = Properties as {
+          EvaluationCriteria?: { PromQLCriteria: { Query: string } };
+          AlarmActions?: object[];
+        };
+        return EvaluationCriteria
+          ? [{ query: EvaluationCriteria.PromQLCriteria.Query, actions: AlarmActions?.length }]
+          : [];
+      },
+    );
+    return {
+      all,
+      monitoring,
+      dashboard: JSON.stringify(template.findResources('AWS::CloudWatch::Dashboard')),
+    };
+  }
+
+  test('an instance that cannot be called, and processes that crash, of each variant', () => {
+    const { all, monitoring, dashboard } = detailed({ detailed: true });
+    expect(all).toHaveLength(4);
+    const of = (variant: string) =>
+      `"aws.sagemaker.endpoint.name"="digits", "aws.sagemaker.variant.name"="${variant}"}`;
+    expect(all.map(({ query }) => query)).toEqual(
+      expect.arrayContaining([
+        `min by ("@resource.host.id") ({"sagemaker_tfs_ready", ${of('AllTraffic')}) < 1`,
+        `sum by ("@resource.host.id") (increase({"sagemaker_tfs_process_restarts_total", ${of('next')}[15m])) > 0`,
+      ]),
+    );
+    for (const { actions } of all) expect(actions).toBe(1);
+    expect(monitoring.detailedAlarms).toHaveLength(4);
+    expect(dashboard).toContain('"type\\":\\"alarm');
+  });
+
+  test.each([{}, { detailed: false }])('none with %j', (metricsConfig) => {
+    const { all, dashboard } = detailed(metricsConfig);
+    expect(all).toEqual([]);
+    expect(dashboard).not.toContain('"type\\":\\"alarm');
+  });
+
+  test('the queries are about metrics that the runtime has', () => {
+    const { all } = detailed({ detailed: true });
+    const source = ['observability/metrics.ts', 'processes/shared-metrics.ts']
+      .map((file) => readFileSync(join(__dirname, '../../container/src', file), 'utf8'))
+      .join();
+    for (const { query } of all) {
+      expect(source).toContain(`'${/"(sagemaker_tfs_\w+)"/.exec(query)?.[1]}'`);
+    }
   });
 });

@@ -31,6 +31,7 @@ export function recordRequest(
   metrics.started();
   exchange.onFinish((outcome) => {
     const sample: RequestSample = {
+      requestId: exchange.id,
       model: record.inference?.model.name,
       version: record.inference?.answeredVersion ?? record.inference?.model.version,
       contentType: cut(exchange.request.headers['content-type']),
@@ -43,7 +44,7 @@ export function recordRequest(
     metrics.finished(sample);
     cloudWatch?.finished(sample);
     tracer?.finished(tracedOf(exchange, sample, outcome, stopwatch), traceHeaders(exchange));
-    writeLine(services, exchange, sample, outcome);
+    writeLine(services, sample, outcome);
   });
   return record;
 }
@@ -57,7 +58,6 @@ function tracedOf(
 ): TracedRequest {
   return {
     ...sample,
-    requestId: exchange.id,
     path: exchange.request.url?.split('?', 1)[0] ?? '',
     startedAt: stopwatch.startedAt,
     milliseconds: stopwatch.elapsed(),
@@ -76,11 +76,10 @@ function traceHeaders({ request: { headers } }: Exchange): TraceHeaders {
 
 function writeLine(
   { log }: Services,
-  exchange: Exchange,
   { timings, ...sample }: RequestSample,
   outcome: Outcome,
 ): void {
-  const line = { requestId: exchange.id, ...sample, ms: rounded(timings) };
+  const line = { ...sample, ms: rounded(timings) };
   const { error } = outcome;
   if (error === undefined) log.info(line, 'invocation');
   else if (outcome.status >= 500 && !isRefusal(error))

@@ -67,7 +67,7 @@ export const ROUTES: readonly RouteDefinition[] = [
     path: '/metrics',
     where: 'always',
     description:
-      'Metrics of all processes in the Prometheus text format; also on SAGEMAKER_TFS_METRICS_PORT, if it is set.',
+      'Metrics of all processes in the Prometheus text format, or in OpenMetrics with a request for each bucket (`Accept: application/openmetrics-text`); also on SAGEMAKER_TFS_METRICS_PORT, if it is set.',
   },
 ];
 

@@ -1,6 +1,12 @@
 /** Every route of the container, by path and method. */
+
+import { acceptableTypes } from '../codecs/media-type.ts';
 import type { ModelTable } from '../multi-model/model-table.ts';
-import { METRICS_CONTENT_TYPE, type MetricsPage } from '../observability/metrics-page.ts';
+import {
+  METRICS_FORMATS,
+  type MetricsFormat,
+  type MetricsPage,
+} from '../observability/metrics-page.ts';
 import { executionParameters } from './execution-parameters.ts';
 import { invoke } from './lazy-invoke.ts';
 import { getModel, listModels, loadModel, unloadModel } from './models.ts';
@@ -22,13 +28,22 @@ export function singleModelRoutes(services: Services): Routes {
 export function metricsRoute(page: MetricsPage): Routes {
   return {
     '/metrics': {
-      GET: async () => ({
-        status: 200,
-        headers: { 'Content-Type': METRICS_CONTENT_TYPE },
-        body: [Buffer.from(await page.text())],
-      }),
+      GET: async ({ request }) => {
+        const format = metricsFormat(request.headers.accept);
+        return {
+          status: 200,
+          headers: { 'Content-Type': METRICS_FORMATS[format].contentType },
+          body: [Buffer.from(await page.text(format))],
+        };
+      },
     },
   };
+}
+
+function metricsFormat(accept: string | undefined): MetricsFormat {
+  const { prometheus, openmetrics } = METRICS_FORMATS;
+  const [best] = acceptableTypes(accept, [prometheus.accept, openmetrics.accept]);
+  return best === openmetrics.accept ? 'openmetrics' : 'prometheus';
 }
 
 /** The routes of a multi-model endpoint. */

@@ -22,6 +22,7 @@ function written(feed: (metrics: CloudWatchMetrics) => void): { texts: string[];
 function sample(model: string | undefined, i: number): RequestSample {
   const ms = 3_599_999.123456789 - i / 7;
   return {
+    requestId: `request-${i}`,
     model,
     version: '1',
     transport: 'grpc',

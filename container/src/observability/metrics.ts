@@ -1,11 +1,14 @@
 /** Metrics of this process in the Prometheus text format. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Exemplars } from './exemplars.ts';
 import { boundedLabel, mediaTypeLabel } from './labels.ts';
-import type { MetricsPage } from './metrics-page.ts';
+import type { MetricsFormat, MetricsPage } from './metrics-page.ts';
+import { type MetricJson, openMetricsText } from './open-metrics.ts';
 import type { Timings } from './timings.ts';
 
 /** A finished request as the metrics see it. Times are milliseconds, sizes bytes. */
 export interface RequestSample {
+  readonly requestId: string;
   /** Undefined if the request was refused before its model was known. */
   readonly model: string | undefined;
   /** Version that answered, or that was asked for; undefined if none was named. */
@@ -34,6 +37,8 @@ export interface BatchSample {
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600,
 ];
+/** Has the exemplars. */
+const PART_SECONDS = 'sagemaker_tfs_request_part_seconds';
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 /** Counts and measures requests. */
@@ -50,7 +55,7 @@ export class Metrics implements MetricsPage {
     registers: [this.#registry],
   });
   readonly #seconds = this.#histogram(
-    'sagemaker_tfs_request_part_seconds',
+    PART_SECONDS,
     'Where the time of a request went: receive, queue, decode, predict, encode.',
     ['model', 'part'],
     SECONDS,
@@ -84,6 +89,7 @@ export class Metrics implements MetricsPage {
     ['model', 'kind'],
   );
 
+  readonly #exemplars = new Exemplars(SECONDS);
   readonly #modelLabel = boundedLabel();
   readonly #versionLabel = boundedLabel();
 
@@ -123,8 +129,10 @@ export class Metrics implements MetricsPage {
       transport,
       status: String(sample.status),
     });
+    const now = Date.now();
     for (const [part, ms] of Object.entries(sample.timings)) {
       this.#seconds.observe({ model, part }, ms / 1000);
+      this.#exemplars.note(model, part, ms / 1000, sample.requestId, now);
     }
     if (sample.requestBytes !== undefined)
       this.#requestBytes.observe({ model }, sample.requestBytes);
@@ -138,13 +146,18 @@ export class Metrics implements MetricsPage {
     this.#batchedRows.inc({ model, kind: 'padding' }, padding);
   }
 
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  async text(format: MetricsFormat): Promise<string> {
+    return format === 'openmetrics'
+      ? openMetricsText([await this.json()])
+      : this.#registry.metrics();
   }
 
   /** For another process to join with its own; see prom-client's AggregatorRegistry. */
-  json(): Promise<object[]> {
-    return this.#registry.getMetricsAsJSON();
+  async json(): Promise<MetricJson[]> {
+    const all = (await this.#registry.getMetricsAsJSON()) as unknown as MetricJson[];
+    const parts = all.find(({ name }) => name === PART_SECONDS);
+    if (parts) this.#exemplars.addTo(parts);
+    return all;
   }
 
   #counter(name: string, help: string, labelNames: string[]): Counter {

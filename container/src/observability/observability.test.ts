@@ -91,6 +91,38 @@ test("SageMaker's own port answers the metrics, in the format that its collector
   expect(lines).toContain('sagemaker_tfs_ready 1');
 });
 
+const OPEN_METRICS = {
+  Accept:
+    'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1',
+};
+
+test('a collector that takes OpenMetrics gets a request for each bucket, by the id that is in the log', async () => {
+  await invoke('{"instances": [1]}', { 'X-Amzn-SageMaker-Inference-Id': 'as "quoted"' });
+  await invoke('{"instances": [1]}', { 'X-Amzn-SageMaker-Inference-Id': 'newest' });
+  const answer = await fetch(`${runtime.url}/metrics`, { headers: OPEN_METRICS });
+  expect(answer.headers.get('Content-Type')).toBe(
+    'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  );
+  const text = await answer.text();
+  const page = text.split('\n');
+  expect(text.endsWith('\n# EOF\n')).toBe(true);
+  expect(page).toContain('# TYPE sagemaker_tfs_requests counter');
+  const bucket =
+    /_part_seconds_bucket\{le="([^"]+)",.*part="predict"\} \d+ # \{request_id="(.*)"\} (\S+) (\S+)$/;
+  const found = page.flatMap((line) => {
+    const [, le = '', id, seconds, at] = bucket.exec(line) ?? [];
+    return id === undefined ? [] : [{ le, id, seconds: Number(seconds), at: Number(at) }];
+  });
+  expect(found.map(({ id }) => id)).toContain('newest');
+  for (const { le, seconds, at } of found) {
+    expect(seconds).toBeLessThanOrEqual(le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le));
+    expect(Math.abs(at - Date.now() / 1000)).toBeLessThan(600);
+  }
+  expect(text).not.toContain('quoted');
+  expect(text).toContain('le="10.0"');
+  expect(text).not.toMatch(/le="\d+"/);
+});
+
 test('a client cannot make series without end', async () => {
   const types = Array.from({ length: 20 }, (_, index) => `application/x-made-up-${index}`);
   await Promise.all(types.map((type) => invoke('x', { 'Content-Type': type })));

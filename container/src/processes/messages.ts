@@ -1,4 +1,6 @@
 /** What the processes of the runtime tell each other. */
+import type { MetricsFormat } from '../observability/metrics-page.ts';
+import type { MetricJson } from '../observability/open-metrics.ts';
 
 /** From a worker. */
 export type WorkerMessage =
@@ -7,9 +9,9 @@ export type WorkerMessage =
   /** It ends because it cannot start. */
   | { readonly kind: 'failed'; readonly message: string }
   /** Its metrics, as prom-client's `getMetricsAsJSON` returns them. */
-  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: object[] }
+  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricJson[] }
   /** Asks for the metrics of all processes. */
-  | { readonly kind: 'metrics-page'; readonly id: number }
+  | { readonly kind: 'metrics-page'; readonly id: number; readonly format: MetricsFormat }
   /** It takes connections. */
   | { readonly kind: 'accepts' }
   | { readonly kind: 'accepts-no-more' }

@@ -14,7 +14,7 @@ export function primaryPage(): MetricsPage {
     if (message.kind === 'metrics-page') waiting.get(message.id)?.(message.text);
   });
   return {
-    text: () => {
+    text: (format) => {
       asked += 1;
       const id = asked;
       return new Promise<string>((resolve, reject) => {
@@ -23,7 +23,7 @@ export function primaryPage(): MetricsPage {
           clearTimeout(timer);
           resolve(text);
         });
-        const question: WorkerMessage = { kind: 'metrics-page', id };
+        const question: WorkerMessage = { kind: 'metrics-page', id, format };
         process.send?.(question, (error: Error | null) => error && reject(noAnswer()));
       }).finally(() => waiting.delete(id));
     },

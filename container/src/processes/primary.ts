@@ -76,9 +76,9 @@ function pageOf(workers: WorkerSupervisor): MetricsPage {
   let page: Promise<MetricsPage> | undefined;
   const load = async () => (await import('./shared-metrics.ts')).sharedMetrics(workers);
   return {
-    text: async () => {
+    text: async (format) => {
       page ??= load();
-      return (await page).text();
+      return (await page).text(format);
     },
   };
 }
@@ -87,7 +87,7 @@ function pageOf(workers: WorkerSupervisor): MetricsPage {
 function answerWorkers(page: MetricsPage): void {
   cluster.on('message', (worker, message: WorkerMessage) => {
     if (message.kind !== 'metrics-page') return;
-    void page.text().then((text) => {
+    void page.text(message.format).then((text) => {
       const answer: PrimaryMessage = { kind: 'metrics-page', id: message.id, text };
       worker.send(answer, () => undefined);
     });

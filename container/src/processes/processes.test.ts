@@ -94,6 +94,13 @@ describe.each([
     expect(metrics).toContain('sagemaker_tfs_ready 1');
     expect(metrics).toContain('sagemaker_tfs_processes_ready 2');
     expect(metrics).toContain('sagemaker_tfs_process_restarts_total 1');
+    const openMetrics = await fetch(`http://127.0.0.1:${port}/metrics`, {
+      headers: { Accept: 'application/openmetrics-text' },
+    });
+    // Of the workers, through the primary.
+    expect(await openMetrics.text()).toMatch(
+      /_part_seconds_bucket\{.*\} \d+ # \{request_id="[^"]+"\}/,
+    );
     const onMainPort = await (await fetch(`${runtime.url}/metrics`)).text();
     expect(onMainPort).toContain('sagemaker_tfs_processes_ready 2');
     expect(onMainPort).toContain('sagemaker_tfs_process_restarts_total 1');

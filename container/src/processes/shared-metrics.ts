@@ -2,6 +2,7 @@
 import type { Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { MetricsPage } from '../observability/metrics-page.ts';
+import { type MetricJson, openMetricsText } from '../observability/open-metrics.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import type { WorkerSupervisor } from './worker-supervisor.ts';
 
@@ -13,11 +14,14 @@ export function sharedMetrics(workers: WorkerSupervisor): MetricsPage {
   const own = ownMetrics(workers);
   let asked = 0;
   return {
-    async text() {
+    async text(format) {
       asked += 1;
       const answers = await Promise.all(workers.ready.map((worker) => metricsOf(worker, asked)));
-      const all = [await own.getMetricsAsJSON(), ...answers.filter((answer) => answer.length > 0)];
-      return AggregatorRegistry.aggregate(all).metrics();
+      const mine = (await own.getMetricsAsJSON()) as unknown as MetricJson[];
+      const all = [mine, ...answers.filter((answer) => answer.length > 0)];
+      return format === 'openmetrics'
+        ? openMetricsText(all)
+        : AggregatorRegistry.aggregate(all).metrics();
     },
   };
 }
@@ -54,9 +58,9 @@ function ownMetrics(workers: WorkerSupervisor): Registry {
 }
 
 /** Empty where it does not answer. */
-function metricsOf(worker: Worker, id: number): Promise<object[]> {
+function metricsOf(worker: Worker, id: number): Promise<MetricJson[]> {
   return new Promise((resolve) => {
-    const settle = (metrics: object[]) => {
+    const settle = (metrics: MetricJson[]) => {
       clearTimeout(timer);
       worker.removeListener('message', onMessage);
       worker.removeListener('exit', onExit);
