@@ -574,6 +574,12 @@ const batch = z
         objectsPerShard: count
           .max(SETTING_RULES.objectsPerShard.max)
           .describe('Objects of each job.'),
+        minutesPerShard: count
+          .max(SETTING_RULES.minutesPerShard.max)
+          .optional()
+          .describe(
+            'Minutes of work of each job, by the rate that the first small shard shows; `objectsPerShard` is then the most. Default: every shard has `objectsPerShard`.',
+          ),
         maxConcurrentJobs: whole('maxConcurrentJobs', 'Jobs at once.'),
         keySuffix: z
           .string()

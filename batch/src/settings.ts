@@ -71,6 +71,11 @@ export interface TransformSettings {
   readonly environment: Readonly<Record<string, string>>;
   /** Objects for each job; 0 runs one job over everything. */
   readonly objectsPerShard: number;
+  /**
+   * Minutes of work of each job, by the rate that the first small shard shows; `objectsPerShard` is then the most. 0: every
+   * shard has `objectsPerShard`.
+   */
+  readonly minutesPerShard: number;
   /** Jobs at once; stay below the account's quota of instances. */
   readonly maxConcurrentJobs: number;
   /**
@@ -112,6 +117,7 @@ export const DEFAULT_SETTINGS = {
   transformAmiVersion: '',
   environment: {},
   objectsPerShard: 0,
+  minutesPerShard: 0,
   maxConcurrentJobs: 2,
   runId: '',
   existing: 'older',
@@ -176,6 +182,7 @@ export const SETTING_RULES = {
   transformAmiVersion: text('^(al2[a-z0-9-]*)?$', DEFAULT_TRANSFORM_AMI),
   environment: { type: 'map' },
   objectsPerShard: integer(0, 1_000_000),
+  minutesPerShard: integer(0, 1_440),
   maxConcurrentJobs: integer(1, 1000),
   runId: text('^[A-Za-z0-9-]{0,64}$', 'tiles-2024'),
   existing: choice(...EXISTING),
@@ -247,6 +254,11 @@ export const CONFLICT_RULES: readonly ConflictRule[] = [
     setting: 'keySuffix',
     when: '$s.keySuffix != "" and $s.objectsPerShard = 0',
     problem: 'a single job takes every object below its prefix; set objectsPerShard',
+  },
+  {
+    setting: 'minutesPerShard',
+    when: '$s.minutesPerShard != 0 and $s.objectsPerShard = 0',
+    problem: 'a single job has no shards; set objectsPerShard, the most that a shard may have',
   },
   {
     setting: 'existing',

@@ -38,13 +38,20 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
   const timeout = props.invocationsTimeout?.toSeconds();
   checkSetting(scope, 'invocationsTimeout', 'invocationsTimeoutInSeconds', timeout);
   if (sharding) {
-    const { objectsPerShard, maxConcurrentJobs } = sharding;
+    const { objectsPerShard, maxConcurrentJobs, minutesPerShard } = sharding;
     checkInteger(
       scope,
       'sharding.objectsPerShard',
       objectsPerShard,
       1,
       SETTING_RULES.objectsPerShard.max,
+    );
+    checkInteger(
+      scope,
+      'sharding.minutesPerShard',
+      minutesPerShard,
+      1,
+      SETTING_RULES.minutesPerShard.max,
     );
     checkSetting(scope, 'sharding.maxConcurrentJobs', 'maxConcurrentJobs', maxConcurrentJobs);
   }

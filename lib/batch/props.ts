@@ -21,6 +21,12 @@ export interface ShardingProps {
   /** Inputs of one job. A job takes minutes to start: make shards that run for an hour or more. */
   readonly objectsPerShard: number;
   /**
+   * Minutes of work of one job, 1-1,440: the first small shard shows the rate, and the others are cut by it.
+   * `objectsPerShard` is then the most that a shard has.
+   * @default - every shard has `objectsPerShard`
+   */
+  readonly minutesPerShard?: number;
+  /**
    * Jobs at once; this times `instanceCount` must stay below the account's quota.
    * @default 2
    */

@@ -16,7 +16,7 @@ export const SHARD_MAP_LABELS = ['Canary', 'Shards'] as const;
 
 /** JSONata of the settings in `$states.input`. */
 const SETTINGS =
-  '$sift($states.input, function($v, $k) { $not($k in ["position", "since", "shards", "summary", "mopped", "inputs", "passedOver", "planned", "job"]) })';
+  '$sift($states.input, function($v, $k) { $not($k in ["position", "since", "shards", "summary", "mopped", "inputs", "passedOver", "planned", "canaryOnly", "measured", "job"]) })';
 
 /** States from `Plan shards` to the completeness check. */
 export function shardStates(props: DefinitionProps, ends: Ends) {
@@ -24,7 +24,16 @@ export function shardStates(props: DefinitionProps, ends: Ends) {
     ...planStates(props, ends),
     'Run canary': {
       ...shardMap(props, 'Canary', `$states.input.shards.prefix & "${CANARY_MANIFEST}"`),
-      Next: 'Run shards',
+      // The plan goes on where it ended, with shards of the size that the rate of this one decides.
+      Output: jsonata(
+        `$exists($states.input.canaryOnly) ? $merge([$sift($states.input, function($v, $k) { $k != "canaryOnly" }), { "measured": true }]) : ${without('{}')}`,
+      ),
+      Next: 'All planned?',
+    },
+    'All planned?': {
+      Type: 'Choice',
+      Choices: [{ Condition: jsonata('$states.input.planned'), Next: 'Run shards' }],
+      Default: 'Plan shards',
     },
     'Run shards': {
       ...shardMap(props, 'Shards', '$states.input.shards.prefix'),
@@ -48,7 +57,7 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
     'Plan shards': {
       ...callFunction(
         shardFunctionArn,
-        `{ "action": "plan", "settings": ${SETTINGS}, "position": $states.input.position }`,
+        `{ "action": "plan", "settings": ${SETTINGS}, "since": $states.input.since, "position": $states.input.position }`,
         '$merge([$states.input, $states.result.Payload])',
         'Planned?',
       ),
@@ -57,7 +66,16 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
     'Planned?': {
       Type: 'Choice',
       Choices: [
+        {
+          Condition: jsonata('$exists($states.input.canaryOnly)'),
+          Next: 'Run canary',
+        },
         { Condition: jsonata('$not($states.input.planned)'), Next: 'Plan shards' },
+        {
+          Condition: jsonata('$exists($states.input.measured)'),
+          Output: withoutPosition('{}'),
+          Next: 'Run shards',
+        },
         {
           Condition: jsonata('$states.input.inputs = 0 and $not($states.input.allowEmpty)'),
           Next: 'Nothing found',
@@ -86,10 +104,13 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
   };
 }
 
+/** JSONata of the state without where the plan or a count has stopped. */
+function without(changes: string): string {
+  return `$merge([$sift($states.input, function($v, $k) { $not($k in ["position", "job"]) }), ${changes}])`;
+}
+
 function withoutPosition(changes: string): string {
-  return jsonata(
-    `$merge([$sift($states.input, function($v, $k) { $not($k in ["position", "job"]) }), ${changes}])`,
-  );
+  return jsonata(without(changes));
 }
 
 /** @param prefix JSONata of the start of the manifests' keys */

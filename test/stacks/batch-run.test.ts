@@ -495,6 +495,104 @@ test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (sh
   expect(unlucky.output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
 });
 
+describe('shards by the rate of the first', () => {
+  const INPUTS = 10_000;
+  const CANARY = 1_000;
+  const sized = machineOf(
+    batchTemplate(() => ({ sharding: { objectsPerShard: 5_000, minutesPerShard: 1 } })),
+  );
+  beforeEach(() => {
+    for (let i = 0; i < INPUTS; i++) put(`${String(i).padStart(5, '0')}.jpg`, Buffer.from('x'));
+  });
+
+  /** Sizes of the jobs of a run whose first one writes its outputs within these seconds. */
+  async function sizes(seconds: number, input: object = {}, service = aws) {
+    const write = writeOutputs(s3);
+    let first = true;
+    const transform = (job: Job) => {
+      s3.now += 1_000;
+      write(job);
+      if (!first) return;
+      first = false;
+      const written = [...s3.objects.keys()].filter((path) => path.endsWith('.jpg.out'));
+      for (const [at, path] of written.entries()) {
+        const second = Math.floor((at * seconds) / (written.length - 1));
+        s3.modified.set(path, s3.now + second * 1_000);
+      }
+    };
+    const { jobs, output } = await later(sized, input, transform, service);
+    return { sizes: jobs.map((job) => sentTo([job]).length), jobs, output };
+  }
+
+  test.each<[what: string, seconds: number, size: number]>([
+    // 1,000 outputs in at most 20 s.
+    ['a minute of work', 19, 3_000],
+    ['objectsPerShard at most', 1, 5_000],
+    ['a thousand inputs at least', 3_000, 1_000],
+  ])('%s', async (_, seconds, size) => {
+    const found = await sizes(seconds);
+    const rest = INPUTS - CANARY;
+    const full = Math.floor(rest / size);
+    expect(found.sizes.slice(0, 1)).toEqual([CANARY]);
+    expect(found.sizes.slice(1).sort((a, b) => b - a)).toEqual([
+      ...Array(full).fill(size),
+      ...(rest % size === 0 ? [] : [rest % size]),
+    ]);
+    expect(new Set(sentTo(found.jobs)).size).toBe(INPUTS);
+    expect(found.output).toMatchObject({ inputs: INPUTS, done: INPUTS, missing: 0 });
+  });
+
+  test('outputs of earlier runs show no rate', async () => {
+    for (let i = 0; i < CANARY; i++) {
+      s3.objects.set(`data/output/${String(i).padStart(5, '0')}.jpg.out`, Buffer.from('{}'));
+      s3.modified.set(`data/output/${String(i).padStart(5, '0')}.jpg.out`, s3.now);
+    }
+    const found = await sizes(0, { existing: 'skip' });
+    expect(found.sizes.sort((a, b) => b - a)).toEqual([5_000, 4_000]);
+  });
+
+  test('a run that is smaller than the first shard has no other', async () => {
+    const found = await sizes(10, { inputUri: 's3://data/input/000' });
+    expect(found.sizes).toEqual([100]);
+    expect(found.output).toMatchObject({ inputs: 100, missing: 0 });
+  });
+
+  test('a run that goes on cuts its keys as before, whatever its outputs have become', async () => {
+    const goOn = { runId: 'again' };
+    let plans = 0;
+    const dies: Service = (resource, args) => {
+      const { Payload } = args as { Payload?: ShardRequest };
+      if (Payload?.action === 'plan' && ++plans > 1) throw new StateError('Error', 'no more');
+      return aws(resource, args);
+    };
+    expect((await sizes(19, goOn, dies)).output).toMatchObject({ error: 'ShardsFailed' });
+    expect((await sizes(0, goOn)).sizes.sort((a, b) => b - a)).toEqual([3_000, 3_000, 3_000]);
+    const size = JSON.parse(String(s3.objects.get('data/output/_shards/again/shard-size.json')));
+    expect(size).toEqual({ objectsPerShard: 3_000, objectsPerSecond: 50, outputs: CANARY });
+    // The same again: the size is kept.
+    s3.objects.delete('data/output/_shards/again/planned.json');
+    for (const path of s3.objects.keys()) {
+      if (path.endsWith('.out')) s3.modified.set(path, s3.now);
+    }
+    expect(await sizes(0, goOn)).toMatchObject({ sizes: [], output: { inputs: INPUTS } });
+  });
+
+  test('time that runs out between', async () => {
+    let calls = 0;
+    // Every second call of the function has no time left.
+    const short: Service = (resource, args) =>
+      functionOn(s3, () => (++calls % 2) * 900_000)(resource, args);
+    const found = await sizes(19, {}, short);
+    expect(found.output).toMatchObject({ inputs: INPUTS, done: INPUTS, missing: 0 });
+    expect(new Set(sentTo(found.jobs)).size).toBe(INPUTS);
+  });
+
+  test('without shards it is refused', async () => {
+    const { output } = await later(sized, { objectsPerShard: 0 });
+    expect(output).toMatchObject({ cause: expect.stringContaining('minutesPerShard') });
+  });
+});
+
 test('settings that no run can have fail in the first state', async () => {
   const bad: Partial<Record<keyof TransformSettings, unknown>> = {
     existing: 'no',

@@ -8,6 +8,7 @@ import {
   DATA_TYPES,
   DEFAULT_SETTINGS,
   type FallbackType,
+  SETTING_RULES,
   SPLIT_TYPES,
 } from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
@@ -47,6 +48,7 @@ interface MachineOptions {
   readonly inventory?: string;
   readonly keySuffix?: string;
   readonly objectsPerShard?: number;
+  readonly minutesPerShard?: number;
   readonly maxConcurrentJobs?: number;
   readonly runId?: string;
   readonly existing?: Existing;
@@ -115,6 +117,11 @@ function addMachine(start: Command): void {
       '--objects-per-shard <number>',
       'inputs of one job, 0 for one job over all',
       wholeNumber(0),
+    )
+    .option(
+      '--minutes-per-shard <number>',
+      'minutes of work of one job, by the rate of the first small shard; --objects-per-shard is then the most',
+      wholeNumber(0, SETTING_RULES.minutesPerShard.max),
     )
     .option('--max-concurrent-jobs <number>', 'jobs at once of a sharded run', wholeNumber())
     .option('--run-id <name>', 'names a sharded run; the same name again continues it')
@@ -234,7 +241,8 @@ const FIXED_ON_BATCH = {
   ...{ contentType: '--content-type', accept: '--accept', keySuffix: '--key-suffix' },
   ...{ maxConcurrentTransforms: '--max-concurrent-transforms' },
   ...{ maxFailurePercent: '--max-failure-percent', inventory: '--inventory', runId: '--run-id' },
-  ...{ objectsPerShard: '--objects-per-shard', maxConcurrentJobs: '--max-concurrent-jobs' },
+  ...{ objectsPerShard: '--objects-per-shard', minutesPerShard: '--minutes-per-shard' },
+  maxConcurrentJobs: '--max-concurrent-jobs',
   ...{ allowEmpty: '--allow-empty', budgetInstanceHours: '--budget-instance-hours' },
 } as const;
 
@@ -390,10 +398,11 @@ function existingOf({ existing = 'older', missingOnly }: Options) {
 
 /** @throws CommandError USAGE for what only a state machine does, and for what a job needs */
 function jobOf(options: Options): StartOptions {
-  const { inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId, ...others } = options;
+  const { inventory, keySuffix, objectsPerShard, minutesPerShard, ...machineOnly } = options;
+  const { maxConcurrentJobs, runId, ...others } = machineOnly;
   const { allowEmpty, maxFailurePercent, budgetInstanceHours, ...rest } = others;
   const machine = {
-    ...{ inventory, keySuffix, objectsPerShard, maxConcurrentJobs, runId },
+    ...{ inventory, keySuffix, objectsPerShard, minutesPerShard, maxConcurrentJobs, runId },
     ...{ allowEmpty, maxFailurePercent, budgetInstanceHours },
   };
   const [alone] = Object.entries(machine).find(([, value]) => value !== undefined) ?? [];

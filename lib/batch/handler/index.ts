@@ -1,10 +1,11 @@
 /** The function behind a batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { type BeginRequest, type BeginResult, beginRun } from './begin.ts';
+import { type BeginRequest, type BeginResult, beginRun, type Since } from './begin.ts';
 import { findPending, type PendingRequest, type PendingResult } from './pending.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
 import { countProgress, type ProgressRequest, type ProgressResult } from './progress.ts';
+import { withShardSize } from './shard-size.ts';
 import { type StopReason, type StopRequest, stopRun, type WhyRequest, whyStopped } from './stop.ts';
 import { type Summary, type SummaryRequest, summarizeRun } from './summary.ts';
 
@@ -14,6 +15,7 @@ export type ShardRequest =
   | {
       readonly action: 'plan';
       readonly settings: TransformSettings;
+      readonly since: Since;
       readonly position?: PlanPosition;
     }
   | ({ readonly action: 'pending' } & PendingRequest)
@@ -21,6 +23,8 @@ export type ShardRequest =
   | ({ readonly action: 'summary' } & SummaryRequest)
   | ({ readonly action: 'stop' } & StopRequest)
   | ({ readonly action: 'why' } & WhyRequest);
+
+type PlanRequest = Extract<ShardRequest, { readonly action: 'plan' }>;
 
 /** Kept back for writing what was found, milliseconds. */
 const RESERVE_MS = 60_000;
@@ -37,7 +41,7 @@ export async function handler(
       case 'begin':
         return await beginRun(s3, request);
       case 'plan':
-        return await planShards(s3, request.settings, request.position, outOfTime);
+        return await plan(s3, request, outOfTime);
       case 'pending':
         return await findPending(s3, request, outOfTime);
       case 'progress':
@@ -52,4 +56,13 @@ export async function handler(
   } finally {
     s3.destroy();
   }
+}
+
+async function plan(
+  s3: S3Client,
+  { settings, since, position }: PlanRequest,
+  outOfTime: () => boolean,
+): Promise<PlanResult> {
+  const sized = await withShardSize(s3, settings, since, position);
+  return planShards(s3, settings, sized, outOfTime);
 }

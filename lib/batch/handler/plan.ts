@@ -33,6 +33,8 @@ export interface PlanPosition {
   readonly isSmall?: boolean;
   /** Of an inventory or a manifest, whose keys are sorted first. */
   readonly sorted?: SortPosition;
+  /** Inputs of the shards after the first, where its rate decides. */
+  readonly objectsPerShard?: number;
 }
 
 /** What the state machine gets. */
@@ -43,6 +45,8 @@ export interface PlanResult {
   readonly inputs: number;
   /** Some keys below the prefix that are no inputs. */
   readonly passedOver?: readonly string[];
+  /** True where only the first shard is planned, because its rate decides about the others. */
+  readonly canaryOnly?: true;
   readonly position?: PlanPosition;
 }
 
@@ -87,10 +91,12 @@ export async function planShards(
   const { manifestBytes } = await readFacts(s3, outputDirectory(settings));
   const most = Math.min(MANIFEST_BYTES, manifestBytes);
   const begun = position?.shards ?? 0;
+  const objectsPerShard = position?.objectsPerShard ?? settings.objectsPerShard;
+  const canaryOnly = settings.minutesPerShard > 0 && position?.objectsPerShard === undefined;
   const work: Planning = {
-    source,
-    streams: streamsOf(settings),
-    openShard: () => openShard(settings, most),
+    ...{ source, canaryOnly },
+    streams: streamsOf(objectsPerShard),
+    openShard: () => openShard(objectsPerShard, most),
     state: { shards: 0, after: '', inputs: 0, ...position, ...(sorted && { sorted }) },
     async write(keys, number) {
       const key = `${target.key}${manifestName(number)}`;
@@ -102,7 +108,13 @@ export async function planShards(
   };
   const ended = await runPlan(work);
   const { shards: written, inputs } = work.state;
-  if (!ended) return { planned: false, shards, inputs, position: work.state };
+  if (!ended) {
+    const isFirst = canaryOnly && written > 0;
+    return {
+      ...{ planned: false, shards, inputs, position: work.state },
+      ...(isFirst && { canaryOnly: true }),
+    };
+  }
   // What is put there later is found when the run is started again.
   if (inputs > 0) await writeJson(s3, marker, { shards: written, inputs });
   const passedOver = source.passedOver();
@@ -112,6 +124,8 @@ export async function planShards(
 /** Planning under way. */
 interface Planning {
   readonly source: KeySource;
+  /** Ends behind the first shard, if there is more. */
+  readonly canaryOnly: boolean;
   /** Ranges at once. */
   readonly streams: number;
   openShard(): ReturnType<typeof openShard>;
@@ -128,7 +142,7 @@ const STREAMS = { least: 4, most: 16, heldKeys: 2_000_000 };
 /** Ranges whose position a state of the machine takes, with the longest keys: 256 KiB. */
 const MOST_RANGES = 64;
 
-function streamsOf({ objectsPerShard }: TransformSettings): number {
+function streamsOf(objectsPerShard: number): number {
   const { least, most, heldKeys } = STREAMS;
   return Math.min(most, Math.max(least, Math.floor(heldKeys / objectsPerShard)));
 }
@@ -215,7 +229,11 @@ async function planRest(work: Planning): Promise<boolean> {
   return true;
 }
 
-/** Puts all keys into shards, one after the other. @param alone pages after which it stops, because there are many */
+/**
+ * Puts all keys into shards, one after the other.
+ * @param alone pages after which it stops, because there are many
+ * @returns `late` also behind the first shard, if that is all that is wanted
+ */
 async function planInOrder(
   work: Planning,
   pages: AsyncIterable<readonly string[]>,
@@ -232,7 +250,10 @@ async function planInOrder(
   let seen = 0;
   for await (const page of pages) {
     for (const key of page) {
-      if (shard.isFull(work.state.shards, key)) await write();
+      if (shard.isFull(work.state.shards, key)) {
+        await write();
+        if (work.canaryOnly) return 'late';
+      }
       shard.add(key);
     }
     if (work.isLate()) return 'late';
@@ -249,7 +270,7 @@ const CANARY_INPUTS = 1_000;
 const HEAD_BYTES = 1_200;
 
 /** Gathers the keys of a shard. @param most bytes of its manifest */
-function openShard({ objectsPerShard }: TransformSettings, most: number) {
+function openShard(objectsPerShard: number, most: number) {
   let keys: string[] = [];
   // The first entry, the prefix, has at most the bytes of a key and of a bucket's name.
   let bytes = HEAD_BYTES;
