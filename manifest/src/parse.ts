@@ -13,8 +13,21 @@ import { unknownFields } from './unknown-fields.ts';
 /** Problems that a message lists at most. */
 const MOST_NAMED = 10;
 
+/** Bytes of a manifest at most: some 40,000 files. It is parsed at once, whoever the archive is from. */
+export const MAX_MANIFEST_BYTES = 8 * 2 ** 20;
+
+/** Asked before the file is read. @throws ManifestError for more than {@link MAX_MANIFEST_BYTES} */
+export function checkManifestSize(bytes: number): void {
+  if (bytes <= MAX_MANIFEST_BYTES) return;
+  throw new ManifestError(
+    '',
+    `the manifest has ${bytes} bytes; ${MAX_MANIFEST_BYTES} are the most. Package fewer files: join small ones into one.`,
+  );
+}
+
 /** Parses the text of `code/manifest.json`. @throws ManifestError naming the field */
 export function parseManifest(text: string): Manifest {
+  checkManifestSize(text.length);
   let value: unknown;
   try {
     value = JSON.parse(text);

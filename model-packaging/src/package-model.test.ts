@@ -343,6 +343,18 @@ describe('declarations', () => {
     );
   });
 
+  test.each([
+    ['bytes', Buffer.alloc(64 * 2 ** 20 + 1, 'a'), 'has 67108865 bytes'],
+    ['lines', Buffer.alloc(2 ** 20 + 1, '\n'), 'has more than 1048576 lines'],
+  ])('labels of more %s than the runtime reads are refused', async (_, bytes, message) => {
+    const labels = scratch.write('data/labels.txt', bytes);
+    const packing = pack(fixtureModel('image_nchw').directory, {
+      postprocess: { boxes: { boxes: 'b', scores: 's', classes: 'c', labels } },
+    });
+    await expect(packing).rejects.toThrow(withCode('BAD_DECLARATION'));
+    await expect(packing).rejects.toThrow(`${labels} ${message}`);
+  });
+
   test('that do not fit the signature are refused', async () => {
     const packing = pack(fixtureModel('image_nchw').directory, {
       preprocess: { channels: 'gray' },

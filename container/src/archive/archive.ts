@@ -1,6 +1,6 @@
 /** An unpacked archive beside its models: the handler and what packaging wrote down. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { MANIFEST_PATH } from '@sagemaker-tfs/manifest/manifest-path';
@@ -52,9 +52,7 @@ async function readPackaged(directory: string): Promise<Pick<Archive, 'manifest'
 
 /** The schema's library takes its time to load, and archives that were packed by hand do not need it. */
 async function readManifest(path: string): Promise<Manifest> {
-  const [{ parseManifest }, text] = await Promise.all([
-    import('@sagemaker-tfs/manifest'),
-    readFile(path, 'utf8'),
-  ]);
-  return parseManifest(text);
+  const { checkManifestSize, parseManifest } = await import('@sagemaker-tfs/manifest');
+  checkManifestSize((await stat(path)).size);
+  return parseManifest(await readFile(path, 'utf8'));
 }

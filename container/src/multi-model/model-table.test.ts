@@ -202,6 +202,7 @@ describe('files that no model may bring', () => {
       /topK\.labels: must be a path inside/,
     ],
     ['labels that are not there', manifest({ labels: 'none.txt' }), /none\.txt cannot be read/],
+    ['more than is parsed', ' '.repeat(8 * 2 ** 20 + 1), /8388609 bytes; 8388608 are the most/],
   ])('a manifest with %s', async (_, text, message) => {
     const { models, lists } = table();
     const directory = await model('a');
@@ -211,6 +212,20 @@ describe('files that no model may bring', () => {
     await expect(load).rejects.toMatchObject({ code: 'BAD_ARCHIVE', status: 400 });
     await expect(load).rejects.toThrow(message);
     expect(lists).toEqual([]);
+  });
+
+  test.each([
+    ['more bytes', 64 * 2 ** 20 + 1, 'a', /big\.txt has 67108865 bytes; 67108864 are the most/],
+    ['more lines', 2 ** 20 + 1, '\n', /big\.txt has more than 1048576 lines/],
+  ])('labels of %s than are read', async (_, bytes, of, message) => {
+    const { models } = table();
+    const directory = await model('a');
+    await mkdir(join(directory, 'code'));
+    await writeFile(join(directory, 'code', 'manifest.json'), manifest({ labels: 'big.txt' }));
+    await writeFile(join(directory, 'code', 'big.txt'), Buffer.alloc(bytes, of));
+    const load = models.load('a', directory);
+    await expect(load).rejects.toMatchObject({ code: 'BAD_ARCHIVE', status: 400 });
+    await expect(load).rejects.toThrow(message);
   });
 });
 

@@ -1,8 +1,8 @@
 /** Names of classes, from the text files that a package declares. */
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Postprocess } from '@sagemaker-tfs/manifest';
-import { parseLabels } from '@sagemaker-tfs/manifest/labels';
+import { checkLabelsSize, ManifestError, parseLabels } from '@sagemaker-tfs/manifest/labels';
 
 /** Labels by what they are for; the label of class `i` is at index `i`. */
 export interface Labels {
@@ -13,7 +13,7 @@ export interface Labels {
 /**
  * Reads the declared labels files: UTF-8, a label a line, the first line for class 0.
  * @param codeFolder the archive's `code/`
- * @throws Error naming the file, where it cannot be read or lies elsewhere
+ * @throws Error naming the file, where it cannot be read or lies elsewhere; ManifestError where it is too large
  */
 export async function loadLabels(postprocess: Postprocess, codeFolder: string): Promise<Labels> {
   const { topK, boxes } = postprocess;
@@ -30,8 +30,10 @@ async function readLabels(folder: string, name: string): Promise<readonly string
     // A link must not lead to the files of others either: callers see the labels.
     if (!file.startsWith(`${await realpath(folder)}${sep}`))
       throw new Error('it lies outside code/');
-    return parseLabels(await readFile(file, 'utf8'));
+    checkLabelsSize((await stat(file)).size, name);
+    return parseLabels(await readFile(file), name);
   } catch (cause) {
+    if (cause instanceof ManifestError) throw cause;
     throw new Error(`the labels file ${path} cannot be read. Package it into code/.`, { cause });
   }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
+  checkManifestSize,
   MANIFEST_PATH,
   type Manifest,
   ManifestError,
@@ -65,10 +66,14 @@ async function makeDirectory(directory: string, target: string): Promise<void> {
 /** The manifest of a laid-out archive; undefined if it has none. @throws PackagingError CORRUPT_FILE */
 export async function readManifest(directory: string): Promise<Manifest | undefined> {
   const path = join(directory, MANIFEST_PATH);
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => undefined,
+  );
+  if (size === undefined) return undefined;
   try {
-    return parseManifest(text);
+    checkManifestSize(size);
+    return parseManifest(await readFile(path, 'utf8'));
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;
     throw new PackagingError('CORRUPT_FILE', `${path}: ${error.message}`, { cause: error });

@@ -15,7 +15,7 @@ import {
   throwProblems,
   topKOutput,
 } from '@sagemaker-tfs/manifest';
-import { parseLabels } from '@sagemaker-tfs/manifest/labels';
+import { checkLabelsSize, parseLabels } from '@sagemaker-tfs/manifest/labels';
 import type { Signature, SignatureMap } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
 import { defaultSignature } from '../source/wrap-image-input.ts';
@@ -62,11 +62,17 @@ function checkLabelCount(postprocess: Postprocess, signature: Signature): Proble
   const classes = output === undefined ? undefined : signature.outputs[output]?.shape?.at(-1);
   const file = postprocess.topK?.labels;
   if (file === undefined || classes === undefined || classes < 0) return [];
-  const count = parseLabels(readFileSync(resolve(file), 'utf8')).length;
+  const count = readLabels(resolve(file)).length;
   if (count === classes) return [];
   const labels = count === 1 ? '1 label' : `${count} labels`;
   const message = `${file} has ${labels} for the ${classes} classes of output '${output}'. Write one a line, the first for class 0.`;
   return [{ field: 'postprocess.topK.labels', message }];
+}
+
+/** @throws ManifestError for a file that the runtime would refuse */
+function readLabels(file: string): readonly string[] {
+  checkLabelsSize(statSync(file).size, file);
+  return parseLabels(readFileSync(file), file);
 }
 
 /** Moves label files into `code/` under their own names. */
@@ -78,6 +84,7 @@ function withLabelFiles(postprocess: Postprocess | undefined) {
     if (!stat?.isFile()) {
       throw new PackagingError('SOURCE_NOT_FOUND', `the label file ${labels} is not a file.`);
     }
+    readLabels(file);
     const name = basename(file);
     const path = `code/${name}`;
     const twin = labelFiles.find((other) => other.path === path);

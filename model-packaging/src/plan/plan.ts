@@ -1,8 +1,10 @@
 /** Decides what goes into an archive: models, versions, handler, manifest, each file with its digest. */
 import { createHash } from 'node:crypto';
 import {
+  checkManifestSize,
   MANIFEST_PATH,
   type Manifest,
+  ManifestError,
   type Postprocess,
   type Preprocess,
 } from '@sagemaker-tfs/manifest';
@@ -69,9 +71,20 @@ export async function makePlan(
   options.onTotal(sources.reduce((sum, { size }) => sum + size, 0));
   const files = await digestFiles(sources, options.onBytes, options.signal);
   const manifest = makeManifest(input, files);
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  const all = [...files, memoryFile(MANIFEST_PATH, Buffer.from(text, 'utf8'))].sort(byPath);
+  const all = [...files, memoryFile(MANIFEST_PATH, manifestBytes(manifest))].sort(byPath);
   return { files: all, manifest };
+}
+
+/** @throws PackagingError BAD_OPTION for a manifest that the runtime would refuse */
+function manifestBytes(manifest: Manifest): Buffer {
+  const bytes = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`, 'utf8');
+  try {
+    checkManifestSize(bytes.byteLength);
+  } catch (cause) {
+    if (!(cause instanceof ManifestError)) throw cause;
+    throw new PackagingError('BAD_OPTION', cause.message, { cause });
+  }
+  return bytes;
 }
 
 async function modelFiles({ models, warmup, preprocess }: PlanInput): Promise<SourceFile[]> {
