@@ -43,6 +43,7 @@ export const COMMAND_ERRORS = {
   TOO_MANY_FAILURES: failed('More inputs failed than `--max-failure-percent` allows.'),
   WORKER_ENDED: failed('A batch worker ended before it was done.'),
   BATCH_INCOMPLETE: failed('Some inputs have no output, or a wrong one.'),
+  RUN_INVALID: failed('A file that `bench --compare` reads is no result of `bench --json`.'),
   TUNE_FAILED: failed('No request of a measurement succeeded.'),
   NO_KNEE: failed('No setting met `--max-latency` without errors.'),
   PRICES_INVALID: failed('The price file is malformed.'),

@@ -345,14 +345,16 @@ test('serve and invoke: one picture through model and handler', async () => {
       '--json',
     ];
     const measured = JSON.parse((await run('bench', sample, '--url', url, ...requests)).stdout);
-    expect(measured).toMatchObject([
-      {
-        transport: 'rest',
-        latency: { count: 6 },
-        responseBytes: Buffer.byteLength(stdout.trimEnd()),
-      },
-      { transport: 'grpc', latency: { count: 6 } },
-    ]);
+    expect(measured).toMatchObject({
+      results: [
+        {
+          transport: 'rest',
+          latency: { count: 6 },
+          responseBytes: Buffer.byteLength(stdout.trimEnd()),
+        },
+        { transport: 'grpc', latency: { count: 6 } },
+      ],
+    });
   });
   expect(served.status).toBe(0);
   expect(served.stdout).toContain('serving_default');

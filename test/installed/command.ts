@@ -59,7 +59,8 @@ async function checkServing(
     const { body } = await json('invoke', SAMPLE, '--url', url);
     assert.equal(JSON.parse(body).predictions[0].digit, 7);
     const few = ['--requests', '4', '--transport', 'grpc', 'rest'];
-    const [grpc, rest] = await json('bench', SAMPLE, '--url', url, ...few);
+    const { results } = await json('bench', SAMPLE, '--url', url, ...few);
+    const [grpc, rest] = results;
     assert.deepEqual([grpc.latency.count, rest.latency.count], [4, 4]);
     const chart = ['--chart', 'tune.svg', '--seconds', '1', '--max-concurrency', '1'];
     const { knee } = await json('tune', SAMPLE, '--url', url, ...chart);

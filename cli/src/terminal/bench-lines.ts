@@ -1,6 +1,6 @@
 /** What `bench` shows to people: a row for each transport. */
+import type { TransportResult } from '../bench/bench-run.ts';
 import { ms } from '../output/print.ts';
-import type { TransportResult } from '../serving/measure.ts';
 import { columns } from './columns.ts';
 import { type Style, shortBytes } from './style.ts';
 

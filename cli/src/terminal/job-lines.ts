@@ -1,7 +1,7 @@
 /** What `batch local` shows to people at its end: what was done, failures by their reasons, and how to retry them. */
-import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { JobResult } from '../batch/local/agent.ts';
 import type { InputFailure } from '../batch/local/completeness.ts';
+import { byReason, retryCommand } from '../batch/local/failures.ts';
 import { printable } from '../output/printable.ts';
 import { fitted, type Style } from './style.ts';
 
@@ -35,12 +35,7 @@ function repeated({ duplicates }: JobResult, style: Style): string[] {
 
 /** The most frequent reasons first, each with some of its inputs. */
 function failureLines(failures: readonly InputFailure[], style: Style): string[] {
-  const groups = new Map<string, InputFailure[]>();
-  for (const failure of failures) {
-    const reason = reasonOf(failure);
-    groups.set(reason, [...(groups.get(reason) ?? []), failure]);
-  }
-  const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
+  const sorted = byReason(failures);
   const lines = sorted.slice(0, SHOWN.reasons).flatMap(([reason, all]) => {
     const keys = all.slice(0, SHOWN.keys).map(({ key }) => key);
     const more = all.length > keys.length ? ` and ${all.length - keys.length} more` : '';
@@ -56,20 +51,7 @@ function failureLines(failures: readonly InputFailure[], style: Style): string[]
   ];
 }
 
-/** The status and the first line. */
-function reasonOf({ status, message }: InputFailure): string {
-  const line = message.split('\n')[0] ?? '';
-  return status === undefined ? line : `${status} ${line}`;
-}
-
-/** To copy, so never cut: the same command for those alone that have no output. */
+/** To copy, so never cut. */
 function retryLine(words: readonly string[], manifest: string): string {
-  const at = words.indexOf('--manifest');
-  const others = words.filter((_, i) => at < 0 || (i !== at && i !== at + 1));
-  const again = [
-    ...others.filter((word) => !word.startsWith('--manifest=')),
-    '--manifest',
-    manifest,
-  ];
-  return printable(`  Retry  sagemaker-tfs ${again.map(shellWord).join(' ')}`);
+  return printable(`  Retry  ${retryCommand(words, manifest)}`);
 }

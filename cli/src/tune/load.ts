@@ -1,5 +1,5 @@
 /** A closed loop of requests: a fixed number in flight, each followed at once by the next. */
-import { PredictionError, predict, type Target } from '@sagemaker-tfs/client';
+import { type Answer, PredictionError, predict, type Target } from '@sagemaker-tfs/client';
 import { encodeLengthPrefixed } from '@sagemaker-tfs/tensors';
 import { CommandError } from '../errors.ts';
 import { summarize } from '../output/latency.ts';
@@ -11,6 +11,8 @@ export interface Samples {
   readonly bodies: readonly Uint8Array[];
   readonly contentType: string;
   readonly accept?: string;
+  /** Sees every answer. */
+  readonly onAnswer?: (answer: Answer) => void;
 }
 
 /** Bodies of several images each, as the runtime takes them: each image behind its length. */
@@ -62,7 +64,7 @@ export async function measure(
 
 async function loop(
   target: Target,
-  { bodies, contentType, accept }: Samples,
+  { bodies, contentType, accept, onAnswer }: Samples,
   concurrency: number,
   seconds: number,
   signal: AbortSignal,
@@ -76,13 +78,14 @@ async function loop(
       const body = bodies[sent++ % bodies.length] as Uint8Array;
       const from = performance.now();
       try {
-        await predict(target, body, {
+        const answer = await predict(target, body, {
           contentType,
           signal,
           retries: 0,
           ...(accept && { accept }),
         });
         latencies.push(performance.now() - from);
+        onAnswer?.(answer);
       } catch (error) {
         if (!(error instanceof PredictionError)) throw error;
         errors++;

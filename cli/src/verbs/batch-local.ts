@@ -7,10 +7,12 @@ import {
 } from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
+import type { InputSource } from '../batch/local/inputs.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress, sayStep } from '../output/progress.ts';
+import { remark } from '../output/quiet.ts';
 import { wholeNumber } from './options.ts';
 
 interface BatchLocalOptions {
@@ -31,6 +33,7 @@ interface BatchLocalOptions {
   readonly timeout?: number;
   readonly existing?: Existing;
   readonly maxFailurePercent?: number;
+  readonly report?: string;
   readonly json?: true;
 }
 
@@ -49,7 +52,10 @@ export function addBatchLocal(batch: Command): void {
     );
   addRuntimeOptions(local);
   addRequestOptions(local);
-  local.option('--json', 'print the result as JSON').action(batchLocal);
+  local
+    .option('--report <file>', 'also write the result as one HTML page')
+    .option('--json', 'print the result as JSON')
+    .action(batchLocal);
   local.exitOverride();
 }
 
@@ -126,8 +132,12 @@ async function batchLocal(folder: string, options: BatchLocalOptions): Promise<v
   }
   const abort = new AbortController();
   onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
-  const result = await run(folder, options, abort);
+  const { requirePlace } = await import('../output/write-whole.ts');
+  if (options.report) await requirePlace('--report', options.report);
+  const job = await run(folder, options, abort);
+  const { result } = job;
   if (!options.json) await print(result);
+  if (options.report) await report(options.report, folder, options, job);
   if (result.missing > 0) {
     throw new CommandError(
       'BATCH_INCOMPLETE',
@@ -145,15 +155,26 @@ async function print(result: JobResult): Promise<void> {
   printStyled((style) => jobLines(result, process.argv.slice(2), style));
 }
 
+/** What the report is made from. */
+interface Job {
+  readonly result: JobResult;
+  readonly source: InputSource;
+  readonly contentType: string;
+  readonly rate: readonly (readonly [number, number])[];
+  /** Custom attributes of the last answer. */
+  readonly attributes: string;
+}
+
 async function run(
   folder: string,
   options: BatchLocalOptions,
   abort: AbortController,
-): Promise<JobResult> {
+): Promise<Job> {
   const { runLocalJob, sourceOf } = await import('../batch/local/agent.ts');
   const { countInputs } = await import('../batch/local/inputs.ts');
   const { typeOfInputs } = await import('../batch/local/input-type.ts');
   const { rateMeter } = await import('../batch/rate.ts');
+  const { rateHistory } = await import('../batch/rate-history.ts');
   const places = {
     inputDirectory: folder,
     outputDirectory: options.out,
@@ -165,7 +186,10 @@ async function run(
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();
+    const history = rateHistory();
+    let attributes = '';
     const onProgress = ({ done, skipped, failed }: JobProgress) => {
+      history.record(done + failed);
       const note = rate(done + failed, total - done - skipped - failed);
       bar.update(done + skipped + failed, failed > 0 ? `${note}, ${failed} failed` : note);
     };
@@ -177,9 +201,57 @@ async function run(
       model,
       signal: abort.signal,
       onProgress,
+      onAnswer: (text: string) => {
+        attributes = text;
+      },
     };
-    return runLocalJob(job).finally(bar.stop);
+    const result = await runLocalJob(job).finally(bar.stop);
+    return { result, source, contentType, rate: history.points(), attributes };
   });
+}
+
+async function report(
+  file: string,
+  folder: string,
+  { out }: BatchLocalOptions,
+  { source, attributes, ...job }: Job,
+): Promise<void> {
+  const { parseCustomAttributes } = await import('@sagemaker-tfs/client');
+  const { writeWhole } = await import('../output/write-whole.ts');
+  const { jobReport } = await import('../report/job-report.ts');
+  const { runFacts } = await import('../report/run-facts.ts');
+  const page = await jobReport({
+    ...job,
+    ...(await meanSizes(source, out)),
+    folder,
+    out,
+    run: runFacts(parseCustomAttributes(attributes)),
+    words: process.argv.slice(2),
+  });
+  await writeWhole(file, page);
+  remark(`written to ${file}`);
+}
+
+/** Inputs whose sizes are looked at. */
+const SIZED = 100;
+
+/** Mean bytes of the first inputs and of their outputs. */
+async function meanSizes(source: InputSource, out: string) {
+  const { stat } = await import('node:fs/promises');
+  const { outputPath } = await import('../batch/local/outputs.ts');
+  const sums = { inputs: 0, outputs: 0, count: 0 };
+  for await (const { key, path } of source.list()) {
+    const [input, output] = await Promise.all(
+      [path, outputPath(out, key)].map((file) => stat(file).catch(() => undefined)),
+    );
+    if (!input || !output) continue;
+    sums.inputs += input.size;
+    sums.outputs += output.size;
+    sums.count++;
+    if (sums.count === SIZED) break;
+  }
+  const count = Math.max(1, sums.count);
+  return { inputBytes: sums.inputs / count, outputBytes: sums.outputs / count };
 }
 
 /** Runs `work` against `--url`, or against a runtime of its own for `--model`. */

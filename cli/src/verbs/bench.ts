@@ -1,9 +1,11 @@
+import type { Target } from '@sagemaker-tfs/client';
 import { type Command, Option } from 'commander';
-import { cannotRead } from '../errors.ts';
+import type { BenchRun, TransportResult } from '../bench/bench-run.ts';
+import { cannotRead, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { ms, printResult, printStyled, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
-import type { TransportResult } from '../serving/measure.ts';
+import { remark } from '../output/quiet.ts';
 import { wholeNumber } from './options.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
@@ -13,6 +15,8 @@ interface BenchOptions extends TargetOptions {
   readonly transport: string[];
   readonly contentType?: string;
   readonly accept?: string;
+  readonly report?: string;
+  readonly compare?: string[];
   readonly json?: true;
 }
 
@@ -21,7 +25,7 @@ export function addBench(program: Command): void {
   program
     .command('bench')
     .description('latency and throughput of a runtime or an endpoint for one request body')
-    .argument('<file>', 'the request body')
+    .argument('[file]', 'the request body')
     .option('--url <url>', `the runtime (default: ${LOCAL_RUNTIME})`)
     .option('--endpoint <name>', 'a SageMaker endpoint instead')
     .option('--region <region>', "the endpoint's region (default: AWS_REGION or the profile's)")
@@ -38,25 +42,73 @@ export function addBench(program: Command): void {
     )
     .option('--content-type <type>', "media type of the file (default: by its name's ending)")
     .option('--accept <type>', 'media type of the answers')
-    .option('--json', 'print the result as JSON')
-    .action(bench);
+    .option('--report <file>', 'also write the result as one HTML page')
+    .option(
+      '--compare <files...>',
+      'instead, compare two results of bench --json: how much faster or slower, and whether it is noise',
+    )
+    .option('--json', 'print the result as JSON, for --compare')
+    .action(run);
 }
 
-async function bench(file: string, options: BenchOptions): Promise<void> {
+async function run(file: string | undefined, options: BenchOptions): Promise<void> {
+  if (options.compare) return compare(options.compare, file, options);
+  if (file === undefined) {
+    throw usageError('the request body is missing. Name a file, or give --compare BEFORE AFTER.');
+  }
+  const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
+  if (options.report) await requirePlace('--report', options.report);
+  const measured = await bench(file, options);
+  if (process.stdout.isTTY && !options.json) {
+    const { benchLines } = await import('../terminal/bench-lines.ts');
+    printStyled((style) => benchLines(measured.results, options, style));
+  } else printResult(options.json, measured, () => describe(measured.results));
+  if (options.report) {
+    const { benchReport } = await import('../report/bench-report.ts');
+    await writeWhole(options.report, await benchReport(measured, process.argv.slice(2)));
+    remark(`written to ${options.report}`);
+  }
+}
+
+async function bench(file: string, options: BenchOptions): Promise<BenchRun> {
   const target = targetOf(options);
   const { readFile } = await import('node:fs/promises');
-  const { measure } = await import('../serving/measure.ts');
+  const { createHash } = await import('node:crypto');
+  const { runFacts } = await import('../report/run-facts.ts');
   const { requireMediaType } = await import('../serving/media-type.ts');
   const body = await readFile(file).catch(cannotRead(file));
+  const { requests, inFlight, accept } = options;
+  const contentType = options.contentType ?? requireMediaType(file);
+  const { results, attributes } = await overTransports(target, { body, contentType }, options);
+  return {
+    ...runFacts(attributes),
+    target: 'url' in target ? target.url : target.endpointName,
+    request: {
+      file,
+      bytes: body.byteLength,
+      sha256: createHash('sha256').update(body).digest('hex'),
+      contentType,
+      ...(accept && { accept }),
+      requests,
+      inFlight,
+    },
+    results,
+  };
+}
+
+async function overTransports(
+  target: Target,
+  what: { readonly body: Uint8Array; readonly contentType: string },
+  options: BenchOptions,
+) {
+  const { measure } = await import('../serving/measure.ts');
   const { requests, inFlight, accept, variant } = options;
   const signal = interruptSignal();
-  const results: TransportResult[] = [];
-  for (const transport of options.transport) {
+  const over = async (transport: string) => {
     const bar = progress(transport, requests);
-    const result = await measure({
+    return measure({
       target,
-      body,
-      contentType: options.contentType ?? requireMediaType(file),
+      ...what,
       ...(accept && { accept }),
       ...(variant && { variant }),
       transport,
@@ -69,12 +121,39 @@ async function bench(file: string, options: BenchOptions): Promise<void> {
         throw withHint(error, target);
       })
       .finally(() => bar.stop());
-    results.push(result);
+  };
+  const [first = 'own', ...others] = options.transport;
+  const { result, attributes } = await over(first);
+  const results: BenchRun['results'] = [result];
+  for (const transport of others) results.push((await over(transport)).result);
+  return { results, attributes };
+}
+
+/** @throws CommandError USAGE, FILE_NOT_FOUND, RUN_INVALID */
+async function compare(
+  files: readonly string[],
+  file: string | undefined,
+  { json, report }: BenchOptions,
+): Promise<void> {
+  const [before, after, ...more] = files;
+  if (before === undefined || after === undefined || more.length > 0 || file !== undefined) {
+    throw usageError(
+      '--compare takes two results of bench --json: BEFORE AFTER, and no other file.',
+    );
   }
-  if (process.stdout.isTTY && !options.json) {
-    const { benchLines } = await import('../terminal/bench-lines.ts');
-    printStyled((style) => benchLines(results, options, style));
-  } else printResult(options.json, results, () => describe(results));
+  if (report) throw usageError('--compare and --report exclude each other. Give one.');
+  const { readBenchRun } = await import('../bench/bench-run.ts');
+  const { compareRuns, differencesOf } = await import('../bench/compare.ts');
+  const { comparisonText } = await import('../bench/comparison-text.ts');
+  const runs = [await readBenchRun(before), await readBenchRun(after)] as const;
+  const comparisons = compareRuns(...runs);
+  const differences = differencesOf(...runs);
+  if (comparisons.length === 0) {
+    throw usageError(
+      'the two runs have no transport in common. Run bench with the same --transport.',
+    );
+  }
+  printResult(json, { comparisons, differences }, () => comparisonText(comparisons, differences));
 }
 
 /** In a pipe. */

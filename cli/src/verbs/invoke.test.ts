@@ -87,7 +87,7 @@ test('standard input', async () => {
 test('bench and tune measure an endpoint too', async () => {
   const few = ['--requests', '3', '--transport', 'grpc', '--json'];
   const measured = await command('bench', SAMPLE, ...atEndpoint, ...few);
-  expect(JSON.parse(measured.stdout)).toMatchObject([{ latency: { count: 3 } }]);
+  expect(JSON.parse(measured.stdout)).toMatchObject({ results: [{ latency: { count: 3 } }] });
   const short = ['--max-concurrency', '1', '--seconds', '1', '--json'];
   const tuned = await command('tune', SAMPLE, ...atEndpoint, ...short);
   expect(JSON.parse(tuned.stdout)).toMatchObject({ knee: { concurrency: 1, errors: 0 } });

@@ -1,6 +1,6 @@
 import type { Answer } from '@sagemaker-tfs/client';
 import type { Command } from 'commander';
-import { CommandError, cannotRead, usageError } from '../errors.ts';
+import { cannotRead, usageError } from '../errors.ts';
 import { ms, printStyled } from '../output/print.ts';
 import { printableJson } from '../output/printable.ts';
 import { remark } from '../output/quiet.ts';
@@ -48,7 +48,8 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const { requireMediaType } = await import('../serving/media-type.ts');
   const contentType = options.contentType ?? requireMediaType(file);
   const body = await readBody(file);
-  if (options.out) await requireFile(options.out);
+  const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
+  if (options.out) await requirePlace('--out', options.out);
   const from = performance.now();
   const answer = await predict(target, body, {
     contentType,
@@ -84,28 +85,6 @@ async function readBody(file: string): Promise<Buffer> {
   if (file === '-') return (await import('node:stream/consumers')).buffer(process.stdin);
   const { readFile } = await import('node:fs/promises');
   return readFile(file).catch(cannotRead(file));
-}
-
-/** What is written by renaming must not take the place of a device or a folder. */
-async function requireFile(path: string): Promise<void> {
-  const { stat } = await import('node:fs/promises');
-  const existing = await stat(path).catch(() => undefined);
-  if (!existing || existing.isFile()) return;
-  const kind = existing.isDirectory() ? 'a directory' : 'a device, pipe or socket';
-  throw usageError(`--out ${path} is ${kind}. Give a file name, or leave out --out for stdout.`);
-}
-
-/** Beside the file and then in its place, so that nobody finds half of it. */
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const { rename, rm, writeFile } = await import('node:fs/promises');
-  const temporary = `${path}.${process.pid}.part`;
-  try {
-    await writeFile(temporary, bytes);
-    await rename(temporary, path);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw new CommandError('OUTPUT_FAILED', `cannot write ${path}.`, { cause });
-  }
 }
 
 /** For people in a terminal a view of the answer; a pipe gets the body as it came. */

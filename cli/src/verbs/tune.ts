@@ -1,11 +1,14 @@
+import type { Answer } from '@sagemaker-tfs/client';
 import { type Command, Option } from 'commander';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { ms, printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
+import { remark } from '../output/quiet.ts';
+import type { TuneRun } from '../report/tune-report.ts';
 import type { Samples } from '../tune/load.ts';
 import type { Point, ServerSettings } from '../tune/point.ts';
-import { serverText } from '../tune/server-text.ts';
+import { curveText, serverText } from '../tune/server-text.ts';
 import { list, wholeNumber } from './options.ts';
 
 interface Options {
@@ -27,6 +30,7 @@ interface Options {
   readonly seconds: number;
   readonly maxLatency?: number;
   readonly chart?: string;
+  readonly report?: string;
   readonly write?: string;
   readonly name?: string;
   readonly json?: true;
@@ -51,6 +55,7 @@ export function addTune(program: Command): void {
   addRecommender(tune);
   tune
     .option('--chart <file>', 'draw throughput against latency, as SVG')
+    .option('--report <file>', 'also write the result as one HTML page')
     .option('--write <file>', 'write the knee into serving.config.ts, or into a .json file')
     .option('--name <model>', "the configuration's model")
     .option('--json', 'print the result as JSON')
@@ -95,19 +100,20 @@ function numbers(least: number): (text: string) => number[] {
   return (text) => text.split(',').map((part) => wholeNumber(least)(part.trim()));
 }
 
-async function run(samples: string[], options: Options): Promise<void> {
+async function run(files: string[], options: Options): Promise<void> {
   const { kneeOf } = await import('../tune/point.ts');
+  const { requirePlace } = await import('../output/write-whole.ts');
   const signal = interruptSignal();
-  const points = [
-    ...(await sweep(samples, options, signal)),
-    ...(await recommended(options, signal)),
-  ];
+  if (options.report) await requirePlace('--report', options.report);
+  const swept = await sweep(files, options, signal);
+  const points = [...(swept?.points ?? []), ...(await recommended(options, signal))];
   // What SageMaker measured on other machines says nothing of the settings here.
   const knee = kneeOf(
     points.filter(({ concurrency }) => concurrency !== undefined),
     options.maxLatency,
   );
   if (options.chart) await draw(options.chart, points);
+  if (options.report) await report(options.report, { ...swept, points, knee }, options);
   if (!options.json) await print(points, knee);
   if (!knee && points.some(({ concurrency }) => concurrency !== undefined)) {
     throw new CommandError('NO_KNEE', 'no setting met --max-latency without errors.', {
@@ -117,15 +123,29 @@ async function run(samples: string[], options: Options): Promise<void> {
   if (options.write && knee) {
     const { settingsOf, writeSettings } = await import('../tune/write-settings.ts');
     await writeSettings(options.write, settingsOf(knee), options.name);
-    process.stderr.write(`written to ${options.write}\n`);
+    remark(`written to ${options.write}`);
   }
   if (options.json) printResult(true, { points, knee }, () => '');
 }
 
-async function sweep(files: string[], options: Options, signal: AbortSignal): Promise<Point[]> {
+/** What a sweep measured, and with what. */
+interface Swept {
+  readonly points: readonly Point[];
+  /** Of the files that were sent. */
+  readonly names: readonly string[];
+  readonly samples: Samples;
+  /** The last one. */
+  readonly answer: Answer | undefined;
+}
+
+async function sweep(
+  files: string[],
+  options: Options,
+  signal: AbortSignal,
+): Promise<Swept | undefined> {
   const { model, url, endpoint, handler, region } = options;
   if (!model && !url && !endpoint) {
-    if (options.recommend) return [];
+    if (options.recommend) return undefined;
     throw usageError(
       'there is nothing to measure. Give --model SOURCE, --url, --endpoint or --recommend.',
     );
@@ -138,8 +158,15 @@ async function sweep(files: string[], options: Options, signal: AbortSignal): Pr
   const each = concurrencies.length * options.batchSizes.length;
   const bar = progress('settings', each * (model ? servers.length : 1));
   let done = 0;
+  let answer: Answer | undefined;
+  const { names, samples } = await readSamples(files, options);
   const plan = {
-    samples: await readSamples(files, options),
+    samples: {
+      ...samples,
+      onAnswer: (last: Answer) => {
+        answer = last;
+      },
+    },
     concurrencies,
     batchSizes: options.batchSizes,
     seconds: options.seconds,
@@ -147,16 +174,17 @@ async function sweep(files: string[], options: Options, signal: AbortSignal): Pr
     onPoint: ({ imagesPerSecond }: Point) => bar.update(++done, `${imagesPerSecond.toFixed(0)}/s`),
   };
   const target = url ? { url } : { endpointName: endpoint ?? '', ...(region && { region }) };
-  const points = model
+  const points = await (model
     ? sweepModel({ source: model, ...(handler && { handler }) }, servers, plan)
-    : sweepTarget(url ?? endpoint ?? '', target, plan);
-  return points.finally(bar.stop);
+    : sweepTarget(url ?? endpoint ?? '', target, plan)
+  ).finally(bar.stop);
+  return { points, names, samples, answer };
 }
 
 /** Most samples that are sent. */
 const SAMPLES = 64;
 
-async function readSamples(files: string[], options: Options): Promise<Samples> {
+async function readSamples(files: string[], options: Options) {
   const { readdir, readFile, stat } = await import('node:fs/promises');
   const { join } = await import('node:path');
   const { requireMediaType } = await import('../serving/media-type.ts');
@@ -168,9 +196,13 @@ async function readSamples(files: string[], options: Options): Promise<Samples> 
   }
   const [first] = found;
   if (!first) throw usageError('no sample is named. Name files with the request bodies to send.');
-  const bodies = await Promise.all(found.slice(0, SAMPLES).map((file) => readFile(file)));
+  const names = found.slice(0, SAMPLES);
+  const bodies = await Promise.all(names.map((file) => readFile(file)));
   const contentType = options.contentType ?? requireMediaType(first);
-  return { bodies, contentType, ...(options.accept && { accept: options.accept }) };
+  return {
+    names,
+    samples: { bodies, contentType, ...(options.accept && { accept: options.accept }) },
+  };
 }
 
 async function recommended(options: Options, signal: AbortSignal): Promise<Point[]> {
@@ -185,14 +217,39 @@ async function recommended(options: Options, signal: AbortSignal): Promise<Point
   return recommend({ ...job, region, signal });
 }
 
+async function report(
+  file: string,
+  { points, knee, names = [], samples, answer }: Partial<Swept> & Pick<TuneRun, 'points' | 'knee'>,
+  { seconds }: Options,
+): Promise<void> {
+  const { runFacts } = await import('../report/run-facts.ts');
+  const { tuneReport } = await import('../report/tune-report.ts');
+  const { writeWhole } = await import('../output/write-whole.ts');
+  const sizes = samples?.bodies.map(({ byteLength }) => byteLength) ?? [];
+  const page = await tuneReport({
+    points,
+    knee,
+    run: runFacts(answer?.customAttributes),
+    samples: names,
+    inputBytes: sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, sizes.length),
+    // Of one image: an answer to several is for all of them.
+    outputBytes: (answer?.bytes.byteLength ?? 0) / (points.at(-1)?.batchSize ?? 1),
+    contentType: samples?.contentType ?? '',
+    seconds,
+    words: process.argv.slice(2),
+  });
+  await writeWhole(file, page);
+  remark(`written to ${file}`);
+}
+
 async function draw(file: string, points: readonly Point[]): Promise<void> {
   const { lineChart } = await import('../output/chart.ts');
   const { writeFile } = await import('node:fs/promises');
-  const names = [...new Set(points.map(seriesOf))];
+  const names = [...new Set(points.map(curveText))];
   const series = names.map((name) => ({
     name,
     points: points
-      .filter((point) => seriesOf(point) === name)
+      .filter((point) => curveText(point) === name)
       .map(({ imagesPerSecond, p95, p50 }) => [imagesPerSecond, p95 ?? p50] as const),
   }));
   const axes = { x: 'images a second', y: 'P95, ms' };
@@ -204,10 +261,6 @@ async function print(points: readonly Point[], knee: Point | undefined): Promise
   if (!process.stdout.isTTY) return printText(describe(points, knee));
   const { tuneLines } = await import('../terminal/tune-lines.ts');
   printStyled((style) => tuneLines(points, knee, style));
-}
-
-function seriesOf({ where, server, batchSize }: Point): string {
-  return `${where}, ${serverText(server)}, ${batchSize} a request`;
 }
 
 /** In a pipe. */

@@ -69,6 +69,8 @@ export interface LocalJob {
   readonly maxFailurePercent?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: JobProgress) => void;
+  /** Gets the custom attributes of every answer of 200. */
+  readonly onAnswer?: (customAttributes: string) => void;
 }
 
 /** Counters of a job under way, in inputs. */
@@ -186,6 +188,7 @@ function clientOf(job: LocalJob, connections: number): RuntimeClient {
     connections,
     maxRetries: job.maxRetries ?? DEFAULT_SETTINGS.invocationsMaxRetries,
     timeoutSeconds: job.timeoutSeconds ?? DEFAULT_SETTINGS.invocationsTimeoutInSeconds,
+    ...(job.onAnswer && { onAnswer: job.onAnswer }),
     headers: {
       'content-type': job.contentType,
       ...(job.accept && { accept: job.accept }),

@@ -1,6 +1,7 @@
 /** Requests of the local agent: when to send, what counts as an answer, what is worth another try. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BatchStrategy, mayHelpToRetry, waitAfter } from '@sagemaker-tfs/batch';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { errors, Pool } from 'undici';
 import * as z from 'zod';
 import { CommandError, explain, sentence } from '../../errors.ts';
@@ -19,6 +20,7 @@ const schema = z.object({
   MaxPayloadInMB: z.number().int().min(0).optional(),
 });
 
+const CUSTOM_ATTRIBUTES = CUSTOM_ATTRIBUTES_HEADER.toLowerCase();
 /** Milliseconds between two looks at `/ping`. */
 const PING_EVERY = 250;
 /** Milliseconds that a runtime has to become healthy, and to come back when it was lost. */
@@ -91,6 +93,8 @@ export interface ClientOptions {
   readonly maxRetries: number;
   /** Seconds until a try that is not answered counts as lost. */
   readonly timeoutSeconds: number;
+  /** Gets the custom attributes of every answer of 200. */
+  readonly onAnswer?: (customAttributes: string) => void;
 }
 
 /** Sends requests to one runtime. */
@@ -126,6 +130,7 @@ export function runtimeClient(options: ClientOptions): RuntimeClient {
         body,
       });
       if (response.statusCode === 200) {
+        options.onAnswer?.(String(response.headers[CUSTOM_ATTRIBUTES] ?? ''));
         await receive(response.body);
         return undefined;
       }

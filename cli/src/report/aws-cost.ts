@@ -1,0 +1,112 @@
+/** 'This run on AWS': what the measured speed would cost there, and what that takes for granted. */
+import { type Estimate, estimate, WAYS, type Way, type Workload } from '../estimate/estimate.ts';
+import { instanceHour, type Prices, readPrices } from '../estimate/prices.ts';
+import { type Html, html, tableHtml } from './html.ts';
+import type { Section } from './page.ts';
+import type { Machine } from './run-facts.ts';
+
+/** What was measured. */
+export interface Speed {
+  /** What one is called, for example `requests`. */
+  readonly of: string;
+  readonly perSecond: number;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  /** How it was measured, for example `8 in flight`. */
+  readonly under: string;
+}
+
+/** Inputs that are priced. */
+const COUNT = 1_000_000;
+const HOURS_OF_A_MONTH = 730;
+/** vCPUs of the instance types that are priced here, smallest first. */
+const PRICED = [
+  ['ml.c6i.large', 2],
+  ['ml.c6i.xlarge', 4],
+  ['ml.c6i.2xlarge', 8],
+  ['ml.c6i.4xlarge', 16],
+] as const;
+const START_MINUTES = 8;
+const ENDPOINT_USE = 0.7;
+
+const WAY_NAMES: Readonly<Record<Way, string>> = {
+  batch: 'batch transform',
+  worker: 'batch worker',
+  endpoint: 'endpoint, then deleted',
+  async: 'asynchronous endpoint',
+};
+
+/** The section, with the shipped prices. */
+export async function awsSection(speed: Speed, machine: Machine): Promise<Section> {
+  const prices = await readPrices();
+  const type = typeFor(machine.cores);
+  const hour = instanceHour(prices, type);
+  const work: Workload = {
+    images: COUNT,
+    inputBytes: speed.inputBytes,
+    outputBytes: speed.outputBytes,
+    secondsPerImage: 1 / speed.perSecond,
+    instanceCount: 1,
+    imagesPerObject: 1,
+    objectsPerJob: 0,
+    concurrentJobs: 1,
+    startMinutes: START_MINUTES,
+    endpointUse: ENDPOINT_USE,
+  };
+  const estimates = WAYS.map((way) => estimate(way, work, type, hour, prices));
+  return {
+    heading: 'This run on AWS',
+    body: html`<p>An estimate, not an offer: a million ${speed.of} on one <code>${type}</code>. An endpoint that stays costs
+${usd(hour * HOURS_OF_A_MONTH)} a month, whether anybody asks it or not.</p>
+${costTable(estimates, speed.of)}
+${assumptions(speed, machine, type, prices)}`,
+  };
+}
+
+/** The smallest type with as many vCPUs as this machine has cores, else the largest. */
+function typeFor(cores: number): string {
+  return (PRICED.find(([, cpus]) => cpus >= cores) ?? PRICED[PRICED.length - 1])?.[0] ?? '';
+}
+
+const usd = (value: number) => `$${value.toFixed(2)}`;
+
+function costTable(estimates: readonly Estimate[], of: string): Html {
+  return tableHtml(
+    `Hours and dollars for a million ${of}`,
+    [
+      { head: 'way' },
+      { head: 'hours', isNumber: true },
+      { head: 'instance', isNumber: true },
+      { head: 'S3 requests', isNumber: true },
+      { head: 'data', isNumber: true },
+      { head: 'total', isNumber: true },
+    ],
+    estimates.map(({ way, hours, instanceCost, requestCost, dataCost, cost }) => [
+      WAY_NAMES[way],
+      hours.toFixed(1),
+      usd(instanceCost),
+      usd(requestCost),
+      usd(dataCost),
+      usd(cost),
+    ]),
+  );
+}
+
+function assumptions(speed: Speed, machine: Machine, type: string, prices: Prices): Html {
+  const { perSecond, inputBytes, outputBytes, under, of } = speed;
+  return html`<p>This takes for granted:</p>
+<ul>
+<li>One <code>${type}</code> is as fast as the machine that was measured (${machine.cpu}, ${machine.cores} cores):
+${perSecond.toPrecision(3)} ${of} a second, ${under}. Measure there before you rely on it:
+<code>sagemaker-tfs tune SAMPLE --endpoint NAME</code>.</li>
+<li>Prices are of ${prices.asOf}, ${prices.region}, ${
+    /from memory/.test(prices.source) ? 'written down from memory' : prices.source
+  }. <code>sagemaker-tfs estimate --live-prices</code> asks AWS.</li>
+<li>${START_MINUTES} minutes are paid before the first answer; an endpoint is busy ${ENDPOINT_USE * 100}% of its time.</li>
+<li>An input has ${size(inputBytes)}, an answer ${size(outputBytes)}, each in an object of its own.</li>
+</ul>`;
+}
+
+function size(bytes: number): string {
+  return bytes < 1_000 ? `${Math.round(bytes)} bytes` : `${(bytes / 1_000).toFixed(1)} kB`;
+}

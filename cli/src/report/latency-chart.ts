@@ -1,0 +1,121 @@
+/** How long answers took: the share within each time, and where the time went. */
+import { summarize } from '../output/latency.ts';
+import { ms } from '../output/print.ts';
+import { type Chart, lookOf, names, numbers } from './figure.ts';
+
+/** Milliseconds of answers. */
+export interface Latencies {
+  readonly name: string;
+  readonly milliseconds: readonly number[];
+}
+
+/** Points of a line; more cannot be seen. */
+const POINTS = 300;
+/** The axis ends here, in times of the largest P95: one answer that took long must not flatten the rest. */
+const FAR = 3;
+
+/** Share of answers at or below each time, with P50 and P95 marked. */
+export function latencyChart(series: readonly Latencies[]): Chart {
+  const summaries = series.map(({ milliseconds }) => summarize(milliseconds));
+  const largest = Math.max(...summaries.map(({ max }) => max));
+  const edge = Math.min(largest, FAR * Math.max(...summaries.map(({ p95 }) => p95)));
+  const beyond = series.flatMap(({ milliseconds }) => milliseconds.filter((value) => value > edge));
+  const told = series.map(({ name }, at) => {
+    const { p50, p95 } = summaries[at] as ReturnType<typeof summarize>;
+    return `${name}: half of the answers within ${ms(p50)} ms, 95% within ${ms(p95)} ms.`;
+  });
+  return {
+    description: `Share of answers within each time. ${told.join(' ')}`,
+    caption: [
+      'The higher the line, the more answers came within that time. Points mark P50 and P95.',
+      ...(beyond.length > 0
+        ? [`${beyond.length} slower, up to ${ms(largest)} ms, lie beyond the right edge.`]
+        : []),
+    ].join(' '),
+    ...(series.length > 1 && {
+      legend: { names: series.map(({ name }) => name), of: 'lines' as const },
+    }),
+    option: (isNarrow) => ({
+      grid: { left: 56, right: isNarrow ? 20 : 90, top: 16, bottom: 48 },
+      xAxis: numbers('milliseconds', { max: edge, min: 0 }),
+      yAxis: numbers('% of answers', { min: 0, max: 100, nameGap: 36 }),
+      series: series.flatMap(({ name, milliseconds }, at) => [
+        {
+          name,
+          type: 'line',
+          step: 'end',
+          symbol: 'none',
+          lineStyle: { type: lookOf(at).line, width: 2, color: lookOf(at).color },
+          data: steps(milliseconds),
+        },
+        marks({ name, milliseconds }, at, isNarrow),
+      ]),
+    }),
+  };
+}
+
+function steps(milliseconds: readonly number[]): [number, number][] {
+  const sorted = [...milliseconds].sort((a, b) => a - b);
+  const count = Math.min(POINTS, sorted.length);
+  const points = Array.from({ length: count }, (_, at): [number, number] => {
+    const index = Math.ceil(((at + 1) * sorted.length) / count) - 1;
+    return [sorted[index] as number, (100 * (index + 1)) / sorted.length];
+  });
+  return [[sorted[0] as number, 0], ...points];
+}
+
+/** P50 and P95 of a line; labels of neighbors stand on different sides. */
+function marks({ name, milliseconds }: Latencies, at: number, isNarrow: boolean) {
+  const { p50, p95 } = summarize(milliseconds);
+  const label = (share: number, value: number) => ({
+    show: true,
+    position: at % 2 === 1 ? ('left' as const) : ('right' as const),
+    offset: at % 2 === 1 ? [0, 0] : [2, share === 95 ? 12 : 0],
+    formatter: `P${share} ${ms(value)}${isNarrow ? '' : ' ms'}`,
+    color: 'var(--text)',
+  });
+  return {
+    name,
+    type: 'scatter' as const,
+    symbolSize: 9,
+    itemStyle: { color: lookOf(at).color, opacity: 1 },
+    data: [
+      { value: [p50, 50], label: label(50, p50) },
+      { value: [p95, 95], label: label(95, p95) },
+    ],
+  };
+}
+
+/** Mean milliseconds of each part of an answer's time. */
+export interface Parts {
+  readonly name: string;
+  /** By the part's name, in the order of time. */
+  readonly parts: Readonly<Record<string, number>>;
+}
+
+/** A bar for each row, its parts one after another. */
+export function partsChart(rows: readonly Parts[]): Chart {
+  const parts = [...new Set(rows.flatMap(({ parts }) => Object.keys(parts)))];
+  const told = rows.map(({ name, parts: each }) => {
+    const figures = Object.entries(each).map(([part, value]) => `${part} ${ms(value)} ms`);
+    return `${name}: ${figures.join(', ')}.`;
+  });
+  return {
+    description: `Where the time of an answer went, on average. ${told.join(' ')}`,
+    height: 64 + 34 * rows.length,
+    legend: { names: parts, of: 'bars' },
+    option: (isNarrow) => ({
+      grid: { left: isNarrow ? 60 : 90, right: 24, top: 8, bottom: 48 },
+      xAxis: numbers('milliseconds, mean'),
+      yAxis: names(rows.map(({ name }) => name)),
+      series: parts.map((part, at) => ({
+        name: part,
+        type: 'bar',
+        stack: 'time',
+        barWidth: 20,
+        itemStyle: { color: lookOf(at).color, borderColor: 'var(--back)', borderWidth: 1 },
+        data: rows.map(({ parts: each }) => each[part] ?? 0),
+      })),
+    }),
+  };
+}
