@@ -56,7 +56,7 @@ test('with one size, the images take all of the time', () => {
 
 test('the output of bench is a time for each image; --where says where', async () => {
   const results = [{ transport: 'own', requestsPerSecond: 50 }, { requestsPerSecond: 40 }];
-  const times = await read(results, 'ml.p3.2xlarge');
+  const times = await read({ results }, 'ml.p3.2xlarge');
   expect(times).toEqual({ batchMs: 0, imageMs: 20, where: 'ml.p3.2xlarge', date: TODAY });
 });
 
@@ -66,7 +66,7 @@ test('times as they are', async () => {
 });
 
 test('a machine without a name is asked for', async () => {
-  await expect(read([{ requestsPerSecond: 50 }])).rejects.toThrow('give --where');
+  await expect(read({ results: [{ requestsPerSecond: 50 }] })).rejects.toThrow('give --where');
   const points = [point(1, { where: 'local' })];
   await expect(read({ points })).rejects.toThrow('give --where');
   expect(await read({ points }, 'a laptop')).toMatchObject({ where: 'a laptop' });

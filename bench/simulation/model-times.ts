@@ -34,7 +34,9 @@ type Point = z.output<typeof point>;
 const LOCAL = 'local';
 
 const tuned = z.object({ points: z.array(point).min(1) });
-const benched = z.array(z.object({ requestsPerSecond: z.number().positive() })).min(1);
+const benched = z.object({
+  results: z.array(z.object({ requestsPerSecond: z.number().positive() })).min(1),
+});
 
 /**
  * Reads a file of measurements: of `tune`, of `bench`, or the times themselves.
@@ -58,7 +60,9 @@ export async function readModelTimes(file: string, where?: string): Promise<Mode
   }
   const results = benched.safeParse(json);
   if (results.success) {
-    const rate = Math.max(...results.data.map(({ requestsPerSecond }) => requestsPerSecond));
+    const rate = Math.max(
+      ...results.data.results.map(({ requestsPerSecond }) => requestsPerSecond),
+    );
     return timesOfRate(1 / rate, named(), date);
   }
   throw new Error(

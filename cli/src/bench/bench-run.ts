@@ -1,7 +1,7 @@
 /** What `bench --json` writes and `bench --compare` reads. */
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { CommandError, cannotRead } from '../errors.ts';
+import { CommandError, cannotRead, explain, sentence } from '../errors.ts';
 import { runFactsSchema } from '../report/run-facts.ts';
 
 const milliseconds = z.number().nonnegative();
@@ -75,11 +75,16 @@ export async function readBenchRun(file: string): Promise<BenchRun> {
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    const reason = cause instanceof z.ZodError ? new Error(z.prettifyError(cause)) : cause;
     throw new CommandError(
       'RUN_INVALID',
-      `${file} is no result of bench. Write one with bench FILE --json > ${file}.`,
-      { cause: reason },
+      `${file} is no result of bench: ${sentence(reasonOf(cause))} Write one with bench FILE --json > ${file}.`,
     );
   }
+}
+
+/** The first field that is wrong, or what a parser of JSON says. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof z.ZodError)) return explain(cause);
+  const { path = [], message = '' } = cause.issues[0] ?? {};
+  return path.length > 0 ? `${path.join('.')}: ${message}` : message;
 }

@@ -1,4 +1,4 @@
-/** Where and when something was measured, and of which model: what two results must share to be compared. */
+/** Where, when and on which model something was measured: what two results must share to be compared. */
 import { cpus, platform, release, totalmem } from 'node:os';
 import * as z from 'zod';
 import { packageVersion } from '../files.ts';
