@@ -1,9 +1,7 @@
-/** The batch half of the demo: 10,000 digits as image objects, transformed and checked against their labels. */
-import { readdir, readFile } from 'node:fs/promises';
-import { outputPath } from 'sagemaker-tfs/development/batch';
+/** The batch half of the demo: 10,000 digits as image objects, transformed. */
+import { readdir } from 'node:fs/promises';
 import * as z from 'zod';
 import { runCommand } from './command.ts';
-import { parseDigit } from './latency.ts';
 
 /** Digits of MNIST's test set. */
 export const BATCH_SIZE = 10_000;
@@ -60,14 +58,4 @@ function watchOutputs(directory: string) {
   };
   const timer = setInterval(look, SAMPLE_EVERY);
   return { points, stop: () => clearInterval(timer) };
-}
-
-/** Share of outputs whose digit is the label in their name (`00012-7.png`). */
-export async function accuracy(output: string, keys: readonly string[]): Promise<number> {
-  let correct = 0;
-  for (const key of keys) {
-    const digit = parseDigit(await readFile(outputPath(output, key), 'utf8'));
-    if (digit === Number(/-(\d)\./.exec(key)?.[1])) correct++;
-  }
-  return correct / keys.length;
 }

@@ -1,67 +1,150 @@
-/** `demo-report.html`: the demo's figures and charts in one file that needs no network. */
-import { rename, writeFile } from 'node:fs/promises';
+/** `demo-report.html`: what the demo did, in one file that needs no network. */
 import { shortFingerprint } from '@sagemaker-tfs/manifest';
-import { distributionChart, lineChart, ms } from 'sagemaker-tfs/development/output';
+import { ms } from 'sagemaker-tfs/development/output';
+import {
+  awsSection,
+  figure,
+  html,
+  latencyChart,
+  partsByName,
+  partsChart,
+  rateChart,
+  reportPage,
+  runFacts,
+  type Section,
+  type TimedStep,
+  tableHtml,
+  timelineChart,
+  writeWhole,
+} from 'sagemaker-tfs/development/report';
+import { type Answered, accuracy } from './answers.ts';
 import type { BatchRun } from './batch.ts';
+import { CONFUSION_STYLE, confusion } from './confusion.ts';
 import type { TransportLatency } from './latency.ts';
+import { WALL_STYLE, wall } from './wall.ts';
 
-/** What the report tells. */
+/** What the report shows. */
 export interface DemoFigures {
   readonly archive: { readonly bytes: number; readonly fingerprint: string };
   readonly modelServer: string;
   readonly startMilliseconds: number;
   readonly latency: readonly TransportLatency[];
   readonly batch: BatchRun;
-  readonly accuracy: number;
+  readonly answers: readonly Answered[];
+  /** Folder of the batch's images. */
+  readonly images: string;
+  /** Mean bytes of an image, and of the answer to it. */
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  readonly steps: readonly TimedStep[];
 }
 
 /** Writes the report, complete or not at all. */
 export async function writeReport(path: string, figures: DemoFigures): Promise<void> {
-  const partial = `${path}.partial`;
-  await writeFile(partial, page(figures));
-  await rename(partial, path);
+  await writeWhole(path, await demoReport(figures));
 }
 
-function page({ archive, modelServer, startMilliseconds, latency, batch, accuracy }: DemoFigures) {
-  const { job } = batch;
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>From SavedModel to served prediction</title>
-<style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 780px; margin: 2rem auto; padding: 0 1rem; color: #222 }
-  table { border-collapse: collapse; margin: 1rem 0 }
-  td, th { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: right }
-  td:first-child, th:first-child { text-align: left }
-  svg { max-width: 100%; height: auto }
-</style>
-<h1>From SavedModel to served prediction</h1>
-<p><code>examples/digits</code>, packaged (${archive.bytes} bytes, fingerprint
-<code>${shortFingerprint(archive.fingerprint)}</code>), laid out as SageMaker does and served by the runtime in front of
-${modelServer}; healthy ${ms(startMilliseconds)} ms after its start.</p>
-<h2>One image after another</h2>
-${latencyTable(latency)}
-${distributionChart(
-  'Latency of one image',
-  'milliseconds',
-  latency.map(({ transport, milliseconds }) => ({ name: transport, values: milliseconds })),
-)}
-<h2>Batch transform on this machine</h2>
-<p>${job.done} images in ${job.seconds.toFixed(1)} s, ${job.maxConcurrentTransforms} in flight:
-<strong>${(job.done / job.seconds).toFixed(0)} images a second</strong>; ${job.failed} failed;
-accuracy <strong>${(100 * accuracy).toFixed(2)}%</strong> against the labels.</p>
-${lineChart('Batch throughput', { x: 'seconds', y: 'images/s' }, [{ name: 'images a second', points: batch.rate }])}
-</html>
-`;
+/** The page. */
+export async function demoReport(figures: DemoFigures): Promise<string> {
+  const { archive, modelServer, startMilliseconds, latency, batch, answers, images, steps } =
+    figures;
+  const fingerprint = shortFingerprint(archive.fingerprint);
+  const run = runFacts({ 'tfs-fingerprint': fingerprint, 'tfs-model-version': '1' }, modelServer);
+  return reportPage({
+    title: 'From SavedModel to served prediction',
+    result: resultOf(figures),
+    sections: [
+      { heading: 'What the model read', body: await wall(images, answers) },
+      { heading: 'What it takes for what', body: confusion(answers) },
+      latencySection(latency),
+      partsSection(latency),
+      batchSection(batch),
+      await awsSection(speedOf(figures), run.machine),
+      { heading: 'Timeline of the demo', body: figure(timelineChart(steps)) },
+    ],
+    run,
+    facts: {
+      Archive: `examples/digits, packaged: ${archive.bytes} bytes`,
+      Start: `healthy ${ms(startMilliseconds)} ms after its start`,
+    },
+    next: { heading: 'Do this with your model', commands: COMMANDS },
+    style: WALL_STYLE + CONFUSION_STYLE,
+  });
 }
 
-function latencyTable(latency: readonly TransportLatency[]): string {
-  const rows = latency.map(
-    ({ transport, summary, correct }) =>
-      `<tr><td>${transport}</td><td>${[summary.mean, summary.p50, summary.p90, summary.p95]
-        .map(ms)
-        .join('</td><td>')}</td><td>${correct}/${summary.count}</td></tr>`,
+const COMMANDS = [
+  {
+    purpose: 'Serve it, and drop a picture on the page that opens:',
+    line: 'npx sagemaker-tfs serve path/to/saved_model',
+  },
+  {
+    purpose: 'Package it with a handler, checked by TensorFlow:',
+    line: 'npx sagemaker-tfs package path/to/saved_model --handler inference.ts --out model.tar.gz',
+  },
+  {
+    purpose: 'Run a folder through it, with a page like this:',
+    line: 'npx sagemaker-tfs batch local images/ --out outputs/ --model model.tar.gz --report batch.html',
+  },
+];
+
+function resultOf({ answers, batch: { job }, latency }: DemoFigures) {
+  const fastest = [...latency].sort((a, b) => a.summary.p50 - b.summary.p50)[0];
+  return html`${(100 * accuracy(answers)).toFixed(2)}% of ${answers.length.toLocaleString('en')} digits that the model never saw
+are read right, ${(job.done / job.seconds).toFixed(0)} a second;${
+    fastest &&
+    ` one alone takes ${ms(fastest.summary.p50)} ms over ${fastest.transport}, 95% at most ${ms(fastest.summary.p95)} ms.`
+  }`;
+}
+
+function speedOf({ batch: { job }, inputBytes, outputBytes }: DemoFigures) {
+  return {
+    of: 'images',
+    perSecond: job.done / job.seconds,
+    inputBytes,
+    outputBytes,
+    under: `${job.maxConcurrentTransforms} in flight`,
+  };
+}
+
+function latencySection(latency: readonly TransportLatency[]): Section {
+  const series = latency.map(({ transport, milliseconds }) => ({ name: transport, milliseconds }));
+  const heads = ['mean', 'P50', 'P90', 'P95', 'right'];
+  const table = tableHtml(
+    'Milliseconds of one image, one after another in one process',
+    [{ head: 'transport' }, ...heads.map((head) => ({ head, isNumber: true }))],
+    latency.map(({ transport, summary, correct }) => [
+      transport,
+      ...[summary.mean, summary.p50, summary.p90, summary.p95].map(ms),
+      `${correct}/${summary.count}`,
+    ]),
   );
-  return `<table><tr><th>transport</th><th>mean ms</th><th>P50 ms</th><th>P90 ms</th><th>P95 ms</th><th>correct</th></tr>
-${rows.join('\n')}</table>`;
+  return {
+    heading: 'One image after another',
+    body: html`${figure(latencyChart(series))}${table}`,
+  };
+}
+
+function partsSection(latency: readonly TransportLatency[]): Section | undefined {
+  const timed = latency.flatMap(({ transport, parts }) =>
+    parts ? [{ name: transport, parts: partsByName(parts) }] : [],
+  );
+  if (timed.length === 0) return undefined;
+  const table = tableHtml(
+    'Mean milliseconds of each part',
+    [{ head: 'part' }, ...timed.map(({ name }) => ({ head: name, isNumber: true }))],
+    Object.keys(timed[0]?.parts ?? {}).map((part) => [
+      part,
+      ...timed.map(({ parts }) => ms(parts[part] ?? 0)),
+    ]),
+  );
+  return { heading: 'Where the time goes', body: html`${figure(partsChart(timed))}${table}` };
+}
+
+function batchSection({ job, rate }: BatchRun): Section {
+  return {
+    heading: 'Batch transform on this machine',
+    body: html`<p>${job.done.toLocaleString('en')} images in ${job.seconds.toFixed(1)} s, ${job.maxConcurrentTransforms} in flight:
+<strong>${(job.done / job.seconds).toFixed(0)} images a second</strong>; ${job.failed} failed.</p>
+${rate.length > 1 && figure(rateChart({ of: 'images', points: rate }))}`,
+  };
 }

@@ -9,11 +9,12 @@ import { ensureLibrary, progressBar } from '@sagemaker-tfs/libtensorflow';
 import { explain, interruptSignal, ms, table } from 'sagemaker-tfs/development/output';
 import * as z from 'zod';
 import { writeTestDigits } from '../examples/digits/make-images.ts';
-import { accuracy, BATCH_SIZE, runBatch } from './batch.ts';
+import { accuracy, meanSizes, readAnswers } from './answers.ts';
+import { BATCH_SIZE, runBatch } from './batch.ts';
 import { runCommand, type Serving, serve } from './command.ts';
 import { measureLatency } from './latency.ts';
 import { writeReport } from './report.ts';
-import { elapsedSeconds, type Step, stepper } from './steps.ts';
+import { elapsedSeconds, type Step, stepper, timeline } from './steps.ts';
 
 const root = join(import.meta.dirname, '..');
 const digits = join(root, 'examples', 'digits');
@@ -79,10 +80,11 @@ async function predict(
     ({ job }) =>
       `${job.done} done, ${job.failed} failed, ${(job.done / job.seconds).toFixed(0)} images/s`,
   );
-  const share = await step(
+  const answers = await step(
     'Check the outputs against the labels',
-    async () => accuracy(paths.outputs, await readdir(paths.images)),
-    (value) => `${(100 * value).toFixed(2)}% of the digits that the model never saw are right`,
+    async () => readAnswers(paths.outputs, await readdir(paths.images)),
+    (all) =>
+      `${(100 * accuracy(all)).toFixed(2)}% of the digits that the model never saw are right`,
   );
   await writeReport(paths.report, {
     archive,
@@ -90,7 +92,10 @@ async function predict(
     startMilliseconds: serving.startMilliseconds,
     latency,
     batch,
-    accuracy: share,
+    answers,
+    images: paths.images,
+    ...(await meanSizes(paths.images, paths.outputs, answers)),
+    steps: timeline,
   });
   printSummary(latency, batch.job.failed);
 }

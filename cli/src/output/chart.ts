@@ -13,32 +13,6 @@ export function drawSvg(option: EChartsOption, size = SIZE): string {
   return svg;
 }
 
-/** Named values along one axis. */
-export interface Series {
-  readonly name: string;
-  readonly values: readonly number[];
-}
-
-/** Share of values at or below each point: the chart in which P50, P90 and P95 can be read off. */
-export function distributionChart(title: string, unit: string, series: readonly Series[]): string {
-  return drawSvg({
-    title: { text: title },
-    legend: { bottom: 0 },
-    grid: { left: 60, right: 30, top: 50, bottom: 70 },
-    xAxis: { type: 'value', name: unit, nameLocation: 'middle', nameGap: 25, scale: true },
-    yAxis: { type: 'value', min: 0, max: 100, name: '% of calls' },
-    series: series.map(({ name, values }) => ({
-      name,
-      type: 'line',
-      step: 'end',
-      showSymbol: false,
-      data: [...values]
-        .sort((a, b) => a - b)
-        .map((value, index) => [value, (100 * (index + 1)) / values.length]),
-    })),
-  });
-}
-
 /** Values one after another, for example a rate over time. */
 export function lineChart(
   title: string,

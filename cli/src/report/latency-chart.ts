@@ -1,5 +1,5 @@
 /** How long answers took: the share within each time, and where the time went. */
-import { summarize } from '../output/latency.ts';
+import { type LatencySummary, summarize } from '../output/latency.ts';
 import { ms } from '../output/print.ts';
 import { type Chart, lookOf, names, numbers } from './figure.ts';
 
@@ -18,7 +18,7 @@ const FAR = 3;
 export function latencyChart(series: readonly Latencies[]): Chart {
   const summaries = series.map(({ milliseconds }) => summarize(milliseconds));
   const largest = Math.max(...summaries.map(({ max }) => max));
-  const edge = Math.min(largest, FAR * Math.max(...summaries.map(({ p95 }) => p95)));
+  const edge = roundedUp(Math.min(largest, FAR * Math.max(...summaries.map(({ p95 }) => p95))));
   const beyond = series.flatMap(({ milliseconds }) => milliseconds.filter((value) => value > edge));
   const told = series.map(({ name }, at) => {
     const { p50, p95 } = summaries[at] as ReturnType<typeof summarize>;
@@ -48,7 +48,7 @@ export function latencyChart(series: readonly Latencies[]): Chart {
           lineStyle: { type: lookOf(at).line, width: 2, color: lookOf(at).color },
           data: steps(milliseconds),
         },
-        marks({ name, milliseconds }, at, isNarrow),
+        marks(summaries, at, { name, isNarrow }),
       ]),
     }),
   };
@@ -64,24 +64,40 @@ function steps(milliseconds: readonly number[]): [number, number][] {
   return [[sorted[0] as number, 0], ...points];
 }
 
-/** P50 and P95 of a line; labels of neighbors stand on different sides. */
-function marks({ name, milliseconds }: Latencies, at: number, isNarrow: boolean) {
-  const { p50, p95 } = summarize(milliseconds);
-  const label = (share: number, value: number) => ({
-    show: true,
-    position: at % 2 === 1 ? ('left' as const) : ('right' as const),
-    offset: at % 2 === 1 ? [0, 0] : [2, share === 95 ? 12 : 0],
-    formatter: `P${share} ${ms(value)}${isNarrow ? '' : ' ms'}`,
-    color: 'var(--text)',
-  });
+/** To two digits, as an axis ends. */
+function roundedUp(value: number): number {
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Number((Math.ceil(value / unit) * unit).toPrecision(2));
+}
+
+/** P50 and P95 of a line. The first of several to reach a share is labeled on its left, the others on their right. */
+function marks(
+  summaries: readonly LatencySummary[],
+  at: number,
+  { name, isNarrow }: { readonly name: string; readonly isNarrow: boolean },
+) {
+  const label = (share: 'p50' | 'p95', value: number) => {
+    const earlier = summaries.filter((other, index) =>
+      other[share] === value ? index < at : other[share] < value,
+    ).length;
+    const isLeft = summaries.length > 1 && earlier === 0;
+    return {
+      show: true,
+      position: isLeft ? ('left' as const) : ('right' as const),
+      offset: isLeft ? [0, 0] : [2, (share === 'p95' ? 12 : 0) + 14 * Math.max(0, earlier - 1)],
+      formatter: `${share.toUpperCase()} ${ms(value)}${isNarrow ? '' : ' ms'}`,
+      color: 'var(--text)',
+    };
+  };
+  const { p50 = 0, p95 = 0 } = summaries[at] ?? {};
   return {
     name,
     type: 'scatter' as const,
     symbolSize: 9,
     itemStyle: { color: lookOf(at).color, opacity: 1 },
     data: [
-      { value: [p50, 50], label: label(50, p50) },
-      { value: [p95, 95], label: label(95, p95) },
+      { value: [p50, 50], label: label('p50', p50) },
+      { value: [p95, 95], label: label('p95', p95) },
     ],
   };
 }

@@ -50,11 +50,11 @@ export function timelineChart(steps: readonly TimedStep[]): Chart {
     description: `Steps of the run and how long each took. ${told.join('. ')}.`,
     height: 60 + 28 * steps.length,
     option: (isNarrow) => ({
-      grid: { left: isNarrow ? 130 : 300, right: 60, top: 4, bottom: 48 },
+      grid: { left: isNarrow ? 130 : 340, right: 60, top: 4, bottom: 48 },
       xAxis: numbers('seconds since the start', { min: 0 }),
       yAxis: {
         ...names(steps.map(({ name }) => name)),
-        axisLabel: { color: 'var(--text)', width: isNarrow ? 122 : 292, overflow: 'truncate' },
+        axisLabel: { color: 'var(--text)', width: isNarrow ? 122 : 330, overflow: 'truncate' },
       },
       series: [
         {
