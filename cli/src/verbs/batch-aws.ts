@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AwsClients } from '../batch/aws/clients.ts';
+import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
 import type { PartsOptions } from '../batch/aws/fetch/in-parts.ts';
 import type { FileFormat } from '../batch/aws/fetch/write-file.ts';
 import type { TransformPlaces } from '../batch/aws/transform-places.ts';
@@ -32,6 +34,10 @@ export function addBatchAws(batch: Command): void {
         'transform job, ARN of an execution, S3 prefix (s3://...) or folder of a local job',
       )
       .requiredOption('--out <file>', 'the file to write, or with --part-keys the folder')
+      .option(
+        '--input-uri <s3 uri>',
+        'prefix or manifest of the inputs of an S3 prefix, for the manifest of those with errors',
+      )
       .addOption(
         new Option(
           '--format <format>',
@@ -131,6 +137,7 @@ interface FetchOptions extends Shared {
   readonly out: string;
   readonly format?: FileFormat;
   readonly partKeys?: number;
+  readonly inputUri?: string;
   readonly share?: PartsOptions['share'];
 }
 
@@ -144,7 +151,7 @@ function shareOf(text: string): PartsOptions['share'] {
 /** @throws CommandError USAGE for a folder of a local job, which is one process's work */
 async function fetchParts(from: string, partKeys: number, options: FetchOptions): Promise<void> {
   const { forManyReads, withAws } = await import('../batch/aws/clients.ts');
-  const { describe } = await import('../batch/aws/transform-job.ts');
+  const { inputPrefix } = await import('../batch/aws/fetch/input-prefix.ts');
   const { fetchInParts } = await import('../batch/aws/fetch/in-parts.ts');
   const { rangedOutputs } = await import('../batch/aws/fetch/source.ts');
   const { existsSync } = await import('node:fs');
@@ -156,9 +163,11 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
   const report = await withAws(
     options.region,
     async ({ s3, ...clients }) => {
-      const uri = from.startsWith('s3://') ? from : (await describe(clients, from)).outputUri;
+      const places = await placesToFetch(clients, from, options);
+      const { outputUri: uri } = places;
       return fetchInParts(await rangedOutputs(s3, uri), {
         ...{ from: uri, folder, format, partKeys, share },
+        inputPrefix: await inputPrefix(s3, places),
         onProgress(outputs) {
           bar.total(outputs);
           bar.update(outputs);
@@ -170,7 +179,8 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
   printResult(options.json, report, () => {
     const errors = report.errors > 0 ? ` and ${report.errors} errors` : '';
     const rest = report.complete ? '' : ' so far: other shares are not done';
-    return `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.files} files of ${folder}${rest}`;
+    const told = `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.files} files of ${folder}${rest}`;
+    return told + describeLetters(report.deadLetters);
   });
 }
 
@@ -178,28 +188,58 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   if (options.partKeys !== undefined) return fetchParts(from, options.partKeys, options);
   if (options.share) throw usageError('--share needs --part-keys.');
   const { withAws } = await import('../batch/aws/clients.ts');
-  const { describe } = await import('../batch/aws/transform-job.ts');
+  const { inputPrefix } = await import('../batch/aws/fetch/input-prefix.ts');
   const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');
   const { folderOutputs, s3Outputs } = await import('../batch/aws/fetch/source.ts');
   const { existsSync } = await import('node:fs');
   const format = options.format ?? formatOf(options.out);
   const bar = progress('outputs', 0);
-  const show = (outputs: number) => {
-    bar.total(outputs);
-    bar.update(outputs);
+  const settings = {
+    ...{ file: options.out, format },
+    onProgress(outputs: number) {
+      bar.total(outputs);
+      bar.update(outputs);
+    },
   };
   const local = !from.startsWith('s3://') && existsSync(from);
   const report = await (local
-    ? fetchOutputs(folderOutputs(from), options.out, format, show)
+    ? fetchOutputs(folderOutputs(from), settings)
     : withAws(options.region, async ({ s3, ...clients }) => {
-        const uri = from.startsWith('s3://') ? from : (await describe(clients, from)).outputUri;
-        return fetchOutputs(await s3Outputs(s3, uri), options.out, format, show);
+        const places = await placesToFetch(clients, from, options);
+        const prefix = await inputPrefix(s3, places);
+        return fetchOutputs(await s3Outputs(s3, places.outputUri), {
+          ...settings,
+          inputPrefix: prefix,
+        });
       })
   ).finally(bar.stop);
   printResult(options.json, report, () => {
     const errors = report.errors > 0 ? ` and ${report.errors} errors` : '';
-    return `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.file}`;
+    const told = `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.file}`;
+    return told + describeLetters(report.deadLetters);
   });
+}
+
+/** Of a place, the inputs are known by `--input-uri`, or by what a worker has written there. */
+async function placesToFetch(
+  clients: Pick<AwsClients, 'sfn' | 'sagemaker'>,
+  from: string,
+  { inputUri }: Pick<FetchOptions, 'inputUri'>,
+) {
+  if (from.startsWith('s3://')) {
+    if (inputUri !== undefined) return placesOf(inputUri, from);
+    return { outputUri: from };
+  }
+  const { describe } = await import('../batch/aws/transform-job.ts');
+  return describe(clients, from);
+}
+
+function describeLetters(found: DeadLetters | undefined): string {
+  if (!found) return '';
+  const { letters, inputs, files, redriveManifest } = found;
+  const where = files.length === 1 ? files[0] : `${files.length} files such as ${files[0]}`;
+  const list = redriveManifest ? `; ${redriveManifest} lists the inputs` : '';
+  return `\n${letters} errors in ${inputs} of the inputs, in ${where}${list}`;
 }
 
 function formatOf(file: string): FileFormat {

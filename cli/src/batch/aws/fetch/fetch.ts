@@ -2,6 +2,12 @@
 import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../../errors.ts';
+import {
+  collectDeadLetters,
+  type DeadLetters,
+  deadLetterFile,
+  deadLettersOf,
+} from './dead-letters.ts';
 import type { OutputObject, OutputSource } from './source.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
 
@@ -13,23 +19,38 @@ export interface FetchReport {
   /** Errors in the place of answers. */
   readonly errors: number;
   readonly file: string;
+  /** Absent if there is no error, in the place of an answer or of a record in it. */
+  readonly deadLetters?: DeadLetters;
+}
+
+/** How to fetch. */
+export interface FetchOptions {
+  readonly file: string;
+  readonly format: FileFormat;
+  /** S3 URI that the inputs' keys are below, if it is known. */
+  readonly inputPrefix?: string | undefined;
+  readonly onProgress?: (outputs: number) => void;
 }
 
 /**
- * Reads many outputs at once and writes them in their order.
+ * Reads many outputs at once and writes them in their order; errors in their place go into `<file>.dead-letters.ndjson` too.
  * @throws CommandError OUTPUT_EMPTY where there is none
  */
 export async function fetchOutputs(
   { objects, reads }: OutputSource,
-  file: string,
-  format: FileFormat,
-  onProgress: (outputs: number) => void = () => undefined,
+  { file, format, inputPrefix, onProgress = () => undefined }: FetchOptions,
 ): Promise<FetchReport> {
+  const lettersFile = `${file}.dead-letters.ndjson`;
+  const letters = deadLetterFile(lettersFile);
+  let hasLetters = false;
   const counts = { outputs: 0, answers: 0, errors: 0 };
   const read = (object: OutputObject) => object.read();
   async function* answers(): AsyncGenerator<Answer> {
     let last: string | undefined;
     for await (const some of Readable.from(objects).map(read, { concurrency: reads })) {
+      const found = deadLettersOf(some as Answer[]);
+      hasLetters ||= found.length > 0;
+      await letters.add(found);
       for (const answer of some as Answer[]) {
         counts[answer.isError ? 'errors' : 'answers']++;
         if (answer.key !== last) counts.outputs++;
@@ -42,6 +63,14 @@ export async function fetchOutputs(
       throw new CommandError('OUTPUT_EMPTY', 'there are no outputs (<name>.out) to fetch.');
     }
   }
-  await writeAnswers(answers(), file, format);
-  return { ...counts, file };
+  try {
+    await writeAnswers(answers(), file, format);
+  } catch (error) {
+    await letters.discard();
+    throw error;
+  }
+  await letters.commit();
+  const files = hasLetters ? [lettersFile] : [];
+  const deadLetters = await collectDeadLetters(files, `${file}.redrive.manifest`, inputPrefix);
+  return { ...counts, file, ...(deadLetters && { deadLetters }) };
 }

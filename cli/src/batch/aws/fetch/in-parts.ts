@@ -1,10 +1,21 @@
 /** Fetches the outputs of a job into many files: ranges of keys at once, and again from where it was killed. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../../errors.ts';
 import {
+  collectDeadLetters,
+  type DeadLetterFile,
+  type DeadLetters,
+  deadLetterFile,
+  deadLettersOf,
+} from './dead-letters.ts';
+import {
   agreeOnPlan,
   type FetchPlan,
+  LETTERS,
+  lettersPath,
   partPath,
   type RangeProgress,
   readProgress,
@@ -24,6 +35,8 @@ export interface PartsOptions {
   readonly partKeys: number;
   /** The ranges of this process: every `of`-th from `index` on. */
   readonly share: { readonly index: number; readonly of: number };
+  /** S3 URI that the inputs' keys are below, if it is known. */
+  readonly inputPrefix?: string | undefined;
   readonly onProgress?: (outputs: number) => void;
 }
 
@@ -36,6 +49,8 @@ export interface PartsReport {
   readonly files: number;
   /** False while other shares are not at their end. */
   readonly complete: boolean;
+  /** Absent while the fetch is not complete, and if there is no error. */
+  readonly deadLetters?: DeadLetters;
 }
 
 /**
@@ -63,10 +78,21 @@ export async function fetchInParts(
   const all = await Promise.all(numbers.map((number) => readProgress(folder, number)));
   const sum = (name: 'outputs' | 'answers' | 'errors' | 'parts') =>
     all.reduce((total, range) => total + range[name], 0);
+  const complete = all.every(({ done }) => done);
+  const deadLetters = complete && (await lettersOf(options));
   return {
     ...{ outputs: sum('outputs'), answers: sum('answers'), errors: sum('errors') },
-    ...{ folder, files: sum('parts'), complete: all.every(({ done }) => done) },
+    ...{ folder, files: sum('parts'), complete },
+    ...(deadLetters && { deadLetters }),
   };
+}
+
+/** Those of all parts. */
+async function lettersOf({ folder, inputPrefix }: PartsOptions): Promise<DeadLetters | undefined> {
+  const own = join(folder, LETTERS);
+  const names = (await readdir(own).catch(() => [])).filter((name) => name.endsWith('.ndjson'));
+  const files = names.sort().map((name) => join(own, name));
+  return collectDeadLetters(files, join(own, 'redrive.manifest'), inputPrefix);
 }
 
 /** All files of a table have the columns of the first outputs. */
@@ -113,9 +139,16 @@ async function fetchRange(
     .map(read, { concurrency: source.reads })
     [Symbol.asyncIterator]();
   for (let next = await objects.next(); !next.done; next = await objects.next()) {
-    const part = openPart(objects, next.value, partKeys);
     const path = partPath(folder, number, progress.parts, format);
-    await writeAnswers(part.answers(), path, format, columns);
+    const letters = deadLetterFile(lettersPath(folder, number, progress.parts));
+    const part = openPart(objects, next.value, partKeys, letters);
+    try {
+      await writeAnswers(part.answers(), path, format, columns);
+    } catch (error) {
+      await letters.discard();
+      throw error;
+    }
+    await letters.commit();
     const { outputs } = progress;
     progress = added(progress, part.tally);
     await writeProgress(folder, number, progress);
@@ -144,11 +177,17 @@ function added(before: RangeProgress, { after, ...more }: Tally): RangeProgress 
 }
 
 /** The answers of objects from one on, until there are enough outputs; an object is never cut. */
-function openPart(objects: AsyncIterator<ReadObject>, first: ReadObject, partKeys: number) {
+function openPart(
+  objects: AsyncIterator<ReadObject>,
+  first: ReadObject,
+  partKeys: number,
+  letters: DeadLetterFile,
+) {
   const tally: Tally = { after: first.key, outputs: 0, answers: 0, errors: 0 };
   async function* answers(): AsyncGenerator<Answer> {
     let last: string | undefined;
     for (let object: ReadObject | undefined = first; object !== undefined; ) {
+      await letters.add(deadLettersOf(object.answers));
       for (const answer of object.answers) {
         tally[answer.isError ? 'errors' : 'answers']++;
         if (answer.key !== last) tally.outputs++;

@@ -113,6 +113,14 @@ export function partPath(folder: string, range: number, part: number, format: Fi
   return join(folder, `${numbered(range, 5)}-${numbered(part, 6)}.${format}`);
 }
 
+/** Folder of the errors that stand in the place of answers; readers of tables leave it out. */
+export const LETTERS = '_dead-letters';
+
+/** File of the errors of a part. */
+export function lettersPath(folder: string, range: number, part: number): string {
+  return join(folder, LETTERS, `${numbered(range, 5)}-${numbered(part, 6)}.ndjson`);
+}
+
 function progressPath(folder: string, range: number): string {
   return join(folder, FOLDER, `${numbered(range, 5)}.json`);
 }

@@ -1,0 +1,165 @@
+/**
+ * Errors in the place of answers: of a worker, `{"code", "message"}` for a whole input; of a transform job whose model has
+ * `SAGEMAKER_TFS_BAD_RECORD=answer`, a row `{"error": "..."}` among the others.
+ */
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Answer } from '@sagemaker-tfs/batch';
+import * as z from 'zod';
+import { openJsonArray } from '../../json-array-file.ts';
+
+/** One error. */
+export interface DeadLetter {
+  /** Key of the input. */
+  readonly key: string;
+  /** Number of the record in the input, from 0; absent for an error of the whole input. */
+  readonly record?: number | undefined;
+  /** Of a worker. */
+  readonly code?: string | undefined;
+  readonly message: string;
+}
+
+const letterSchema = z.object({
+  key: z.string(),
+  record: z.number().optional(),
+  code: z.string().optional(),
+  message: z.string(),
+});
+const wholeSchema = z.object({ code: z.string().optional(), message: z.string() });
+/** A row of the runtime has nothing beside the error. */
+const rowSchema = z.strictObject({ error: z.string() });
+/** The same row as a cell of CSV. */
+const CSV_ROW = /^"(\{""error"":.*\})"\r?$/;
+
+/** The errors in what one object holds, in its order. */
+export function deadLettersOf(answers: readonly Answer[]): DeadLetter[] {
+  const letters: DeadLetter[] = [];
+  for (let from = 0; from < answers.length; ) {
+    const key = answers[from]?.key ?? '';
+    const next = answers.findIndex((answer, at) => at > from && answer.key !== key);
+    const own = answers.slice(from, next < 0 ? answers.length : next);
+    // Most answers are not looked into.
+    if (own.some(({ json, isError }) => isError || json.includes('error'))) {
+      letters.push(...lettersOfInput(key, own));
+    }
+    from += own.length;
+  }
+  return letters;
+}
+
+/** Records are counted over all answers to an input: a request may have carried several. */
+function lettersOfInput(key: string, answers: readonly Answer[]): DeadLetter[] {
+  let record = 0;
+  return answers.flatMap(({ json, isError }): DeadLetter[] => {
+    const value: unknown = JSON.parse(json);
+    if (isError) {
+      const whole = wholeSchema.safeParse(value);
+      return [{ key, ...(whole.success ? whole.data : { message: json }) }];
+    }
+    return rowsOf(value).flatMap((row): DeadLetter[] => {
+      const number = record++;
+      const bad = rowSchema.safeParse(row);
+      return bad.success ? [{ key, record: number, message: bad.data.error }] : [];
+    });
+  });
+}
+
+function rowsOf(value: unknown): readonly unknown[] {
+  // Text that is no JSON: CSV.
+  if (typeof value === 'string') return value.split('\n').filter(Boolean).map(csvRow);
+  const predictions = (value as { predictions?: unknown } | null)?.predictions;
+  return Array.isArray(predictions) ? predictions : [value];
+}
+
+function csvRow(line: string): unknown {
+  const cell = CSV_ROW.exec(line)?.[1];
+  try {
+    return cell === undefined ? line : (JSON.parse(cell.replaceAll('""', '"')) as unknown);
+  } catch {
+    return line;
+  }
+}
+
+/** A file of dead letters, a JSON object a line; it is there as a whole, or not at all if there are none. */
+export interface DeadLetterFile {
+  add(letters: readonly DeadLetter[]): Promise<void>;
+  /** Puts the file in place; removes one of an earlier time if there are no letters. */
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+export function deadLetterFile(path: string): DeadLetterFile {
+  const partial = `${path}.${process.pid}.partial`;
+  let file: Awaited<ReturnType<typeof open>> | undefined;
+  return {
+    async add(letters) {
+      if (letters.length === 0) return;
+      if (file === undefined) {
+        await mkdir(dirname(path), { recursive: true });
+        file = await open(partial, 'w');
+      }
+      await file.write(letters.map((letter) => `${JSON.stringify(letter)}\n`).join(''));
+    },
+    async commit() {
+      if (file === undefined) return rm(path, { force: true });
+      await file.datasync().finally(() => file?.close());
+      await rename(partial, path);
+    },
+    async discard() {
+      await file?.close();
+      await rm(partial, { force: true });
+    },
+  };
+}
+
+/** What a fetch found in the place of answers. */
+export interface DeadLetters {
+  /** Errors. */
+  readonly letters: number;
+  /** Inputs with at least one. */
+  readonly inputs: number;
+  /** The files with a line for each. */
+  readonly files: readonly string[];
+  /** Manifest of the inputs, for another job; absent where the prefix of the inputs is not known. */
+  readonly redriveManifest?: string;
+}
+
+/**
+ * Counts the letters of files, and lists their inputs as a manifest of SageMaker.
+ * @param files in which an input's letters stand together
+ * @param prefix S3 URI that the inputs' keys are below
+ * @returns undefined if there are none
+ */
+export async function collectDeadLetters(
+  files: readonly string[],
+  manifestPath: string,
+  prefix: string | undefined,
+): Promise<DeadLetters | undefined> {
+  if (files.length === 0) {
+    await rm(manifestPath, { force: true });
+    return undefined;
+  }
+  const manifest = await openJsonArray(manifestPath);
+  const found = { letters: 0, inputs: 0 };
+  let last: string | undefined;
+  try {
+    await manifest.add({ prefix });
+    for (const file of files) {
+      for await (const line of createInterface({ input: createReadStream(file) })) {
+        const { key } = letterSchema.parse(JSON.parse(line));
+        found.letters++;
+        if (key === last) continue;
+        found.inputs++;
+        last = key;
+        await manifest.add(key);
+      }
+    }
+  } catch (error) {
+    await manifest.discard();
+    throw error;
+  }
+  await (prefix === undefined ? manifest.discard() : manifest.commit());
+  return { ...found, files, ...(prefix !== undefined && { redriveManifest: manifestPath }) };
+}
