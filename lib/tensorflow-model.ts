@@ -1,7 +1,6 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
 import { parseEcrImage } from '@sagemaker-tfs/batch';
 import { unbatchable } from '@sagemaker-tfs/container/unbatchable';
-import { xlaWarnings } from '@sagemaker-tfs/manifest';
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -122,7 +121,6 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     this.environment = environment;
     checkCollector(this, this.networkIsolation, environment);
     if (isBatched(environment)) warnOfBatching(this, this.data);
-    warnOfXla(this, this.data, environment);
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
@@ -232,20 +230,6 @@ function isBatched({
   SAGEMAKER_TFS_ENABLE_BATCHING: batching,
 }: Readonly<Record<string, string>>): boolean {
   return batching?.toLowerCase() === 'true';
-}
-
-/** TensorFlow in the runtime's own process compiles in any case. */
-function warnOfXla(
-  scope: Construct,
-  { manifest }: ModelDataConfig,
-  { SAGEMAKER_TFS_XLA: xla, SAGEMAKER_TFS_BACKEND: backend }: Readonly<Record<string, string>>,
-): void {
-  if (xla !== undefined && (Token.isUnresolved(xla) || xla.toLowerCase() === 'true')) return;
-  if (backend === 'in-process') return;
-  for (const warning of xlaWarnings(manifest?.models ?? [])) {
-    const text = `environment.SAGEMAKER_TFS_XLA: ${warning}`;
-    Annotations.of(scope).addWarningV2('@sagemaker-tfs/cdk:needsXla', text);
-  }
 }
 
 /** Where the model was packaged here; the container's log says the same of others. */

@@ -47,11 +47,6 @@ const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 /** Sums of thousands of products come out in another order. */
 const DEEP = { tolerance: 1e-4, least: 0.1 } as const;
 
-/** TensorFlow Serving runs none of these without `--xla_cpu_compilation_enabled`, which these runtimes do not give it. */
-const NEEDS_XLA: ReadonlySet<string> = new Set(['keras_jit']);
-/** TensorFlow's own text (tensorflow/compiler/jit/device_compiler.h). */
-const XLA_REFUSAL = 'XLA compilation disabled';
-
 /** The runtimes that serve the models, while they are asked. */
 let serving: readonly Served[] = [];
 
@@ -79,10 +74,6 @@ async function differsAsServed({ name, inputs, outputs }: Case): Promise<string 
       },
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
-    if (transport !== 'in-process' && NEEDS_XLA.has(name as string)) {
-      if (Buffer.from(bytes).includes(XLA_REFUSAL)) continue;
-      return `${name} over ${transport} is not refused`;
-    }
     if (!response.ok) return `${name} over ${transport}: ${Buffer.from(bytes).toString()}`;
     const wrong = wrongOutput(decodeNpz(bytes, { maxBytes: 2 ** 30 }), outputs, DEEP);
     if (wrong) return `${name} over ${transport}: ${wrong}`;

@@ -194,7 +194,6 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     const signatures = await backend.signatures({ name: defaultModel });
     const { checkDeclarations } = await import('./archive/check-declarations.ts');
     checkDeclarations(archive, signatures);
-    await warnOfXla(options, archive);
     for (const name of names) {
       await warnOfBatching(options, host, name);
     }
@@ -247,17 +246,6 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   });
   const checked = Promise.resolve();
   return { host, services, routes: multiModelRoutes(services, table), checked };
-}
-
-/** Logs each model whose runs TensorFlow Serving would refuse. */
-async function warnOfXla(
-  { environment, log }: PrepareOptions,
-  { manifest }: Archive,
-): Promise<void> {
-  if (!manifest || environment.backend === 'in-process' || environment.modelServer.graph.xla)
-    return;
-  const { xlaWarnings } = await import('@sagemaker-tfs/manifest');
-  for (const warning of xlaWarnings(manifest.models)) log.warn(warning);
 }
 
 function batchListeners(log: Logger, onBatch: BatchListeners['onBatch']): BatchListeners {

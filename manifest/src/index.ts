@@ -4,7 +4,6 @@ export * from './fingerprint.ts';
 export * from './image-declaration.ts';
 export * from './manifest.ts';
 export * from './manifest-path.ts';
-export * from './needs-xla.ts';
 export * from './parse.ts';
 export * from './postprocess.ts';
 export * from './preprocess.ts';

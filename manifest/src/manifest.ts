@@ -47,8 +47,6 @@ export const manifestSchema = z.strictObject({
         versions: z.array(z.string().regex(/^\d+$/)).min(1),
         /** Signatures of the newest version, by key. */
         signatures: byName(signature),
-        /** Signatures of the newest version that run functions with `jit_compile=True`; left out if none does. */
-        compiledByXla: z.array(z.string()).optional(),
       }),
     )
     .min(1),

@@ -285,18 +285,3 @@ test('signatures that cannot be batched are named where batching is on, with wha
   expect(batchingWarnings(detection, {})).toEqual([]);
   expect(batchingWarnings(MODEL_DIR, { SAGEMAKER_TFS_ENABLE_BATCHING: true })).toEqual([]);
 });
-
-test('signatures that need XLA are named where it is off, with what to do', () => {
-  const directory = resolve('test/fixtures/jit-compile/model');
-  const warnings = (environment: RuntimeEnvironment, variant: 'cpu' | 'in-process' = 'cpu') => {
-    const stack = testStack({ bundle: true });
-    const image = existingImage({ variant });
-    testModel(stack, { image, modelData: ModelData.fromDirectory(directory), environment });
-    return Annotations.fromStack(stack)
-      .findWarning('*', Match.stringLikeRegexp('jit_compile'))
-      .map(({ entry }) => entry.data);
-  };
-  expect(warnings({})).toEqual([expect.stringContaining('environment.SAGEMAKER_TFS_XLA: model ')]);
-  expect(warnings({ SAGEMAKER_TFS_XLA: true })).toEqual([]);
-  expect(warnings({}, 'in-process')).toEqual([]);
-});

@@ -1,8 +1,6 @@
 /** Verification of an archive with the real runtime behind it. */
-import { xlaWarnings } from '@sagemaker-tfs/manifest';
 import {
   type RuntimeAnswer,
-  readManifest,
   type SampleRequest,
   type SampleSource,
   type VerifyReport,
@@ -16,15 +14,13 @@ export interface VerifyWithRuntimeOptions {
   /** Default: the archive's path. */
   readonly name?: string;
   readonly signal?: AbortSignal;
-  /** Told of models that need SAGEMAKER_TFS_XLA, which the trial sets. */
-  readonly onWarning?: (warning: string) => void;
 }
 
 /** Loads and runs every signature, then sends the samples (or made-up ones) through runtime and handler. */
 export async function verifyWithRuntime(
   archive: string,
   samples: readonly SampleSource[] | undefined,
-  { name = archive, signal, onWarning = () => undefined }: VerifyWithRuntimeOptions = {},
+  { name = archive, signal }: VerifyWithRuntimeOptions = {},
 ): Promise<VerifyReport> {
   // Its errors come as errors, with what to do; a value that the user set stays.
   process.env.TF_CPP_MIN_LOG_LEVEL ??= '2';
@@ -32,25 +28,13 @@ export async function verifyWithRuntime(
     name,
     ...(samples && { samples }),
     async runThroughRuntime(directory, requests, log) {
-      const environment = await trialEnvironment(directory, onWarning);
-      const options = { modelDirectory: directory, log, environment, ...(signal && { signal }) };
+      const options = { modelDirectory: directory, log, ...(signal && { signal }) };
       return runThroughRuntime(options, requests);
     },
   });
   signal?.throwIfAborted();
   requireTried(report);
   return report;
-}
-
-/** A model that must be compiled is tried with what it needs, unless the user says otherwise. */
-async function trialEnvironment(
-  directory: string,
-  onWarning: (warning: string) => void,
-): Promise<Record<string, string>> {
-  if (process.env.SAGEMAKER_TFS_XLA !== undefined) return {};
-  const warnings = xlaWarnings((await readManifest(directory))?.models ?? []);
-  for (const warning of warnings) onWarning(warning);
-  return warnings.length > 0 ? { SAGEMAKER_TFS_XLA: 'true' } : {};
 }
 
 /** @throws CommandError NO_SAMPLE where no signature ran and no request was answered */

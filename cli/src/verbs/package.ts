@@ -13,7 +13,6 @@ import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { lateProgress, type Progress, sayStep } from '../output/progress.ts';
-import { warn } from '../output/warn.ts';
 import { jsonValue, keyValue, list, wholeNumber } from './options.ts';
 
 interface PackageVerbOptions {
@@ -162,7 +161,6 @@ async function writeArchive(
     ...options,
     ...(level !== undefined && { level }),
   });
-  await warnOfXla(manifest);
   return packaged;
 }
 
@@ -202,14 +200,7 @@ async function writeDirectory(
           baseImage: baseImage as string,
           exposeModelServer: exposeModelServer === true,
         });
-  await warnOfXla(result.manifest);
   return result;
-}
-
-/** The trial ran with what the model needs. */
-async function warnOfXla(manifest: PackageResult['manifest'] | undefined): Promise<void> {
-  const { xlaWarnings } = await import('@sagemaker-tfs/manifest');
-  for (const warning of xlaWarnings(manifest?.models ?? [])) warn(warning);
 }
 
 interface WrittenDirectory {

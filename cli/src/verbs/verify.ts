@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
-import { warn } from '../output/warn.ts';
 import { list } from './options.ts';
 
 interface VerifyVerbOptions {
@@ -36,6 +35,6 @@ async function verify(archive: string, options: VerifyVerbOptions): Promise<void
   const signal = interruptSignal();
   await libraryHere(signal);
   sayStep('loading the model with TensorFlow, and trying it out');
-  const report = await verifyWithRuntime(archive, samples, { signal, onWarning: warn });
+  const report = await verifyWithRuntime(archive, samples, { signal });
   printResult(options.json, report, () => renderVerify(report));
 }

@@ -23,14 +23,7 @@ export function modelError(message: string, status: number, cause?: Error): Serv
   if (message.startsWith('Unrecognized servable version label')) {
     return new ServingError('MODEL_NOT_FOUND', message, { status, cause });
   }
-  return new ServingError(errorCodeOf(status), `${message}${advice(message)}`, { status, cause });
-}
-
-/** What to do about an error of TensorFlow whose own text does not tell. */
-function advice(message: string): string {
-  // tensorflow/compiler/jit/device_compiler.h
-  if (!message.includes('XLA compilation disabled')) return '';
-  return '. The model has a function with jit_compile=True: SAGEMAKER_TFS_XLA=true lets TensorFlow Serving compile it';
+  return new ServingError(errorCodeOf(status), message, { status, cause });
 }
 
 /** The catalogue's code for an HTTP status that the model server gave. */

@@ -30,7 +30,7 @@ test('without configuration: the ports of the AWS container, no retries', async 
   // With it, TensorFlow Serving's REST API answers zeros, or ends (json_tensor.cc, predict_impl.cc).
   expect(flags[0]?.join(' ')).not.toContain('tensor_content');
   expect(
-    flags[0]?.filter((flag) => /parallelism|batching|gpu|labels|xla|precision|session/.test(flag)),
+    flags[0]?.filter((flag) => /parallelism|batching|gpu|labels|precision|session/.test(flag)),
   ).toEqual([]);
 });
 
@@ -172,7 +172,7 @@ describe('the variables that TensorFlow reads', () => {
   });
 });
 
-test('XLA may compile in TensorFlow Serving, which else refuses what it clusters', async () => {
-  const { flags } = await prepare({ SAGEMAKER_TFS_XLA: 'true' });
+test('XLA may compile in TensorFlow Serving, which otherwise refuses what asks for it', async () => {
+  const { flags } = await prepare({});
   expect(flags[0]).toContain('--xla_cpu_compilation_enabled=true');
 });

@@ -67,8 +67,8 @@ export function modelServerFlags(
     allow_version_labels_for_unavailable_models: environment.versionLabels ? 'true' : undefined,
     tensorflow_inter_op_parallelism: interOpThreads || undefined,
     tensorflow_intra_op_parallelism: intraOpThreads || undefined,
-    // Without it every compilation fails, on GPUs too.
-    xla_cpu_compilation_enabled: graph.xla ? 'true' : undefined,
+    // Without it every compilation fails, on GPUs too, also that of functions with `jit_compile=True`.
+    xla_cpu_compilation_enabled: 'true',
     mixed_precision: graph.mixedPrecision === 'bfloat16' ? 'bfloat16' : undefined,
     tensorflow_session_config_file: files.sessionConfig,
     per_process_gpu_memory_fraction: gpuMemoryFraction(

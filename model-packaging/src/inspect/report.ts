@@ -31,7 +31,7 @@ export interface VersionReport {
   readonly variableBytes: number;
   /** What its graphs parse out of tf.Example messages, by name; empty where they parse none. */
   readonly exampleFeatures: Readonly<Record<string, ExampleFeature>>;
-  /** Signatures of the first graph that run functions with `jit_compile=True`: TensorFlow Serving needs SAGEMAKER_TFS_XLA. */
+  /** Signatures of the first graph that run functions with `jit_compile=True`: compiled for each shape. */
   readonly compiledByXla: readonly string[];
   /** What would keep the model from being served; empty where nothing was found. */
   readonly problems: readonly string[];

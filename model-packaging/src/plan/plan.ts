@@ -11,7 +11,7 @@ import {
 import type { Signature, SignatureMap, TensorSpec } from '@sagemaker-tfs/tensors';
 import { enumName } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
-import { compilingSignatures, writingSignatures } from '../saved-model/run-traits.ts';
+import { writingSignatures } from '../saved-model/run-traits.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { walk } from '../source/walk.ts';
@@ -122,13 +122,10 @@ function makeManifest(input: PlanInput, files: readonly PlannedFile[]): Manifest
 
 function manifestModel(model: ModelSource): Manifest['models'][number] {
   const signatures = newestSignatures(model);
-  const newest = model.versions.at(-1);
-  const compiled = newest ? [...compilingSignatures(newest.directory, signatures)].sort() : [];
   return {
     name: model.name,
     versions: model.versions.map(({ version }) => version),
     signatures: mapValues(signatures, manifestSignature),
-    ...(compiled.length > 0 && { compiledByXla: compiled }),
   };
 }
 

@@ -1,5 +1,4 @@
 /** An inspect report as text for people. */
-import { needsXla } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import type {
   InspectReport,
@@ -56,7 +55,7 @@ function renderVersion(model: string, report: VersionReport, options: InspectTex
   return [
     facts.join(' · '),
     ...problems.map((problem) => `  PROBLEM: ${problem}`),
-    ...(compiledByXla.length > 0 ? [`  ${needsXla(compiledByXla)}.`] : []),
+    ...(compiledByXla.length > 0 ? [`  ${compiles(compiledByXla)}`] : []),
     ...metaGraphs.flatMap((graph) => graphLines(graph, report, options)),
     ...(options.variables ? ['', renderVariables({ ...report, variables })] : []),
   ].join('\n');
@@ -177,4 +176,9 @@ function renderVariables({ variables, variableBytes }: VersionReport): string {
   const more = rest > 0 ? `\n... and ${rest} more (--json lists all)` : '';
   const title = `Variables (${variables.length}): ${formatBytes(variableBytes)}`;
   return `${title}\n${textTable(['name', 'dtype', 'shape', 'size'], rows)}${more}`;
+}
+
+function compiles(keys: readonly string[]): string {
+  const named = keys.map((key) => `"${key}"`).join(', ');
+  return `${keys.length === 1 ? 'signature' : 'signatures'} ${named}: compiled by XLA (jit_compile=True). The first request of each input shape waits for it.`;
 }
