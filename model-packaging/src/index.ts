@@ -10,7 +10,7 @@ export {
   type PackagingErrorCode,
 } from './errors.ts';
 export { inspectModel } from './inspect/inspect.ts';
-export { pictureInput } from './inspect/picture-input.ts';
+export { pictureInput, signatureOf } from './inspect/picture-input.ts';
 export type * from './inspect/report.ts';
 export { callableSignatures, servedGraph } from './inspect/served-graph.ts';
 export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './openapi/openapi.ts';
@@ -24,6 +24,7 @@ export { signatureText } from './render/signature-text.ts';
 export { renderVerify } from './render/verify-text.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
+export { takesExamples } from './samples/synthetic.ts';
 export { writingSignatures } from './saved-model/run-traits.ts';
 export type { ModelSource } from './source/discover.ts';
 export type { ModelOption } from './source/model-source.ts';

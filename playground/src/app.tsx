@@ -2,12 +2,13 @@
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import { useState } from 'preact/hooks';
 import { AnswerView } from './answer/answer-view.tsx';
-import type { PlaygroundDescription } from './description.ts';
+import type { PictureInput, PlaygroundDescription } from './description.ts';
 import { History } from './history.tsx';
 import { Latency } from './latency.tsx';
 import { acceptOf, attributesOf, type Choices, firstChoices, Options } from './options.tsx';
 import type { Payload } from './payload.ts';
-import { ask, type Outcome } from './request/ask.ts';
+import { ask, type Outcome, type PageRequest } from './request/ask.ts';
+import { type Switched, withSwitched } from './request/switched.ts';
 import { SendView } from './send-view.tsx';
 import { SignatureView } from './signature-view.tsx';
 import { Snippets } from './snippets-view.tsx';
@@ -27,11 +28,17 @@ export function App({ description }: { readonly description: PlaygroundDescripti
   const send = async (payload: Payload) => {
     if (busy) return;
     setBusy(true);
-    const outcome = await ask({
+    const { switched } = choices;
+    const isSwitched = payload.picture !== undefined && Object.keys(switched).length > 0;
+    const request: PageRequest = {
       ...payload,
       accept: acceptOf(choices, description),
       attributes: attributesOf(choices, description),
-    });
+      ...(isSwitched && signature?.picture && { frame: frameOf(signature.picture, switched) }),
+    };
+    const outcome = await (isSwitched
+      ? ask(request, (given) => withSwitched(given, choices.model, choices.signature, switched))
+      : ask(request));
     setOutcomes((before) => [outcome, ...before].slice(0, KEPT));
     setShown(outcome);
     setBusy(false);
@@ -53,6 +60,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
               key={`${choices.model} ${choices.signature}`}
               description={description}
               signature={signature}
+              signatureKey={choices.signature}
               busy={busy}
               error={shown?.error?.message}
               onSend={send}
@@ -92,6 +100,11 @@ export function App({ description }: { readonly description: PlaygroundDescripti
       </main>
     </>
   );
+}
+
+/** How the model sees a picture with the switched fields. */
+function frameOf(picture: PictureInput, { resize }: Switched): PictureInput {
+  return { ...picture, resize: resize ?? picture.resize };
 }
 
 /** The signature that a request was for, whatever is chosen now. */

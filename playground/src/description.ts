@@ -15,6 +15,25 @@ export interface PictureInput {
   /** Pixels; undefined if the model takes any size or the encoded bytes. */
   readonly width?: number | undefined;
   readonly height?: number | undefined;
+  /** Null if the package declares none, or a handler takes the picture: there is nothing to switch. */
+  readonly declared: Declaration | null;
+}
+
+/** What the page may switch of a declared `preprocess`; the values that hold now. */
+export interface Declaration {
+  readonly resize: 'stretch' | 'cover' | 'contain';
+  readonly layout: 'NHWC' | 'NCHW';
+  readonly channels: 'rgb' | 'bgr' | 'gray';
+  /** value = pixel * scale + offset; a number for each channel. */
+  readonly scale: readonly number[];
+  readonly offset: readonly number[];
+}
+
+/** How a signature takes tf.Examples. */
+export interface ExampleInput {
+  readonly method: 'predict' | 'classify' | 'regress';
+  /** dtype and number of values by the feature's name. */
+  readonly features: Readonly<Record<string, { readonly dtype: string; readonly count: number }>>;
 }
 
 /** One signature. */
@@ -23,6 +42,8 @@ export interface SignatureDescription {
   readonly outputs: Readonly<Record<string, TensorDescription>>;
   /** Null where pictures cannot be sent without a handler. */
   readonly picture: PictureInput | null;
+  /** Null if the signature takes no tf.Examples, or parses no feature that is known. */
+  readonly examples: ExampleInput | null;
 }
 
 /** One model. */

@@ -2,7 +2,8 @@
 
 import type { RequestAttributes } from '@sagemaker-tfs/client';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
-import type { PlaygroundDescription } from './description.ts';
+import type { Declaration, PlaygroundDescription } from './description.ts';
+import { declarationText, numbersOf, type Switched } from './request/switched.ts';
 
 /** What is chosen; an empty text leaves it to the runtime. */
 export interface Choices {
@@ -14,6 +15,8 @@ export interface Choices {
   readonly left: readonly string[];
   /** Media type of the answer. */
   readonly accept: string;
+  /** Fields of the declared `preprocess` that are switched. */
+  readonly switched: Switched;
 }
 
 const JSON_TYPE = 'application/json';
@@ -24,7 +27,8 @@ export function firstChoices({ models }: PlaygroundDescription): Choices {
   const [model] = models;
   const keys = Object.keys(model?.signatures ?? {});
   const signature = keys.includes(DEFAULT_SIGNATURE) ? DEFAULT_SIGNATURE : (keys[0] ?? '');
-  return { model: model?.name ?? '', version: '', signature, transport: '', left: [], accept: '' };
+  const free = { version: '', transport: '', left: [], accept: '', switched: {} } as const;
+  return { ...free, model: model?.name ?? '', signature };
 }
 
 /** Chosen, or npz, which keeps dtypes; JSON where a handler or `postprocess` makes the answer. */
@@ -42,10 +46,12 @@ export function attributesOf(
   const model = models.find(({ name }) => name === choices.model);
   const all = Object.keys(model?.signatures[choices.signature]?.outputs ?? {});
   const outputs = all.filter((name) => !choices.left.includes(name));
+  const method = model?.signatures[choices.signature]?.examples?.method;
   return {
     ...(models.length > 1 && { modelName: choices.model }),
     ...(choices.version && { modelVersion: choices.version }),
     ...(choices.signature !== DEFAULT_SIGNATURE && { signature: choices.signature }),
+    ...(method && method !== 'predict' && { method }),
     ...(choices.transport && { transport: choices.transport }),
     ...(outputs.length < all.length && outputs.length > 0 && { outputs }),
   };
@@ -62,6 +68,7 @@ export function Options({ description, choices, onChange }: Props) {
   const model = description.models.find(({ name }) => name === choices.model);
   const signatures = Object.keys(model?.signatures ?? {});
   const outputs = Object.keys(model?.signatures[choices.signature]?.outputs ?? {});
+  const declared = model?.signatures[choices.signature]?.picture?.declared;
   const change = (part: Partial<Choices>) => onChange({ ...choices, ...part });
   const choose = (name: string) => {
     const next = firstChoices({
@@ -91,7 +98,7 @@ export function Options({ description, choices, onChange }: Props) {
         <Select
           label="Signature"
           value={choices.signature}
-          onChange={(signature) => change({ signature, left: [] })}
+          onChange={(signature) => change({ signature, left: [], switched: {} })}
           values={signatures.map((key) => [key, key])}
         />
         <Select
@@ -136,8 +143,70 @@ export function Options({ description, choices, onChange }: Props) {
             ))}
           </fieldset>
         ) : null}
+        {declared ? (
+          <Preprocess
+            declared={declared}
+            switched={choices.switched}
+            onChange={(switched) => change({ switched })}
+          />
+        ) : null}
       </div>
     </details>
+  );
+}
+
+interface PreprocessProps {
+  readonly declared: Declaration;
+  readonly switched: Switched;
+  readonly onChange: (switched: Switched) => void;
+}
+
+const SWITCHES = [
+  ['resize', ['stretch', 'cover', 'contain']],
+  ['layout', ['NHWC', 'NCHW']],
+  ['channels', ['rgb', 'bgr', 'gray']],
+] as const;
+
+/** Switches of the declared preprocess; they hold for requests of this page alone. */
+function Preprocess({ declared, switched, onChange }: PreprocessProps) {
+  const change = (name: keyof Declaration, value: Switched[typeof name]) => {
+    const { [name]: _, ...others } = switched;
+    const isDeclared = value === undefined || String(value) === String(declared[name]);
+    onChange(isDeclared ? others : { ...others, [name]: value });
+  };
+  return (
+    <fieldset class="switches">
+      <legend>Preprocess</legend>
+      {SWITCHES.map(([name, values]) => (
+        <Select
+          key={name}
+          label={name}
+          value={switched[name] ?? declared[name]}
+          onChange={(value) => change(name, value as Switched[typeof name])}
+          values={values.map((value) => [value, value])}
+        />
+      ))}
+      {(['scale', 'offset'] as const).map((name) => (
+        <label key={name}>
+          {name}
+          <input
+            type="text"
+            inputMode="decimal"
+            defaultValue={String(declared[name])}
+            onInput={({ currentTarget }) => {
+              const numbers = numbersOf(currentTarget.value);
+              currentTarget.setAttribute('aria-invalid', String(!numbers));
+              change(name, numbers);
+            }}
+          />
+        </label>
+      ))}
+      {Object.keys(switched).length > 0 ? (
+        <p class="quiet">
+          For pictures sent from here. To keep it: <code>{declarationText(switched)}</code>
+        </p>
+      ) : null}
+    </fieldset>
   );
 }
 

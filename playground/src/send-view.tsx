@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { CsvInput } from './csv-input.tsx';
 import type { PlaygroundDescription, SignatureDescription } from './description.ts';
+import { ExampleForm } from './example-form.tsx';
 import { FileInput } from './file-input.tsx';
 import type { InputProps } from './payload.ts';
 import { TensorForm } from './tensor-form.tsx';
@@ -12,12 +13,13 @@ type Tab = (typeof TABS)[number];
 interface Props extends InputProps {
   readonly description: PlaygroundDescription;
   readonly signature: SignatureDescription | undefined;
+  readonly signatureKey: string;
   /** Message of the last answer, if it was an error. */
   readonly error: string | undefined;
 }
 
 /** The inputs as tabs; the arrow keys go from one to the next. */
-export function SendView({ description, signature, busy, error, onSend }: Props) {
+export function SendView({ description, signature, signatureKey, busy, error, onSend }: Props) {
   const takesPictures = Boolean(signature?.picture) || description.hasHandler;
   const [tab, setTab] = useState<Tab>(
     takesPictures || description.samples.length > 0 ? 'File' : 'Tensors',
@@ -44,7 +46,11 @@ export function SendView({ description, signature, busy, error, onSend }: Props)
             tabIndex={name === tab ? 0 : -1}
             onClick={() => setTab(name)}
           >
-            {name === 'File' && takesPictures ? 'Picture' : name}
+            {name === 'File' && takesPictures
+              ? 'Picture'
+              : name === 'Tensors' && signature?.examples
+                ? 'Example'
+                : name}
           </button>
         ))}
       </div>
@@ -57,7 +63,15 @@ export function SendView({ description, signature, busy, error, onSend }: Props)
             onSend={onSend}
           />
         ) : null}
-        {tab === 'Tensors' ? (
+        {tab === 'Tensors' && signature?.examples ? (
+          <ExampleForm
+            examples={signature.examples}
+            signature={signatureKey}
+            busy={busy}
+            onSend={onSend}
+          />
+        ) : null}
+        {tab === 'Tensors' && !signature?.examples ? (
           <TensorForm signature={signature} error={error} busy={busy} onSend={onSend} />
         ) : null}
         {tab === 'CSV' ? <CsvInput signature={signature} busy={busy} onSend={onSend} /> : null}

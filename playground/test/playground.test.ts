@@ -125,6 +125,68 @@ suite(name, () => {
     });
   });
 
+  test('preprocess is switched for a request of the page, and for no other', async () => {
+    const out = join(work, 'switched.tar.gz');
+    await packageModel({
+      source: fixtureModel('image_nchw').basePath,
+      out,
+      preprocess: { scale: 1 },
+    });
+    const session = await serving(out);
+    const green = join(work, 'switched.png');
+    const create = { width: 64, height: 48, channels: 3, background: '#00ff00' } as const;
+    await sharp({ create }).toFile(green);
+    await inEachView(session.url, async (page) => {
+      await page.getByLabel('File to send').setInputFiles(green);
+      await answer(page).getByText('mean_color').first().click();
+      await answer(page).getByText('0, 255, 0').first().waitFor();
+      await page.getByText('Options').click();
+      await page.getByLabel('scale').fill('2');
+      await page.getByLabel('channels').selectOption('bgr');
+      await page
+        .getByText('{"scale":2,"channels":"bgr"}')
+        .or(page.getByText('{"channels":"bgr","scale":2}'))
+        .waitFor();
+      const again = page.getByRole('button', { name: 'Send again' });
+      await Promise.all([page.waitForResponse('**/invocations'), again.click()]);
+      await again.waitFor();
+      await answer(page).getByText('mean_color').first().click();
+      await answer(page).getByText('0, 510, 0').first().waitFor();
+      await page.getByLabel('layout').selectOption('NHWC');
+      await again.click();
+      await expect(answer(page).getByRole('alert').textContent()).resolves.toMatch(/BAD_INPUT/);
+    });
+    // The runtime, which is what the image holds, knows no such request.
+    const direct = await fetch(`${session.runtime().url}/playground/tensors`, { method: 'POST' });
+    expect(direct.status).toBe(404);
+  });
+
+  test('classify and regress: a field for each feature', async () => {
+    const { url } = await serving(fixtureModel('half_plus_two').basePath);
+    await inEachView(url, async (page) => {
+      await page.getByText('Options').click();
+      await page.getByLabel(/^Signature/).selectOption('regress_x_to_y');
+      await page.getByRole('tab', { name: 'Example' }).click();
+      const field = page.getByRole('textbox', { name: /^x float32/ });
+      await field.fill('much');
+      await page.getByRole('button', { name: 'regress', exact: true }).click();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      await field.fill('5');
+      await page.getByRole('button', { name: 'regress', exact: true }).click();
+      await answer(page).getByText('5.5').first().waitFor();
+      const code = page.getByTestId('code');
+      await expect(code.textContent()).resolves.toContain('tfs-method=regress');
+
+      await page.getByLabel(/^Signature/).selectOption('classify_x_to_y');
+      await page.getByRole('tab', { name: 'Example' }).click();
+      await page.getByRole('textbox', { name: /^x float32/ }).fill('4');
+      await page.getByRole('button', { name: 'classify', exact: true }).click();
+      await answer(page)
+        .getByRole('list', { name: /Best classes/ })
+        .waitFor();
+    });
+  });
+
   test('half_plus_two: a form from the signature, a table, and tensors as npz', async () => {
     const { url } = await serving(fixtureModel('half_plus_two').basePath);
     await inEachView(url, async (page) => {
@@ -196,7 +258,14 @@ suite(name, () => {
         detection_scores: tensor([1, 1]),
         detection_classes: tensor([1, 1]),
       },
-      picture: { input: 'image', resize: 'contain', width: 100, height: 100 } as const,
+      picture: {
+        input: 'image',
+        resize: 'contain',
+        width: 100,
+        height: 100,
+        declared: null,
+      } as const,
+      examples: null,
     };
     const model = createServer((request, response) => {
       request.resume().once('end', () => {
@@ -213,6 +282,7 @@ suite(name, () => {
         url: `http://127.0.0.1:${(model.address() as AddressInfo).port}`,
         samples: [],
         openApi: async () => ({}),
+        switchedTensors: async () => Buffer.alloc(0),
         description: {
           models: [{ name: 'boxes', versions: ['1'], signatures: { serving_default: signature } }],
           hasHandler: false,

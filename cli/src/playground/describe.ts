@@ -9,9 +9,11 @@ import {
   readManifest,
   type SignatureReport,
   servedGraph,
+  takesExamples,
   type VersionReport,
 } from '@sagemaker-tfs/model-packaging';
 import type {
+  ExampleInput,
   PictureInput,
   PlaygroundDescription,
   SignatureDescription,
@@ -55,6 +57,7 @@ function signaturesOf(
         inputs: tensorsOf(report.inputs),
         outputs: tensorsOf(report.outputs),
         picture: pictureOf(key, report, manifest),
+        examples: examplesOf(report, version),
       },
     ]),
   );
@@ -74,9 +77,21 @@ function pictureOf(
 ): PictureInput | null {
   const picture = pictureInput(key, report, manifest?.preprocess);
   if (!picture) return null;
-  if (picture.bytes) return { input: picture.input, resize: 'stretch' };
-  const { input, resize, width, height } = picture;
-  return { input, resize, width, height };
+  if (picture.bytes) return { input: picture.input, resize: 'stretch', declared: null };
+  const { input, resize, width, height, layout, channels, scale, offset } = picture;
+  const isDeclared = manifest?.preprocess !== undefined && manifest.handler === undefined;
+  const declared = isDeclared ? { resize, layout, channels, scale, offset } : null;
+  return { input, resize, width, height, declared };
+}
+
+function examplesOf(
+  report: SignatureReport,
+  version: VersionReport | undefined,
+): ExampleInput | null {
+  const features = version?.exampleFeatures ?? {};
+  if (!takesExamples(report) || Object.keys(features).length === 0) return null;
+  const [, method = ''] = /(classify|regress)$/.exec(report.methodName) ?? [];
+  return { method: method === 'classify' || method === 'regress' ? method : 'predict', features };
 }
 
 async function labelsOf(directory: string, manifest: Manifest | undefined): Promise<string[]> {

@@ -49,6 +49,10 @@ beforeAll(async () => {
       description: DESCRIPTION,
       samples: [],
       openApi: async () => ({ openapi: '3.1.0' }),
+      switchedTensors: async ({ picture, ...asked }) =>
+        picture.length > 0
+          ? Buffer.from(JSON.stringify({ ...asked, bytes: picture.length }))
+          : { status: 400, code: 'BAD_IMAGE', message: 'the picture is empty' },
     }),
     onExchange: (exchange) => {
       told.push(exchange);
@@ -203,4 +207,24 @@ test('nothing of it is in the serving image', () => {
       false,
     ]);
   }
+});
+
+test('pictures with a switched declaration: the question, the refusal, too large, and other sites', async () => {
+  const query = 'model=m&signature=s&preprocess=%7B%22resize%22%3A%22cover%22%7D';
+  const post = (body: Uint8Array, headers = {}) =>
+    fetch(`${front.url}/playground/tensors?${query}`, { method: 'POST', body, headers });
+  const made = await post(new Uint8Array(10));
+  expect(await made.json()).toEqual({
+    model: 'm',
+    signature: 's',
+    switched: '{"resize":"cover"}',
+    bytes: 10,
+  });
+  const refused = await post(new Uint8Array(0));
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toEqual({ error: 'the picture is empty', code: 'BAD_IMAGE' });
+  const large = await post(new Uint8Array(64 * 1024 * 1024 + 1));
+  expect(large.status).toBe(413);
+  const foreign = { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' };
+  expect((await ask(`/playground/tensors?${query}`, foreign, 'POST')).status).toBe(403);
 });

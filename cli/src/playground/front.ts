@@ -19,6 +19,7 @@ import type { PlaygroundDescription } from '../../../playground/src/index.ts';
 import { type Exchange, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';
+import { MAX_PICTURE_BYTES, type Refusal, type SwitchedPicture } from './switched.ts';
 
 /** What stands behind the front at the moment. */
 export interface Behind {
@@ -26,6 +27,8 @@ export interface Behind {
   readonly url: string | undefined;
   readonly description: PlaygroundDescription;
   readonly samples: readonly Sample[];
+  /** A picture as the model would see it with another declaration, as npz. */
+  readonly switchedTensors: (picture: SwitchedPicture) => Promise<Buffer | Refusal>;
   /** Made when it is asked for. */
   readonly openApi: () => Promise<OpenApiDocument>;
 }
@@ -115,6 +118,8 @@ function serve(
     response.writeHead(200, options.page.headers).end(method === 'GET' ? options.page.html : '');
   } else if (path === '/openapi.json' && method === 'GET') {
     void serveOpenApi(behind, request, response);
+  } else if (path === '/playground/tensors' && method === 'POST') {
+    void serveTensors(behind, request, response);
   } else if (path.startsWith('/playground/')) serveData(path, behind, request, response);
   else handOn(options, agent, behind, request, response);
 }
@@ -129,6 +134,49 @@ async function serveOpenApi(
   } catch (error) {
     refuse(request, response, 500, 'INTERNAL', `the model cannot be described: ${error}`);
   }
+}
+
+/** The picture of the body with the declaration that the query switches. */
+async function serveTensors(
+  { switchedTensors }: Behind,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const picture = await bodyOf(request, MAX_PICTURE_BYTES);
+    if (!picture) {
+      const message = `the picture has more than ${MAX_PICTURE_BYTES} bytes`;
+      refuse(request, response, 413, 'REQUEST_TOO_LARGE', message);
+      return;
+    }
+    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+    const asked = (name: string) => query.get(name) ?? '';
+    const made = await switchedTensors({
+      model: asked('model'),
+      signature: asked('signature'),
+      switched: asked('preprocess'),
+      picture,
+    });
+    if (!Buffer.isBuffer(made)) refuse(request, response, made.status, made.code, made.message);
+    else response.writeHead(200, { 'Content-Type': 'application/x-npz' }).end(made);
+  } catch (error) {
+    if (response.headersSent || request.destroyed) return;
+    refuse(request, response, 500, 'INTERNAL', `the picture cannot be prepared: ${error}`);
+  }
+}
+
+/** Undefined for a body of more bytes. */
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Kept open: a picture that is too large is answered.
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    const chunk = part as Buffer;
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The page's own data. */

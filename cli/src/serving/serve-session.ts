@@ -143,11 +143,13 @@ async function describe(
   const { describePlayground } = await import('../playground/describe.ts');
   const { findSamples } = await import('../playground/samples.ts');
   const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
+  const { switchedTensors } = await import('../playground/switched.ts');
   const samples = await findSamples(source, handler);
   return {
     url,
     samples,
     description: await describePlayground(directory, samples),
     openApi: () => openApiOfSource(directory, { url: '/' }),
+    switchedTensors: (picture) => switchedTensors(directory, picture),
   };
 }

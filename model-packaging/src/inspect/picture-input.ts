@@ -22,7 +22,11 @@ export function pictureInput(
   }
 }
 
-function signatureOf(key: string, { methodName, inputs, outputs }: SignatureReport): Signature {
+/** The report's signature in the runtime's form. */
+export function signatureOf(
+  key: string,
+  { methodName, inputs, outputs }: SignatureReport,
+): Signature {
   return { key, methodName, inputs: specsOf(inputs), outputs: specsOf(outputs) };
 }
 

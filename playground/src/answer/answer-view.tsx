@@ -7,7 +7,7 @@ import type { Outcome } from '../request/ask.ts';
 import { Bars } from './bars-view.tsx';
 import { type Box, boxesOfJson, boxesOfTensors } from './boxes.ts';
 import { BoxesView } from './boxes-view.tsx';
-import { classesOf } from './classes.ts';
+import { classesOf, classesOfResults } from './classes.ts';
 import { TableView } from './table-view.tsx';
 import { Tensors } from './tensor-view.tsx';
 
@@ -30,7 +30,7 @@ export function AnswerView({ outcome, signature, description }: Props) {
   const { labels } = description;
   const ownBoxes = boxesOfJson(json);
   const boxes: Box[] | undefined = ownBoxes ?? boxesOfTensors(tensors, labels);
-  const classes = boxes ? undefined : classesOf(tensors, labels);
+  const classes = boxes ? undefined : (classesOfResults(json) ?? classesOf(tensors, labels));
   const isText = /json|csv|text/.test(answer.contentType);
   return (
     <>
@@ -40,7 +40,7 @@ export function AnswerView({ outcome, signature, description }: Props) {
         <BoxesView
           boxes={boxes}
           picture={request.picture}
-          frame={ownBoxes ? null : (signature?.picture ?? null)}
+          frame={request.frame ?? (ownBoxes ? null : (signature?.picture ?? null))}
         />
       ) : null}
       {classes && !request.table ? <Bars {...classes} /> : null}
@@ -94,6 +94,8 @@ interface ReadAnswer {
 function readAnswer({ answer }: Outcome, signature: SignatureDescription | undefined): ReadAnswer {
   if (!answer) return { tensors: {}, json: undefined };
   const json = /json/.test(answer.contentType) ? attempt(() => answer.json()) : undefined;
+  const regressed = valuesOfResults(json);
+  if (regressed) return { json, tensors: { results: regressed } };
   const dtypes = Object.fromEntries(
     Object.entries(signature?.outputs ?? {}).map(([name, { dtype }]) => [name, dtype]),
   ) as Parameters<typeof answer.tensors>[0];
@@ -102,6 +104,13 @@ function readAnswer({ answer }: Outcome, signature: SignatureDescription | undef
     attempt(() => answer.tensors()) ??
     {};
   return { json, tensors: boxesOfJson(json) ? {} : tensors };
+}
+
+/** The values of a regression, `{"results": [5.5]}`. */
+function valuesOfResults(answer: unknown): TypedTensor | undefined {
+  const results = (answer as { results?: unknown } | null)?.results;
+  if (!Array.isArray(results) || !results.every((value) => typeof value === 'number')) return;
+  return { dtype: 'float32', shape: [results.length], data: Float32Array.from(results) };
 }
 
 /** JSON does not name an only output. */

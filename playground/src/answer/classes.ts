@@ -29,6 +29,19 @@ export function classesOf(
   return bestClasses(tensors) ?? rowOfScores(tensors, labels);
 }
 
+/** The first example's classes of a classification: `{"results": [[["label", score]]]}`. */
+export function classesOfResults(answer: unknown): Classes | undefined {
+  const results = (answer as { results?: unknown } | null)?.results;
+  const first: unknown = Array.isArray(results) ? results[0] : undefined;
+  if (!Array.isArray(first) || !first.every(isLabeled)) return undefined;
+  const classes = first.map(([label, score], at) => ({ name: label || `class ${at}`, score }));
+  return { output: 'results', classes: classes.sort((a, b) => b.score - a.score) };
+}
+
+function isLabeled(entry: unknown): entry is [label: string, score: number] {
+  return Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number';
+}
+
 function bestClasses(tensors: Readonly<Record<string, TypedTensor>>): Classes | undefined {
   const { classes, scores } = tensors;
   if (!classes || !scores || scores.dtype === 'string') return undefined;

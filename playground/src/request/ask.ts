@@ -6,6 +6,7 @@ import {
   predict,
   type RequestAttributes,
 } from '@sagemaker-tfs/client';
+import type { PictureInput } from '../description.ts';
 
 /** A request as the page holds it. */
 export interface PageRequest {
@@ -19,6 +20,8 @@ export interface PageRequest {
   readonly picture?: Blob | undefined;
   /** The table that was pasted, a list of cells for each row. */
   readonly table?: readonly (readonly string[])[] | undefined;
+  /** How the model sees the picture, if that was switched for this request. */
+  readonly frame?: PictureInput | undefined;
 }
 
 /** What came of a request. */
@@ -33,12 +36,21 @@ export interface Outcome {
 
 let asked = 0;
 
-/** Sends the request once. Never rejects: an error is an outcome too. */
-export async function ask(request: PageRequest): Promise<Outcome> {
+/**
+ * Sends the request once. Never rejects: an error is an outcome too.
+ * @param prepare changes the request before it is sent; its time does not count
+ */
+export async function ask(
+  given: PageRequest,
+  prepare?: (request: PageRequest) => Promise<PageRequest>,
+): Promise<Outcome> {
   asked += 1;
-  const about = { id: asked, at: new Date(), request };
-  const from = performance.now();
+  let about = { id: asked, at: new Date(), request: given };
+  let from = performance.now();
   try {
+    const request = (await prepare?.(given)) ?? given;
+    about = { ...about, request };
+    from = performance.now();
     const answer = await send(request);
     return { ...about, answer, milliseconds: performance.now() - from };
   } catch (error) {

@@ -49,12 +49,13 @@ function inlineText({ body, contentType }: PageRequest): string | undefined {
 }
 
 function attributesHeader({ attributes }: PageRequest): string {
-  const { transport, modelName, modelVersion, signature, outputs } = attributes;
+  const { transport, modelName, modelVersion, signature, method, outputs } = attributes;
   const pairs: [string, string | undefined][] = [
     ['tfs-transport', transport],
     ['tfs-model-name', modelName],
     ['tfs-model-version', modelVersion?.toString()],
     ['tfs-signature', signature],
+    ['tfs-method', method],
     ['tfs-outputs', outputs?.join('%2C')],
   ];
   return pairs.flatMap(([name, value]) => (value ? [`${name}=${value}`] : [])).join(',');

@@ -1,0 +1,112 @@
+/**
+ * Pictures as the model would see them with another declaration than the package's: the page switches it for a request.
+ * Only `serve` offers that. The runtime, and so the image, takes declarations from the archive alone.
+ */
+import {
+  type Manifest,
+  ManifestError,
+  type Preprocess,
+  parsePreprocess,
+  resolvePreprocess,
+} from '@sagemaker-tfs/manifest';
+import {
+  callableSignatures,
+  inspectModel,
+  readManifest,
+  servedGraph,
+  signatureOf,
+} from '@sagemaker-tfs/model-packaging';
+import { encodeNpz } from '@sagemaker-tfs/tensors';
+import * as z from 'zod';
+
+/** Bytes of a picture, at most. */
+export const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
+/** Bytes of the tensor that it becomes, at most. */
+const MAX_TENSOR_BYTES = 512 * 1024 * 1024;
+
+const perChannel = z.union([z.number(), z.array(z.number()).min(1).max(4)]);
+/** The fields that the page switches. */
+const switchedSchema = z.strictObject({
+  resize: z.enum(['stretch', 'cover', 'contain']).optional(),
+  layout: z.enum(['NHWC', 'NCHW']).optional(),
+  channels: z.enum(['rgb', 'bgr', 'gray']).optional(),
+  scale: perChannel.optional(),
+  offset: perChannel.optional(),
+});
+
+/** A picture with the declaration to use. */
+export interface SwitchedPicture {
+  /** Name of the model; empty for the first. */
+  readonly model: string;
+  readonly signature: string;
+  /** JSON of the switched fields. */
+  readonly switched: string;
+  readonly picture: Uint8Array;
+}
+
+/** Why there are no tensors, as the runtime says it. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * The tensors as npz, or the refusal of a declaration that does not fit or of a picture that cannot be decoded.
+ * @param directory where the model is laid out
+ */
+export async function switchedTensors(
+  directory: string,
+  { model, signature: key, switched, picture }: SwitchedPicture,
+): Promise<Buffer | Refusal> {
+  const { preprocess } = (await readManifest(directory)) ?? {};
+  const signature = await findSignature(directory, model, key);
+  if (!signature) return refusal(400, 'UNKNOWN_SIGNATURE', `there is no signature '${key}'`);
+  // Loaded only now: native codecs.
+  const { DEFAULT_DECODE_LIMITS, imagesToTensors } = await import(
+    '@sagemaker-tfs/container/images'
+  );
+  const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: MAX_TENSOR_BYTES };
+  try {
+    const declared = withSwitched(preprocess, switched);
+    resolvePreprocess(declared, signature);
+    const context = { signature, preprocess: declared, limits };
+    const tensors = await imagesToTensors([picture], context, () => 'the picture');
+    return Buffer.concat(encodeNpz(tensors));
+  } catch (error) {
+    if (error instanceof ManifestError) return refusal(400, 'BAD_INPUT', error.message);
+    // The runtime's own refusals, known by name: their module is loaded with the codecs.
+    if (!(error instanceof Error) || error.name !== 'ServingError') throw error;
+    const { status, code, message } = error as Error & Refusal;
+    return refusal(status, code, message);
+  }
+}
+
+function refusal(status: number, code: string, message: string): Refusal {
+  return { status, code, message };
+}
+
+async function findSignature(directory: string, model: string, key: string) {
+  const { models } = await inspectModel(directory);
+  const found = models.find(({ name }) => name === model) ?? models[0];
+  const signatures = callableSignatures(servedGraph(found?.versions.at(-1)));
+  const report = new Map(signatures).get(key);
+  return report && signatureOf(key, report);
+}
+
+/** The package's declaration with other values. A switched scale takes the place of a mean. @throws ManifestError */
+function withSwitched(declared: Manifest['preprocess'], text: string): Preprocess {
+  const switched = switchedFields(text);
+  const { mean, std, ...rest } = declared ?? {};
+  const isScaled = switched.scale !== undefined || switched.offset !== undefined;
+  const scaling = isScaled ? {} : { ...(mean && { mean }), ...(std && { std }) };
+  return parsePreprocess({ ...rest, ...scaling, ...switched });
+}
+
+function switchedFields(text: string): z.output<typeof switchedSchema> {
+  try {
+    return switchedSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new ManifestError('preprocess', 'the switched fields cannot be read', { cause });
+  }
+}

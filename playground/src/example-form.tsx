@@ -1,0 +1,81 @@
+/** A field for each feature of a tf.Example, for signatures that classify, regress or parse examples. */
+import { useState } from 'preact/hooks';
+import type { ExampleInput } from './description.ts';
+import type { InputProps } from './payload.ts';
+
+interface Props extends InputProps {
+  readonly examples: ExampleInput;
+  /** Key of the signature. */
+  readonly signature: string;
+}
+
+/** The form; an empty field leaves its feature out. */
+export function ExampleForm({ examples, signature, busy, onSend }: Props) {
+  const features = Object.entries(examples.features);
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const found: Record<string, string> = {};
+    const parts = features.flatMap(([name, { dtype }]) => {
+      const text = (values[name] ?? '').trim();
+      if (text === '') return [];
+      const json = featureJson(text, dtype);
+      if (json === undefined) found[name] = 'a number, or several with commas between';
+      return json === undefined ? [] : [`${JSON.stringify(name)}: ${json}`];
+    });
+    setProblems(found);
+    if (Object.keys(found).length > 0) return;
+    const text = `{"signature_name": ${JSON.stringify(signature)}, "examples": [{${parts.join(', ')}}]}`;
+    const body = new TextEncoder().encode(text);
+    onSend({ body, contentType: 'application/json', title: 'example.json' });
+  };
+  return (
+    <form onSubmit={submit}>
+      {features.map(([name, { dtype, count }]) => (
+        <div class="field" key={name}>
+          <label for={`feature-${name}`}>
+            {name}{' '}
+            <code>
+              {dtype}
+              {count === 1 ? '' : ` × ${count}`}
+            </code>
+          </label>
+          <input
+            id={`feature-${name}`}
+            type="text"
+            autocomplete="off"
+            aria-invalid={name in problems}
+            aria-describedby={name in problems ? `wrong-${name}` : undefined}
+            value={values[name] ?? ''}
+            onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+          />
+          {name in problems ? (
+            <p class="problem" id={`wrong-${name}`}>
+              {problems[name]}
+            </p>
+          ) : null}
+        </div>
+      ))}
+      <p class="quiet">Several values have commas between. An empty field is left out.</p>
+      <button type="submit" class="main" disabled={busy}>
+        {busy ? 'Sending …' : examples.method === 'predict' ? 'Send' : examples.method}
+      </button>
+    </form>
+  );
+}
+
+/** JSON of a feature's text: floats keep a fraction, by which they are told from whole numbers. */
+function featureJson(text: string, dtype: string): string | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  if (dtype === 'string') return JSON.stringify(parts.length === 1 ? text : parts);
+  const isFloat = /float/.test(dtype);
+  if (!parts.every((part) => (isFloat ? /^-?\d*\.?\d+(?:e[+-]?\d+)?$/i : /^-?\d+$/).test(part))) {
+    return undefined;
+  }
+  const written = parts.map((part) => {
+    const plain = part.replace(/^(-?)(?=\.)/, '$10');
+    return isFloat && /^-?\d+$/.test(plain) ? `${plain}.0` : plain;
+  });
+  return written.length === 1 ? written[0] : `[${written.join(', ')}]`;
+}

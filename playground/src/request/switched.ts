@@ -1,0 +1,51 @@
+/** A picture with another declaration than the package's: `serve` makes the tensors, then they are sent. */
+import { PredictionError } from '@sagemaker-tfs/client';
+import type { Declaration } from '../description.ts';
+import type { PageRequest } from './ask.ts';
+
+/** The fields that differ from the declared ones. */
+export type Switched = Partial<Declaration>;
+
+/** The numbers of a field, `1` or `0.5, 0.5, 0.5`; undefined for anything else. */
+export function numbersOf(text: string): readonly number[] | undefined {
+  const numbers = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+  return numbers.every(Number.isFinite) && numbers.length <= 4 ? numbers : undefined;
+}
+
+/** For `package --preprocess` and `serving.config.ts`. */
+export function declarationText(switched: Switched): string {
+  const short = (values: readonly number[]) => (values.length === 1 ? values[0] : values);
+  const { scale, offset, ...rest } = switched;
+  return JSON.stringify({
+    ...rest,
+    ...(scale && { scale: short(scale) }),
+    ...(offset && { offset: short(offset) }),
+  });
+}
+
+/**
+ * The request with the tensors of its picture in place of the picture.
+ * @throws PredictionError as `serve` refuses the declaration or the picture
+ */
+export async function withSwitched(
+  request: PageRequest,
+  model: string,
+  signature: string,
+  switched: Switched,
+): Promise<PageRequest> {
+  const query = new URLSearchParams({ model, signature, preprocess: declarationText(switched) });
+  const answer = await fetch(`/playground/tensors?${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/octet-stream' },
+    body: request.body as BodyInit,
+  });
+  if (!answer.ok) {
+    const { error = '', code = `HTTP_${answer.status}` } = (await answer.json()) as {
+      error?: string;
+      code?: string;
+    };
+    throw new PredictionError(code, error, { status: answer.status });
+  }
+  const body = new Uint8Array(await answer.arrayBuffer());
+  return { ...request, body, contentType: 'application/x-npz', title: `${request.title}.npz` };
+}
