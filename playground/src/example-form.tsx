@@ -65,7 +65,7 @@ export function ExampleForm({ examples, signature, busy, onSend }: Props) {
   );
 }
 
-/** JSON of a feature's text: floats keep a fraction, by which they are told from whole numbers. */
+/** JSON of a feature's text. A float keeps a fraction: without one it would be a whole number. */
 function featureJson(text: string, dtype: string): string | undefined {
   const parts = text.split(',').map((part) => part.trim());
   if (dtype === 'string') return JSON.stringify(parts.length === 1 ? text : parts);
