@@ -191,7 +191,7 @@ test('help shows the help of a verb, below a verb too', async () => {
 test('--help ends with the examples', async () => {
   const { status, stdout } = await run('batch', 'local', '--help');
   expect(status).toBe(0);
-  expect(stdout).toMatch(/Examples:\n {2}\$ sagemaker-tfs batch local images\//);
+  expect(stdout).toMatch(/Examples:\n {2}\$ npx sagemaker-tfs batch local images\//);
 });
 
 test('--quiet leaves progress and remarks away, behind the verb or before it', async () => {

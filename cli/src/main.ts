@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { CommandError, EXIT, explain } from './errors.ts';
 import { isRead } from './interrupt.ts';
+import { callable } from './output/command-name.ts';
 import { printableJson, printableLines } from './output/printable.ts';
 import { beQuiet } from './output/quiet.ts';
 import { helpTarget, listWhatIsAllowed } from './usage.ts';
@@ -81,5 +82,6 @@ function report(error: unknown, json: boolean): void {
     const body = { error: explain(error), ...(typeof code === 'string' && { code }), ...details };
     process.stdout.write(`${printableJson(body)}\n`);
   }
-  process.stderr.write(`sagemaker-tfs: ${printableLines(explain(error))}\n`);
+  const verbs = program().commands.map((verb) => verb.name());
+  process.stderr.write(`sagemaker-tfs: ${printableLines(callable(explain(error), verbs))}\n`);
 }

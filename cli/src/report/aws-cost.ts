@@ -1,6 +1,8 @@
 /** 'This run on AWS': what the measured speed would cost there, and what that takes for granted. */
+
 import { type Estimate, estimate, WAYS, type Way, type Workload } from '../estimate/estimate.ts';
 import { instanceHour, type Prices, readPrices } from '../estimate/prices.ts';
+import { commandName } from '../output/command-name.ts';
 import { type Html, html, tableHtml } from './html.ts';
 import type { Section } from './page.ts';
 import type { Machine } from './run-facts.ts';
@@ -98,10 +100,10 @@ function assumptions(speed: Speed, machine: Machine, type: string, prices: Price
 <ul>
 <li>One <code>${type}</code> is as fast as the machine that was measured (${machine.cpu}, ${machine.cores} cores):
 ${perSecond.toPrecision(3)} ${of} a second, ${under}. Measure there before you rely on it:
-<code>sagemaker-tfs tune SAMPLE --endpoint NAME</code>.</li>
+<code>${commandName()} tune SAMPLE --endpoint NAME</code>.</li>
 <li>Prices are of ${prices.asOf}, ${prices.region}, ${
     /from memory/.test(prices.source) ? 'written down from memory' : prices.source
-  }. <code>sagemaker-tfs estimate --live-prices</code> asks AWS.</li>
+  }. <code>${commandName()} estimate --live-prices</code> asks AWS.</li>
 <li>${START_MINUTES} minutes are paid before the first answer; an endpoint is busy ${ENDPOINT_USE * 100}% of its time.</li>
 <li>An input has ${size(inputBytes)}, an answer ${size(outputBytes)}, each in an object of its own.</li>
 </ul>`;

@@ -1,7 +1,9 @@
 /** The page of `bench --report`. */
+
 import { basename } from 'node:path';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { BenchRun, TransportResult } from '../bench/bench-run.ts';
+import { commandName } from '../output/command-name.ts';
 import { ms } from '../output/print.ts';
 import { awsSection } from './aws-cost.ts';
 import { figure } from './figure.ts';
@@ -98,11 +100,11 @@ function nextCommands({ request, target }: BenchRun) {
   return [
     {
       purpose: 'Find the load that serves most:',
-      line: `sagemaker-tfs tune ${file} ${at} --report tune.html`,
+      line: `${commandName()} tune ${file} ${at} --report tune.html`,
     },
     {
       purpose: 'Compare with another run, such as after a change:',
-      line: `sagemaker-tfs bench ${file} ${at} --json > after.json\nsagemaker-tfs bench --compare before.json after.json`,
+      line: `${commandName()} bench ${file} ${at} --json > after.json\n${commandName()} bench --compare before.json after.json`,
     },
   ];
 }

@@ -1,8 +1,10 @@
 /** The page of `batch local --report`. */
+
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { JobResult } from '../batch/local/agent.ts';
 import type { InputFailure } from '../batch/local/completeness.ts';
 import { byReason, retryCommand } from '../batch/local/failures.ts';
+import { commandName } from '../output/command-name.ts';
 import { awsSection } from './aws-cost.ts';
 import { figure } from './figure.ts';
 import { type Html, html } from './html.ts';
@@ -113,14 +115,14 @@ function nextCommands({ out, result }: JobRun): Command[] {
   return [
     {
       purpose: 'All answers in one file, each with its key:',
-      line: `sagemaker-tfs batch fetch ${shellWord(out)} --out answers.parquet`,
+      line: `${commandName()} batch fetch ${shellWord(out)} --out answers.parquet`,
     },
     ...(done > 0
       ? [
           {
             purpose:
               'Hours and dollars for your number of inputs, on the instances of your choice:',
-            line: `sagemaker-tfs estimate --images 1000000 --seconds-per-image ${(seconds / done).toPrecision(3)}`,
+            line: `${commandName()} estimate --images 1000000 --seconds-per-image ${(seconds / done).toPrecision(3)}`,
           },
         ]
       : []),

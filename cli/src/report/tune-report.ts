@@ -1,5 +1,7 @@
 /** The page of `tune --report`. */
+
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
+import { commandName } from '../output/command-name.ts';
 import { ms } from '../output/print.ts';
 import { NEAR_BEST, type Point } from '../tune/point.ts';
 import { curveText, serverText } from '../tune/server-text.ts';
@@ -101,7 +103,7 @@ function nextCommands(command: string, knee: Point | undefined): Command[] {
     },
     {
       purpose: 'Hours and dollars for your number of images, on the instances of your choice:',
-      line: `sagemaker-tfs estimate --images 1000000 --seconds-per-image ${(1 / knee.imagesPerSecond).toPrecision(3)}`,
+      line: `${commandName()} estimate --images 1000000 --seconds-per-image ${(1 / knee.imagesPerSecond).toPrecision(3)}`,
     },
   ];
 }

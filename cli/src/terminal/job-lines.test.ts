@@ -44,7 +44,7 @@ test.each([[['--manifest', 'old']], [['--manifest=old']], [[]]])(
     const result = { ...RESULT, missing: 1, redriveManifest: 'new 1' };
     const words = ['batch', 'local', 'in', ...given, '--out', 'out'];
     expect(jobLines(result, words, STYLE).at(-1)).toBe(
-      "  Retry  sagemaker-tfs batch local in --out out --manifest 'new 1'",
+      "  Retry  npx sagemaker-tfs batch local in --out out --manifest 'new 1'",
     );
   },
 );

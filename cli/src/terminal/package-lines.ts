@@ -2,6 +2,7 @@
 import { isAbsolute, relative } from 'node:path';
 import { formatMs, type PackageResult, type VerifyReport } from '@sagemaker-tfs/model-packaging';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
+import { commandName } from '../output/command-name.ts';
 import { printable } from '../output/printable.ts';
 import { fitted, type Style, shortBytes } from './style.ts';
 
@@ -31,7 +32,7 @@ export function packageLines(
     indented(`fingerprint  ${fingerprint}`),
     '',
     // To copy, so never cut.
-    printable(`  Next  sagemaker-tfs serve ${shellWord(path)}`),
+    printable(`  Next  ${commandName()} serve ${shellWord(path)}`),
   ];
 }
 

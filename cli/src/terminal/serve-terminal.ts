@@ -2,6 +2,7 @@
 import { relative } from 'node:path';
 import { CommandError, explain } from '../errors.ts';
 import { onInterrupt } from '../interrupt.ts';
+import { commandName } from '../output/command-name.ts';
 import { type ServeSession, type SessionOptions, startSession } from '../serving/serve-session.ts';
 import { listenToKeys } from './keys.ts';
 import { type QuietLog, quietLog } from './quiet-log.ts';
@@ -84,7 +85,7 @@ async function introduce(
   const at = new URL(session.url).port === '8080' ? '' : ` --url ${session.url}`;
   write('');
   if (playground) write(`  Playground  ${style.strong(`${session.url}/`)}`);
-  write(`  Try         sagemaker-tfs invoke FILE${at}`);
+  write(`  Try         ${commandName()} invoke FILE${at}`);
   if (handler && watch) write(fitted(`  Watching    ${relative('', handler)}`, style.width));
   if (process.stdin.isTTY) write(style.quiet('  l raw logs · r reload · q quit'));
   write('');

@@ -93,7 +93,7 @@ test.each([
     for (const ending of endings) {
       const file = join(work, `a sample.${ending}`);
       const { text } = await shown(['inspect', model, '--write-sample', file]);
-      expect(text).toContain(`sagemaker-tfs invoke '${file}' sends it`);
+      expect(text).toContain(`npx sagemaker-tfs invoke '${file}' sends it`);
       const answer = await shown(['invoke', file, '--url', url]);
       expect(answer.text).toMatch(/^✓ 200 · /);
     }
@@ -161,7 +161,7 @@ describe('work on many requests', () => {
       for (const name of ['bad-1.jpg', 'bad-2.jpg']) {
         cpSync(join(work, 'many in', samples[0] as string), join(work, 'many in', name));
       }
-      const [, command = ''] = /Retry {2}sagemaker-tfs (.*)/.exec(view.text) ?? [];
+      const [, command = ''] = /Retry {2}npx sagemaker-tfs (.*)/.exec(view.text) ?? [];
       const words = execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' });
       const again = await shown(words.trimEnd().split('\n'));
       expect(address(again.text)).toContain('✓ 2 of 2 inputs have an output');

@@ -14,6 +14,7 @@ import {
 import { type Command, Option } from 'commander';
 import type { StartOptions } from '../batch/aws/start.ts';
 import { usageError } from '../errors.ts';
+import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { keyValue, list, wholeNumber } from './options.ts';
 
@@ -282,7 +283,7 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
     json,
     { started: true, jobName, jobId, workers },
     () =>
-      `Started ${jobName} (${jobId}) with ${workers} workers. When it has ended: sagemaker-tfs batch verify --input-uri ${inputUri ?? 'S3-URI'} --output-uri ${outputUri ?? 'S3-URI'}`,
+      `Started ${jobName} (${jobId}) with ${workers} workers. When it has ended: ${commandName()} batch verify --input-uri ${inputUri ?? 'S3-URI'} --output-uri ${outputUri ?? 'S3-URI'}`,
   );
 }
 
@@ -300,7 +301,7 @@ async function startWorkerJob(options: Options, command: Command): Promise<void>
     options.json,
     { started: true, jobName, instanceType },
     () =>
-      `Started ${jobName} on ${instanceType}. When it has ended: sagemaker-tfs batch verify --input-uri ${inputUri} --output-uri ${outputUri}`,
+      `Started ${jobName} on ${instanceType}. When it has ended: ${commandName()} batch verify --input-uri ${inputUri} --output-uri ${outputUri}`,
   );
 }
 
@@ -361,7 +362,7 @@ async function startMachine(
   printResult(
     json,
     { started: true, execution, input },
-    () => `Started ${execution}. Follow it with: sagemaker-tfs batch watch ${execution}`,
+    () => `Started ${execution}. Follow it with: ${commandName()} batch watch ${execution}`,
   );
 }
 
@@ -377,7 +378,7 @@ async function startTransformJob(options: Options): Promise<void> {
     const { jobName, instanceType, missing, stale = 0 } = result;
     const why = stale > 0 ? `, ${stale} of them with one that does not count` : '';
     const which = missing === undefined ? '' : ` over ${missing} inputs without an output${why}`;
-    return `Started ${jobName} on ${instanceType}${which}. Follow it with: sagemaker-tfs batch watch ${jobName}`;
+    return `Started ${jobName} on ${instanceType}${which}. Follow it with: ${commandName()} batch watch ${jobName}`;
   });
 }
 

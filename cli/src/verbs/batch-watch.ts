@@ -3,6 +3,7 @@ import type { AwsClients } from '../batch/aws/clients.ts';
 import type { JobView } from '../batch/aws/watch.ts';
 import { CommandError, usageError } from '../errors.ts';
 import type { Prices } from '../estimate/prices.ts';
+import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { ANY_JOB, type Engine, engineOption, type Shared, shared } from './job-options.ts';
@@ -160,5 +161,5 @@ function goOn(engine: Engine, job: JobView['job']): string {
   if (engine !== 'transform') return 'run the same batch start again';
   return 'jobs' in job && job.jobs
     ? 'start it again with the same --run-id'
-    : 'run sagemaker-tfs batch start --missing-only';
+    : `run ${commandName()} batch start --missing-only`;
 }

@@ -1,5 +1,6 @@
 /** What `--help` shows at its end: commands to try, by verb. */
 import type { Command } from 'commander';
+import { commandName } from '../output/command-name.ts';
 
 /** Arguments behind `sagemaker-tfs`, by the verb's path. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -68,4 +69,4 @@ export function addExamples(program: Command, above: readonly string[] = []): vo
   }
 }
 
-const lineOf = (example: string) => `  $ sagemaker-tfs ${example}`;
+const lineOf = (example: string) => `  $ ${commandName()} ${example}`;

@@ -4,6 +4,7 @@ import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { Command } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
+import { commandName } from '../output/command-name.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
@@ -100,5 +101,5 @@ async function sampleTo(file: string, source: string, opened: OpenOptions): Prom
     throw new CommandError('OUTPUT_FAILED', `cannot write ${file}.`, { cause });
   });
   const named = signature === DEFAULT_SIGNATURE ? '' : ` --signature ${shellWord(signature)}`;
-  return `written to ${file}; sagemaker-tfs invoke ${shellWord(file)}${named} sends it`;
+  return `written to ${file}; ${commandName()} invoke ${shellWord(file)}${named} sends it`;
 }

@@ -1,5 +1,6 @@
 /** Failures of a job as people read them: by their reasons, with the command that tries them again. */
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
+import { commandName } from '../../output/command-name.ts';
 import type { InputFailure } from './completeness.ts';
 
 /** The failures of each reason, the most frequent first. */
@@ -31,5 +32,5 @@ export function retryCommand(words: readonly string[], manifest: string): string
     '--manifest',
     manifest,
   ];
-  return `sagemaker-tfs ${again.map(shellWord).join(' ')}`;
+  return `${commandName()} ${again.map(shellWord).join(' ')}`;
 }

@@ -34,7 +34,7 @@ export function startTerminal(
   const child = spawn('python3', [join(__dirname, 'run_in_terminal.py'), ...command], {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd: folder,
-    env: { ...inherited, TERM: 'xterm-256color', ...environment },
+    env: { ...inherited, npm_command: 'exec', TERM: 'xterm-256color', ...environment },
   });
   let raw = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
