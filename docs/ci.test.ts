@@ -1,6 +1,7 @@
 /** The samples of docs/ci.md: workflows that actionlint takes, the one that `init` writes, and a test that runs. */
 import { spawnSync } from 'node:child_process';
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,8 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { filesOf, TEMPLATES } from '../cli/src/init/templates.ts';
+import { fixtureModel } from '../test/fixtures/index.ts';
 
 const ROOT = join(__dirname, '..');
 const page = readFileSync(join(__dirname, 'ci.md'), 'utf8');
@@ -64,17 +66,33 @@ test('the policies are JSON', () => {
   expect(policies.map(({ Version }) => Version)).toEqual(['2012-10-17', '2012-10-17']);
 });
 
-test('the test of the stacks writes its goldens, passes, and finds a difference', () => {
-  for (const name of ['node_modules', 'test']) symlinkSync(join(ROOT, name), join(work, name));
+test('the test of the stacks, where the page puts it in a project that init makes: npm test writes its goldens, passes, and finds a difference', () => {
+  const files = made('endpoint');
+  const { scripts } = JSON.parse(files['package.json'] ?? '') as { scripts: { test: string } };
+  const [, path = ''] = /This is `([^`]+)`/.exec(page) ?? [];
+  const stacks = blocks('ts').find((text) => text.includes('the stacks are as before'));
+  // The other test of the project, which asks the model, is no matter of this page.
+  const { 'tests/model.test.ts': _, ...others } = files;
+  const sample = { 'samples/sample.npz': '', 'goldens/sample.json': '{}' };
+  for (const [name, text] of Object.entries({ ...others, ...sample, [path]: stacks ?? '' })) {
+    mkdirSync(dirname(join(work, name)), { recursive: true });
+    writeFileSync(join(work, name), text);
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(work, 'node_modules'));
+  symlinkSync(fixtureModel('half_plus_two').basePath, join(work, 'model'));
   const run = (environment: NodeJS.ProcessEnv) =>
-    spawnSync(
-      process.execPath,
-      ['--import', 'tsx', '--test', join(__dirname, 'examples/ci/templates.ts')],
-      { cwd: work, encoding: 'utf8', env: { ...process.env, CI: 'true', ...environment } },
-    );
+    spawnSync('sh', ['-c', scripts.test], {
+      cwd: work,
+      encoding: 'utf8',
+      env: { ...process.env, CI: 'true', ...environment },
+    });
   expect(run({ UPDATE_GOLDENS: '1' })).toMatchObject({ status: 0 });
   const goldens = join(work, 'goldens');
-  expect(readdirSync(goldens).sort()).toEqual(['halves-image.json', 'halves-model.json']);
+  expect(readdirSync(goldens).sort()).toEqual([
+    'halves-image.json',
+    'halves-model.json',
+    'sample.json',
+  ]);
   expect(run({})).toMatchObject({ status: 0 });
   const file = join(goldens, 'halves-model.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace('ml.c6i.xlarge', 'ml.c6i.large'));

@@ -52,7 +52,10 @@ const expectation = z.union([
   }),
   z.strictObject({
     ...located,
-    golden: z.string().min(1).describe('An `.npy` file with the values expected at `path`.'),
+    golden: z
+      .string()
+      .min(1)
+      .describe('An `.npy` or `.json` file with what is expected at `path`.'),
     absolute: fraction.optional().describe('Absolute tolerance. Default: 0.00001.'),
     relative: fraction.optional().describe('Relative tolerance. Default: 0.001.'),
   }),

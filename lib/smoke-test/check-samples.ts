@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { decodeNpy, type Tensor } from '@sagemaker-tfs/tensors';
 import { checkOneOf, invalidProp, type Where } from '../validation.ts';
+import { isJsonFile } from './handler/expectations.ts';
 import { parseJsonPath } from './handler/json-path.ts';
 import type { Expectation, SmokeTestSample } from './plan.ts';
 
@@ -58,9 +59,13 @@ function checkExpectation(where: Where, prop: string, expectation: Expectation):
   checkOneOf(where, prop, expectation, KINDS);
   if (!('golden' in expectation)) return;
   checkFile(where, `${prop}.golden`, expectation.golden);
+  if (isJsonFile(expectation.golden)) {
+    checkJson(where, `${prop}.golden`, expectation.golden, 'Write it anew');
+    return;
+  }
   const { dtype } = readNpy(where, `${prop}.golden`, expectation.golden);
   if (dtype !== 'string') return;
-  invalidProp(where, `${prop}.golden`, `${expectation.golden} holds strings`, `Use 'equals'`);
+  invalidProp(where, `${prop}.golden`, `${expectation.golden} holds strings`, `Use a .json file`);
 }
 
 function readNpy(where: Where, prop: string, file: string): Tensor {
@@ -81,7 +86,9 @@ function checkAgainstSignature(
   const { serving_default: signature } = manifest.models[0]?.signatures ?? {};
   const inputs = Object.entries(signature?.inputs ?? {});
   const type = sample.contentType.split(';')[0];
-  if (type === 'application/json') checkJson(where, prop, sample.file);
+  if (type === 'application/json') {
+    checkJson(where, prop, sample.file, 'The model would reject it; correct it');
+  }
   const [first] = inputs;
   if (type !== 'application/x-npy' || inputs.length !== 1 || !first) return;
   const [name, spec] = first;
@@ -101,11 +108,11 @@ function checkAgainstSignature(
   );
 }
 
-function checkJson(where: Where, prop: string, file: string): void {
+function checkJson(where: Where, prop: string, file: string, advice: string): void {
   try {
     JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     const problem = `${file} is not JSON: ${error instanceof Error ? error.message : error}`;
-    invalidProp(where, prop, problem, 'The model would reject it; correct it');
+    invalidProp(where, prop, problem, advice);
   }
 }

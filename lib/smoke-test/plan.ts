@@ -43,9 +43,12 @@ export interface ShapeExpectation extends Located {
   readonly dtype?: string;
 }
 
-/** The value equals the tensor in a `.npy` file: |value - golden| <= absolute + relative * |golden|. */
+/**
+ * The value equals the tensor in a `.npy` file, or the JSON in a `.json` file, with the same fields everywhere.
+ * Numbers: |value - golden| <= absolute + relative * |golden|.
+ */
 export interface GoldenExpectation extends Located {
-  /** Path of the file. */
+  /** Path of the file, whose name ends in `.npy` or `.json`. */
   readonly golden: string;
   /** @default 0.00001 */
   readonly absolute?: number;

@@ -381,6 +381,8 @@ describe('an endpoint', () => {
 describe('a smoke test', () => {
   const json = join(scratch, 'request.json');
   writeFileSync(json, '{"instances": [1.0, 2.0]}');
+  const [text, broken] = [join(scratch, 'golden.txt'), join(scratch, 'broken.json')];
+  for (const file of [text, broken]) writeFileSync(file, '{"instances": [1.0,');
   const sample = { name: 'numbers', file: json, contentType: 'application/json' };
 
   test.each<[string, Partial<SmokeTestProps>, RegExp]>([
@@ -402,8 +404,13 @@ describe('a smoke test', () => {
     ],
     [
       'with a golden file that is none',
-      { samples: [{ ...sample, expect: [{ golden: json }] }] },
+      { samples: [{ ...sample, expect: [{ golden: text }] }] },
       /samples\[0\]\.expect\[0\]\.golden: .* is not a \.npy file/,
+    ],
+    [
+      'with golden JSON that is none',
+      { samples: [{ ...sample, expect: [{ golden: broken }] }] },
+      /samples\[0\]\.expect\[0\]\.golden: .*broken\.json is not JSON/,
     ],
     ['without calls', { iterations: 0 }, /iterations: 0 is out of range/],
   ])('%s', (_, props, message) => {

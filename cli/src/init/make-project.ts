@@ -11,7 +11,7 @@ import {
 import { CommandError } from '../errors.ts';
 import { exampleModel } from '../files.ts';
 import { goldenAnswer } from './golden-answer.ts';
-import { filesOf, type Template, type TemplateContext } from './templates.ts';
+import { filesOf, GOLDEN, type Template, type TemplateContext } from './templates.ts';
 
 /** What to make. */
 export interface ProjectOptions extends OpenOptions {
@@ -46,8 +46,8 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
   for (const [name, text] of Object.entries(files)) await write(join(directory, name), text);
   options.onStep?.('asking the model for the answer to its sample');
   const golden = await goldenAnswer(directory, sample, options.signal);
-  await write(join(directory, 'goldens/sample.json'), `${JSON.stringify(golden, null, 2)}\n`);
-  return { directory, files: [...Object.keys(files), 'goldens/sample.json', 'model/'].sort() };
+  await write(join(directory, GOLDEN), `${JSON.stringify(golden, null, 2)}\n`);
+  return { directory, files: [...Object.keys(files), GOLDEN, 'model/'].sort() };
 }
 
 /** Copies the models to `model/`, and makes up a request. @throws CommandError NO_SAMPLE */

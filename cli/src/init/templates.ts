@@ -8,6 +8,9 @@ export const TEMPLATES = ['endpoint', 'batch', 'handler', 'cdk'] as const;
 /** A kind of project. */
 export type Template = (typeof TEMPLATES)[number];
 
+/** What the model answered to the sample, which the tests and the smoke test expect. */
+export const GOLDEN = 'goldens/sample.json';
+
 /** What the files depend on. */
 export interface TemplateContext {
   readonly template: Template;
@@ -66,6 +69,8 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const hasApp = ({ template }: TemplateContext) => template !== 'handler';
 const hasConfig = ({ template }: TemplateContext) =>
   template === 'endpoint' || template === 'batch';
+const hasSmokeTest = ({ template }: TemplateContext) =>
+  template === 'endpoint' || template === 'cdk';
 
 function manifestOf(context: TemplateContext) {
   const { name, sample } = context;
@@ -156,7 +161,7 @@ test('the sample is answered as before', async () => {
   const body = readFileSync('${sample}');
   const answer = await model.post(body, { contentType: '${contentType}', accept: 'application/json' });
   // UPDATE_GOLDENS=1 npm test writes the file anew.
-  matchesGolden('goldens/sample.json', answer.json());
+  matchesGolden('${GOLDEN}', answer.json());
 });
 `;
 }
@@ -168,7 +173,15 @@ function configOf({ template, name, sample, contentType }: TemplateContext): str
       : `endpoint: {
         instanceType: 'ml.c6i.xlarge',
         smokeTest: {
-          samples: [{ name: 'sample', file: '${sample}', contentType: '${contentType}', expect: [] }],
+          // A deployment succeeds only if the endpoint answers the sample as the tests expect it.
+          samples: [
+            {
+              name: 'sample',
+              file: '${sample}',
+              contentType: '${contentType}',
+              expect: [{ golden: '${GOLDEN}' }],
+            },
+          ],
         },
       },`;
   return `import { defineConfig } from '@sagemaker-tfs/cdk';
@@ -213,10 +226,17 @@ await runApp((app) => {
   const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
     variants: [{ model, instanceType: 'ml.c6i.xlarge' }],
   });
-  // A deployment succeeds only if the endpoint answers the sample.
+  // A deployment succeeds only if the endpoint answers the sample as the tests expect it.
   new SmokeTest(stack, 'SmokeTest', {
     endpoint,
-    samples: [{ name: 'sample', file: '${context.sample}', contentType: '${context.contentType}', expect: [] }],
+    samples: [
+      {
+        name: 'sample',
+        file: '${context.sample}',
+        contentType: '${context.contentType}',
+        expect: [{ golden: '${GOLDEN}' }],
+      },
+    ],
   });
 });
 `;
@@ -275,7 +295,7 @@ ${comesFromTarballs() ? tarballsOf(context) : ''}| file | holds |
 | --- | --- |
 | \`model/\` | the SavedModel, in numbered versions |
 | \`inference.ts\` | the handler |
-| \`samples/\`, \`goldens/\` | a request, and what the model answered to it |
+| \`samples/\`, \`goldens/\` | a request, and what the model answered to it: ${hasSmokeTest(context) ? 'the tests expect it, and the smoke test of a deployment' : 'the tests expect it'} |
 | \`tests/\` | tests, with the real model |
 ${hasConfig(context) ? '| `serving.config.ts` | what is deployed |\n' : ''}${hasApp(context) ? '| `app.ts` | the CDK app |\n' : ''}`;
 }

@@ -6,6 +6,13 @@ import { type Reply, readAnswer } from './reply.ts';
 const npy = (shape: number[], values: number[]) =>
   Buffer.concat(encodeNpy(numericTensor('float32', shape, Float32Array.from(values))));
 const files: Record<string, Uint8Array> = { 'golden.npy': npy([1, 3], [0.1, 0.7, 0.2]) };
+const near = { digit: 7, scores: [0.1, 0.7004, 0.2], name: 'seven' };
+files['seven.json'] = Buffer.from('7');
+files['golden.json'] = Buffer.from(JSON.stringify({ predictions: [near] }));
+files['other.JSON'] = Buffer.from(JSON.stringify({ predictions: [{ ...near, name: 'one' }] }));
+files['fewer.json'] = Buffer.from('{"predictions":[{"digit":7}]}');
+files['more.json'] = Buffer.from('{"predictions":[{"digit":7,"toString":1}]}');
+files['scores.json'] = Buffer.from('[0.1, 0.7, 0.2, 0.3]');
 const readFile = (name: string) => files[name] ?? new Uint8Array();
 
 const reply = (body: Uint8Array | string, contentType: string): Reply => ({
@@ -36,6 +43,8 @@ test.each<[Reply, Expectation]>([
   [tensor, { shape: [-1, 3], dtype: 'float32' }],
   [tensor, { path: '$[0]', topClass: 1 }],
   [tensor, { golden: 'golden.npy' }],
+  [json, { golden: 'golden.json' }],
+  [json, { path: '$.predictions[0].digit', golden: 'seven.json' }],
 ])('holds: %#', (answer, expectation) => {
   expect(check(answer, expectation)).toBeUndefined();
 });
@@ -91,6 +100,48 @@ test.each<[Reply, Expectation, string, string, string]>([
     'golden.npy at $',
     '0.699999988079071 at element 1 (absolute 0.00001, relative 0.001)',
     'NaN',
+  ],
+  [
+    json,
+    { golden: 'golden.json', relative: 1e-5 },
+    'golden.json at $.predictions[0].scores[1]',
+    '0.7004 (absolute 0.00001, relative 0.00001)',
+    '0.7',
+  ],
+  [
+    json,
+    { golden: 'other.JSON' },
+    'other.JSON at $.predictions[0].name',
+    '"one" (absolute 0.00001, relative 0.001)',
+    '"seven"',
+  ],
+  [
+    json,
+    { golden: 'fewer.json' },
+    'fewer.json at $.predictions[0].scores',
+    'nothing (absolute 0.00001, relative 0.001)',
+    '[0.1,0.7,0.2]',
+  ],
+  [
+    reply('{"predictions":[{"digit":7}]}', 'application/json'),
+    { golden: 'more.json' },
+    'more.json at $.predictions[0].toString',
+    '1 (absolute 0.00001, relative 0.001)',
+    'nothing',
+  ],
+  [
+    json,
+    { path: scores, golden: 'scores.json' },
+    `scores.json at ${scores}[3]`,
+    '0.3 (absolute 0.00001, relative 0.001)',
+    'nothing',
+  ],
+  [
+    tensor,
+    { golden: 'golden.json' },
+    'golden.json at $',
+    '{"predictions":[{"digit":7,"scores":[0.1,0.7004,0.2],"name":"seven"}]} (absolute 0.00001, relative 0.001)',
+    '[[0.10000000149011612,0.699999988079071,0.20000000298023224]]',
   ],
 ])('says what was expected and what came: %#', (answer, expectation, what, expected, got) => {
   expect(check(answer, expectation)).toEqual({ check: what, expected, got });

@@ -8,6 +8,7 @@ import type {
   ShapeExpectation,
   TopClassExpectation,
 } from '../plan.ts';
+import { jsonDifference } from './golden-json.ts';
 import { valueAt } from './json-path.ts';
 import { type Answer, nested } from './reply.ts';
 
@@ -17,6 +18,11 @@ export interface Difference {
   readonly check: string;
   readonly expected: string;
   readonly got: string;
+}
+
+/** Whether a golden file is JSON, by its name; others are tensors. */
+export function isJsonFile(name: string): boolean {
+  return name.toLowerCase().endsWith('.json');
 }
 
 /** Reads a file of the plan. */
@@ -139,6 +145,16 @@ function checkGolden(
   readFile: ReadFile,
 ): Difference | undefined {
   const check = `${golden} at ${path}`;
+  if (isJsonFile(golden)) {
+    const wanted: unknown = JSON.parse(new TextDecoder().decode(readFile(golden)));
+    const found = jsonDifference(value, wanted, { absolute, relative });
+    if (!found) return undefined;
+    return {
+      check: check + found.at,
+      expected: `${show(found.expected)} (absolute ${absolute}, relative ${relative})`,
+      got: show(found.got),
+    };
+  }
   const tensor = numeric(decodeNpy(readFile(golden)));
   const expected = Array.from(toNumbers(tensor), Number);
   const shape = shapeOf(value);

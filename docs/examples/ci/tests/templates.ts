@@ -3,7 +3,7 @@ import { addServingStacks, parseConfig } from '@sagemaker-tfs/cdk';
 import { Template } from 'aws-cdk-lib/assertions';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { matchesGolden } from 'sagemaker-tfs/testing';
-import config from './serving.config.ts';
+import config from '../serving.config.ts';
 
 test('the stacks are as before', () => {
   // No stack is bundled: packaging the model is what npm run synth does.
