@@ -12,11 +12,13 @@ import {
   type UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import { type Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable, Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import { Duration } from 'aws-cdk-lib/core';
+import { Duration, Names, Stage, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
 import { checkProps, DEFAULT_TIMEOUT_SECONDS } from './endpoint-api/check-props.ts';
 import { corsHeaders, invokeEndpoint, methodOptions } from './endpoint-api/integration.ts';
 import { addPreflight } from './endpoint-api/preflight.ts';
@@ -55,6 +57,7 @@ export class EndpointApi extends Construct {
     super(scope, id);
     checkProps(this, props);
     const { auth, domain, corsOrigin } = props;
+    setEncryptionKey(this, keyOf(this, props));
     this.signed = auth === 'iam';
     this.api = this.createApi(props);
     const resource = this.api.root.addResource(PATH);
@@ -63,6 +66,7 @@ export class EndpointApi extends Construct {
       ...methodOptions(route),
       ...this.authOf(props),
     });
+    this.waitFor(props.endpoint, route.policy);
     if (corsOrigin !== undefined) addPreflight(resource, route, corsOrigin);
     this.addGatewayErrors(corsOrigin);
     if (auth === 'apiKey') {
@@ -73,14 +77,40 @@ export class EndpointApi extends Construct {
     this.url = domain ? `https://${domain.name}/${PATH}` : this.api.urlForPath(`/${PATH}`);
   }
 
-  /** Lets `grantee` call an API with `auth: 'iam'`. */
+  /**
+   * Lets `grantee` call an API with `auth: 'iam'`. One of another account is named in the policy of the API, and needs
+   * `execute-api:Invoke` in its own account too.
+   * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-authorization-flow.html
+   */
   grantInvoke(grantee: IGrantable): Grant {
-    if (this.signed) return this.method.grantExecute(grantee);
-    return invalidProp(this, 'auth', 'nobody needs a grant to call', `Give auth: 'iam'`);
+    if (!this.signed) {
+      return invalidProp(this, 'auth', 'nobody needs a grant to call', `Give auth: 'iam'`);
+    }
+    return Grant.addToPrincipalOrResource({
+      grantee,
+      actions: ['execute-api:Invoke'],
+      resourceArns: [this.method.methodArn],
+      resource: this.api,
+      // The policy of an API cannot name the API itself.
+      resourceSelfArns: [`execute-api:/${STAGE}/POST/${PATH}`],
+    });
+  }
+
+  /**
+   * An endpoint under another name is a new one, which takes minutes to start: until it is proven, the API leads to the
+   * former one, which CloudFormation deletes last.
+   */
+  private waitFor(endpoint: IRealtimeEndpoint, policy: Policy): void {
+    this.method.node.addDependency(policy);
+    if (!(endpoint instanceof RealtimeEndpoint) || Stage.of(endpoint) !== Stage.of(this)) return;
+    this.method.node.addDependency(endpoint.deployment);
   }
 
   private createApi({ throttle, domain }: EndpointApiProps): RestApi {
-    return new RestApi(this, 'Api', {
+    const api = new RestApi(this, 'Api', {
+      // Metrics of CloudWatch tell APIs apart by their names alone.
+      // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
+      restApiName: Names.uniqueResourceName(this, { maxLength: 128, separator: '-' }),
       description: `POST /${PATH} of a SageMaker endpoint`,
       binaryMediaTypes: ['*/*'],
       endpointTypes: [EndpointType.REGIONAL],
@@ -94,6 +124,9 @@ export class EndpointApi extends Construct {
         }),
       },
     });
+    // The CDK's output shows an address that answers nothing.
+    api.node.tryRemoveChild('Endpoint');
+    return api;
   }
 
   private routeOf({ endpoint, corsOrigin, timeout }: EndpointApiProps) {
@@ -102,10 +135,16 @@ export class EndpointApi extends Construct {
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     });
     const own = endpoint instanceof RealtimeEndpoint ? endpoint : undefined;
-    endpoint.grantInvoke(role);
+    const { endpointName } = endpoint;
+    // A policy for each endpoint: that for the former one goes last, with it.
+    const policy = new Policy(this, `Call${Token.isUnresolved(endpointName) ? '' : endpointName}`, {
+      roles: [role],
+    });
+    endpoint.grantInvoke(policy);
     return {
-      endpointName: endpoint.endpointName,
+      endpointName,
       role,
+      policy,
       timeout: timeout ?? Duration.seconds(DEFAULT_TIMEOUT_SECONDS),
       chooses: {
         variant: (own?.variants.length ?? 0) > 1,
@@ -171,4 +210,9 @@ export class EndpointApi extends Construct {
     }
     return domain;
   }
+}
+
+/** Key of the logs: the API's own, that of the construct around it, or that of the endpoint. */
+function keyOf(api: EndpointApi, { encryptionKey, endpoint }: EndpointApiProps) {
+  return encryptionKey ?? encryptionKeyOf(api) ?? encryptionKeyOf(endpoint);
 }

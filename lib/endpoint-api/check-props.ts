@@ -1,6 +1,7 @@
 /** What API Gateway and SageMaker would refuse of an API, refused at once. */
-import { Annotations, Arn, ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
+import { Annotations, Arn, ArnFormat, Stack, Token, TokenComparison } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import type { IRealtimeEndpoint } from '../endpoint/endpoint-base.ts';
 import { RealtimeEndpoint } from '../realtime-endpoint.ts';
 import { certificateProblem, tokenProblem } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validation.ts';
@@ -16,6 +17,7 @@ export function checkProps(scope: Construct, props: EndpointApiProps): void {
     const problem = 'an asynchronous endpoint answers through S3, and an API at once';
     invalidProp(scope, 'endpoint', problem, 'Give an endpoint without asyncInference');
   }
+  checkPlace(scope, endpoint);
   refuseProblem(scope, 'jwt', tokenProblem(auth, jwt));
   if (jwt) checkIssuer(scope, jwt.issuer);
   if (jwt?.audience.length === 0) {
@@ -25,8 +27,21 @@ export function checkProps(scope: Construct, props: EndpointApiProps): void {
   checkInteger(scope, 'throttle.burst', throttle?.burst, 1, 1e6);
   if (corsOrigin !== undefined) checkOrigin(scope, corsOrigin);
   if (domain) checkCertificate(scope, domain.certificateArn);
-  noteLimits(scope, props.timeout?.toSeconds() ?? DEFAULT_TIMEOUT_SECONDS);
+  noteLimits(scope, endpoint, props.timeout?.toSeconds() ?? DEFAULT_TIMEOUT_SECONDS);
 }
+
+/** API Gateway calls SageMaker in its own account, and here in its own region, by the endpoint's name. */
+function checkPlace(scope: Construct, { env }: IRealtimeEndpoint): void {
+  const { account, region } = Stack.of(scope);
+  const differs = (one: string, other: string) =>
+    Token.compareStrings(one, other) === TokenComparison.DIFFERENT;
+  if (!differs(env.account, account) && !differs(env.region, region)) return;
+  const problem = `the endpoint is in ${place(env)}, and the API in ${place({ account, region })}`;
+  invalidProp(scope, 'endpoint', problem, 'Put the API into a stack of that account and region');
+}
+
+const place = ({ account, region }: IRealtimeEndpoint['env']) =>
+  [account, region].map((part) => (Token.isUnresolved(part) ? '(unknown)' : part)).join('/');
 
 function checkIssuer(scope: Construct, issuer: string): void {
   if (Token.isUnresolved(issuer)) return;
@@ -52,11 +67,14 @@ function checkCertificate(scope: Construct, arn: string): void {
 /**
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-invoke.html (4 MB)
  */
-function noteLimits(scope: Construct, seconds: number): void {
+function noteLimits(scope: Construct, endpoint: IRealtimeEndpoint, seconds: number): void {
+  const serverless =
+    endpoint instanceof RealtimeEndpoint && endpoint.variants.some(({ props }) => props.serverless);
   checkRange(scope, 'timeout', seconds, 1, 60, 'seconds');
   Annotations.of(scope).addInfo(
-    `API Gateway takes requests and answers of up to 10 MB and waits ${seconds} s for an answer; SageMaker takes 25 MB and waits 60 s. Callers with AWS keys can call the endpoint itself`,
+    `API Gateway takes requests and answers of up to 10 MB and waits ${seconds} s for an answer; SageMaker takes ${serverless ? '4 MB of a serverless endpoint' : '25 MB'} and waits 60 s. Callers with AWS keys can call the endpoint itself`,
   );
   if (seconds <= DEFAULT_TIMEOUT_SECONDS) return;
   Annotations.of(scope).addWarningV2(

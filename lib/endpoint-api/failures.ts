@@ -17,7 +17,7 @@ export interface Failure {
 const READ = [
   '#set($text = $input.body)',
   '#if(!$text.startsWith("{"))#set($text = $util.base64Decode($text))#end',
-  '#set($failure = $util.parseJson($text))',
+  '#if($text.startsWith("{"))#set($failure = $util.parseJson($text))#end',
 ].join('\n');
 
 /** An error in the form that the container's own errors have. */
@@ -36,25 +36,45 @@ const FROM_CONTAINER = [
   '#end',
 ].join('\n');
 
-/** SageMaker's own message names the account, so callers get another. */
+const BUSY = error('The endpoint takes no more requests now. Try again later.', 'OVERLOADED');
+const FAILED = error('SageMaker could not answer. Try again later.', 'SERVICE_FAILED');
+const NOT_ALLOWED = error(
+  'The API may not call the endpoint. Tell its owner: the request is not the cause.',
+  'API_NOT_ALLOWED',
+);
+
+/**
+ * A request that SageMaker did not take. Its own message names the account, so callers get another. A throttle has the
+ * status 400 too, and no message, or "Rate exceeded": the name of the error is only in a header, which templates cannot
+ * read.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html (ThrottlingException)
+ * @see https://github.com/opensearch-project/ml-commons/issues/2429
+ */
 const REFUSED = [
   READ,
   '#set($message = "$!failure.message$!failure.Message")',
-  '#if($message.contains("not found"))',
+  '#if($text.startsWith("{") && ($message == "" || $message == "null" || $message.contains("ate exceeded") || $message.contains("hrottl") || $message.contains("oo many requests")))',
+  '#set($context.responseOverride.status = 429)',
+  BUSY,
+  '#elseif($message.contains("not found"))',
   '#set($context.responseOverride.status = 503)',
   error('The endpoint is switched off, or not deployed yet. Try again later.', 'ENDPOINT_OFF'),
+  '#elseif($message.contains("not authorized"))',
+  '#set($context.responseOverride.status = 500)',
+  NOT_ALLOWED,
   '#else',
   error('SageMaker refused the request. Check its size and its headers.', 'REQUEST_REFUSED'),
   '#end',
 ].join('\n');
 
-const BUSY = error('The endpoint takes no more requests now. Try again later.', 'OVERLOADED');
-const FAILED = error('SageMaker could not answer. Try again later.', 'SERVICE_FAILED');
-
-/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html (Errors) */
+/**
+ * All 401 and 403 are about the API's own role: the callers have been let in before.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html (Errors)
+ */
 export const FAILURES: readonly Failure[] = [
   { pattern: '424', status: '424', template: FROM_CONTAINER },
   { pattern: '429', status: '429', template: BUSY },
-  { pattern: '4(?!24|29)\\d\\d', status: '400', template: REFUSED },
+  { pattern: '40[13]', status: '500', template: NOT_ALLOWED },
+  { pattern: '4(?!24|29|01|03)\\d\\d', status: '400', template: REFUSED },
   { pattern: '5\\d\\d', status: '502', template: FAILED },
 ];

@@ -1,4 +1,5 @@
 /** Props of {@link EndpointApi}. */
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Duration } from 'aws-cdk-lib/core';
 import type { IRealtimeEndpoint } from '../endpoint/endpoint-base.ts';
 
@@ -44,7 +45,7 @@ export interface ApiDomain {
 
 /** Props of {@link EndpointApi}. */
 export interface EndpointApiProps {
-  /** Endpoint that answers. Not an asynchronous one. */
+  /** Endpoint that answers, in the account and region of the API. Not an asynchronous one. */
   readonly endpoint: IRealtimeEndpoint;
   /** How callers show who they are. */
   readonly auth: ApiAuth;
@@ -73,4 +74,9 @@ export interface EndpointApiProps {
    * @default 29 seconds
    */
   readonly timeout?: Duration;
+  /**
+   * Key of the log of the function that checks tokens.
+   * @default - the key of the stack, or of the endpoint, or AWS's own key
+   */
+  readonly encryptionKey?: IKey;
 }

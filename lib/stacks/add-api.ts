@@ -1,5 +1,6 @@
 /** The API of an endpoint, with the outputs that callers need. */
 import { Aws, CfnOutput, Duration, type Stack } from 'aws-cdk-lib/core';
+import type { IDependable } from 'constructs';
 import type { EndpointConfig } from '../config.ts';
 import { EndpointApi } from '../endpoint-api.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
@@ -15,12 +16,13 @@ export interface Sample {
 
 type ApiConfig = NonNullable<EndpointConfig['api']>;
 
-/** Adds it, and the outputs `ApiUrl`, `ApiCommand`, `ApiKeyId` and `ApiDomainTarget`, as far as it has them. */
+/** Adds it behind the `proof` that the endpoint works, and the outputs `ApiUrl`, `ApiCommand`, `ApiKeyId` and `ApiDomainTarget`, as far as it has them. */
 export function addApi(
   stack: Stack,
   endpoint: RealtimeEndpoint,
   { jwt, domain, timeoutSeconds, ...rest }: ApiConfig,
   sample: Sample,
+  proof: IDependable | undefined,
 ): void {
   const api = new EndpointApi(stack, 'Api', {
     endpoint,
@@ -29,6 +31,7 @@ export function addApi(
     ...(domain && { domain: definedOnly(domain) }),
     ...(timeoutSeconds !== undefined && { timeout: Duration.seconds(timeoutSeconds) }),
   });
+  if (proof) api.method.node.addDependency(proof);
   const outputs = {
     ApiUrl: api.url,
     ApiKeyId: api.apiKey?.keyId,

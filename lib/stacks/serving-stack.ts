@@ -80,8 +80,8 @@ export class ServingStack extends Stack {
       endpoint: this.endpoint,
       ...(config.alarmEmail && { alarmTopic: emailTopic(this, 'Alarms', config.alarmEmail) }),
     });
-    if (this.endpoint.enabled) this.createSmokeTest(config, network);
-    if (config.api) addApi(this, this.endpoint, config.api, sampleOf(config));
+    const proof = this.endpoint.enabled ? this.createSmokeTest(config, network) : undefined;
+    if (config.api) addApi(this, this.endpoint, config.api, sampleOf(config), proof);
     const { endpointName } = this.endpoint;
     const console = consoleUrl(this);
     const outputs = {
@@ -126,7 +126,7 @@ export class ServingStack extends Stack {
     });
   }
 
-  private createSmokeTest(config: EndpointConfig, network: VpcAttachmentProps): void {
+  private createSmokeTest(config: EndpointConfig, network: VpcAttachmentProps): SmokeTest {
     const { samples, iterations } = config.smokeTest;
     const smokeTest = new SmokeTest(this, 'SmokeTest', {
       endpoint: this.endpoint,
@@ -138,10 +138,10 @@ export class ServingStack extends Stack {
       ...(iterations !== undefined && { iterations }),
       ...network,
     });
-    if (samples.length === 0) return;
-    for (const name of smokeTest.resultNames) {
+    for (const name of samples.length === 0 ? [] : smokeTest.resultNames) {
       new CfnOutput(this, `SmokeTest${name}`, { value: smokeTest.result(name) });
     }
+    return smokeTest;
   }
 }
 

@@ -570,6 +570,12 @@ describe('an API', () => {
       `-H 'Content-Type: application/json' --data-binary @FILE`,
     );
     serving?.resourceCountIs('AWS::ApiGateway::ApiKey', 1);
+    serving?.hasResource('AWS::ApiGateway::Method', {
+      DependsOn: Match.arrayWith([
+        Match.stringLikeRegexp('^EndpointDeployed'),
+        Match.stringLikeRegexp('^SmokeTest'),
+      ]),
+    });
   });
 
   test('with tokens and a name of its own', () => {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { AccountPrincipal, ArnPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Duration, Size, Stack } from 'aws-cdk-lib/core';
 import type { RunningRuntime } from 'sagemaker-tfs/development/serving';
 import {
   EndpointApi,
@@ -17,7 +18,7 @@ import {
 import { type StandIn, startAwsStandIn } from '../rehearse/aws-stand-in.ts';
 import { serveFixtures } from '../support/fixture-runtime.ts';
 import { callApi } from './api-gateway.ts';
-import { testApp, testModel, testStack } from './support.ts';
+import { existingImage, testApp, testModel, testStack } from './support.ts';
 
 function apiOf(
   props: Partial<EndpointApiProps> = {},
@@ -31,6 +32,24 @@ function apiOf(
   });
   const api = new EndpointApi(stack, 'Api', { endpoint, auth: 'apiKey', ...props });
   return { stack, api, endpoint };
+}
+
+/** A resource of a template. */
+interface Resource {
+  readonly Type: string;
+  readonly DependsOn?: string | readonly string[];
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+
+/** All that must be there before `id`. */
+function closure(all: Readonly<Record<string, Resource>>, id: string, found = new Set<string>()) {
+  const text = JSON.stringify([all[id]?.Properties, all[id]?.DependsOn]);
+  for (const other of Object.keys(all)) {
+    if (other === id || found.has(other) || !text.includes(`"${other}"`)) continue;
+    found.add(other);
+    closure(all, other, found);
+  }
+  return found;
 }
 
 const METHOD = 'AWS::ApiGateway::Method';
@@ -157,18 +176,26 @@ describe('requests', () => {
   });
 });
 
+const DENIED =
+  'User: arn:aws:sts::123456789012:assumed-role/api is not authorized to perform: sagemaker:InvokeEndpoint';
+
 describe("SageMaker's own errors", () => {
   const template = Template.fromStack(apiOf().stack);
 
   test.each([
     [400, '{"message":"Endpoint digits of account 123456789012 not found."}', 503, 'ENDPOINT_OFF'],
     [400, '{"Message":"1 validation error detected"}', 400, 'REQUEST_REFUSED'],
-    [
-      403,
-      '{"message":"User: arn:aws:iam::123456789012 is not authorized"}',
-      400,
-      'REQUEST_REFUSED',
-    ],
+    [413, '{"message":"too large"}', 400, 'REQUEST_REFUSED'],
+    [413, '', 400, 'REQUEST_REFUSED'],
+    [400, '<html>bad</html>', 400, 'REQUEST_REFUSED'],
+    // A throttle, as it was seen: https://github.com/opensearch-project/ml-commons/issues/2429
+    [400, '{"message":null}', 429, 'OVERLOADED'],
+    [400, '{"message":"Rate exceeded"}', 429, 'OVERLOADED'],
+    [400, '{"Message":"ThrottlingException: slow down"}', 429, 'OVERLOADED'],
+    // The API's own role is refused: the caller is not to blame.
+    [400, `{"Message":"${DENIED}"}`, 500, 'API_NOT_ALLOWED'],
+    [403, `{"message":"${DENIED}"}`, 500, 'API_NOT_ALLOWED'],
+    [403, '{"message":"The security token is expired"}', 500, 'API_NOT_ALLOWED'],
     [429, '{"Message":"not ready"}', 429, 'OVERLOADED'],
     [500, '<html>', 502, 'SERVICE_FAILED'],
     [530, '{}', 502, 'SERVICE_FAILED'],
@@ -206,7 +233,7 @@ test('a key, a plan with the limits, and the role that calls this endpoint alone
   template.resourceCountIs('AWS::ApiGateway::UsagePlanKey', 1);
   const [policy] = Object.values(
     template.findResources('AWS::IAM::Policy', {
-      Properties: { PolicyName: Match.stringLikeRegexp('ApiRole') },
+      Properties: { PolicyName: Match.stringLikeRegexp('^ApiCall') },
     }),
   );
   const [statement, ...others] = policy?.Properties.PolicyDocument.Statement ?? [];
@@ -225,6 +252,100 @@ test('signatures: nobody without AWS keys, and whom the construct lets', () => {
     PolicyName: Match.stringLikeRegexp('Caller'),
   });
   expect(() => apiOf().api.grantInvoke(role)).toThrow(`Give auth: 'iam'`);
+});
+
+test('signatures of other accounts: the policy of the API lets them in too', () => {
+  // Both sides must allow them.
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-authorization-flow.html
+  const stack = new Stack(testApp(), 'Mine', {
+    env: { account: '123456789012', region: 'us-east-1' },
+  });
+  const { api } = apiOf({ auth: 'iam' }, {}, stack);
+  const their = 'arn:aws:iam::999999999999';
+  const grantees = [
+    Role.fromRoleArn(stack, 'Theirs', `${their}:role/partner`),
+    new AccountPrincipal('888888888888'),
+    new ArnPrincipal(`${their}:role/other`),
+  ];
+  for (const grantee of grantees) expect(api.grantInvoke(grantee).success).toBe(true);
+  const own = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+  api.grantInvoke(own);
+  const [rest] = Object.values(Template.fromStack(stack).findResources('AWS::ApiGateway::RestApi'));
+  const statements = rest?.Properties.Policy.Statement as { Principal: { AWS: unknown } }[];
+  expect(statements.map(({ Principal }) => Principal.AWS)).toEqual([
+    ['arn:aws:iam::888888888888:root', `${their}:role/other`, `${their}:role/partner`],
+  ]);
+  expect(statements[0]).toMatchObject({
+    Action: 'execute-api:Invoke',
+    Resource: 'execute-api:/v1/POST/invocations',
+  });
+});
+
+test('names tell the APIs of models apart: metrics have no other', () => {
+  const stack = testStack();
+  const endpoint = RealtimeEndpoint.fromEndpointName(stack, 'Endpoint', 'digits');
+  for (const id of ['A', 'B']) new EndpointApi(stack, id, { endpoint, auth: 'iam' });
+  const apis = Template.fromStack(stack).findResources('AWS::ApiGateway::RestApi');
+  const names = Object.values(apis).map(({ Properties }) => Properties.Name as string);
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(name).toMatch(/^Test-?[AB]/);
+});
+
+test('one address: the stack shows none that answers nothing', () => {
+  const { Outputs = {} } = Template.fromStack(apiOf().stack).toJSON();
+  expect(Object.keys(Outputs)).toEqual([]);
+});
+
+test('the API leads to another endpoint only once that is proven, and may call the former until then', () => {
+  const resources = (endpointName: string) => {
+    const { stack } = apiOf({}, { endpointName });
+    const template = Template.fromStack(stack);
+    const all = template.toJSON().Resources as Record<string, Resource>;
+    const policies = Object.entries(all).filter(
+      ([, { Type, Properties }]) =>
+        Type === 'AWS::IAM::Policy' && JSON.stringify(Properties?.Roles).includes('ApiRole'),
+    );
+    return { all, policies };
+  };
+  const { all, policies } = resources('digits');
+  for (const [id, { Type, Properties }] of Object.entries(all)) {
+    const calls = Type === METHOD && Properties?.HttpMethod === 'POST';
+    const shows = Type === 'AWS::ApiGateway::Deployment' || Type === 'AWS::ApiGateway::Stage';
+    if (!calls && !shows) continue;
+    const needed = [...closure(all, id)].map((one) => all[one]?.Type);
+    expect(needed).toContain('Custom::SageMakerDeployedConfiguration');
+    expect(needed).toContain('AWS::IAM::Policy');
+  }
+  expect(policies).toHaveLength(1);
+  // A policy under another name is made before the old one is deleted.
+  expect(resources('digits-serverless').policies[0]?.[0]).not.toBe(policies[0]?.[0]);
+});
+
+test.each([
+  ['another account', 'arn:aws:sagemaker:us-east-1:999999999999:endpoint/other'],
+  ['another region', 'arn:aws:sagemaker:eu-west-1:123456789012:endpoint/other'],
+])('an endpoint of %s is refused', (_, arn) => {
+  const stack = new Stack(testApp(), 'Mine', {
+    env: { account: '123456789012', region: 'us-east-1' },
+  });
+  const endpoint = RealtimeEndpoint.fromEndpointArn(stack, 'Theirs', arn);
+  expect(() => new EndpointApi(stack, 'Api', { endpoint, auth: 'iam' })).toThrow(
+    'and the API in 123456789012/us-east-1',
+  );
+});
+
+test("the log of the function that checks tokens is under the endpoint's key, or its own", () => {
+  const keys = (own: boolean) => {
+    const stack = testStack();
+    const [theirs, mine] = [new Key(stack, 'Theirs'), new Key(stack, 'Mine')];
+    const props = { auth: 'jwt', jwt: JWT, ...(own && { encryptionKey: mine }) } as const;
+    apiOf(props, { encryptionKey: theirs }, stack);
+    const groups = Template.fromStack(stack).findResources('AWS::Logs::LogGroup');
+    const [log] = Object.entries(groups).filter(([id]) => id.includes('AuthorizerLog'));
+    return JSON.stringify(log?.[1].Properties.KmsKeyId);
+  };
+  expect(keys(false)).toMatch(/Theirs/);
+  expect(keys(true)).toMatch(/Mine/);
 });
 
 test('tokens: a function with issuer, audience and scopes', () => {
@@ -304,6 +425,14 @@ test('limits of size and time are told; more time than API Gateway gives is a wa
   };
   expect(told(undefined)).toEqual([1, 0]);
   expect(told(Duration.seconds(45))).toEqual([1, 1]);
+  const stack = testStack();
+  const image = existingImage({ variant: 'cpu' });
+  const model = testModel(stack, { image, networkIsolation: false }, 'Small');
+  const serverless = { memory: Size.gibibytes(2) };
+  const variants = [{ model, serverless }];
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', { variants });
+  new EndpointApi(stack, 'Api', { endpoint, auth: 'iam' });
+  Annotations.fromStack(stack).hasInfo('/Test/Api', Match.stringLikeRegexp('SageMaker takes 4 MB'));
 });
 
 test.each<[string, Partial<EndpointApiProps>]>([
