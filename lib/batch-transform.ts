@@ -22,6 +22,7 @@ import { createShardFunction } from './batch/shard-function.ts';
 import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
 import { tellOfSilentEnds } from './batch/tell-of-ends.ts';
 import { createLogGroup, encryptionKeyOf, setEncryptionKey, setFormerKeys } from './encryption.ts';
+import { eventsRole } from './event-role.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
 
@@ -199,9 +200,7 @@ export class BatchTransform extends Resource {
     if (props.schedule) {
       new Rule(this, 'Schedule', {
         schedule: props.schedule,
-        targets: [
-          new SfnStateMachine(this.stateMachine, { input: RuleTargetInput.fromObject({}) }),
-        ],
+        targets: [this.asTarget({})],
       });
     }
     if (props.runOnDeploy) {
@@ -214,9 +213,7 @@ export class BatchTransform extends Resource {
             'status-details': { status: ['CREATE_COMPLETE', 'UPDATE_COMPLETE'] },
           },
         },
-        targets: [
-          new SfnStateMachine(this.stateMachine, { input: RuleTargetInput.fromObject({}) }),
-        ],
+        targets: [this.asTarget({})],
       });
     }
     if (props.startOnManifest !== undefined) this.startOnManifest(props, props.startOnManifest);
@@ -234,12 +231,18 @@ export class BatchTransform extends Resource {
       },
     });
     rule.addTarget(
-      new SfnStateMachine(this.stateMachine, {
-        input: RuleTargetInput.fromObject({
-          dataType: 'ManifestFile',
-          inputUri: `s3://${EventField.fromPath('$.detail.bucket.name')}/${EventField.fromPath('$.detail.object.key')}`,
-        }),
+      this.asTarget({
+        dataType: 'ManifestFile',
+        inputUri: `s3://${EventField.fromPath('$.detail.bucket.name')}/${EventField.fromPath('$.detail.object.key')}`,
       }),
     );
+  }
+
+  /** A run with this input, as the target of a rule. */
+  private asTarget(input: BatchTransformInput): SfnStateMachine {
+    return new SfnStateMachine(this.stateMachine, {
+      input: RuleTargetInput.fromObject(input),
+      role: eventsRole(this.stateMachine),
+    });
   }
 }

@@ -24,6 +24,7 @@ import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { createLogGroup, setEncryptionKey } from './encryption.ts';
+import { eventsRole } from './event-role.ts';
 
 const DEFAULT_VCPUS = 4;
 const DEFAULT_ATTEMPTS = 10;
@@ -139,6 +140,7 @@ export class BatchWorker extends Resource {
   }
 
   private runOn(schedule: NonNullable<BatchWorkerProps['schedule']>): void {
+    eventsRole(this.definition);
     new Rule(this, 'Schedule', {
       schedule,
       targets: [

@@ -1,5 +1,6 @@
 /** Who may do what in a batch transform. */
-import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Grant, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
@@ -66,7 +67,21 @@ export function grantJobs(
       resources: [shardFunction.functionArn],
     }),
   );
-  volumeKey?.grant(machine, 'kms:CreateGrant', 'kms:DescribeKey');
+  if (volumeKey) allowVolumeGrants(machine, volumeKey);
+}
+
+/**
+ * SageMaker opens the volumes of a job by a grant, which it makes as the machine; the machine itself makes none.
+ * @see https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html (kms:GrantIsForAWSResource)
+ */
+function allowVolumeGrants(machine: StateMachine, key: IKey): void {
+  key.grant(machine, 'kms:DescribeKey');
+  Grant.addToPrincipal({
+    grantee: machine,
+    actions: ['kms:CreateGrant'],
+    resourceArns: [key.keyArn],
+    conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
+  });
 }
 
 /**

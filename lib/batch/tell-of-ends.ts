@@ -5,6 +5,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { allowPublisher } from '../encryption.ts';
+import { eventsRole } from '../event-role.ts';
 import { keysOfMachine } from './machine-key.ts';
 
 /**
@@ -62,14 +63,12 @@ function tellOf(
   // By AWS's text the key must know the service; the rule's role may use it too.
   // https://repost.aws/knowledge-center/sns-not-getting-eventbridge-notification
   allowPublisher(scope, topic, 'events.amazonaws.com');
-  new Rule(scope, id, {
-    ...rule,
-    targets: [
-      new SnsTopic(topic, {
-        message: RuleTargetInput.fromEventPath('$.detail'),
-        // By a role, as the machine publishes: a topic from elsewhere needs no policy for EventBridge.
-        authorizeUsingRole: true,
-      }),
-    ],
-  });
+  const published = new Rule(scope, id, rule);
+  published.addTarget(
+    new SnsTopic(topic, {
+      message: RuleTargetInput.fromEventPath('$.detail'),
+      // By a role, as the machine publishes: a topic from elsewhere needs no policy for EventBridge.
+      role: eventsRole(published),
+    }),
+  );
 }

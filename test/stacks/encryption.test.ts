@@ -104,13 +104,11 @@ test('batch: bucket, logs, topic, outputs and volumes', () => {
   expect(text).toMatch(new RegExp(`VolumeKmsKeyId[^}]*${KEY}`));
   expect(text).toMatch(new RegExp(`\\bKmsKeyId[^}]*${KEY}`));
   // The state machine publishes to the topic, and starts jobs whose volumes are under the key.
-  for (const action of ['kms:CreateGrant', 'kms:GenerateDataKey*']) {
+  for (const action of ['kms:CreateGrant', Match.arrayWith(['kms:GenerateDataKey*'])]) {
     made.hasResourceProperties('AWS::IAM::Policy', {
       PolicyName: Match.stringLikeRegexp('StateMachine'),
       PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({ Action: Match.arrayWith([action]), Resource: KEY }),
-        ]),
+        Statement: Match.arrayWith([Match.objectLike({ Action: action, Resource: KEY })]),
       },
     });
   }
