@@ -367,7 +367,7 @@ const READERS = [
     minimum: 1,
     maximum: 134217728,
     description:
-      'Maximum strings of one input, and records of one body; each takes some 200 bytes of memory besides its own bytes. Also the maximum product of the other sizes of an empty input (3,000 for `[1000, 0, 3]`), and of the empty rows of an output.',
+      'Maximum strings of one input, records of one body, and strings of all outputs of one answer (beyond: 500 RESPONSE_TOO_LARGE); each takes some 200 bytes of memory besides its own bytes. Also the maximum product of the other sizes of an empty input (3,000 for `[1000, 0, 3]`), and of the empty rows of an output.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_FEATURES',

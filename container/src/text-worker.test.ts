@@ -173,7 +173,8 @@ describe('a thread', () => {
 
   test('reads what a model server answers', async () => {
     const body = Buffer.from('{"outputs": [1.5, NaN]}');
-    const task: ReplyTask = { kind: 'reply', body, signature, outputs: undefined };
+    const how = { signature, outputs: undefined, maxStrings: 0 };
+    const task: ReplyTask = { kind: 'reply', body, ...how };
     const outputs = await takenOver((await pool.run(task, [])) as HandedTensors);
     expect([...toNumbers(outputs.y as never)]).toEqual([1.5, Number.NaN]);
     const empty = { ...task, body: Buffer.from('{"outputs": []}') };

@@ -14,6 +14,7 @@ export const LIBTENSORFLOW_ERRORS = {
   WRONG_SHAPE:
     'An input does not fit the shape of the signature, or its bytes do not fill its shape.',
   RUN_FAILED: 'TensorFlow ran the model and reported an error.',
+  TOO_MANY_STRINGS: 'The outputs hold more strings than the session was told to read.',
   SESSION_CLOSED: 'The session was closed before the call.',
 } as const;
 

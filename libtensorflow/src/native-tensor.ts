@@ -1,4 +1,5 @@
 /** Tensors between JavaScript and TensorFlow's memory. */
+import { setImmediate } from 'node:timers/promises';
 import {
   DTYPES,
   dtypeOfEnum,
@@ -7,14 +8,13 @@ import {
   isNumeric,
   type NumericDType,
   type StringTensor,
+  stepsInTurns,
   type Tensor,
 } from '@sagemaker-tfs/tensors';
 import koffi from 'koffi';
 import type { CApi, Pointer } from './c-api.ts';
 import { LibTensorFlowError } from './errors.ts';
-
-/** Bytes of a `TF_TString` (tensorflow/core/platform/ctstring_internal.h). */
-const TSTRING_BYTES = 24;
+import { freeStrings, readStrings, TSTRING_BYTES, writeStrings } from './native-strings.ts';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -24,7 +24,7 @@ const NO_BYTES = new Uint8Array(0);
  *
  * @returns the `TF_Tensor`, to be given to {@link deleteInput}
  */
-export function allocateInput(api: CApi, tensor: Tensor): Pointer {
+export async function allocateInput(api: CApi, tensor: Tensor): Promise<Pointer> {
   const { shape } = tensor;
   const { enumValue } = DTYPES[tensor.dtype];
   const bytes = isNumeric(tensor) ? tensor.bytes.byteLength : tensor.values.length * TSTRING_BYTES;
@@ -40,16 +40,8 @@ export function allocateInput(api: CApi, tensor: Tensor): Pointer {
   if (bytes === 0) return native;
   const data = api.TF_TensorData(native);
   if (isNumeric(tensor)) api.memcpy(data, tensor.bytes, bytes);
-  else fillStrings(api, data, tensor);
+  else await stepsInTurns(writeStrings(api, data, tensor.values), setImmediate);
   return native;
-}
-
-function fillStrings(api: CApi, data: Pointer, tensor: StringTensor): void {
-  tensor.values.forEach((value, index) => {
-    const string = stringAt(data, index);
-    api.TF_StringInit(string);
-    if (value.byteLength > 0) api.TF_StringCopy(string, value, value.byteLength);
-  });
 }
 
 /** String inputs that a model kept beyond their run, for example in a variable: the number of strings. */
@@ -60,24 +52,26 @@ const keptByModels = new Map<Pointer, { readonly api: CApi; readonly count: numb
  * does not free the strings of a tensor that it did not fill itself, so they are freed here; where the
  * model kept the tensor, later, by {@link deleteKeptInputs}.
  */
-export function deleteInput(api: CApi, native: Pointer, tensor: Tensor): void {
+export async function deleteInput(api: CApi, native: Pointer, tensor: Tensor): Promise<void> {
   if (isNumeric(tensor)) {
     api.TF_DeleteTensor(native);
     return;
   }
   keptByModels.set(native, { api, count: tensor.values.length });
-  deleteKeptInputs();
+  await deleteKeptInputs();
 }
 
 /** Frees the string inputs that no model refers to any more. */
-export function deleteKeptInputs(): void {
-  for (const [native, { api, count }] of keptByModels) {
-    // It answers the tensor itself where nobody else refers to its buffer.
-    if (api.TF_TensorMaybeMove(native) === null) continue;
-    const data = api.TF_TensorData(native);
-    for (let index = 0; index < count; index++) api.TF_StringDealloc(stringAt(data, index));
-    api.TF_DeleteTensor(native);
+export async function deleteKeptInputs(): Promise<void> {
+  for (const [native, { api, count }] of [...keptByModels]) {
+    // Another call may be at it, or done, since the list was made. It answers the tensor itself where nobody else
+    // refers to its buffer.
+    if (!keptByModels.has(native) || api.TF_TensorMaybeMove(native) === null) continue;
     keptByModels.delete(native);
+    if (count > 0) {
+      await stepsInTurns(freeStrings(api, api.TF_TensorData(native), count), setImmediate);
+    }
+    api.TF_DeleteTensor(native);
   }
 }
 
@@ -89,10 +83,11 @@ export interface Output {
 }
 
 /**
- * Describes an output: numbers as a view on TensorFlow's memory, strings copied.
- * @throws LibTensorFlowError WRONG_DTYPE for a dtype that this project does not carry
+ * Describes an output: numbers as a view on TensorFlow's memory, strings copied, in turns.
+ * @param maxStrings counted before they are read
+ * @throws LibTensorFlowError WRONG_DTYPE for a dtype that this project does not carry; TOO_MANY_STRINGS
  */
-export function readOutput(api: CApi, native: Pointer): Output {
+export async function readOutput(api: CApi, native: Pointer, maxStrings: number): Promise<Output> {
   const dtypeEnum = api.TF_TensorType(native);
   const dtype = dtypeOfEnum(dtypeEnum);
   if (dtype === undefined) {
@@ -104,7 +99,9 @@ export function readOutput(api: CApi, native: Pointer): Output {
   const shape = Array.from({ length: api.TF_NumDims(native) }, (_, index) =>
     api.TF_Dim(native, index),
   );
-  if (dtype === 'string') return { tensor: readStrings(api, native, shape), view: undefined };
+  if (dtype === 'string') {
+    return { tensor: await readText(api, native, shape, maxStrings), view: undefined };
+  }
   return readNumbers(api, native, dtype, shape);
 }
 
@@ -120,19 +117,18 @@ function readNumbers(
   return { tensor: { dtype, shape, bytes: new Uint8Array(view) }, view };
 }
 
-function readStrings(api: CApi, native: Pointer, shape: readonly number[]): StringTensor {
+async function readText(
+  api: CApi,
+  native: Pointer,
+  shape: readonly number[],
+  maxStrings: number,
+): Promise<StringTensor> {
   const count = elementCount(shape);
+  if (count > maxStrings) {
+    const message = `the outputs hold more than ${maxStrings} strings. Ask for fewer outputs or rows, or raise the limit.`;
+    throw new LibTensorFlowError('TOO_MANY_STRINGS', message);
+  }
   if (count === 0) return { dtype: 'string', shape, values: [] };
-  const data = api.TF_TensorData(native);
-  const values = Array.from({ length: count }, (_, index) => {
-    const string = stringAt(data, index);
-    const bytes = Buffer.allocUnsafe(api.TF_StringGetSize(string));
-    if (bytes.length > 0) api.memcpy(bytes, api.TF_StringGetDataPointer(string), bytes.length);
-    return bytes;
-  });
-  return { dtype: 'string', shape, values };
-}
-
-function stringAt(data: Pointer, index: number): Pointer {
-  return data + BigInt(index * TSTRING_BYTES);
+  const steps = readStrings(api, api.TF_TensorData(native), count);
+  return { dtype: 'string', shape, values: await stepsInTurns(steps, setImmediate) };
 }

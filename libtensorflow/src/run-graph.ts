@@ -1,5 +1,11 @@
 /** One run of a graph: inputs in, `TF_SessionRun`, outputs as views. */
-import type { Signature, Tensor, TensorMap, TensorSpec } from '@sagemaker-tfs/tensors';
+import {
+  isNumeric,
+  type Signature,
+  type Tensor,
+  type TensorMap,
+  type TensorSpec,
+} from '@sagemaker-tfs/tensors';
 import type { CApi, Pointer } from './c-api.ts';
 import { LibTensorFlowError } from './errors.ts';
 import { graphOutputs } from './graph-outputs.ts';
@@ -20,26 +26,30 @@ export interface RunResult {
   release(): void;
 }
 
-/** Inputs and outputs must have been checked against the signature. */
+/**
+ * Inputs and outputs must have been checked against the signature.
+ * @param maxStrings of all outputs together
+ */
 export async function runGraph(
   api: CApi,
   model: NativeModel,
   signature: Signature,
   inputs: TensorMap,
   outputNames: readonly string[],
+  maxStrings: number,
 ): Promise<RunResult> {
   const tensorNames = outputNames.map((name) => tensorNameOf(signature.outputs, name));
   // Two outputs can be the same tensor of the graph, which is then fetched once.
   const fetched = [...new Set(tensorNames)];
   const entries = Object.entries(inputs);
   const feeds = entries.map(([name]) => tensorNameOf(signature.inputs, name));
-  const natives = allocateInputs(
+  const natives = await allocateInputs(
     api,
     entries.map(([, tensor]) => tensor),
   );
   try {
     const results = await sessionRun(api, model, feeds, natives, fetched);
-    const { read, release } = readOutputs(api, results);
+    const { read, release } = await readOutputs(api, results, maxStrings);
     const byTensorName = new Map(fetched.map((name, index) => [name, read[index] as Tensor]));
     const outputs = outputNames.map((name, index) => [
       name,
@@ -47,9 +57,9 @@ export async function runGraph(
     ]);
     return { outputs: Object.fromEntries(outputs), release };
   } finally {
-    entries.forEach(([, tensor], index) => {
-      deleteInput(api, natives[index] as Pointer, tensor);
-    });
+    for (const [index, [, tensor]] of entries.entries()) {
+      await deleteInput(api, natives[index] as Pointer, tensor);
+    }
   }
 }
 
@@ -57,15 +67,15 @@ function tensorNameOf(specs: Readonly<Record<string, TensorSpec>>, name: string)
   return (specs[name] as TensorSpec).tensorName;
 }
 
-function allocateInputs(api: CApi, tensors: readonly Tensor[]): Pointer[] {
+async function allocateInputs(api: CApi, tensors: readonly Tensor[]): Promise<Pointer[]> {
   const natives: Pointer[] = [];
   try {
-    for (const tensor of tensors) natives.push(allocateInput(api, tensor));
+    for (const tensor of tensors) natives.push(await allocateInput(api, tensor));
     return natives;
   } catch (error) {
-    natives.forEach((native, index) => {
-      deleteInput(api, native, tensors[index] as Tensor);
-    });
+    for (const [index, native] of natives.entries()) {
+      await deleteInput(api, native, tensors[index] as Tensor);
+    }
     throw error;
   }
 }
@@ -110,13 +120,19 @@ async function sessionRun(
 }
 
 /** Describes the results; those without a view are freed here, the others by `release`. */
-function readOutputs(
+async function readOutputs(
   api: CApi,
   results: readonly Pointer[],
-): { readonly read: readonly Tensor[]; readonly release: () => void } {
+  maxStrings: number,
+): Promise<{ readonly read: readonly Tensor[]; readonly release: () => void }> {
   const outputs: Output[] = [];
+  let left = maxStrings;
   try {
-    for (const native of results) outputs.push(readOutput(api, native));
+    for (const native of results) {
+      const output = await readOutput(api, native, left);
+      if (!isNumeric(output.tensor)) left -= output.tensor.values.length;
+      outputs.push(output);
+    }
   } catch (error) {
     for (const native of results) api.TF_DeleteTensor(native);
     throw error;

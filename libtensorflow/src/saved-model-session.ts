@@ -27,6 +27,8 @@ export interface LoadOptions extends SessionConfig {
   readonly tags?: readonly string[];
   /** Default: what {@link findLibrary} finds. */
   readonly library?: LibraryLocation;
+  /** Strings that the outputs of a run hold at most, all together; each becomes an object. Default: no limit. */
+  readonly maxOutputStrings?: number;
 }
 
 /** What one run may set. */
@@ -52,13 +54,15 @@ export class SavedModelSession {
   readonly metaGraph: MetaGraphDef;
   readonly #tensorflow: TensorFlow;
   readonly #model: NativeModel;
+  readonly #maxStrings: number;
   readonly #defaults: ReadonlyMap<string, TensorMap>;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  private constructor(tensorflow: TensorFlow, model: NativeModel) {
+  private constructor(tensorflow: TensorFlow, model: NativeModel, maxStrings: number) {
     this.#tensorflow = tensorflow;
     this.#model = model;
+    this.#maxStrings = maxStrings;
     this.metaGraph = model.metaGraph;
     this.signatures = signatureMapOf(model.metaGraph);
     this.#defaults = signatureDefaults(model.metaGraph);
@@ -72,11 +76,12 @@ export class SavedModelSession {
    * MODEL_LOAD_FAILED with TensorFlow's message
    */
   static async load(directory: string, options: LoadOptions = {}): Promise<SavedModelSession> {
-    const { tags = ['serve'], library, ...config } = options;
+    const { tags = ['serve'], library, maxOutputStrings, ...config } = options;
     const tensorflow = await preloadLibrary(library ?? (await requireLibrary()));
     return new SavedModelSession(
       tensorflow,
       await loadSavedModel(tensorflow.api, directory, tags, config),
+      maxOutputStrings ?? Number.POSITIVE_INFINITY,
     );
   }
 
@@ -85,7 +90,7 @@ export class SavedModelSession {
    * are until the promise settles.
    *
    * @throws LibTensorFlowError UNKNOWN_SIGNATURE, UNKNOWN_INPUT, MISSING_INPUT, UNKNOWN_OUTPUT,
-   * WRONG_DTYPE, WRONG_SHAPE, SESSION_CLOSED, or RUN_FAILED with TensorFlow's message
+   * WRONG_DTYPE, WRONG_SHAPE, TOO_MANY_STRINGS, SESSION_CLOSED, or RUN_FAILED with TensorFlow's message
    */
   async run(signatureKey: string, inputs: TensorMap, options: RunOptions = {}): Promise<RunResult> {
     const { signal } = options;
@@ -103,7 +108,8 @@ export class SavedModelSession {
     const waiting = droppable(given, signal);
     const running = enqueueRun(() => {
       const inputs = waiting.take();
-      return runGraph(this.#tensorflow.api, this.#model, signature, inputs, outputs);
+      const { api } = this.#tensorflow;
+      return runGraph(api, this.#model, signature, inputs, outputs, this.#maxStrings);
     });
     this.#track(running);
     return signal ? abortable(running, signal) : running;
@@ -121,7 +127,7 @@ export class SavedModelSession {
     await withStatus(api, (status) => api.TF_CloseSession(this.#model.session, status));
     await withStatus(api, (status) => api.TF_DeleteSession(this.#model.session, status));
     await api.TF_DeleteGraph(this.#model.graph);
-    deleteKeptInputs();
+    await deleteKeptInputs();
   }
 
   #signature(key: string) {

@@ -16,7 +16,13 @@ export {
 } from './length-prefixed.ts';
 export { mediaTypeOf } from './media-types.ts';
 export { type PlaceName, tensorFromNested } from './nested.ts';
-export { type DecodeNpyOptions, decodeNpy, dtypeAsItLies, encodeNpy } from './npy.ts';
+export {
+  type DecodeNpyOptions,
+  decodeNpy,
+  dtypeAsItLies,
+  encodeNpy,
+  encodeNpyInTurns,
+} from './npy.ts';
 export * from './npz.ts';
 export { own } from './own.ts';
 export { listLength, PackedNumbers } from './packed-numbers.ts';
@@ -27,6 +33,7 @@ export { encodeRecordIo, readRecordIo, streamRecordIo } from './recordio.ts';
 export * from './sagemaker-record.ts';
 export * from './signature.ts';
 export * from './signature-def.ts';
+export { allSteps, type Steps, stepsInTurns } from './steps.ts';
 export * from './tensor.ts';
 export { decodeTensorProto, encodeTensorProto, TENSOR_VALUE_FIELD } from './tensor-proto.ts';
 export { concatBytes } from './text.ts';

@@ -1,5 +1,6 @@
 /** NumPy's fixed-width strings: `S` (bytes) and `U` (UTF-32 text), both padded with zeros. */
 import { TensorError } from './errors.ts';
+import type { Steps } from './steps.ts';
 import type { StringTensor } from './tensor.ts';
 import { dataViewOf, utf8DecodeStrict, utf8Encode } from './text.ts';
 
@@ -43,44 +44,123 @@ export function readTextStrings(
   });
 }
 
+/** What was found of the values before any is written. */
+interface Look {
+  /** Code points of the longest value, at least 1. */
+  readonly points: number;
+  /** Bytes of the longest value, at least 1. */
+  readonly bytes: number;
+  /** Values that are not ASCII, by index; undefined if one is not UTF-8. */
+  readonly texts: ReadonlyMap<number, string> | undefined;
+}
+
+/** Bytes looked at, or elements written, between two pauses; a value counts some more. */
+const STEP_WORK = 2 ** 18;
+const VALUE_WORK = 64;
+
 /**
- * The tensor's values as `U` where all are UTF-8 text, else as `S`.
+ * The tensor's values as `U` where all are UTF-8 text, else as `S`; long tensors in steps.
  * @throws TensorError VALUE_OUT_OF_RANGE for a value that ends in a zero byte, which NumPy would lose;
  *   TOO_LARGE where padding to the longest value would take more than 1 GiB
  */
-export function writeStrings(tensor: StringTensor): { descr: string; data: Uint8Array } {
-  const zero = tensor.values.findIndex((value) => value.at(-1) === 0);
-  if (zero >= 0) {
-    throw new TensorError(
-      'VALUE_OUT_OF_RANGE',
-      `value ${zero} ends in a zero byte, which .npy strings cannot hold: ask for JSON instead`,
-    );
+export function* writeStrings({
+  values,
+}: StringTensor): Steps<{ readonly descr: string; readonly data: Uint8Array }> {
+  const { points, bytes, texts } = yield* lookAt(values);
+  if (!texts) {
+    const data = paddedBytes(values.length, bytes);
+    yield* writeByteStrings(values, bytes, data);
+    return { descr: `|S${bytes}`, data };
   }
-  const texts: string[] = [];
-  for (const value of tensor.values) {
-    const text = utf8DecodeStrict(value);
-    if (text === undefined) return writeByteStrings(tensor.values);
-    texts.push(text);
-  }
-  return writeTextStrings(texts);
+  const data = paddedBytes(values.length, points * 4);
+  yield* writeTextStrings(values, { points, texts }, dataViewOf(data));
+  return { descr: `<U${points}`, data };
 }
 
-function writeByteStrings(values: readonly Uint8Array[]): { descr: string; data: Uint8Array } {
-  const width = values.reduce((most, value) => Math.max(most, value.byteLength), 1);
-  const data = paddedBytes(values.length, width);
-  for (const [i, value] of values.entries()) data.set(value, i * width);
-  return { descr: `|S${width}`, data };
+function* lookAt(values: readonly Uint8Array[]): Steps<Look> {
+  const texts = new Map<number, string>();
+  let [points, bytes, work] = [1, 1, 0];
+  let isText = true;
+  for (const [index, value] of values.entries()) {
+    const length = value.byteLength;
+    if (length > 0 && value[length - 1] === 0) throw endsInZero(index);
+    bytes = Math.max(bytes, length);
+    if (isText && isAscii(value)) points = Math.max(points, length);
+    else if (isText) {
+      const text = utf8DecodeStrict(value);
+      isText = text !== undefined;
+      if (text !== undefined) texts.set(index, text);
+      points = Math.max(points, codePoints(value));
+    }
+    work += length + VALUE_WORK;
+    if (work < STEP_WORK) continue;
+    work = 0;
+    yield;
+  }
+  return { points, bytes, texts: isText ? texts : undefined };
 }
 
-function writeTextStrings(texts: readonly string[]): { descr: string; data: Uint8Array } {
-  const points = texts.map((text) => Array.from(text, (char) => char.codePointAt(0) as number));
-  const width = points.reduce((most, list) => Math.max(most, list.length), 1);
-  const data = paddedBytes(texts.length, width * 4);
-  const view = dataViewOf(data);
-  for (const [i, list] of points.entries()) {
-    for (const [k, point] of list.entries()) view.setUint32((i * width + k) * 4, point, true);
+function isAscii(value: Uint8Array): boolean {
+  for (let at = 0; at < value.byteLength; at++) if ((value[at] as number) > 0x7f) return false;
+  return true;
+}
+
+/** Of UTF-8: all bytes but those that go on with a code point. */
+function codePoints(value: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < value.byteLength; at++)
+    if (((value[at] as number) & 0xc0) !== 0x80) count++;
+  return count;
+}
+
+function* writeByteStrings(
+  values: readonly Uint8Array[],
+  width: number,
+  data: Uint8Array,
+): Steps<void> {
+  let work = 0;
+  for (const [index, value] of values.entries()) {
+    data.set(value, index * width);
+    work += VALUE_WORK;
+    if (work < STEP_WORK) continue;
+    work = 0;
+    yield;
   }
-  return { descr: `<U${width}`, data };
+}
+
+function* writeTextStrings(
+  values: readonly Uint8Array[],
+  {
+    points: width,
+    texts,
+  }: { readonly points: number; readonly texts: ReadonlyMap<number, string> },
+  view: DataView,
+): Steps<void> {
+  let work = 0;
+  for (const [index, value] of values.entries()) {
+    let at = index * width * 4;
+    const text = texts.get(index);
+    if (text === undefined) {
+      for (let k = 0; k < value.byteLength; k++, at += 4)
+        view.setUint32(at, value[k] as number, true);
+    } else {
+      for (const char of text) {
+        view.setUint32(at, char.codePointAt(0) as number, true);
+        at += 4;
+      }
+    }
+    work += value.byteLength + VALUE_WORK;
+    if (work < STEP_WORK) continue;
+    work = 0;
+    yield;
+  }
+}
+
+function endsInZero(index: number): TensorError {
+  return new TensorError(
+    'VALUE_OUT_OF_RANGE',
+    `value ${index} ends in a zero byte, which .npy strings cannot hold: ask for JSON instead`,
+  );
 }
 
 function paddedBytes(count: number, width: number): Uint8Array {

@@ -1,6 +1,6 @@
 import { fromBase64, goldenJson } from '../fixtures/read.ts';
 import type { NumericDType } from './dtype.ts';
-import { decodeNpy, encodeNpy } from './npy.ts';
+import { decodeNpy, encodeNpy, encodeNpyInTurns } from './npy.ts';
 import { numericTensor, stringTensor } from './tensor.ts';
 import { toNested, toNumbers, typedArray } from './typed-array.ts';
 import { tensorFromValues } from './values.ts';
@@ -191,4 +191,34 @@ test('bool bytes other than 0 and 1 are true', () => {
   const file = Buffer.concat(encodeNpy(numericTensor('bool', [4], Uint8Array.of(0, 1, 1, 0))));
   file.set([0, 2, 255, 1], file.length - 4);
   expect(decodeNpy(file)).toMatchObject({ bytes: Uint8Array.of(0, 1, 1, 1) });
+});
+
+describe('many strings', () => {
+  const count = 40_000;
+  const filled = (texts: readonly (string | Uint8Array)[]) =>
+    stringTensor(
+      [count],
+      Array.from({ length: count }, (_, index) => texts[index % texts.length] as string),
+    );
+
+  test.each([
+    ['ASCII', ['a', '', 'three words here'], '<U16'],
+    ['text', ['Zürich', 'a', '日本語', '🙂🙂'], '<U6'],
+    ['bytes', ['Zürich', Uint8Array.of(0, 255)], '|S7'],
+  ])('%s are written in turns, and as at once', async (_, texts, descr) => {
+    const tensor = filled(texts);
+    let turns = 0;
+    const inTurns = Buffer.concat(
+      await encodeNpyInTurns(tensor, async () => {
+        turns++;
+      }),
+    );
+    expect(turns).toBeGreaterThan(10);
+    expect(inTurns.equals(Buffer.concat(encodeNpy(tensor)))).toBe(true);
+    expect(inTurns.subarray(0, 128).toString('latin1')).toContain(`'descr': '${descr}'`);
+    const bytes = (one: string | Uint8Array) => Buffer.from(one as string).toString('hex');
+    const { values } = decodeNpy(inTurns) as typeof tensor;
+    expect(values.slice(0, 4).map(bytes)).toEqual(tensor.values.slice(0, 4).map(bytes));
+    expect(bytes(values.at(-1) as Uint8Array)).toBe(bytes(tensor.values.at(-1) as Uint8Array));
+  });
 });

@@ -5,6 +5,7 @@ import { TensorError } from './errors.ts';
 import { NPY_TYPES, type NpyHeader, readNpyHeader, writeNpyHeader } from './npy-header.ts';
 import { readByteStrings, readTextStrings, writeStrings } from './npy-strings.ts';
 import { toRowMajor } from './row-major.ts';
+import { allSteps, type Steps, stepsInTurns } from './steps.ts';
 import { elementCount, isNumeric, numericTensor, shapeText, type Tensor } from './tensor.ts';
 
 const DESCR_OF = Object.fromEntries(
@@ -18,8 +19,21 @@ const DESCR_OF = Object.fromEntries(
  * @throws TensorError VALUE_OUT_OF_RANGE, TOO_LARGE for strings that `.npy` cannot hold
  */
 export function encodeNpy(tensor: Tensor): Uint8Array[] {
+  return allSteps(npySteps(tensor));
+}
+
+/** {@link encodeNpy} for servers: waits for `nextTurn` after every few thousand strings. */
+export function encodeNpyInTurns(
+  tensor: Tensor,
+  nextTurn: () => Promise<unknown>,
+): Promise<Uint8Array[]> {
+  return stepsInTurns(npySteps(tensor), nextTurn);
+}
+
+/** {@link encodeNpy} in steps. */
+export function* npySteps(tensor: Tensor): Steps<Uint8Array[]> {
   if (!isNumeric(tensor)) {
-    const { descr, data } = writeStrings(tensor);
+    const { descr, data } = yield* writeStrings(tensor);
     return [writeNpyHeader(descr, tensor.shape), data];
   }
   const order = DTYPES[tensor.dtype].size === 1 ? '|' : '<';

@@ -1,6 +1,7 @@
 /** NumPy's `.npz` archives: several arrays by name. */
 import { TensorError } from './errors.ts';
-import { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
+import { type DecodeNpyOptions, decodeNpy, npySteps } from './npy.ts';
+import { allSteps, type Steps, stepsInTurns } from './steps.ts';
 import type { Tensor, TensorMap } from './tensor.ts';
 import {
   contentInTurns,
@@ -20,25 +21,32 @@ const SUFFIX = '.npy';
  * @throws TensorError as `encodeNpy`, naming the tensor; TOO_LARGE beyond 4 GiB
  */
 export function encodeNpz(tensors: TensorMap): Uint8Array[] {
-  return storedZip(entriesOf(tensors));
+  return storedZip(allSteps(entrySteps(tensors)));
 }
 
 /**
- * {@link encodeNpz} for servers: waits for `nextTurn` after every few megabytes, whose checksums are all the
- * work there is.
+ * {@link encodeNpz} for servers: waits for `nextTurn` after every few thousand strings, and every few megabytes
+ * of a checksum.
  */
-export function encodeNpzInTurns(
+export async function encodeNpzInTurns(
   tensors: TensorMap,
   nextTurn: () => Promise<unknown>,
 ): Promise<Uint8Array[]> {
-  return storedZipInTurns(entriesOf(tensors), nextTurn);
+  return storedZipInTurns(await stepsInTurns(entrySteps(tensors), nextTurn), nextTurn);
 }
 
-function entriesOf(tensors: TensorMap): ZipEntry[] {
-  return Object.entries(tensors).map(([name, tensor]) => ({
-    name: `${name}${SUFFIX}`,
-    chunks: named(name, () => encodeNpy(tensor)),
-  }));
+function* entrySteps(tensors: TensorMap): Steps<ZipEntry[]> {
+  const entries: ZipEntry[] = [];
+  for (const [name, tensor] of Object.entries(tensors)) {
+    const steps = npySteps(tensor);
+    let step = named(name, () => steps.next());
+    while (!step.done) {
+      yield;
+      step = named(name, () => steps.next());
+    }
+    entries.push({ name: `${name}${SUFFIX}`, chunks: step.value });
+  }
+  return entries;
 }
 
 /** How an archive is read. */

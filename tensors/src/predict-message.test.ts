@@ -4,6 +4,7 @@ import { PredictRequestSchema, PredictResponseSchema } from './gen/serving_pb.ts
 import {
   decodePredictRequest,
   decodePredictResponse,
+  decodePredictResponseInTurns,
   encodePredictRequest,
   encodePredictResponse,
 } from './predict-message.ts';
@@ -115,5 +116,36 @@ describe('PredictResponse', () => {
     const message = { model: { name: 'm', version: '1' }, signature: '', outputs };
     const back = decodePredictResponse(Buffer.concat(encodePredictResponse(message)));
     expect(Object.keys(back.outputs)).toEqual(['__proto__']);
+  });
+});
+
+describe('a PredictResponse of many strings', () => {
+  const count = 40_000;
+  const text = stringTensor(
+    [count],
+    Array.from({ length: count }, (_, index) => `${index}`),
+  );
+  const outputs = { text, again: text, x: numericTensor('float32', [1], Float32Array.of(1)) };
+  const message = Buffer.concat(
+    encodePredictResponse({ model: { name: 'm' }, signature: 's', outputs }),
+  );
+
+  test('is read in turns, and as at once', async () => {
+    let turns = 0;
+    const nextTurn = async () => {
+      turns++;
+    };
+    const options = { maxStrings: 2 * count, nextTurn };
+    const read = await decodePredictResponseInTurns(message, options);
+    expect(turns).toBeGreaterThanOrEqual(8);
+    expect(read).toEqual(decodePredictResponse(message));
+    expect((read.outputs.again as typeof text).values.at(-1)).toEqual(text.values.at(-1));
+  });
+
+  test('of all outputs together, more strings than the limit are refused', async () => {
+    const options = { maxStrings: 2 * count - 1, nextTurn: async () => {} };
+    await expect(decodePredictResponseInTurns(message, options)).rejects.toMatchObject({
+      code: 'TOO_LARGE',
+    });
   });
 });

@@ -3,8 +3,9 @@
  * wire: the hot path, so tensors stay views on the message's bytes.
  */
 import { TensorError } from './errors.ts';
+import { allSteps, type Steps, stepsInTurns } from './steps.ts';
 import type { Tensor, TensorMap } from './tensor.ts';
-import { decodeTensorProto, type TensorProtoLimits, writeTensorProto } from './tensor-proto.ts';
+import { type TensorProtoLimits, tensorProtoSteps, writeTensorProto } from './tensor-proto.ts';
 import { forEachField, readBytes, readInt64, readString, WIRE } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
@@ -136,15 +137,42 @@ function roomFor(messageBytes: number, limits: PredictRequestLimits) {
 
 /** Reads a PredictResponse; tensors are views on `bytes`. @throws TensorError, naming the output */
 export function decodePredictResponse(bytes: Uint8Array): PredictResponseMessage {
-  const outputs: [string, Tensor][] = [];
+  return allSteps(responseSteps(bytes, Number.POSITIVE_INFINITY));
+}
+
+/** How {@link decodePredictResponseInTurns} reads. */
+export interface ResponseInTurns {
+  /** Strings of all outputs together. */
+  readonly maxStrings: number;
+  /** Waited for after every few thousand strings. */
+  readonly nextTurn: () => Promise<unknown>;
+}
+
+/** {@link decodePredictResponse} for servers. @throws TensorError TOO_LARGE for more strings, too */
+export function decodePredictResponseInTurns(
+  bytes: Uint8Array,
+  { maxStrings, nextTurn }: ResponseInTurns,
+): Promise<PredictResponseMessage> {
+  return stepsInTurns(responseSteps(bytes, maxStrings), nextTurn);
+}
+
+function* responseSteps(bytes: Uint8Array, maxStrings: number): Steps<PredictResponseMessage> {
+  const entries: Uint8Array[] = [];
   let spec: ModelSpec = { model: { name: '' }, signature: '' };
   forEachField(bytes, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes) return false;
     if (field === RESPONSE.modelSpec) spec = readModelSpec(readBytes(reader));
-    else if (field === RESPONSE.outputs) outputs.push(readEntry(readBytes(reader), 'output'));
+    else if (field === RESPONSE.outputs) entries.push(readBytes(reader));
     else return false;
     return true;
   });
+  const outputs: [string, Tensor][] = [];
+  let left = maxStrings;
+  for (const entry of entries) {
+    const [name, tensor] = yield* entrySteps(entry, 'output', { maxStrings: left });
+    if (tensor.dtype === 'string') left -= tensor.values.length;
+    outputs.push([name, tensor]);
+  }
   return { ...spec, outputs: Object.fromEntries(outputs) };
 }
 
@@ -207,6 +235,14 @@ function readEntry(
   kind: 'input' | 'output',
   limits?: TensorProtoLimits,
 ): [string, Tensor] {
+  return allSteps(entrySteps(bytes, kind, limits));
+}
+
+function* entrySteps(
+  bytes: Uint8Array,
+  kind: 'input' | 'output',
+  limits?: TensorProtoLimits,
+): Steps<[string, Tensor]> {
   let name = '';
   let proto: Uint8Array = new Uint8Array(0);
   forEachField(bytes, (field, wireType, reader) => {
@@ -217,7 +253,7 @@ function readEntry(
     return true;
   });
   try {
-    return [name, decodeTensorProto(proto, limits)];
+    return [name, yield* tensorProtoSteps(proto, limits)];
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     throw new TensorError(error.code, `${kind} "${name}": ${error.message}`, { cause: error });

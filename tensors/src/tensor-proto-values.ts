@@ -7,6 +7,7 @@ import {
   decodeVarints64,
   type Integers32,
 } from './packed-varints.ts';
+import type { Steps } from './steps.ts';
 import { elementCount, type StringTensor } from './tensor.ts';
 import { readVarint, truncated, wireReader } from './wire-reader.ts';
 
@@ -15,6 +16,8 @@ import { readVarint, truncated, wireReader } from './wire-reader.ts';
  * allocated.
  */
 const MAX_EXPANDED_BYTES = 1024 ** 3;
+
+const STEP_STRINGS = 8_192;
 
 /**
  * The elements' bytes from the packed values of a repeated field. Values of fixed size that fill the shape are given
@@ -74,15 +77,15 @@ function decode64(count: number, packed: Uint8Array): Uint8Array {
  * A string tensor from `tensor_content`, where there is one, or `string_val`.
  * @throws TensorError MALFORMED, TOO_LARGE for more than `maxStrings`
  */
-export function decodeStrings(
+export function* decodeStrings(
   shape: number[],
   content: Uint8Array | undefined,
   values: Uint8Array[],
   maxStrings = Number.POSITIVE_INFINITY,
-): StringTensor {
+): Steps<StringTensor> {
   const count = elementCount(shape);
   if (count > maxStrings) throw tooManyStrings(maxStrings);
-  if (content) return { dtype: 'string', shape, values: splitStringContent(content, count) };
+  if (content) return { dtype: 'string', shape, values: yield* splitStringContent(content, count) };
   if (values.length >= count) return { dtype: 'string', shape, values: values.slice(0, count) };
   if (count > MAX_EXPANDED_BYTES / 64) {
     throw new TensorError('MALFORMED', `TensorProto of ${count} strings holds ${values.length}`);
@@ -101,14 +104,21 @@ export function tooManyStrings(limit: number): TensorError {
 }
 
 /** Strings as TensorFlow's `EncodeStringList` packs them: all lengths as varints, then all bytes. */
-function splitStringContent(content: Uint8Array, count: number): Uint8Array[] {
+function* splitStringContent(content: Uint8Array, count: number): Steps<Uint8Array[]> {
   if (count > content.byteLength) throw truncated(content.byteLength);
   const reader = wireReader(content);
-  const lengths = Array.from({ length: count }, () => readVarint(reader));
-  return lengths.map((length) => {
+  const lengths: number[] = [];
+  while (lengths.length < count) {
+    lengths.push(readVarint(reader));
+    if (lengths.length % STEP_STRINGS === 0) yield;
+  }
+  const values: Uint8Array[] = [];
+  for (const length of lengths) {
     const start = reader.offset;
     reader.offset += length;
     if (reader.offset > reader.end) throw truncated(reader.end);
-    return content.subarray(start, reader.offset);
-  });
+    values.push(reader.bytes.subarray(start, reader.offset));
+    if (values.length % STEP_STRINGS === 0) yield;
+  }
+  return values;
 }

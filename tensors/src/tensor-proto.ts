@@ -6,9 +6,10 @@ import { booleans } from './booleans.ts';
 import { DTYPES, type DType, dtypeOfEnum, enumName } from './dtype.ts';
 import { TensorError } from './errors.ts';
 import { type RepeatedValues, repeatedValues, type ValueWire } from './repeated-values.ts';
+import { allSteps, type Steps } from './steps.ts';
 import { elementCount, isNumeric, MAX_RANK, type Tensor } from './tensor.ts';
 import { decodeStrings, decodeValues, tooManyStrings } from './tensor-proto-values.ts';
-import { forEachField, readBytes, readInt64, readVarint, WIRE } from './wire-reader.ts';
+import { fieldSteps, forEachField, readBytes, readInt64, readVarint, WIRE } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 const FIELD = { dtype: 1, shape: 2, content: 4, stringVal: 8 } as const;
@@ -62,8 +63,16 @@ export interface TensorProtoLimits {
  *   `tensor_content` does not fill the shape; TOO_LARGE beyond the limits
  */
 export function decodeTensorProto(bytes: Uint8Array, limits: TensorProtoLimits = {}): Tensor {
+  return allSteps(tensorProtoSteps(bytes, limits));
+}
+
+/** {@link decodeTensorProto} in steps of some thousand strings. */
+export function* tensorProtoSteps(
+  bytes: Uint8Array,
+  limits: TensorProtoLimits = {},
+): Steps<Tensor> {
   const { maxStrings = Number.POSITIVE_INFINITY } = limits;
-  const fields = readFields(bytes, maxStrings);
+  const fields = yield* readFields(bytes, maxStrings);
   const dtype = dtypeOfEnum(fields.dtype);
   if (!dtype) {
     throw new TensorError(
@@ -72,7 +81,7 @@ export function decodeTensorProto(bytes: Uint8Array, limits: TensorProtoLimits =
     );
   }
   if (dtype === 'string') {
-    return decodeStrings(fields.shape, fields.content, fields.strings, maxStrings);
+    return yield* decodeStrings(fields.shape, fields.content, fields.strings, maxStrings);
   }
   const count = elementCount(fields.shape);
   const size = count * DTYPES[dtype].size;
@@ -92,7 +101,7 @@ export function decodeTensorProto(bytes: Uint8Array, limits: TensorProtoLimits =
 
 const NO_VALUES = new Uint8Array(0);
 
-function readFields(bytes: Uint8Array, maxStrings: number): Fields {
+function* readFields(bytes: Uint8Array, maxStrings: number): Steps<Fields> {
   const fields: Fields = {
     dtype: 0,
     shape: [],
@@ -100,7 +109,7 @@ function readFields(bytes: Uint8Array, maxStrings: number): Fields {
     numbers: new Map(),
     strings: [],
   };
-  forEachField(bytes, (field, wireType, reader) => {
+  yield* fieldSteps(bytes, (field, wireType, reader) => {
     if (field === FIELD.dtype && wireType === WIRE.varint) {
       fields.dtype = readVarint(reader);
     } else if (field === FIELD.shape && wireType === WIRE.bytes) {

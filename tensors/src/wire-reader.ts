@@ -3,12 +3,14 @@
  * bytes, for the messages that carry megabytes. Everything else is read by the generated code.
  */
 import { TensorError } from './errors.ts';
+import type { Steps } from './steps.ts';
 import { utf8Decode } from './text.ts';
 
 /** Wire types that proto3 messages use. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 const LAST_FIELD = 2 ** 29 - 1;
+const STEP_FIELDS = 8_192;
 
 /** A position in a message; functions below move `offset` on. */
 export interface WireReader {
@@ -90,23 +92,34 @@ export function skipField(reader: WireReader, wireType: number): void {
   }
 }
 
+/** Reads a field's content, or returns false: the field is passed over then. */
+export type OnField = (field: number, wireType: number, reader: WireReader) => boolean;
+
 /**
  * Calls `onField` for each field with the reader at its content; `onField` returns false for a field that
  * it has not read, which is passed over.
  * @throws TensorError MALFORMED
  */
-export function forEachField(
-  bytes: Uint8Array,
-  onField: (field: number, wireType: number, reader: WireReader) => boolean,
-): void {
+export function forEachField(bytes: Uint8Array, onField: OnField): void {
   const reader = wireReader(bytes);
-  while (reader.offset < reader.end) {
-    const tag = readVarint(reader);
-    const wireType = tag & 7;
-    const field = Math.floor(tag / 8);
-    if (field === 0 || field > LAST_FIELD) {
-      throw new TensorError('MALFORMED', `protobuf field ${field} at byte ${reader.offset}`);
-    }
-    if (!onField(field, wireType, reader)) skipField(reader, wireType);
+  while (reader.offset < reader.end) readField(reader, onField);
+}
+
+/** {@link forEachField}, with a pause after every few thousand fields. */
+export function* fieldSteps(bytes: Uint8Array, onField: OnField): Steps<void> {
+  const reader = wireReader(bytes);
+  for (let count = 1; reader.offset < reader.end; count++) {
+    readField(reader, onField);
+    if (count % STEP_FIELDS === 0) yield;
   }
+}
+
+function readField(reader: WireReader, onField: OnField): void {
+  const tag = readVarint(reader);
+  const wireType = tag & 7;
+  const field = Math.floor(tag / 8);
+  if (field === 0 || field > LAST_FIELD) {
+    throw new TensorError('MALFORMED', `protobuf field ${field} at byte ${reader.offset}`);
+  }
+  if (!onField(field, wireType, reader)) skipField(reader, wireType);
 }

@@ -28,6 +28,7 @@ export function modelServerBackends(
     timeoutMs: environment.limits.requestTimeoutMs,
     maxReplyBytes: environment.limits.maxResponseBytes,
     exampleLimits: environment.limits.decode,
+    maxStrings: environment.limits.decode.maxStrings,
   };
   let grpc: Promise<JoinableBackend> | undefined;
   let rest: Promise<JoinableBackend> | undefined;

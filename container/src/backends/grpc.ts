@@ -1,6 +1,7 @@
 /** The backend that speaks TensorFlow Serving's gRPC API. */
 import {
-  decodePredictResponse,
+  type AbortSignalLike,
+  decodePredictResponseInTurns,
   encodePredictRequest,
   type SignatureMap,
   TensorError,
@@ -12,6 +13,7 @@ import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
 import type {
   Backend,
   BackendReply,
@@ -21,18 +23,24 @@ import type {
 } from './backend.ts';
 import { SignatureCache } from './signature-cache.ts';
 import { inServingErrors } from './status.ts';
+import { tooManyStrings } from './too-many-strings.ts';
 
 /** Predicts over gRPC on the instances of a pool, which stays the caller's to close. */
 export class GrpcBackend implements Backend {
   readonly transport = 'grpc';
   readonly #pool: InstancePool;
   readonly #timeoutMs: number;
+  readonly #maxStrings: number;
   readonly #signatures: SignatureCache;
 
-  /** @param options.timeoutMs told to the model server as the deadline of every call */
-  constructor(pool: InstancePool, options: { timeoutMs: number }) {
+  /**
+   * @param options.timeoutMs told to the model server as the deadline of every call
+   * @param options.maxStrings of all outputs of an answer together
+   */
+  constructor(pool: InstancePool, options: { timeoutMs: number; maxStrings: number }) {
     this.#pool = pool;
     this.#timeoutMs = options.timeoutMs;
+    this.#maxStrings = options.maxStrings;
     this.#signatures = new SignatureCache((model) =>
       this.#use(async ({ channel }) => (await modelService()).getModelSignatures(channel, model)),
     );
@@ -41,7 +49,7 @@ export class GrpcBackend implements Backend {
   async predict(request: BackendRequest): Promise<BackendReply> {
     const message = encodePredictRequest(request);
     const bytes = await this.#call(GRPC_METHODS.predict, message, request);
-    const { outputs, version } = decodeReply(bytes);
+    const { outputs, version } = await decodeReply(bytes, this.#maxStrings, request.signal);
     this.#signatures.answered(request.model, version);
     return { outputs, version, release: () => giveBytes(bytes) };
   }
@@ -115,12 +123,22 @@ function modelService() {
   return import('../model-server/model-service.ts');
 }
 
-function decodeReply(bytes: Uint8Array): BackendReply {
+async function decodeReply(
+  bytes: Uint8Array,
+  maxStrings: number,
+  signal: AbortSignalLike | undefined,
+): Promise<BackendReply> {
+  const turn = async () => {
+    await nextTurn();
+    signal?.throwIfAborted();
+  };
   try {
-    const { outputs, model } = decodePredictResponse(bytes);
+    const options = { maxStrings, nextTurn: turn };
+    const { outputs, model } = await decodePredictResponseInTurns(bytes, options);
     return { outputs, version: model.version };
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
+    if (error.code === 'TOO_LARGE') throw tooManyStrings(maxStrings, error);
     throw new ServingError('MODEL_FAILED', `the model's answer cannot be read: ${error.message}`, {
       cause: error,
     });

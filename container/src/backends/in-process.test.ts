@@ -1,5 +1,5 @@
 /** Models in this process answer what they answer through the model server, for every fixture. */
-import { isNumeric, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { isNumeric, stringTensor, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import pino from 'pino';
 import { copiesOf, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
@@ -7,6 +7,7 @@ import { ServingError } from '../errors.ts';
 import type { ModelHost } from '../model-host/model-host.ts';
 import { startModelHost } from '../model-host/start.ts';
 import { chooseModels } from '../models/choose-models.ts';
+import { countTurns } from '../testing/count-turns.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
@@ -45,6 +46,7 @@ beforeAll(async () => {
     SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 1}`,
     SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two',
     SAGEMAKER_TFS_VERSION_LABELS: 'stable=1',
+    SAGEMAKER_TFS_MAX_STRINGS: '40000',
   };
   [server, inProcess] = (await Promise.all([
     start(common),
@@ -207,3 +209,41 @@ async function exampleSignatures(method: string): Promise<string[]> {
     .filter(({ methodName }) => methodName.endsWith(`/${method}`))
     .map(({ key }) => key);
 }
+
+/** `count` strings of 0 to 60 bytes: TensorFlow keeps up to 22 in place. */
+function manyStrings(count: number) {
+  return stringTensor(
+    [count],
+    Array.from({ length: count }, (_, index) =>
+      `${index}`.padEnd(index % 61, '.').slice(0, index % 61),
+    ),
+  );
+}
+
+test('very many strings go in and come out in turns, each as it is', async () => {
+  const data_bytes = manyStrings(20_000);
+  const call = { model: { name: 'strings' }, signature: 'bytes', inputs: { data_bytes } };
+  for (const backend of [server, inProcess]) {
+    const { turns, result } = await countTurns(() => backend.predict(call));
+    const echo = result.outputs.echo_bytes as typeof data_bytes;
+    const hex = (values: readonly Uint8Array[]) =>
+      values.map((value) => Buffer.from(value).toString('latin1'));
+    expect(hex(echo.values)).toEqual(hex(data_bytes.values));
+    // In-process they are written, read twice, and freed.
+    if (backend === inProcess) expect(turns).toBeGreaterThan(12);
+  }
+});
+
+test('an answer of more strings than the limit is refused by its name, whichever way', async () => {
+  const inputs = { data_bytes: manyStrings(20_001) };
+  const call = { model: { name: 'strings' }, signature: 'bytes', inputs };
+  const { there, here } = await bothOutcomes(call);
+  expect(here).toEqual({
+    code: 'RESPONSE_TOO_LARGE',
+    status: 500,
+    message: expect.stringMatching(/more than 40000 strings.*SAGEMAKER_TFS_MAX_STRINGS/),
+  });
+  expect(there).toEqual(here);
+  const { here: fewer } = await bothOutcomes({ ...call, outputs: ['echo_bytes'] });
+  expect(fewer).toHaveProperty('outputs');
+});

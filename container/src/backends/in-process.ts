@@ -1,4 +1,5 @@
 /** The backend that runs the models in this process, through TensorFlow's C API. */
+import { LibTensorFlowError } from '@sagemaker-tfs/libtensorflow';
 import {
   type ClassScores,
   classifyScores,
@@ -21,6 +22,7 @@ import type {
 } from './backend.ts';
 import type { ModelStore } from './in-process/model-store.ts';
 import { servingErrorOf } from './status.ts';
+import { tooManyStrings } from './too-many-strings.ts';
 
 /** As TensorFlow Serving does by default (`--enable_signature_method_name_check`). */
 const CHECK_METHOD_NAME = false;
@@ -29,9 +31,12 @@ const CHECK_METHOD_NAME = false;
 export class InProcessBackend implements Backend {
   readonly transport = 'in-process';
   readonly #models: ModelStore;
+  readonly #maxStrings: number;
 
-  constructor(models: ModelStore) {
+  /** @param maxStrings of all outputs of an answer together; the models were loaded with the same limit */
+  constructor(models: ModelStore, maxStrings: number) {
     this.#models = models;
+    this.#maxStrings = maxStrings;
   }
 
   predict(request: BackendRequest): Promise<BackendReply> {
@@ -66,7 +71,7 @@ export class InProcessBackend implements Backend {
     try {
       return this.#models.statuses(model);
     } catch (error) {
-      throw servingErrorFrom(error);
+      throw servingErrorFrom(error, this.#maxStrings);
     }
   }
 
@@ -83,15 +88,20 @@ export class InProcessBackend implements Backend {
       return await this.#models.servable(model).use(work);
     } catch (error) {
       signal?.throwIfAborted();
-      throw servingErrorFrom(error);
+      throw servingErrorFrom(error, this.#maxStrings);
     }
   }
 }
 
 /** The same status and text as through TensorFlow Serving. */
-function servingErrorFrom(error: unknown): ServingError {
+function servingErrorFrom(error: unknown, maxStrings: number): ServingError {
   if (error instanceof ServingError) return error;
-  return servingErrorOf(toStatusError(error));
+  const status = toStatusError(error);
+  const { cause } = status;
+  if (cause instanceof LibTensorFlowError && cause.code === 'TOO_MANY_STRINGS') {
+    return tooManyStrings(maxStrings, status);
+  }
+  return servingErrorOf(status);
 }
 
 /** The classes of each example, made in turns. @throws the signal's reason */

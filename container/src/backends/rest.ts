@@ -30,6 +30,8 @@ import { modelError } from './status.ts';
 /** Settings of the backend. */
 export interface RestBackendOptions {
   readonly maxReplyBytes: number;
+  /** Of all outputs of an answer together. */
+  readonly maxStrings: number;
   /** What a tf.Example for classify or regress may hold. */
   readonly exampleLimits: ExampleLimits;
   /** The backend for what REST has no form for: empty tensors whose lists do not tell their shape, empty lists in examples. */
@@ -42,11 +44,13 @@ export class RestBackend implements Backend {
   readonly #pool: InstancePool;
   readonly #client: HttpClient;
   readonly #exampleLimits: ExampleLimits;
+  readonly #maxStrings: number;
   readonly #overGrpc: RestBackendOptions['overGrpc'];
   readonly #signatures: SignatureCache;
 
   constructor(pool: InstancePool, options: RestBackendOptions) {
     this.#exampleLimits = options.exampleLimits;
+    this.#maxStrings = options.maxStrings;
     this.#overGrpc = options.overGrpc;
     this.#pool = pool;
     this.#client = new HttpClient(options);
@@ -71,7 +75,11 @@ export class RestBackend implements Backend {
     if (!areListed(all)) return (await this.#overGrpc()).predict(request);
     const body = await predictRequestBody(key, all);
     const reply = await this.#post(model, 'predict', body, { signal, company });
-    const read = await readReply(reply, signature, outputs, signal);
+    const read = await readReply(
+      reply,
+      { signature, outputs, maxStrings: this.#maxStrings },
+      signal,
+    );
     return read ? { outputs: read, version } : (await this.#overGrpc()).predict(request);
   }
 

@@ -1,5 +1,5 @@
 /** gRPC and REST give what Python TensorFlow gives, for every fixture model that can be served. */
-import type { DType, Tensor, TensorMap } from '@sagemaker-tfs/tensors';
+import { type DType, stringTensor, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import pino from 'pino';
 import { firstDifference, withoutDenormals } from '../../../test/fixtures/compare.ts';
 import { copiesOf, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
@@ -29,6 +29,8 @@ const models = fixtureModels().filter(
   ({ name, loadError }) => loadError === undefined && !NOT_SERVED.has(name),
 );
 
+const MAX_STRINGS = 20_000;
+
 let modelServer: ModelServer;
 let backends: Record<'grpc' | 'rest', Backend>;
 let remove: () => Promise<void>;
@@ -51,6 +53,7 @@ beforeAll(async () => {
   const options = {
     timeoutMs: 60_000,
     maxReplyBytes: 2 ** 30,
+    maxStrings: MAX_STRINGS,
     exampleLimits: DEFAULT_DECODE_LIMITS,
   };
   const grpc = new GrpcBackend(modelServer.pool, options);
@@ -132,6 +135,24 @@ test('only the outputs asked for come back, in both transports', async () => {
     expect(Object.keys(reply.outputs).sort()).toEqual([...wanted].sort());
   }
 });
+
+test.each(['grpc', 'rest'] as const)(
+  'over %s, an answer of more strings than the limit is refused by its name',
+  async (transport) => {
+    const text = (count: number) => stringTensor([count], Array(count).fill('a word of text'));
+    const call = (count: number) =>
+      backends[transport].predict({
+        model: { name: 'strings' },
+        signature: '',
+        inputs: { text: text(count) },
+      });
+    expect((await call(MAX_STRINGS)).outputs.upper?.shape).toEqual([MAX_STRINGS]);
+    await expect(call(MAX_STRINGS + 1)).rejects.toMatchObject({
+      code: 'RESPONSE_TOO_LARGE',
+      message: expect.stringMatching(/more than 20000 strings.*SAGEMAKER_TFS_MAX_STRINGS/),
+    });
+  },
+);
 
 /** REST names dtypes that this project does not carry instead of numbering them. */
 function withoutUnknownNumbers(value: unknown): unknown {

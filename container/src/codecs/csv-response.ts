@@ -60,8 +60,17 @@ function* lines(outputs: TensorMap, rows: Iterable<number | string>): Pieces {
 }
 
 function cells(row: Tensor): Pieces {
-  if (!isNumeric(row)) return [row.values.map(quoted).join(',')];
+  if (!isNumeric(row)) return quotedCells(row.values);
   return withoutBrackets(writeTensorJson(reshape(row, [elementCount(row.shape)])));
+}
+
+/** One by one: a row may have a million. */
+function* quotedCells(values: readonly Uint8Array[]): Pieces {
+  let comma = '';
+  for (const value of values) {
+    yield `${comma}${quoted(value)}`;
+    comma = ',';
+  }
 }
 
 /** The elements of a JSON list as they stand between its brackets. */

@@ -5,14 +5,19 @@ import {
   encodeTfRecord,
   numericTensor,
   type Signature,
+  stringTensor,
 } from '@sagemaker-tfs/tensors';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { ServingError } from '../errors.ts';
 import { countTurns } from '../testing/count-turns.ts';
 import type { DecodedRequest, RequestCodec } from './codec.ts';
+import { csvResponse } from './csv-response.ts';
+import { jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
+import { npyResponse } from './npy.ts';
+import { npzResponse } from './npz.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
-import { decodeContext, signatureOf } from './test-signatures.ts';
+import { decodeContext, encodeContext, signatureOf } from './test-signatures.ts';
 import { encodeExample } from './tf-example-writer.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
@@ -169,4 +174,22 @@ test('a large answer is looked through in turns before it becomes tf.Examples', 
     code: 'NOT_ACCEPTABLE',
     message: expect.stringContaining("output 'a' has 1e+300"),
   });
+});
+
+test.each([
+  ['npy', npyResponse],
+  ['npz', npzResponse],
+  ['CSV', csvResponse],
+  ['JSON', jsonResponse],
+])('an answer of very many strings is written as %s in turns', async (_, codec) => {
+  const count = 200_000;
+  const values = Array.from({ length: count }, (_, index) => `${index}`);
+  // One row: there is nothing between two rows to wait at.
+  const outputs = { text: stringTensor([1, count], values) };
+  const context = encodeContext(['text']);
+  const { turns } = await countTurns(async () => {
+    const { body } = await codec.encode(outputs, context);
+    for await (const piece of body) expect(piece.byteLength).toBeGreaterThan(0);
+  });
+  expect(turns).toBeGreaterThan(15);
 });

@@ -1,6 +1,13 @@
 /** NumPy's `.npy` as body: `application/x-npy`, one tensor in; one or several of one dtype out. */
-import { DTYPES, encodeNpy, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  DTYPES,
+  encodeNpy,
+  encodeNpyInTurns,
+  type Tensor,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
 import { readArray } from './array-thread.ts';
 import type { EncodeContext, EncodedResponse, RequestCodec, ResponseCodec } from './codec.ts';
 import { dtypeOf, onlyInput } from './input-error.ts';
@@ -33,15 +40,15 @@ export const npyResponse: ResponseCodec = {
     const isSingle = single !== undefined && others.length === 0;
     return {
       contentType: NPY,
-      body: isSingle ? written(single) : concatenated(tensors, context),
+      body: isSingle ? await written(single) : concatenated(tensors, context),
       customAttributes: outputShapes(tensors),
     };
   },
 };
 
-function written(output: Tensor): readonly Uint8Array[] {
+async function written(output: Tensor): Promise<readonly Uint8Array[]> {
   try {
-    return encodeNpy(output);
+    return await encodeNpyInTurns(output, nextTurn);
   } catch (error) {
     throw unwritable(error, NPY);
   }

@@ -33,7 +33,9 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
   const loaded = store.serve(options.models);
   return {
     readiness: readinessOf(store, loaded, options.environment.limits.waitMs),
-    backends: onlyInProcess(new InProcessBackend(store)),
+    backends: onlyInProcess(
+      new InProcessBackend(store, options.environment.limits.decode.maxStrings),
+    ),
     endpoint: undefined,
     failed: failureOf(loaded),
     async serve(models) {
@@ -68,6 +70,7 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     ...threadsOf(environment),
     ...(gpu !== undefined && { gpuMemoryFraction: gpu }),
     ...(mixedPrecision && { mixedPrecision }),
+    maxOutputStrings: environment.limits.decode.maxStrings,
     warmupIterations: 1,
     log: (message) => log.info(message),
   };

@@ -21,6 +21,8 @@ export interface ServableOptions {
   readonly gpuMemoryFraction?: number;
   /** Undefined: the types of the model. */
   readonly mixedPrecision?: MixedPrecision;
+  /** Undefined: no limit. */
+  readonly maxOutputStrings?: number;
   /** What the session is configured with besides. */
   readonly base?: ConfigProto;
   /** Undefined: requests run alone. */
@@ -38,7 +40,7 @@ export async function loadServable(
   options: ServableOptions,
 ): Promise<Servable> {
   const { tags, library, intraOpThreads, interOpThreads, gpuMemoryFraction, batching } = options;
-  const { mixedPrecision, base } = options;
+  const { mixedPrecision, maxOutputStrings, base } = options;
   const model = await SavedModelSession.load(path, {
     tags,
     library,
@@ -46,6 +48,7 @@ export async function loadServable(
     ...(interOpThreads !== undefined && { interOpThreads }),
     ...(gpuMemoryFraction !== undefined && { gpuMemoryFraction }),
     ...(mixedPrecision && { mixedPrecision }),
+    ...(maxOutputStrings !== undefined && { maxOutputStrings }),
     ...(base && { base }),
   });
   const session = sessionOf(model);

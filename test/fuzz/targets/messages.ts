@@ -212,7 +212,10 @@ export const MESSAGES: readonly Target[] = [
     tokens: JSON_TOKENS,
     build: (random, _seeds, reader) => Buffer.from(replyText(random, reader)),
     isRefusal: (error) => error instanceof ServingError || isTensorError(error),
-    read: (bytes, random) => readPredictReply(bytes, pick(random, REPLIES), undefined),
+    read: (bytes, random) => {
+      const how = { signature: pick(random, REPLIES), outputs: undefined, maxStrings: 2 ** 20 };
+      return readPredictReply(bytes, how);
+    },
   },
   {
     name: 'rest-reply-http',

@@ -8,7 +8,8 @@ const empty = (...shape: number[]) => numericTensor('float32', shape, new Uint8A
 function read(shape: readonly number[] | undefined, lists: string): Tensor | undefined {
   const spec = { tensorName: 'y:0', dtype: 'float32' as const, dtypeEnum: 1, shape };
   const signature = { ...signatureOf({}), outputs: { y: spec } };
-  return readPredictReply(Buffer.from(`{"outputs": ${lists}}`), signature, undefined)?.y;
+  const how = { signature, outputs: undefined, maxStrings: 0 };
+  return readPredictReply(Buffer.from(`{"outputs": ${lists}}`), how)?.y;
 }
 
 test.each([

@@ -13,6 +13,7 @@ import {
 import { unknownOutput } from '../../codecs/input-error.ts';
 import { ServingError } from '../../errors.ts';
 import { nextTurn } from '../../waiting/next-turn.ts';
+import { checkStrings } from '../too-many-strings.ts';
 import { utf8Reply } from './utf8-reply.ts';
 
 /** Written in a millisecond or so. */
@@ -65,15 +66,24 @@ async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
   }
 }
 
+/** What is read of an answer. */
+export interface ReplyRead {
+  readonly signature: Signature;
+  /** Names of outputs; undefined for all. */
+  readonly outputs: readonly string[] | undefined;
+  /** Of all outputs together. */
+  readonly maxStrings: number;
+}
+
 /**
  * Reads `{"outputs": ...}`: an object of columns, or the only column itself.
  * @returns undefined if its lists do not tell the shape of an output
- * @throws ServingError UNKNOWN_OUTPUT, or MODEL_FAILED for an answer that does not fit the signature
+ * @throws ServingError UNKNOWN_OUTPUT, MODEL_FAILED for an answer that does not fit the signature, or
+ *   RESPONSE_TOO_LARGE
  */
 export function readPredictReply(
   body: Uint8Array,
-  signature: Signature,
-  wanted: readonly string[] | undefined,
+  { signature, outputs: wanted, maxStrings }: ReplyRead,
 ): TensorMap | undefined {
   const outputs = outputsIn(utf8Reply(body, signature));
   const names = Object.keys(signature.outputs);
@@ -84,6 +94,10 @@ export function readPredictReply(
     if (!tensor) return undefined;
     tensors.push([name, tensor]);
   }
+  checkStrings(
+    tensors.map(([, tensor]) => tensor),
+    maxStrings,
+  );
   return Object.fromEntries(tensors);
 }
 

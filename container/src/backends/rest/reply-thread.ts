@@ -1,15 +1,13 @@
 /** TensorFlow Serving's large answers over REST, read in a thread. */
-import type { AbortSignalLike, Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import type { AbortSignalLike, TensorMap } from '@sagemaker-tfs/tensors';
 import type { Answer } from '../../threads/answer-tasks.ts';
 import { type HandedTensors, handedOver, takenOver } from '../../threads/handed-tensors.ts';
 import { readInThread, type TextTask } from '../../threads/text-threads.ts';
-import { readPredictReply } from './predict-json.ts';
+import { type ReplyRead, readPredictReply } from './predict-json.ts';
 
 /** An answer to read, as {@link readPredictReply} reads it. */
-export interface ReplyTask extends TextTask {
+export interface ReplyTask extends TextTask, ReplyRead {
   readonly kind: 'reply';
-  readonly signature: Signature;
-  readonly outputs: readonly string[] | undefined;
 }
 
 /**
@@ -19,13 +17,12 @@ export interface ReplyTask extends TextTask {
  */
 export async function readReply(
   body: Uint8Array,
-  signature: Signature,
-  outputs: readonly string[] | undefined,
+  how: ReplyRead,
   signal: AbortSignalLike | undefined,
 ): Promise<TensorMap | undefined> {
-  const task: ReplyTask = { kind: 'reply', body, signature, outputs };
+  const task: ReplyTask = { kind: 'reply', body, ...how };
   const read = await readInThread<ReplyResult>(task, signal);
-  if (read === undefined) return readPredictReply(body, signature, outputs);
+  if (read === undefined) return readPredictReply(body, how);
   return read === UNTOLD ? undefined : takenOver(read, signal);
 }
 
@@ -35,8 +32,8 @@ const UNTOLD = 'untold';
 export type ReplyResult = HandedTensors | typeof UNTOLD;
 
 /** What the thread does. @throws ServingError as {@link readPredictReply} */
-export function answerReply({ body, signature, outputs }: ReplyTask): Answer<ReplyResult> {
-  const read = readPredictReply(body, signature, outputs);
+export function answerReply({ body, ...how }: ReplyTask): Answer<ReplyResult> {
+  const read = readPredictReply(body, how);
   if (!read) return { result: UNTOLD, moved: [] };
   const { tensors, moved } = handedOver(read);
   return { result: tensors, moved };

@@ -52,7 +52,8 @@ test('an answer that ends within a string stays unreadable', () => {
 test('a string that is none of JSON is a failure of the model server, not an exception', () => {
   for (const bytes of ['\0', '\n', '\\x', '\\u12']) {
     const body = Buffer.from(`{"outputs": ["${bytes}\xff"]}`, 'latin1');
-    expect(() => readPredictReply(body, text, undefined)).toThrow(
+    const how = { signature: text, outputs: undefined, maxStrings: 10 };
+    expect(() => readPredictReply(body, how)).toThrow(
       expect.objectContaining({ code: 'MODEL_FAILED' }),
     );
   }
