@@ -5,6 +5,7 @@ test.each([
   ['below/CAT.BMP', 'application/x-image'],
   ['rows.ndjson', 'application/jsonlines'],
   ['part.1.tfrecord', 'application/x-tfrecord'],
+  ['table.parquet', 'application/x-parquet'],
   ['json', undefined],
   ['a.json/b', undefined],
   ['x.constructor', undefined],

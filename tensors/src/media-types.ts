@@ -22,6 +22,7 @@ const BY_ENDING = new Map<string, string>(
     tfrecords: 'application/x-tfrecord',
     rec: 'application/x-recordio',
     recordio: 'application/x-recordio',
+    parquet: 'application/x-parquet',
   }),
 );
 

@@ -8,6 +8,7 @@ import { csvRequest } from './csv.ts';
 import { inputError } from './input-error.ts';
 import { jsonRequest } from './json-request.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
+import { parquetRequest } from './parquet.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
 import { tfRecordRequest } from './tfrecord.ts';
 
@@ -18,6 +19,7 @@ const CODECS = {
   recordio: recordIoRequest,
   'recordio-protobuf': protobufRecordIoRequest,
   'length-prefixed': lengthPrefixedRequest,
+  parquet: parquetRequest,
 } as const;
 
 /** Codecs whose bodies take work for every value or record. */

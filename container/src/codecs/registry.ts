@@ -25,6 +25,8 @@ import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { acceptableTypes, covers, parseMediaType } from './media-type.ts';
 import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
+import { parquetRequest } from './parquet.ts';
+import { parquetResponse } from './parquet-response.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
@@ -38,6 +40,7 @@ const REQUEST_CODECS: readonly RequestCodec[] = [
   recordIoRequest,
   protobufRecordIoRequest,
   lengthPrefixedRequest,
+  parquetRequest,
 ];
 
 /** The first is the default: what a client gets that accepts anything. */
@@ -48,6 +51,7 @@ const RESPONSE_CODECS: readonly ResponseCodec[] = [
   npyResponse,
   npzResponse,
   tfRecordResponse,
+  parquetResponse,
 ];
 
 /** Those that can show what was wrong with a record in its place. */

@@ -30,6 +30,7 @@ export function requestContent(
         'A line an instance. With `; header=present` the first line names the inputs.',
       ),
       'application/x-npz': bytes('Arrays named like the inputs.'),
+      'application/x-parquet': bytes('A row an instance; columns named like the inputs.'),
     }),
     ...when(hasOneInput, { 'application/x-npy': bytes('The input, one array of NumPy.') }),
     ...when(takesPictures, {
@@ -55,6 +56,7 @@ export function answerContent(signatures: readonly DescribedSignature[], json: S
       'application/x-npy': bytes('One output, or several of one dtype, joined.'),
       'application/x-npz': bytes('Every output by name.'),
       'application/x-tfrecord': bytes('A tf.Example an instance.'),
+      'application/x-parquet': bytes('A row an instance, a column an output.'),
     }),
   };
 }

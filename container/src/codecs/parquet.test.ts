@@ -1,0 +1,331 @@
+/** Parquet: files of pyarrow's as requests, answers as another reader sees them, and files made to harm. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as zlib from 'node:zlib';
+import {
+  type DType,
+  type Nested,
+  type Signature,
+  stringTensor,
+  type Tensor,
+  tensorFromNested,
+  toNested,
+} from '@sagemaker-tfs/tensors';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { ServingError } from '../errors.ts';
+import { failureOf } from '../testing/serving-failure.ts';
+import { crafted, floatPage, runPage } from './parquet/crafted.ts';
+import { parquetResponse } from './parquet-response.ts';
+import { decodeRequest } from './registry.ts';
+import { bodyOf, decodeContext, encodeContext, nestedOf, signatureOf } from './test-signatures.ts';
+
+const TYPE = 'application/x-parquet';
+const ROWS = 300;
+const fixture = (name: string) =>
+  readFileSync(join(__dirname, 'parquet/fixtures', `${name}.parquet`));
+
+async function decode(body: Uint8Array, signature: Signature): Promise<Record<string, Nested>> {
+  const { inputs } = await decodeRequest(body, decodeContext(signature, TYPE));
+  return nestedOf(inputs);
+}
+
+const failure = failureOf(decode);
+
+/** What `fixtures/make.py` writes into each column, by row. */
+const COLUMNS: Readonly<
+  Record<string, readonly [DType, readonly number[], (i: number) => unknown]>
+> = {
+  f32: ['float32', [-1], (i) => i / 4],
+  f64: ['float64', [-1], (i) => i / 3],
+  i8: ['int8', [-1], (i) => (i % 200) - 100],
+  u16: ['uint16', [-1], (i) => i * 65],
+  i32: ['int32', [-1], (i) => (i === 0 ? 0 : i * -7)],
+  u32: ['uint32', [-1], (i) => i + 2 ** 32 - ROWS],
+  i64: ['int64', [-1], (i) => BigInt(i - 2 ** 40)],
+  u64: ['uint64', [-1], (i) => BigInt(i) + 2n ** 64n - BigInt(ROWS)],
+  flag: ['bool', [-1], (i) => i % 3 === 0],
+  text: ['string', [-1], (i) => Buffer.from(`text ${i % 7}`)],
+  bytes: ['string', [-1], (i) => Buffer.from([i % 256, 255])],
+  list: ['float32', [-1, 3], (i) => [i, i + 0.5, i === 0 ? 0 : -i]],
+  fixed: ['int64', [-1, 2], (i) => [BigInt(i), BigInt(i + 1)]],
+};
+const all = signatureOf(
+  Object.fromEntries(
+    Object.entries(COLUMNS).map(([name, [dtype, shape]]) => [name, [dtype, shape]]),
+  ),
+);
+const rowsOf = (of: (i: number) => unknown) => Array.from({ length: ROWS }, (_, i) => of(i));
+
+describe('requests', () => {
+  const ways = ['plain', 'snappy', 'gzip', 'brotli', 'v2', 'v2-plain'];
+  test.each('zstdDecompressSync' in zlib ? [...ways, 'zstd'] : ways)(
+    'columns by name, as pyarrow writes them: %s',
+    async (way) => {
+      const inputs = await decode(fixture(way), all);
+      for (const [name, [, , of]] of Object.entries(COLUMNS)) {
+        expect({ name, values: plain(inputs[name]) }).toEqual({ name, values: plain(rowsOf(of)) });
+      }
+    },
+  );
+
+  test('missing floats are NaN, as pandas writes them', async () => {
+    for (const name of ['holes', 'holes-dictionary']) {
+      const { x } = await decode(fixture(name), signatureOf({ x: ['float32', [-1, 1]] }));
+      expect(x).toEqual(rowsOf((i) => [i % 5 === 0 ? Number.NaN : i / 2]));
+    }
+  });
+
+  test('columns without the name of the only input fill its instances, converted to its dtype', async () => {
+    const body = await written({
+      a: tensorOf([1, 2], 'int64'),
+      b: tensorOf(
+        [
+          [0.5, 1.5],
+          [2.5, 3.5],
+        ],
+        'float64',
+      ),
+      c: tensorOf([7, 8], 'uint8'),
+    });
+    expect(await decode(body, signatureOf({ x: ['float32', [-1, 4]] }))).toEqual({
+      x: [
+        [1, 0.5, 1.5, 7],
+        [2, 2.5, 3.5, 8],
+      ],
+    });
+    expect(await decode(body, signatureOf({ x: ['float32', [-1, 2, 2]] }))).toEqual({
+      x: [
+        [
+          [1, 0.5],
+          [1.5, 7],
+        ],
+        [
+          [2, 2.5],
+          [3.5, 8],
+        ],
+      ],
+    });
+    const words = await written({ s: texts('a', 'é'), t: texts('b', '') });
+    expect(plain((await decode(words, signatureOf({ x: ['string', [-1, 2]] }))).x)).toEqual(
+      plain([
+        [Buffer.from('a'), Buffer.from('b')],
+        [Buffer.from('é'), Buffer.from('')],
+      ]),
+    );
+  });
+
+  test.each([
+    ['refused-delta', 'i64', /column 'i64' in an encoding/],
+    ['refused-lz4', 'f32', /compressed in a way/],
+    ['refused-null-text', 'text', /column 'text' has no value in row 1/],
+    ['refused-ragged', 'list', /column 'list'/],
+    ['refused-struct', 'point', /column 'point', which is neither of scalars/],
+    ['refused-dates', 'date', /column 'date' of a type that no tensor has/],
+    ['refused-empty', 'f32', /no rows/],
+  ])('%s', async (name, input, message) => {
+    const { status, message: said } = await failure(
+      fixture(name),
+      signatureOf({ [input]: ['string', undefined] }),
+    );
+    expect([status, said]).toEqual([400, expect.stringMatching(message)]);
+  });
+
+  test.each<[string, Signature, RegExp]>([
+    [
+      'an input that is not there',
+      signatureOf({ f32: ['float32', [-1]], y: ['int8', [-1]] }),
+      /has no input 'f64'/,
+    ],
+    [
+      'another dtype',
+      signatureOf({ ...specs(all), f64: ['int32', [-1]] }),
+      /column 'f64': input 'f64' takes int32/,
+    ],
+    [
+      'another width',
+      signatureOf({ ...specs(all), list: ['float32', [-1, 2]] }),
+      /input 'list' takes instances of \[2\], got 300 rows of 3 values/,
+    ],
+  ])('%s', async (_, signature, message) => {
+    expect(await failure(fixture('plain'), signature)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(message) as string,
+    });
+  });
+});
+
+describe('answers', () => {
+  const outputs = {
+    score: tensorOf([0.25, -1, 3], 'float32'),
+    half: tensorOf([0.5, 1, 2], 'float16'),
+    class: tensorOf([1, 2, 3].map(BigInt), 'int64'),
+    byte: tensorOf([255, 0, 1], 'uint8'),
+    ok: tensorOf([true, false, true], 'bool'),
+    label: texts('seven', 'é', ''),
+    raw: stringTensor([3], [Buffer.from([255]), Buffer.from('a'), Buffer.from('b')]),
+    box: tensorOf(
+      [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ],
+      'float64',
+    ),
+    grid: tensorOf(
+      [
+        [[1], [2]],
+        [[3], [4]],
+        [[5], [6]],
+      ],
+      'int32',
+    ),
+  };
+
+  test('a row an instance, a column an output, lists for instances of several values', async () => {
+    const body = await written(outputs);
+    const rows = await parquetReadObjects({ file: bufferOf(body), utf8: false });
+    expect(Object.keys(rows[0] ?? {})).toEqual(Object.keys(outputs));
+    expect(plain(rows[0])).toEqual(
+      plain({
+        ...{ score: 0.25, half: 0.5, class: 1n, byte: 255, ok: true, label: 'seven' },
+        ...{ raw: Buffer.from([255]), box: [1, 2], grid: [[1], [2]] },
+      }),
+    );
+    expect(rows).toHaveLength(3);
+  });
+
+  test('are requests of the same columns', async () => {
+    const { grid: _, half, ...flat } = outputs;
+    const signature = signatureOf(
+      Object.fromEntries(
+        Object.entries(flat).map(([name, { dtype, shape }]) => [
+          name,
+          [dtype, [-1, ...shape.slice(1)]],
+        ]),
+      ),
+    );
+    const inputs = await decode(await written(flat), signature);
+    expect(plain(inputs)).toEqual(plain(nestedOf(flat)));
+    expect(half.dtype).toBe('float16');
+  });
+
+  test('large ones have groups of rows', async () => {
+    const wide = {
+      x: tensorOf(
+        Array.from({ length: 50_000 }, (_, i) => [i, -i]),
+        'float32',
+      ),
+    };
+    const body = await written(wide);
+    const { row_groups } = parquetMetadata(bufferOf(body));
+    expect(row_groups.length).toBeGreaterThan(5);
+    const { x } = await decode(body, signatureOf({ x: ['float32', [-1, 2]] }));
+    expect(x).toEqual(toNested(wide.x));
+  });
+
+  test('outputs without common rows are 406', async () => {
+    const scalar = { s: tensorOf(1, 'float32') };
+    const answer = parquetResponse.encode(scalar, encodeContext());
+    await expect(answer).rejects.toMatchObject({ code: 'NOT_ACCEPTABLE' });
+  });
+});
+
+describe('hostile files', () => {
+  const x = signatureOf({ x: ['float32', [-1]] });
+
+  /** The status of the answer; all else than a refusal is a defect. */
+  async function statusOf(body: Uint8Array, signature = x): Promise<number> {
+    try {
+      await decode(body, signature);
+      return 200;
+    } catch (error) {
+      if (!(error instanceof ServingError)) throw error;
+      expect(error.message.length).toBeLessThan(500);
+      return error.status;
+    }
+  }
+
+  test.each(['holes', 'holes-dictionary'])(
+    '%s, changed at every byte',
+    async (name) => {
+      const file = fixture(name);
+      const statuses = new Set<number>();
+      for (let at = 0; at < file.length; at++) {
+        for (const value of [0, 0x7f, 0x80, 0xff, (file[at] as number) ^ 1]) {
+          const changed = Buffer.from(file);
+          changed[at] = value;
+          statuses.add(await statusOf(changed));
+        }
+      }
+      for (const status of statuses) expect([200, 400, 413]).toContain(status);
+    },
+    120_000,
+  );
+
+  test('cut off at every length', async () => {
+    const file = fixture('v2');
+    for (let length = 0; length < file.length; length += 41) {
+      expect(await statusOf(file.subarray(0, length), all)).toBe(400);
+    }
+  });
+
+  test('the crafted file is one', async () => {
+    expect(await decode(crafted({}), x)).toEqual({ x: [0, 1, 2, 3] });
+  });
+
+  test.each<[string, Buffer, number]>([
+    ['rows without end', crafted({ rows: 2 ** 45 }), 413],
+    ['more rows than values', crafted({ rows: 1000, values: 4 }), 400],
+    [
+      'a page that unpacks to gigabytes',
+      crafted({ page: floatPage(4, { size: 2 ** 31 - 1 }) }),
+      413,
+    ],
+    ['values without end in a page', crafted({ page: floatPage(2 ** 31 - 1) }), 400],
+    [
+      'pages without values',
+      crafted({ page: Buffer.concat(Array(1e5).fill(floatPage(0)) as Buffer[]) }),
+      400,
+    ],
+    ['columns that lie in each other', crafted({ rows: 4000, chunks: 1000 }), 400],
+    ['a run without end', crafted({ rows: 1e6, page: runPage(1e6, 2 ** 31 - 1) }), 400],
+    ['a footer of lists in lists', crafted({ footer: '19'.repeat(50_000) }), 400],
+    ['a footer of one endless list', crafted({ footer: '29fcffffffff0f' }), 400],
+    ['a number of endless bytes', crafted({ footer: `15${'ff'.repeat(50_000)}` }), 400],
+  ])('%s', async (_, body, status) => {
+    expect(await statusOf(body)).toBe(status);
+  });
+});
+
+/** Numbers, texts and bytes alike, however they came. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (typeof value === 'string') return Buffer.from(value).toString('hex');
+  if (typeof value === 'bigint') return String(value);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+}
+
+function specs({ inputs }: Signature): Record<string, [DType, readonly number[] | undefined]> {
+  return Object.fromEntries(
+    Object.entries(inputs).map(([name, { dtype, shape }]) => [name, [dtype as DType, shape]]),
+  );
+}
+
+function tensorOf(values: unknown, dtype: DType): Tensor {
+  return tensorFromNested(dtype, values);
+}
+
+function texts(...values: string[]): Tensor {
+  return stringTensor(
+    [values.length],
+    values.map((value) => Buffer.from(value)),
+  );
+}
+
+const bufferOf = (body: Buffer): ArrayBuffer => new Uint8Array(body).buffer;
+
+async function written(outputs: Readonly<Record<string, Tensor>>): Promise<Buffer> {
+  return bodyOf(await parquetResponse.encode(outputs, encodeContext(Object.keys(outputs))));
+}

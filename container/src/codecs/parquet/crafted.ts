@@ -1,0 +1,99 @@
+/** Parquet files made by hand, in Thrift's compact protocol, for what no writer writes. */
+
+interface Crafted {
+  readonly rows?: number;
+  /** Values of the column, as the footer says. */
+  readonly values?: number;
+  /** Row groups with the same page. */
+  readonly chunks?: number;
+  readonly page?: Buffer;
+  /** In place of the whole footer, hexadecimal. */
+  readonly footer?: string;
+}
+
+/** A file of one column `x` of floats. */
+export function crafted({
+  rows = 4,
+  values = rows,
+  chunks = 1,
+  page = floatPage(4),
+  footer = '',
+}: Crafted): Buffer {
+  const body = Buffer.concat([Buffer.from('PAR1'), page]);
+  const chunk = struct(
+    field(
+      3,
+      struct(
+        int(1, 4),
+        list(2, 5, [varint(0)]),
+        list(3, 8, [text('x')]),
+        int(4, 0),
+        int(5, values),
+        int(6, page.length),
+        int(7, page.length),
+        int(9, 4),
+      ),
+    ),
+  );
+  const group = struct(list(1, 12, [chunk]), int(2, page.length), int(3, rows / chunks));
+  const schema = [
+    struct(field(4, text('root'), 8), int(5, 1)),
+    struct(int(1, 4), int(3, 0), field(4, text('x'), 8)),
+  ];
+  const head =
+    footer === ''
+      ? struct(
+          int(1, 1),
+          list(2, 12, schema),
+          int(3, rows),
+          list(4, 12, Array(chunks).fill(group) as Buffer[]),
+        )
+      : Buffer.from(footer, 'hex');
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  return Buffer.concat([body, head, length, Buffer.from('PAR1')]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value * 2;
+  while (rest >= 128) {
+    bytes.push((rest % 128) + 128);
+    rest = Math.floor(rest / 128);
+  }
+  return Buffer.from([...bytes, rest]);
+}
+const length = (value: number) => varint(value / 2);
+const text = (value: string) => Buffer.concat([length(value.length), Buffer.from(value)]);
+/** Each field says its own number. */
+const field = (id: number, value: Buffer, type = 12) =>
+  Buffer.concat([Buffer.from([type]), varint(id), value]);
+const int = (id: number, value: number) => field(id, varint(value), 6);
+const list = (id: number, type: number, items: Buffer[]) =>
+  field(id, Buffer.concat([Buffer.from([0xf0 | type]), length(items.length), ...items]), 9);
+const struct = (...fields: Buffer[]) => Buffer.concat([...fields, Buffer.from([0])]);
+
+/** A page of plain floats 0, 1, 2, 3. */
+export function floatPage(count: number, { size = 16 } = {}): Buffer {
+  const data = Buffer.alloc(16);
+  for (let i = 0; i < 4; i++) data.writeFloatLE(i, i * 4);
+  const head = struct(
+    int(1, 0),
+    int(2, size),
+    int(3, 16),
+    field(5, struct(int(1, count), int(2, 0), int(3, 3), int(4, 3))),
+  );
+  return Buffer.concat([head, data]);
+}
+
+/** A page of indices in one run, of a dictionary that is not there. */
+export function runPage(count: number, run: number): Buffer {
+  const data = Buffer.concat([Buffer.from([1]), length(run * 2), Buffer.from([1])]);
+  const head = struct(
+    int(1, 0),
+    int(2, data.length),
+    int(3, data.length),
+    field(5, struct(int(1, count), int(2, 8), int(3, 3), int(4, 3))),
+  );
+  return Buffer.concat([head, data]);
+}

@@ -1,0 +1,265 @@
+/** The values of a column, read page by page. */
+import * as zlib from 'node:zlib';
+import { TensorError } from '@sagemaker-tfs/tensors';
+import { snappyUncompress } from 'hyparquet';
+import type { Chunk, Column } from './footer.ts';
+import { readHybrid } from './hybrid.ts';
+import { bad, count, type Struct, structIn, ThriftReader } from './thrift.ts';
+import { type Values, valuesOf } from './values.ts';
+
+/** What all pages of a file may take together. */
+export interface PageBudget {
+  /** Bytes of pages, unpacked. */
+  bytes: number;
+  /** Fields of the heads of pages. */
+  readonly maxFields: number;
+}
+
+/** A page takes about as long as this number of values, and the event loop waits for as many at most, or for a page. */
+const PAGE_WORK = 100;
+const TURN_WORK = 50_000;
+const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3];
+const [PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY] = [0, 2, 3, 8];
+
+/**
+ * Reads a part of a column.
+ * @param at the index of its first value in `into`
+ * @param nextTurn called between pages
+ * @throws TensorError
+ */
+export async function readChunk(
+  file: Uint8Array,
+  column: Column,
+  chunk: Chunk,
+  { into, at, rows }: { readonly into: Values; readonly at: number; readonly rows: number },
+  budget: PageBudget,
+  nextTurn: () => Promise<unknown>,
+): Promise<void> {
+  let dictionary: Values | undefined;
+  let read = 0;
+  let position = chunk.start;
+  let work = 0;
+  while (read < chunk.values) {
+    const before = read;
+    if (position >= chunk.end)
+      throw bad(`has fewer values of column '${column.name}' than it says`);
+    const reader = new ThriftReader(file.subarray(0, chunk.end), position, budget.maxFields);
+    const head = reader.struct();
+    const packed = count(head, 3, 'length of a page');
+    position = reader.at + packed;
+    if (position > chunk.end) throw bad('has a page that is longer than its column');
+    const page = { head, bytes: file.subarray(reader.at, position), codec: chunk.codec };
+    const type = count(head, 1, 'type of a page');
+    if (type === DICTIONARY) {
+      const header = structIn(head, 7, 'dictionary');
+      const bytes = unpacked(page.bytes, page.codec, count(head, 2, 'size of a page'), budget);
+      const size = count(header, 1, 'size of a dictionary');
+      dictionary = valuesOf(column.physical, size, bytes.length);
+      dictionary.readPlain(bytes, 0, size);
+    } else if (type === DATA || type === DATA_V2) {
+      const { header, levels, values } =
+        type === DATA ? pageV1(page, column, budget) : pageV2(page, column, budget);
+      const size = count(header, 1, 'number of values');
+      if (size > chunk.values - read) throw bad('has more values in a page than in its column');
+      const place = { at: at + read, size, rowWidth: chunk.values / rows };
+      const present = checkLevels(column, levels(size), place, read);
+      const encoding = count(header, type === DATA ? 2 : 4, 'encoding');
+      readValues(values, encoding, column, dictionary, into, place, present);
+      read += size;
+    }
+    work += PAGE_WORK + read - before;
+    if (work < TURN_WORK) continue;
+    work = 0;
+    await nextTurn();
+  }
+}
+
+interface Page {
+  readonly head: Struct;
+  readonly bytes: Uint8Array;
+  readonly codec: number;
+}
+
+/** Levels of a page: where lists begin, and which values are there. */
+interface Levels {
+  readonly repetition: Uint8Array | undefined;
+  readonly definition: Uint8Array | undefined;
+}
+
+interface DataPage {
+  readonly header: Struct;
+  readonly levels: (size: number) => Levels;
+  readonly values: Uint8Array;
+}
+
+/** Levels and values are packed together, each list of levels behind its length. */
+function pageV1({ head, bytes, codec }: Page, column: Column, budget: PageBudget): DataPage {
+  const header = structIn(head, 5, 'head of a page');
+  const plain = unpacked(bytes, codec, count(head, 2, 'size of a page'), budget);
+  let at = 0;
+  const part = (): Uint8Array => {
+    if (at + 4 > plain.length) throw bad('has a page that ends too early');
+    const length = new DataView(plain.buffer, plain.byteOffset + at, 4).getUint32(0, true);
+    if (length > plain.length - at - 4) throw bad('has a page that ends too early');
+    at += 4 + length;
+    return plain.subarray(at - length, at);
+  };
+  const repetition = column.repetition > 0 ? part() : undefined;
+  const definition = column.definition > 0 ? part() : undefined;
+  return {
+    header,
+    levels: (size) => levelsOf(column, repetition, definition, size),
+    values: plain.subarray(at),
+  };
+}
+
+/** Levels stand before the values and are not packed; the head has their lengths. */
+function pageV2({ head, bytes, codec }: Page, column: Column, budget: PageBudget): DataPage {
+  const header = structIn(head, 8, 'head of a page');
+  const repetitionLength = count(header, 6, 'length of levels', 0);
+  const start = repetitionLength + count(header, 5, 'length of levels', 0);
+  const size = count(head, 2, 'size of a page') - start;
+  if (start > bytes.length || size < 0) throw bad('has a page that ends too early');
+  const isPacked = header.get(7) !== false;
+  return {
+    header,
+    levels: (values) =>
+      levelsOf(
+        column,
+        bytes.subarray(0, repetitionLength),
+        bytes.subarray(repetitionLength, start),
+        values,
+      ),
+    values: unpacked(bytes.subarray(start), isPacked ? codec : 0, size, budget),
+  };
+}
+
+function levelsOf(
+  column: Column,
+  repetition: Uint8Array | undefined,
+  definition: Uint8Array | undefined,
+  size: number,
+): Levels {
+  const read = (max: number, bytes: Uint8Array | undefined) => {
+    if (max === 0 || !bytes) return undefined;
+    const levels = new Uint8Array(size);
+    readHybrid(bytes, 32 - Math.clz32(max), levels);
+    return levels;
+  };
+  return {
+    repetition: read(column.repetition, repetition),
+    definition: read(column.definition, definition),
+  };
+}
+
+/** Where the values of a page go. */
+interface Place {
+  readonly at: number;
+  readonly size: number;
+  /** Values of a row, if all lists are as long. */
+  readonly rowWidth: number;
+}
+
+/**
+ * Refuses lists of several lengths, and empty values but of floats.
+ * @returns which values are there; undefined if all are
+ */
+function checkLevels(
+  { name, definition: max, dtype, repetition: isList }: Column,
+  { repetition, definition }: Levels,
+  { size, rowWidth }: Place,
+  read: number,
+): Uint8Array | undefined {
+  for (let i = 0; repetition && i < size; i++) {
+    const isFirst = (read + i) % rowWidth === 0;
+    if ((repetition[i] === 0) === isFirst) continue;
+    throw new TensorError('SHAPE_MISMATCH', `column '${name}' has lists of several lengths`);
+  }
+  const missing = definition?.findIndex((level) => level !== max) ?? -1;
+  if (missing < 0) return undefined;
+  if (isList || !dtype.startsWith('float')) {
+    const row = Math.floor((read + missing) / rowWidth);
+    throw new TensorError(
+      'VALUE_OUT_OF_RANGE',
+      `column '${name}' has no value in row ${row} of its row group`,
+    );
+  }
+  return (definition as Uint8Array).map((level) => (level === max ? 1 : 0));
+}
+
+function readValues(
+  bytes: Uint8Array,
+  encoding: number,
+  column: Column,
+  dictionary: Values | undefined,
+  into: Values,
+  { at, size }: Place,
+  present: Uint8Array | undefined,
+): void {
+  const there = present ? present.reduce((sum, one) => sum + one, 0) : size;
+  if (encoding === PLAIN) into.readPlain(bytes, at, there);
+  else if (encoding === RLE && column.physical === 'BOOLEAN') {
+    const bits = new Uint8Array(there);
+    // Behind its length.
+    readHybrid(bytes.subarray(4), 1, bits);
+    into.fillBooleans(bits, at);
+  } else if (encoding === PLAIN_DICTIONARY || encoding === RLE_DICTIONARY) {
+    if (!dictionary) throw bad(`has no dictionary for column '${column.name}'`);
+    const indices = new Uint32Array(there);
+    if (there > 0) readHybrid(bytes.subarray(1), bytes[0] ?? 33, indices);
+    into.fillFrom(dictionary, indices, at);
+  } else {
+    throw bad(
+      `has column '${column.name}' in an encoding that is not read here. Write it plain or with a dictionary, as pandas and pyarrow do by default`,
+    );
+  }
+  if (present) into.spread(at, there, present);
+}
+
+/** Node 22.15 and later have it. */
+const { zstdDecompressSync } = zlib as {
+  readonly zstdDecompressSync?: (bytes: Uint8Array, options: zlib.ZlibOptions) => Uint8Array;
+};
+const [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD] = [0, 1, 2, 4, 6];
+
+/** A page's bytes, at most as many as it says. @throws TensorError TOO_LARGE beyond the budget, before memory is taken */
+function unpacked(bytes: Uint8Array, codec: number, size: number, budget: PageBudget): Uint8Array {
+  if (size > budget.bytes) {
+    throw new TensorError(
+      'TOO_LARGE',
+      'the Parquet file unpacks to more than is allowed for its size',
+    );
+  }
+  budget.bytes -= size;
+  const options = { maxOutputLength: Math.max(size, 1) };
+  try {
+    const plain = unpackWith(codec, bytes, size, options);
+    if (plain.length === size) return plain;
+  } catch (error) {
+    if (error instanceof TensorError) throw error;
+    throw new TensorError('MALFORMED', 'the Parquet file has a page that cannot be unpacked', {
+      cause: error,
+    });
+  }
+  throw bad('has a page of another size than it says');
+}
+
+function unpackWith(
+  codec: number,
+  bytes: Uint8Array,
+  size: number,
+  options: { readonly maxOutputLength: number },
+): Uint8Array {
+  if (codec === UNCOMPRESSED) return bytes;
+  if (codec === SNAPPY) {
+    const plain = new Uint8Array(size);
+    snappyUncompress(bytes, plain);
+    return plain;
+  }
+  if (codec === GZIP) return zlib.gunzipSync(bytes, options);
+  if (codec === BROTLI) return zlib.brotliDecompressSync(bytes, options);
+  if (codec === ZSTD && zstdDecompressSync) return zstdDecompressSync(bytes, options);
+  throw bad(
+    'is compressed in a way that is not read here. Use snappy, gzip, brotli, zstd (Node 22.15 and later), or none',
+  );
+}
