@@ -6,3 +6,4 @@ export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
 export { findObject, openObject, readBytes, readText } from './objects.ts';
 export { attempts, patientRetries } from './patient-retries.ts';
+export { openInputs, type WorkerInputs } from './worker-inputs.ts';

@@ -1,11 +1,9 @@
 /** One range of keys: where it stands, and its inputs from there on. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { S3Client } from '@aws-sdk/client-s3';
 import {
   compareKeys,
   doneKey,
-  type Inputs,
   parseCounts,
   parseKeysHeader,
   partFiles,
@@ -14,7 +12,7 @@ import {
   type WorkerCounts,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
-import { listObjects, type S3Object } from '@sagemaker-tfs/batch/s3';
+import type { S3Object, WorkerInputs } from '@sagemaker-tfs/batch/s3';
 import type { Store } from './store.ts';
 
 const decompress = promisify(gunzip);
@@ -70,13 +68,12 @@ export async function markDone(store: Store, range: number, counts: WorkerCounts
 
 /** The inputs after one key and up to another, that one included, sorted. Ends early once `stopped` returns true. */
 export async function* inputsBetween(
-  s3: S3Client,
-  inputs: Inputs,
+  inputs: WorkerInputs,
   { after, upTo }: Pick<WorkerRange, 'after' | 'upTo'>,
   stopped: () => boolean,
 ): AsyncGenerator<S3Object> {
-  for await (const object of listObjects(s3, inputs, after)) {
+  for await (const object of inputs.objects(after)) {
     if (stopped() || (upTo !== undefined && compareKeys(object.key, upTo) > 0)) return;
-    if (inputs.isInput(object.key)) yield object;
+    yield object;
   }
 }

@@ -3,14 +3,11 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import {
   areTooMany,
   BatchError,
-  type Inputs,
-  inputsOf,
   rangesOf,
   type WorkerCounts,
-  type WorkerPlan,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
-import type { S3Object } from '@sagemaker-tfs/batch/s3';
+import { openInputs, type S3Object, type WorkerInputs } from '@sagemaker-tfs/batch/s3';
 import { inOrder } from './in-order.ts';
 import type { WorkerOptions } from './options.ts';
 import { partWriter, type Row } from './part-writer.ts';
@@ -38,7 +35,7 @@ export interface WorkerContext {
   readonly maxHeldBytes: number;
   /** Makes the row of an object. @param hold counts bytes until the row is taken */
   readonly rowMaker: (
-    inputs: Inputs,
+    inputs: WorkerInputs,
     hold: (bytes: number) => void,
   ) => (object: S3Object) => Promise<Row>;
   /** Objects under way at once. */
@@ -55,12 +52,13 @@ export interface WorkerContext {
 export async function work(context: WorkerContext): Promise<WorkerReport> {
   const { options, s3, store, model } = context;
   const started = performance.now();
-  const plan = await openPlan(s3, store, options, model);
+  const inputs = await openInputs(s3, options);
+  const plan = await openPlan(inputs, store, options, model);
   const own = rangesOf(plan).filter(({ number }) => isOwn(number, options));
   const total = new Total(own.length, started);
   for (const range of own) {
     if (context.stopped()) break;
-    await workRange(context, plan, range, total);
+    await workRange(context, inputs, range, total);
   }
   const report = total.report();
   const all = report.answers + report.failures + report.gone;
@@ -118,11 +116,11 @@ class Total {
 
 async function workRange(
   context: WorkerContext,
-  plan: WorkerPlan,
+  inputs: WorkerInputs,
   range: WorkerRange,
   total: Total,
 ): Promise<void> {
-  const { options, s3, store, stopped } = context;
+  const { options, store, stopped } = context;
   const position = await positionOf(store, range);
   total.before(position.counts);
   if (position.isDone) return total.rangeDone();
@@ -138,9 +136,8 @@ async function workRange(
       context.onProgress(total.report());
     },
   });
-  const inputs = inputsOf({ ...plan, outputUri: options.outputUri });
   const between = { after: position.after, upTo: range.upTo };
-  const objects = inputsBetween(s3, inputs, between, stopped);
+  const objects = inputsBetween(inputs, between, stopped);
   try {
     for await (const row of rows(context, inputs, objects)) await writer.add(row);
   } finally {
@@ -155,7 +152,7 @@ async function workRange(
 /** Rows in the order of their keys; memory holds what is under way. */
 async function* rows(
   { options, maxHeldBytes, rowMaker, reads }: WorkerContext,
-  inputs: Inputs,
+  inputs: WorkerInputs,
   objects: AsyncIterable<S3Object>,
 ): AsyncGenerator<Row> {
   let held = 0;

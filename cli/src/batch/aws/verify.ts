@@ -82,7 +82,7 @@ export async function verifyOutputs(
 ): Promise<VerifyReport> {
   const plan = await readWorkerPlan(s3, places.outputUri);
   const { root, outputs, parts, outside, failures } = plan
-    ? workerKeys(s3, plan, places)
+    ? await workerKeys(s3, plan, places)
     : await openKeys(s3, places);
   // A worker's answers are many to an object.
   const wanted = plan ? 0 : options.samples;

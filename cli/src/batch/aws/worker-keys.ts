@@ -8,7 +8,6 @@ import {
   BatchError,
   compareKeys,
   inOutputOrder,
-  inputsOf,
   PLAN_KEY,
   parseKeyLine,
   parseKeysHeader,
@@ -26,9 +25,11 @@ import {
 import {
   findObject,
   listObjects,
+  openInputs,
   readBytes,
   readText,
   type S3Object,
+  type WorkerInputs,
 } from '@sagemaker-tfs/batch/s3';
 import type { JobInput, KeyPart, TransformKeys } from './transform-places.ts';
 
@@ -51,35 +52,34 @@ export async function readWorkerPlan(
  * Opens a worker's keys; inputs with an error in the place of their answer count as missing.
  * @throws BatchError OTHER_RUN for another input prefix
  */
-export function workerKeys(
+export async function workerKeys(
   s3: S3Client,
   plan: WorkerPlan,
   places: { readonly inputUri: string; readonly outputUri: string },
-): TransformKeys {
+): Promise<TransformKeys> {
   if (places.inputUri !== plan.inputUri) {
     throw new BatchError(
       'OTHER_RUN',
       `the answers at ${places.outputUri} are of ${plan.inputUri}, not of ${places.inputUri}. Name the prefix that the worker was given.`,
     );
   }
-  const inputs = inputsOf({ ...plan, outputUri: places.outputUri });
+  const inputs = await openInputs(s3, { ...plan, outputUri: places.outputUri });
   const output = asDirectory(parseS3Uri(places.outputUri));
   const failures = new Map<string, number>();
   const part = (range: WorkerRange): KeyPart => ({
-    inputs: () => inputsOfRange(s3, inputs, range),
+    inputs: () => inputsOfRange(inputs, range),
     outputs: () => inOutputOrder(answered(s3, output, range, failures)),
   });
   return { root: inputs.prefix, outputs: output, parts: rangesOf(plan).map(part), failures };
 }
 
 async function* inputsOfRange(
-  s3: S3Client,
-  inputs: ReturnType<typeof inputsOf>,
+  inputs: WorkerInputs,
   { after, upTo }: WorkerRange,
 ): AsyncGenerator<JobInput> {
-  for await (const { key, modified } of listObjects(s3, inputs, after)) {
+  for await (const { key, modified } of inputs.objects(after)) {
     if (upTo !== undefined && compareKeys(key, upTo) > 0) return;
-    if (inputs.isInput(key)) yield { key: key.slice(inputs.root.length), modified };
+    yield { key: key.slice(inputs.root.length), modified };
   }
 }
 

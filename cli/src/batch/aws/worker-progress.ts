@@ -49,7 +49,7 @@ async function countInputs(s3: S3Client, output: S3Location): Promise<number | u
   const outputUri = formatS3Uri(output);
   const plan = await readWorkerPlan(s3, outputUri);
   if (!plan) return undefined;
-  const { parts } = workerKeys(s3, plan, { inputUri: plan.inputUri, outputUri });
+  const { parts } = await workerKeys(s3, plan, { inputUri: plan.inputUri, outputUri });
   return count(parts.map(({ inputs }) => inputs));
 }
 

@@ -42,6 +42,7 @@ afterAll(async () => {
 });
 
 const lineOf = (output: string, ...more: string[]) => [
+  // Of an option that is given twice the last counts.
   ...['batch', 'worker', '--input', 's3://tiles/in/', '--output', `s3://out/${output}/`],
   ...['--model', MODEL, '--content-type', 'application/json', '--json', '--part-keys', '20'],
   ...more,
@@ -150,6 +151,61 @@ test('verify compares the keys of the parts with the inputs', async () => {
   });
   objects?.set(key as string, part as never);
   expect(await verify('s3://tiles/')).toMatchObject({ exitCode: 1, code: 'OTHER_RUN' });
+});
+
+describe('a manifest as input', () => {
+  const again = [17, 299, 300, 599];
+  const names = again.map((index) => keyOf(index).slice('in/'.length));
+  const put = (keys: readonly string[]) => {
+    const body = Buffer.from(JSON.stringify([{ prefix: 's3://tiles/in/' }, ...keys]));
+    s3.stored.get('out')?.set('again.manifest', { body, modified: 0, metadata: {} });
+  };
+  const MANIFEST = ['--input', 's3://out/again.manifest', '--ranges', '3'];
+
+  test('exactly its inputs are answered, and a run that goes on does nothing twice', async () => {
+    put([...names, 'deleted.json']);
+    const first = await run('again', ...MANIFEST);
+    expect([first.exitCode, JSON.parse(first.stdout)]).toMatchObject([
+      0,
+      { answers: 2, failures: 2, gone: 0, ranges: 3, done: 3, now: 4 },
+    ]);
+    const wanted = lines('plain').filter((line) => names.includes((JSON.parse(line) as Line).key));
+    expect(wanted).toHaveLength(again.length);
+    expect(lines('again')).toEqual(wanted);
+    const second = await run('again', ...MANIFEST);
+    expect(JSON.parse(second.stdout)).toMatchObject({ answers: 2, failures: 2, now: 0 });
+  });
+
+  test('verify and fetch know its inputs', async () => {
+    const verified = await sagemakerTfs(
+      [
+        ...['batch', 'verify', '--input-uri', 's3://out/again.manifest'],
+        ...['--output-uri', 's3://out/again/', '--redrive', join(work, 'left'), '--json'],
+      ],
+      s3.environment,
+    );
+    expect(JSON.parse(verified.stdout)).toMatchObject({ inputs: 4, done: 2, missing: 2 });
+    const file = join(work, 'again.ndjson');
+    await sagemakerTfs(['batch', 'fetch', 's3://out/again/', '--out', file], s3.environment);
+    expect(JSON.parse(await readFile(`${file}.redrive.manifest`, 'utf8'))).toEqual([
+      { prefix: 's3://tiles/in/' },
+      ...[...BAD].map((index) => keyOf(index).slice('in/'.length)),
+    ]);
+  });
+
+  test('another list under the same name is another run', async () => {
+    put(names.slice(1));
+    const { exitCode, stdout } = await run('again', ...MANIFEST);
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([1, { code: 'OTHER_RUN' }]);
+  });
+
+  test('a text that is no manifest is refused', async () => {
+    s3.stored
+      .get('out')
+      ?.set('again.manifest', { body: Buffer.from('{}'), modified: 0, metadata: {} });
+    const { exitCode, stdout } = await run('no-manifest', ...MANIFEST);
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([1, { code: 'MANIFEST_INVALID' }]);
+  });
 });
 
 test('fetch joins the parts, errors included', async () => {

@@ -7,7 +7,7 @@ import {
   parseManifest,
   parseS3Uri,
 } from '@sagemaker-tfs/batch';
-import { readFacts, readText } from '@sagemaker-tfs/batch/s3';
+import { openInputs, readFacts, readText } from '@sagemaker-tfs/batch/s3';
 import type { TransformPlaces } from '../transform-places.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 
@@ -22,7 +22,7 @@ export async function inputPrefix(
   { inputUri, outputUri, dataType }: Partial<TransformPlaces> & { readonly outputUri: string },
 ): Promise<string | undefined> {
   const plan = await readWorkerPlan(s3, outputUri);
-  if (plan) return inputsOf({ ...plan, outputUri }).prefix;
+  if (plan) return (await openInputs(s3, { ...plan, outputUri })).prefix;
   if (inputUri === undefined) return undefined;
   const { prefix } =
     dataType === 'ManifestFile'

@@ -1,0 +1,89 @@
+/** What a batch worker works through: the objects below a prefix, or those that a manifest of SageMaker names. */
+import { createHash } from 'node:crypto';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { type InputPlaces, type Inputs, inputsOf } from '../inputs.ts';
+import { compareKeys } from '../key-order.ts';
+import { parseManifest } from '../manifest-file.ts';
+import { parseS3Uri } from '../s3-uri.ts';
+import { sortedCuts } from '../worker-run.ts';
+import { keyRanges } from './key-ranges.ts';
+import { listObjects, type S3Object } from './listing.ts';
+import { findObjects } from './lookup.ts';
+import { readText } from './objects.ts';
+
+/** Inputs in the order of their keys. */
+export interface WorkerInputs extends Pick<Inputs, 'bucket' | 'root' | 'prefix'> {
+  /** The inputs that are there, from the one after a whole key on; sorted. */
+  objects(after: string | undefined): AsyncIterable<S3Object>;
+  /** Whole keys at which the inputs are cut into this number of ranges, or fewer; sorted. */
+  cuts(ranges: number): Promise<string[]>;
+  /** SHA-256 (hex) of the keys of a manifest; undefined for a prefix. */
+  readonly digest: string | undefined;
+}
+
+/** Keys that are looked for at once. */
+const GROUP = 1_000;
+
+/**
+ * Opens the inputs. Memory holds the keys of a manifest.
+ * @param places `inputUri` is a manifest where it ends in `.manifest`, else a prefix
+ * @throws BatchError S3_URI_INVALID, MANIFEST_INVALID
+ */
+export async function openInputs(s3: S3Client, places: InputPlaces): Promise<WorkerInputs> {
+  return places.inputUri.endsWith('.manifest') ? manifestInputs(s3, places) : below(s3, places);
+}
+
+function below(s3: S3Client, places: InputPlaces): WorkerInputs {
+  const inputs = inputsOf(places);
+  return {
+    ...inputs,
+    digest: undefined,
+    async *objects(after) {
+      for await (const object of listObjects(s3, inputs, after)) {
+        if (inputs.isInput(object.key)) yield object;
+      }
+    },
+    async cuts(ranges) {
+      const found = await keyRanges(s3, inputs, ranges);
+      // The first range begins with the first key.
+      return sortedCuts(found.map(({ prefix }) => prefix)).slice(1);
+    },
+  };
+}
+
+async function manifestInputs(s3: S3Client, places: InputPlaces): Promise<WorkerInputs> {
+  const { inputUri, keySuffix = '' } = places;
+  const { prefix, keys } = await parseManifest(await readText(s3, parseS3Uri(inputUri)), inputUri);
+  const { bucket, key: root } = parseS3Uri(prefix);
+  const sorted = keys.filter((key) => key.endsWith(keySuffix)).sort(compareKeys);
+  return {
+    ...{ bucket, root, prefix },
+    digest: createHash('sha256').update(sorted.join('\n')).digest('hex'),
+    async *objects(after) {
+      const first = after === undefined ? 0 : firstAfter(sorted, after.slice(root.length));
+      for (let at = first; at < sorted.length; at += GROUP) {
+        const some = sorted.slice(at, at + GROUP);
+        const found = await findObjects(s3, { bucket, key: root }, some);
+        for (const key of some) {
+          const object = found.get(key);
+          if (object) yield object;
+        }
+      }
+    },
+    async cuts(ranges) {
+      const size = Math.ceil(sorted.length / ranges);
+      const ends = sorted.filter((_, at) => (at + 1) % size === 0 && at + 1 < sorted.length);
+      return ends.map((key) => root + key);
+    },
+  };
+}
+
+function firstAfter(sorted: readonly string[], key: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareKeys(sorted[middle] as string, key) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
