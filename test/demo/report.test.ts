@@ -70,8 +70,8 @@ test('the confusion matrix counts labels by answers', () => {
   expect(counts[4]?.[9]).toBe(2);
   expect(counts[1]?.[6]).toBe(1);
   expect(counts.map((row, label) => row[label])).toEqual([
-    99,
     100,
+    99,
     100,
     100,
     98,
