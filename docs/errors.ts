@@ -1,10 +1,10 @@
 /** The catalogues of errors, as a page: a table a room. */
 import { BATCH_ERRORS } from '@sagemaker-tfs/batch';
 import { CLIENT_ERRORS } from '@sagemaker-tfs/client';
-import { ERROR_STATUS } from '@sagemaker-tfs/container';
 import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
 import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
+import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
 import { COMMAND_ERRORS } from 'sagemaker-tfs';
 import { CONSTRUCT_ERRORS, RUN_ERRORS } from '../lib/errors.ts';
 import { table } from './table.ts';
@@ -61,11 +61,15 @@ ${plain(CLIENT_ERRORS)}
 
 ## The container
 
-[Troubleshooting](troubleshooting.md#error-codes) says what each means and what to do.
+[Troubleshooting](troubleshooting.md#error-codes) says more of each, and what to do.
 
 ${table(
-  ['code', 'status'],
-  Object.entries(ERROR_STATUS).map(([code, status]) => [`\`${code}\``, String(status)]),
+  ['code', 'status', 'meaning'],
+  Object.entries(RUNTIME_ERRORS).map(([code, { status, meaning }]) => [
+    `\`${code}\``,
+    String(status),
+    meaning,
+  ]),
 )}
 
 ## TensorFlow's library, in-process

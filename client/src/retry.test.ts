@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
 import { freePort } from '../../cli/src/serving/free-port.ts';
 import { clientOf, ENDPOINT, standIn } from '../test/sagemaker-stand-in.ts';
 import { serve, type TestServer } from '../test/servers.ts';
@@ -86,6 +89,29 @@ test('a handler that must not see a request twice does not', async () => {
   await lost.stop();
   const loading = await script(notReady, ok);
   expect((await predict({ url: loading.url }, '{}', once)).status).toBe(200);
+});
+
+const refusedWith = Object.entries(RUNTIME_ERRORS)
+  .filter(([, { status }]) => status === 503)
+  .map(([code, { notBegun }]) => [code, notBegun === true] as const);
+
+test.each(refusedWith)('after %s such a request is sent again: %s', async (code, again) => {
+  const body = JSON.stringify({ error: 'not now', code });
+  const { url, requests } = await script({ status: 503, body }, ok);
+  const call = predict({ url }, '{}', { idempotent: false });
+  if (again) expect((await call).status).toBe(200);
+  else await expect(call).rejects.toMatchObject({ code });
+  expect(requests).toHaveLength(again ? 2 : 1);
+});
+
+test('the client for Python sends the same again', () => {
+  const file = '../../client-python/src/sagemaker_tfs_client/retry.py';
+  const text = readFileSync(join(__dirname, file), 'utf8');
+  const [, codes = ''] = /^_NOT_BEGUN = \{(.+)\}$/m.exec(text) ?? [];
+  const notBegun = refusedWith.flatMap(([code, again]) => (again ? [code] : []));
+  expect(codes.replaceAll('"', '').split(', ').sort()).toEqual(
+    [...notBegun, 'CONNECTION_REFUSED'].sort(),
+  );
 });
 
 test('a server that starts meanwhile is found', async () => {

@@ -1,4 +1,5 @@
 /** When a request is sent again, and after how long. */
+import { runtimeError } from '@sagemaker-tfs/tensors/runtime-errors';
 import pRetry from 'p-retry';
 import { PredictionError } from './errors/prediction-error.ts';
 
@@ -8,7 +9,7 @@ export interface RetryOptions {
   readonly retries?: number;
   /**
    * False where the endpoint's handler must not see a request twice. Then only what was surely not begun is
-   * sent again: refused connections, 429, and 503 before the model is ready. Default: true, as a prediction
+   * sent again: refused connections, 429, and 503 before the model is ready or because the runtime is full. Default: true, as a prediction
    * changes nothing.
    */
   readonly idempotent?: boolean;
@@ -21,7 +22,6 @@ const LONGEST_WAIT = 5_000;
 /** A server that asks for a longer wait gets the caller's decision instead. */
 const LONGEST_RETRY_AFTER_SECONDS = 30;
 
-const NOT_BEGUN = ['CONNECTION_REFUSED', 'MODEL_NOT_READY', 'SHUTTING_DOWN'];
 const BEGUN_PERHAPS = ['CONNECTION_LOST', 'NETWORK_FAILED'];
 
 /** Runs `attempt` until it succeeds, fails in a way that is not safe to repeat, or has no tries left. */
@@ -49,8 +49,13 @@ export function withRetries<T>(
 function isSafeToRetry(error: unknown, idempotent: boolean): error is PredictionError {
   if (!(error instanceof PredictionError)) return false;
   if ((error.retryAfterSeconds ?? 0) > LONGEST_RETRY_AFTER_SECONDS) return false;
-  if (NOT_BEGUN.includes(error.code) || error.status === 429) return true;
+  if (isNotBegun(error)) return true;
   return idempotent && (error.status === 503 || BEGUN_PERHAPS.includes(error.code));
+}
+
+/** True if the request has surely reached neither handler nor model. */
+function isNotBegun({ code, status }: PredictionError): boolean {
+  return code === 'CONNECTION_REFUSED' || status === 429 || runtimeError(code)?.notBegun === true;
 }
 
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -2,7 +2,7 @@
 export { requestMediaTypes, responseMediaTypes } from './codecs/registry.ts';
 export { type Environment, EnvironmentError, readEnvironment } from './environment.ts';
 export { ENVIRONMENT_VARIABLES, type VariableDefinition } from './environment-variables.ts';
-export { ERROR_STATUS, type ErrorCode, ServingError } from './errors.ts';
+export { type ErrorCode, ServingError } from './errors.ts';
 export { REQUEST_ATTRIBUTES, RESPONSE_ATTRIBUTES, ROUTES } from './http/route-table.ts';
 export { type DiscoveredModel, discoverModels } from './models/discover.ts';
 export { type Runtime, type RuntimeOptions, startRuntime } from './runtime.ts';

@@ -15,6 +15,7 @@ import { urlToHttpOptions } from 'node:url';
 import { takeAbsoluteTarget } from '@sagemaker-tfs/container/absolute-target';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
+import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 import type { PlaygroundDescription } from '../../../playground/src/index.ts';
 import { type Exchange, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
@@ -238,7 +239,7 @@ function handOn(
   });
   onward.on('error', (error) => {
     if (response.headersSent) return;
-    refuse(request, response, 502, 'RUNTIME_GONE', `the runtime did not answer: ${error.message}`);
+    refuse(request, response, 503, 'PROCESS_GONE', `the runtime did not answer: ${error.message}`);
   });
   response.once('close', () => {
     if (!response.writableFinished) onward.destroy();
@@ -258,7 +259,7 @@ function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  code: string,
+  code: RuntimeErrorCode,
   message: string,
 ): void {
   request.resume();

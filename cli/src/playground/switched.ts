@@ -17,6 +17,7 @@ import {
   signatureOf,
 } from '@sagemaker-tfs/model-packaging';
 import { encodeNpz } from '@sagemaker-tfs/tensors';
+import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 import * as z from 'zod';
 
 /** Bytes of a picture, at most. */
@@ -47,7 +48,7 @@ export interface SwitchedPicture {
 /** Why there are no tensors, as the runtime says it. */
 export interface Refusal {
   readonly status: number;
-  readonly code: string;
+  readonly code: RuntimeErrorCode;
   readonly message: string;
 }
 
@@ -82,7 +83,7 @@ export async function switchedTensors(
   }
 }
 
-function refusal(status: number, code: string, message: string): Refusal {
+function refusal(status: number, code: RuntimeErrorCode, message: string): Refusal {
   return { status, code, message };
 }
 

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { answerLine, answersOf, mayHelpToRetry, waitAfter } from '@sagemaker-tfs/batch';
 import { httpStatusOf, type S3Object } from '@sagemaker-tfs/batch/s3';
+import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
 import pLimit from 'p-limit';
-import { type ErrorCode, ServingError } from '../errors.ts';
+import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import type { Caution } from './caution.ts';
 import type { Row } from './part-writer.ts';
@@ -33,16 +34,10 @@ export interface AnswerOptions {
 /** Thrown if the model stays away through all retries while many objects are under way: any of them may be the cause. */
 export class ModelGone extends Error {}
 
-/** The model is away, and may be back at the next try. */
-const GONE: ReadonlySet<ErrorCode> = new Set([
-  'MODEL_SERVER_GONE',
-  'MODEL_NOT_READY',
-  'PROCESS_GONE',
-  'SHUTTING_DOWN',
-]);
 /** Tries after the first. */
 const RETRIES = 3;
-const GONE_RETRIES = 6;
+/** Tries after the first while the model is away. */
+const AWAY_RETRIES = 6;
 
 /**
  * Makes rows.
@@ -99,11 +94,11 @@ async function askAgain(options: AnswerOptions, body: Uint8Array) {
       return await options.ask(body);
     } catch (error) {
       if (!(error instanceof ServingError) && !isHttpError(error)) throw error;
-      const isGone = error instanceof ServingError && GONE.has(error.code);
-      if (!isGone && !mayHelpToRetry(error.status)) throw error;
-      if (tries < (isGone ? GONE_RETRIES : RETRIES)) {
+      const isAway = error instanceof ServingError && RUNTIME_ERRORS[error.code].modelAway;
+      if (!isAway && !mayHelpToRetry(error.status)) throw error;
+      if (tries < (isAway ? AWAY_RETRIES : RETRIES)) {
         await sleep(waitAfter(tries + 1));
-      } else if (isGone && !options.caution.isOn()) {
+      } else if (isAway && !options.caution.isOn()) {
         throw new ModelGone(error.message, { cause: error });
       } else {
         throw error;

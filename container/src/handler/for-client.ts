@@ -1,6 +1,7 @@
 /** Errors of a handler that choose what their client sees. */
+import { runtimeError } from '@sagemaker-tfs/tensors/runtime-errors';
 import { inputError } from '../codecs/input-error.ts';
-import { ERROR_STATUS, ServingError } from '../errors.ts';
+import { type ErrorCode, ServingError } from '../errors.ts';
 import { type PlainError, readThrown } from '../thrown.ts';
 import { HttpError, isHttpError } from './http-error.ts';
 import { isOfInput } from './readers.ts';
@@ -39,8 +40,8 @@ function httpError({ code, status, message }: PlainError): HttpError | undefined
   return new HttpError(status, message, code === undefined ? {} : { code });
 }
 
-function isCode(code: string | undefined): code is keyof typeof ERROR_STATUS {
-  return code !== undefined && Object.hasOwn(ERROR_STATUS, code);
+function isCode(code: string | undefined): code is ErrorCode {
+  return code !== undefined && runtimeError(code) !== undefined;
 }
 
 /** Read twice, a getter may say two things. */

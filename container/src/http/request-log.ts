@@ -1,7 +1,8 @@
 /** Records each request when it is over: one line of the log, and the metrics. */
 
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
-import { type ErrorCode, ServingError } from '../errors.ts';
+import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
+import { ServingError } from '../errors.ts';
 import { traceAttributes } from '../inference/custom-attributes.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { RequestSample } from '../observability/metrics.ts';
@@ -88,27 +89,15 @@ function writeLine(
 }
 
 /**
- * Refusals whose messages show nothing of the request. Others show what was wrong in its body or its headers, and so a
- * part of them: the client gets them, the log does not.
+ * The code of a refusal, and its message if that shows nothing of the request. Other messages show what was wrong in its
+ * body or its headers, and so a part of them: the client gets them, the log does not.
  */
-const WITHOUT_DATA: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'REQUEST_TOO_LARGE',
-  'CLIENT_TOO_SLOW',
-  'CLIENT_CLOSED_REQUEST',
-  'METRICS_UNAVAILABLE',
-  'MODEL_NOT_READY',
-  'MODEL_SERVER_GONE',
-  'SHUTTING_DOWN',
-  'OVERLOADED',
-  'PROCESS_GONE',
-  'REQUEST_TIMEOUT',
-]);
-
-/** The code of a refusal, and its message where that is none of the request's data. */
 function reasonOf(error: unknown): { readonly code?: string; readonly error?: string | undefined } {
   const message = cut((error as Error).message);
   if (!(error instanceof ServingError)) return { error: message };
-  return WITHOUT_DATA.has(error.code) ? { code: error.code, error: message } : { code: error.code };
+  return RUNTIME_ERRORS[error.code].withoutData
+    ? { code: error.code, error: message }
+    : { code: error.code };
 }
 
 /** Nothing failed, and under overload there are many: no stack for each. */

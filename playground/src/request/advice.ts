@@ -1,6 +1,10 @@
 /** What to do about an error, by its code. The message itself says what was wrong and where. */
+import type { ClientCode } from '@sagemaker-tfs/client';
+import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 
-const ADVICE: Readonly<Record<string, string>> = {
+type Code = RuntimeErrorCode | ClientCode;
+
+const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   BAD_IMAGE: 'Send a JPEG, PNG, WebP, GIF or TIFF that opens elsewhere.',
   BAD_INPUT: 'Compare the names, dtypes and shapes with the signature on the left.',
   BAD_REQUEST: 'Check that the body is what its media type says.',
@@ -12,7 +16,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   NETWORK_FAILED: 'Is serve still running? Its terminal says so.',
   NOT_ACCEPTABLE: 'Choose another format of the answer in the options.',
   REQUEST_TOO_LARGE: 'Send fewer or smaller records.',
-  RUNTIME_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
+  PROCESS_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
   UNKNOWN_INPUT: 'Use the names of the signature on the left.',
   UNKNOWN_OUTPUT: 'Choose outputs of this signature in the options.',
   UNKNOWN_SIGNATURE: 'Choose a signature of this version in the options.',
@@ -21,5 +25,5 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** Advice for a code; a general one where the code is not known here. */
 export function adviceFor(code: string): string {
-  return ADVICE[code] ?? 'The terminal of serve has the log: press l there.';
+  return ADVICE[code as Code] ?? 'The terminal of serve has the log: press l there.';
 }
