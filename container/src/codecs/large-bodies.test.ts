@@ -10,6 +10,7 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { zipSync } from 'fflate';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { plain } from '../images/test-pictures.ts';
 import { readInThread, runInThread } from '../threads/text-threads.ts';
 import { answerBody, type BodyTask, readBodyInThread } from './body-thread.ts';
@@ -40,6 +41,14 @@ const example = encodeExample({ x: ints });
 const doubles = numericTensor('float64', [1, 2], Float64Array.of(1, 2));
 const npy = Buffer.concat(encodeNpy(doubles));
 
+const columns = { a: [1, 3], b: [2, 4] };
+const columnData = Object.entries(columns).map(([name, data]) => ({
+  name,
+  data,
+  type: 'INT32' as const,
+}));
+const parquet = new Uint8Array(parquetWriteBuffer({ columnData }));
+
 const BODIES: Readonly<Record<string, Uint8Array>> = {
   'application/json': Buffer.from('[[1, 2]]'),
   'application/jsonlines': Buffer.from('[1, 2]\n[3, 4]'),
@@ -53,6 +62,8 @@ const BODIES: Readonly<Record<string, Uint8Array>> = {
     encodeRecordIo(encodeSageMakerRecord({ x: int32s })),
   ),
   'application/octet-stream': Buffer.concat(encodeLengthPrefixed(example)),
+  'application/x-parquet': parquet,
+  'application/vnd.apache.parquet': parquet,
 };
 
 /** One picture a request, which threads of their own decode. */

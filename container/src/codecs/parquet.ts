@@ -16,7 +16,8 @@ import { nextTurn } from '../waiting/next-turn.ts';
 import type { RequestCodec } from './codec.ts';
 import { fitInput } from './fit-input.ts';
 import { dtypeOf, inputError, onlyInput, unknownInput } from './input-error.ts';
-import type { Column, Footer } from './parquet/footer.ts';
+import { type Column, type Footer, readFooter } from './parquet/footer.ts';
+import { readTable } from './parquet/table.ts';
 
 export const PARQUET = 'application/x-parquet';
 
@@ -30,9 +31,6 @@ const SMALL_FILE_BYTES = 8 * 2 ** 20;
 export const parquetRequest: RequestCodec = {
   mediaTypes: [PARQUET, 'application/vnd.apache.parquet'],
   async decode(body, { signature, limits, signal }) {
-    // A thread that reads none needs no reader of Parquet.
-    const { readFooter } = await import('./parquet/footer.ts');
-    const { readTable } = await import('./parquet/table.ts');
     try {
       const footer = readFooter(body, limits.maxStrings);
       if (footer.rows === 0) throw new ServingError('BAD_INPUT', 'the Parquet file has no rows');

@@ -1,4 +1,6 @@
 /** Bodies of requests, by media type. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   encodeLengthPrefixed,
   encodeNpy,
@@ -11,6 +13,7 @@ import {
   stringTensor,
   type Tensor,
 } from '@sagemaker-tfs/tensors';
+import { crafted, floatPage, runPage } from '../../../container/src/codecs/parquet/crafted.ts';
 import { decodeRequest } from '../../../container/src/codecs/registry.ts';
 import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
 import { encodeExample } from '../../../container/src/codecs/tf-example-writer.ts';
@@ -21,7 +24,7 @@ import { npyOf, npzOf } from '../build/arrays.ts';
 import { csvText, linesText, requestText } from '../build/json-text.ts';
 import { changedMessage } from '../build/protobuf.ts';
 import { type Frame, lengthPrefixed, recordIo, recordsOf, tfRecord } from '../build/records.ts';
-import { mutate, pick, type Random } from '../random.ts';
+import { edgeNumber, mutate, pick, type Random } from '../random.ts';
 import type { Target } from '../target.ts';
 
 const SIGNATURES: readonly Signature[] = [
@@ -158,6 +161,26 @@ const framed =
 
 const npySpec = ({ inputs }: Signature, random: Random) => pick(random, Object.values(inputs));
 
+/** What pyarrow writes, of one column `x` or of thirteen. */
+const parquetFiles = () =>
+  ['holes', 'holes-dictionary', 'v2', 'gzip'].map((name) =>
+    readFileSync(
+      join(__dirname, '../../../container/src/codecs/parquet/fixtures', `${name}.parquet`),
+    ),
+  );
+
+/** A file of one column, in which one count or none is wrong. */
+function parquetOf(random: Random): Buffer {
+  const wrong = random(7);
+  const count = (which: number) => (which === wrong ? edgeNumber(random) : 4);
+  const page =
+    wrong === 4
+      ? runPage(4, edgeNumber(random))
+      : floatPage(count(0), { size: wrong === 1 ? edgeNumber(random) : 16 });
+  const file = crafted({ rows: count(2), values: count(3), chunks: wrong === 5 ? 2 : 1, page });
+  return random(4) ? file : mutate(random, [file], []);
+}
+
 /** The codecs. */
 export const CODECS: readonly Target[] = [
   codec('json', {
@@ -240,5 +263,11 @@ export const CODECS: readonly Target[] = [
     ],
     tokens: ['\0\0\0\0', '\0\0\0\x01'],
     build: framed(lengthPrefixed),
+  }),
+  codec('parquet', {
+    contentType: 'application/x-parquet',
+    seeds: parquetFiles,
+    tokens: ['PAR1', '\x15\x00', '\x19\x1c', '\x00\x00'],
+    build: parquetOf,
   }),
 ];
