@@ -1,4 +1,5 @@
 /** Batch transform: a state machine that runs SageMaker transform jobs to completion, sharded if asked. */
+import { MAX_JOB_PREFIX } from '@sagemaker-tfs/batch';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
   DEFAULT_SETTINGS,
@@ -70,7 +71,10 @@ export class BatchTransform extends Resource {
     checkBatch(this, own);
     const props = withKeys(this, own);
     this.defaults = this.defaultSettings(props);
-    const jobNamePrefix = Names.uniqueResourceName(this, { maxLength: 26, separator: '-' })
+    const jobNamePrefix = Names.uniqueResourceName(this, {
+      maxLength: MAX_JOB_PREFIX,
+      separator: '-',
+    })
       .toLowerCase()
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     grantModel(this, props);

@@ -11,6 +11,7 @@ export * from './inputs.ts';
 export * from './instance-types.ts';
 export * from './is-json.ts';
 export * from './key-order.ts';
+export * from './machine.ts';
 export * from './manifest-file.ts';
 export * from './manifest-stream.ts';
 export * from './model-digest.ts';

@@ -3,6 +3,7 @@
  * takes over when it has ended.
  */
 
+import { MACHINE_STATES } from '@sagemaker-tfs/batch';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
@@ -24,7 +25,7 @@ export function beginStates(
     ...failWith('BeginFailed', ends.failure),
   });
   return {
-    Begin: call('{}', '$states.input'),
+    [MACHINE_STATES.begin]: call('{}', '$states.input'),
     'Begun?': {
       Type: 'Choice',
       Choices: [
@@ -53,7 +54,7 @@ export function beginStates(
         {
           ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
           Output: jsonata('$states.input'),
-          Next: 'Take over',
+          Next: MACHINE_STATES.takeOver,
         },
         {
           ErrorEquals: ['States.ALL'],
@@ -71,12 +72,15 @@ export function beginStates(
           Condition: jsonata(
             '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]',
           ),
-          Next: 'Take over',
+          Next: MACHINE_STATES.takeOver,
         },
       ],
       Default: 'Already running',
     },
-    'Take over': call('{ "takeOver": $states.input.begun.lease }', '$states.input.settings'),
+    [MACHINE_STATES.takeOver]: call(
+      '{ "takeOver": $states.input.begun.lease }',
+      '$states.input.settings',
+    ),
     'Already running': {
       Type: 'Pass',
       Output: jsonata(

@@ -1,4 +1,5 @@
 /** Stops the jobs of an execution that was stopped: they would go on, and cost, without it. */
+import { MAX_JOB_PREFIX } from '@sagemaker-tfs/batch';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -11,7 +12,6 @@ import { createLogGroup } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { grantReadRuns } from './machine-key.ts';
-import { MAX_JOB_PREFIX } from './transform-state.ts';
 
 const DESCRIPTION = 'Stops the transform jobs of executions that ended before them';
 

@@ -6,6 +6,7 @@
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
  */
 
+import { jobNameJsonata } from '@sagemaker-tfs/batch';
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { NO_ANSWER, nextTry } from './refused.ts';
@@ -24,21 +25,17 @@ export interface FixedJobProps {
 const CREATE = statesArn('aws-sdk:sagemaker:createTransformJob');
 const DESCRIBE = statesArn('aws-sdk:sagemaker:describeTransformJob');
 
-/** Longest start of a job's name: a run's mark of 8 and a job's of 23, with hyphens, stay below 63. */
-export const MAX_JOB_PREFIX = 26;
-
 /**
  * JSONata of the job's name, which is the same when a call is made again: its answer may have been lost after the job
  * was made, and SageMaker then says that the name is taken instead of making a second one.
  */
 function jobName(state: string, { jobNamePrefix }: FixedJobProps, settings: string): string {
-  const prefix = jobNamePrefix.slice(0, MAX_JOB_PREFIX);
   return `(
     $execution := $states.context.Execution;
     $job := $states.input.job;
     $try := $exists($job) ? [$job.made, $job.round, $job.type] : [0, 0, 0];
     $call := $join([$execution.Id, $string($execution.RedriveCount), $states.input.shard, ${literal(state)}, $string($states.input.waits), $string($try)], " ");
-    ${literal(`${prefix}-`)} & $substring($hash((${settings}).runId, "SHA-256"), 0, 8) & "-" & $substring($hash($call, "SHA-256"), 0, 23)
+    ${jobNameJsonata(jobNamePrefix, `(${settings}).runId`, '$call')}
   )`;
 }
 

@@ -1,5 +1,6 @@
 /** The machine's first states: settings are merged over the defaults, and a bad input fails at once. */
 
+import { MACHINE_STATES, RUN_ID_JSONATA } from '@sagemaker-tfs/batch';
 import {
   CONFLICT_RULES,
   type ConflictRule,
@@ -70,7 +71,7 @@ function validation(defaults: string): string {
       $map($unknown, function($key) { $key & ": is not a setting; known are " & $join($known, ", ") }),
       $reduce([${checks.map((text) => `[${text}]`).join(', ')}], $append, [])
     );
-    $run := $s.runId = "" ? $replace($states.context.Execution.Name, /[^A-Za-z0-9-]/, "-") : $s.runId;
+    $run := $s.runId = "" ? ${RUN_ID_JSONATA} : $s.runId;
     { "settings": $merge([$s, { "runId": $run }]), "errors": [$errors] }
   )`;
 }
@@ -81,7 +82,11 @@ function validation(defaults: string): string {
  */
 export function validateStates(defaults: string, next: string, failure: string) {
   return {
-    Validate: { Type: 'Pass', Output: jsonata(validation(defaults)), Next: 'Valid?' },
+    [MACHINE_STATES.validate]: {
+      Type: 'Pass',
+      Output: jsonata(validation(defaults)),
+      Next: 'Valid?',
+    },
     'Valid?': {
       Type: 'Choice',
       Choices: [

@@ -1,4 +1,5 @@
 /** Sharded runs that go wrong, executed: failures are injected into SageMaker, Lambda and S3. */
+import { isJobOf, jobNameStart } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { ShardRequest } from '../../lib/batch/handler/index.ts';
 import type { PendingResult } from '../../lib/batch/handler/pending.ts';
@@ -342,6 +343,17 @@ describe('calls without an answer', () => {
     });
     expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
     expect(new Set(jobs.map(({ TransformJobName }) => TransformJobName)).size).toBe(2);
+  });
+
+  test('the names of jobs tell their run, to the command and to who stops them', async () => {
+    const { jobs } = await later(machine, { runId: 'night-7' }, writeOutputs(s3));
+    const names = jobs.map(({ TransformJobName }) => TransformJobName);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      expect(isJobOf('night-7', name)).toBe(true);
+      expect(isJobOf('night-8', name)).toBe(false);
+      expect(name).toContain(jobNameStart('night-7'));
+    }
   });
 
   test.each(['sharded', 'single'])('a job that was made is not made twice: %s', async (kind) => {

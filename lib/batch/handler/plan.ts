@@ -1,7 +1,13 @@
 /** Cuts the input into manifests of N objects, as far as one run of the function gets. */
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { compareKeys, MANIFEST_BYTES, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import {
+  compareKeys,
+  MANIFEST_BYTES,
+  PLANNED_MARKER,
+  parseS3Uri,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
 import { findObject, readFacts } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
@@ -54,7 +60,7 @@ const markerSchema = z.object({ inputs: z.number() });
 
 /** Marks a run whose shards are all written, so that a resumed run does not plan anew. */
 export function planMarker(settings: TransformSettings): S3Location {
-  return runPlace(settings, 'planned.json');
+  return runPlace(settings, PLANNED_MARKER);
 }
 
 /** Inputs of a run whose shards are all written. */

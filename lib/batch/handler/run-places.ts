@@ -1,5 +1,11 @@
 /** Where a run keeps its files, below the output prefix. */
-import { asDirectory, parseS3Uri, RUNS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
+import {
+  asDirectory,
+  PLANNED_FOLDER,
+  parseS3Uri,
+  RUNS_FOLDER,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 
 type RunSettings = Pick<TransformSettings, 'outputUri' | 'runId'>;
@@ -22,7 +28,7 @@ export function runPlace(settings: RunSettings, name = ''): S3Location {
 
 /** Where the planned manifests are. */
 export function shardsDirectory(settings: RunSettings): S3Location {
-  return runPlace(settings, 'planned/');
+  return runPlace(settings, PLANNED_FOLDER);
 }
 
 /** Reports of a run's shards. */

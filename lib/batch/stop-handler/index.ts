@@ -1,11 +1,11 @@
 /** Stops the transform jobs of an execution that has ended. */
-import { createHash } from 'node:crypto';
 import {
   paginateListTransformJobs,
   SageMakerClient,
   StopTransformJobCommand,
 } from '@aws-sdk/client-sagemaker';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
+import { jobNameStart, runIdOfExecution } from '@sagemaker-tfs/batch';
 import { ConstructError, startedNothing } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
@@ -26,7 +26,7 @@ export async function handler({ detail }: ExecutionEnded): Promise<void> {
   if (execution.error && startedNothing(execution.error)) return;
   const client = new SageMakerClient({});
   try {
-    for (const name of await runningJobs(client, `${prefix()}-${markOf(runIdOf(execution))}-`)) {
+    for (const name of await runningJobs(client, jobNameStart(runIdOf(execution), prefix()))) {
       console.log(`stopping ${name}`);
       await client.send(new StopTransformJobCommand({ TransformJobName: name }));
     }
@@ -55,16 +55,11 @@ function prefix(): string {
   return value;
 }
 
-/** As the machine's first state has it (`validate-state.ts`). */
+/** As the machine's first state makes it. */
 function runIdOf({ name = '', input }: Execution): string {
   const given: unknown = input ? JSON.parse(input) : {};
   const runId = typeof given === 'object' && given && 'runId' in given ? given.runId : '';
-  return typeof runId === 'string' && runId ? runId : name.replace(/[^A-Za-z0-9-]/g, '-');
-}
-
-/** As in the jobs' names (`transform-state.ts`). */
-function markOf(runId: string): string {
-  return createHash('sha256').update(runId).digest('hex').slice(0, 8);
+  return typeof runId === 'string' && runId ? runId : runIdOfExecution(name);
 }
 
 async function runningJobs(client: SageMakerClient, start: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 /** The state machine of a `BatchTransform` from the command line: started on moto, followed on a stand-in. */
+import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import {
   DescribeExecutionCommand,
   SFNClient,
 } from '@aws-sdk/client-sfn';
+import * as z from 'zod';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { sagemakerTfs } from '../test-support.ts';
 import { type SageMakerStandIn, startService } from './sagemaker-stand-in.ts';
@@ -39,6 +41,12 @@ afterAll(async () => {
 async function put(Key: string, body: unknown): Promise<void> {
   const Body = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body }));
+}
+
+/** As the state machine names its jobs: `test/stacks/batch-run.test.ts` runs it. */
+function nameOf(runId: string, call: string): string {
+  const digits = (text: string) => createHash('sha256').update(text).digest('hex');
+  return `stack-batch-${digits(runId).slice(0, 8)}-${digits(call).slice(0, 23)}`;
 }
 
 describe('start', () => {
@@ -160,7 +168,7 @@ describe('an execution is followed', () => {
     beforeItsFirstState = 0;
     settings = SETTINGS;
     since = 0;
-    standIn = await startService((operation) => {
+    standIn = await startService((operation, input) => {
       switch (operation) {
         case 'DescribeExecution':
           return {
@@ -196,19 +204,24 @@ describe('an execution is followed', () => {
               },
             ],
           };
-        case 'DescribeStateMachineForExecution':
+        case 'ListTransformJobs': {
+          const { NameContains } = z.object({ NameContains: z.string() }).parse(input);
+          const jobs = [
+            { TransformJobName: nameOf('run-1', 'a'), from: 0 },
+            { TransformJobName: nameOf('run-1', 'b'), from: 1_800 },
+            { TransformJobName: nameOf('run-2', 'c'), from: 0 },
+            { TransformJobName: `x-${nameOf('run-1', 'd')}-by-hand`, from: 0 },
+          ];
           return {
-            definition: JSON.stringify({
-              Arguments: '{% { "TransformJobName": "stack-batch-" & $uuid() } %}',
-            }),
+            TransformJobSummaries: jobs
+              .filter(({ TransformJobName }) => TransformJobName.includes(NameContains))
+              .map(({ TransformJobName, from }) => ({
+                TransformJobName,
+                CreationTime: began + from,
+                TransformEndTime: began + from + 1_800,
+              })),
           };
-        case 'ListTransformJobs':
-          return {
-            TransformJobSummaries: [
-              { CreationTime: began, TransformEndTime: began + 1_800 },
-              { CreationTime: began + 1_800, TransformEndTime: began + 3_600 },
-            ],
-          };
+        }
         case 'StopExecution':
           status = 'ABORTED';
           return { stopDate: began + 3_600 };

@@ -1,14 +1,22 @@
-/** An execution of the state machine that a `BatchTransform` deploys, told as a transform job is. */
+/** An execution of the state machine that a `BatchTransform` deploys, in the form of a transform job. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { paginateListTransformJobs, type SageMakerClient } from '@aws-sdk/client-sagemaker';
 import {
   DescribeExecutionCommand,
   type DescribeExecutionCommandOutput,
-  DescribeStateMachineForExecutionCommand,
   GetExecutionHistoryCommand,
   type SFNClient,
 } from '@aws-sdk/client-sfn';
-import { asDirectory, parseS3Uri, RUNS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
+import {
+  asDirectory,
+  isJobOf,
+  jobNameStart,
+  MACHINE_STATES,
+  PLANNED_FOLDER,
+  parseS3Uri,
+  RUNS_FOLDER,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
@@ -58,7 +66,7 @@ export async function describeExecution(
     });
   const tries = execution.status === 'RUNNING' ? TRIES : 1;
   const { settings, since } = await settingsOf(sfn, executionArn, tries);
-  const jobs = await jobsOf(sfn, sagemaker, executionArn, execution);
+  const jobs = await jobsOf(sagemaker, settings, execution);
   const { startDate: createdAt = new Date(), stopDate } = execution;
   return {
     name: executionArn,
@@ -86,7 +94,7 @@ function placesOf(settings: Settings) {
   const listed = dataType === 'S3Prefix' && !settings.inventoryUri && !settings.keySuffix;
   if (objectsPerShard === 0 || listed) return places;
   const { bucket, key } = runFolder(settings);
-  return { ...places, shards: { bucket, key: `${key}planned/` } };
+  return { ...places, shards: { bucket, key: `${key}${PLANNED_FOLDER}` } };
 }
 
 function runFolder({ outputUri, runId }: Settings): S3Location {
@@ -94,13 +102,11 @@ function runFolder({ outputUri, runId }: Settings): S3Location {
   return { bucket, key: `${key}${RUNS_FOLDER}${runId}/` };
 }
 
-/** Name of the first state in `lib/batch/validate-state.ts`. */
-const VALIDATE = 'Validate';
 /** Looks, a second apart, at an execution that has just been started. */
 const TRIES = 5;
 
-/** Names of the states that call the function's `begin`, in `lib/batch/begin-states.ts`. */
-const BEGIN = ['Begin', 'Take over'];
+/** States that find out from when on outputs count. */
+const BEGIN: readonly string[] = [MACHINE_STATES.begin, MACHINE_STATES.takeOver];
 /** Events from the start to the end of the last of them. */
 const FIRST_EVENTS = 60;
 
@@ -118,7 +124,7 @@ async function settingsOf(
     new GetExecutionHistoryCommand({ executionArn, maxResults: FIRST_EVENTS }),
   );
   const exits = events.flatMap(({ stateExitedEventDetails: exit }) => (exit ? [exit] : []));
-  const exited = exits.find(({ name }) => name === VALIDATE);
+  const exited = exits.find(({ name }) => name === MACHINE_STATES.validate);
   const parsed = z
     .object({ settings: settingsSchema })
     .safeParse(exited?.output === undefined ? undefined : JSON.parse(exited.output));
@@ -152,25 +158,24 @@ function sinceOf(
   return undefined;
 }
 
-/** The machine's jobs since the execution began. SageMaker does not tell which execution a job is of. */
+/** The run's jobs since the execution began: SageMaker does not say which execution a job is of, but its name does. */
 async function jobsOf(
-  sfn: SFNClient,
   sagemaker: SageMakerClient,
-  executionArn: string,
+  { runId }: Settings,
   { startDate, stopDate }: DescribeExecutionCommandOutput,
 ): Promise<StartedJob[]> {
-  const { definition = '' } = await sfn.send(
-    new DescribeStateMachineForExecutionCommand({ executionArn }),
-  );
-  const prefix = /\\?"TransformJobName\\?":\s*\\?"([A-Za-z0-9-]+-)\\?"\s*&/.exec(definition)?.[1];
-  if (prefix === undefined) return [];
   const jobs: StartedJob[] = [];
   const pages = paginateListTransformJobs(
     { client: sagemaker, pageSize: 100 },
-    { NameContains: prefix, CreationTimeAfter: startDate, CreationTimeBefore: stopDate },
+    {
+      NameContains: jobNameStart(runId),
+      CreationTimeAfter: startDate,
+      CreationTimeBefore: stopDate,
+    },
   );
   for await (const { TransformJobSummaries = [] } of pages) {
-    for (const { CreationTime, TransformEndTime } of TransformJobSummaries) {
+    for (const { TransformJobName = '', CreationTime, TransformEndTime } of TransformJobSummaries) {
+      if (!isJobOf(runId, TransformJobName)) continue;
       jobs.push({ createdAt: CreationTime ?? new Date(), endedAt: TransformEndTime });
     }
   }

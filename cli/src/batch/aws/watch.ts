@@ -1,7 +1,7 @@
 /** Live progress of a job, counted on S3: SageMaker itself tells only whether it has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { S3Location } from '@sagemaker-tfs/batch';
+import { PLANNED_FOLDER, PLANNED_MARKER, type S3Location } from '@sagemaker-tfs/batch';
 import { readText } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
@@ -72,7 +72,7 @@ const marker = z.object({ inputs: z.number() });
 
 /** What the plan's marker says. */
 async function plannedInputs(s3: S3Client, { bucket, key }: S3Location) {
-  const place = { bucket, key: key.replace(/planned\/$/, 'planned.json') };
+  const place = { bucket, key: `${key.slice(0, -PLANNED_FOLDER.length)}${PLANNED_MARKER}` };
   const text = await readText(s3, place).catch((error: Error) => {
     if (error.name === 'NoSuchKey') return undefined;
     throw error;
