@@ -8,6 +8,7 @@ import type { BenchRun } from './bench-run.ts';
 import { compareRuns, differencesOf } from './compare.ts';
 import { uniform } from './random.ts';
 import { ratioOf } from './ratio.ts';
+import { studentQuantile } from './ratio-of-runs.ts';
 
 /** Latencies that resemble their neighbors, as those of a server do: log-normal, with a memory. */
 function series(seed: number, count: number, scale = 1, memory = 0.6): number[] {
@@ -80,7 +81,7 @@ test('the same server twice is noise; one that is a fifth slower is found, in ev
     rounds
       .slice(0, 15)
       .flatMap((at) =>
-        compareRuns(runOf(series(2 * at + 1, 1_000)), runOf(series(2 * at + 2, 1_000, scale))),
+        compareRuns([runOf(series(2 * at + 1, 1_000))], [runOf(series(2 * at + 2, 1_000, scale))]),
       );
   const same = verdicts(1);
   expect(same.filter(({ verdict }) => verdict !== 'noise').length / same.length).toBeLessThan(0.05);
@@ -92,45 +93,102 @@ test('the same server twice is noise; one that is a fifth slower is found, in ev
 
 test('more requests a second is faster, longer is slower, and ratios are after to before', () => {
   const [before, after] = [runOf(series(1, 1_000)), runOf(series(2, 1_000, 0.5))];
-  const verdicts = compareRuns(before, after);
+  const verdicts = compareRuns([before], [after]);
   expect(verdicts.map(({ verdict }) => verdict)).toEqual(Array(4).fill('faster'));
   const [mean, , , rate] = verdicts;
   expect(mean?.ratio).toBeCloseTo(0.5, 1);
   expect(rate?.ratio).toBeCloseTo(2, 0);
   expect(rate?.interval?.low).toBeGreaterThan(1.5);
-  for (const { verdict } of compareRuns(after, before)) expect(verdict).toBe('slower');
+  for (const { verdict } of compareRuns([after], [before])) expect(verdict).toBe('slower');
 });
 
 test('a run that drifts by as much as the runs differ shows no difference', () => {
   const drifting = [...series(1, 500), ...series(2, 500, 1.6)];
-  for (const { verdict } of compareRuns(runOf(series(3, 1_000)), runOf(drifting))) {
+  for (const { verdict } of compareRuns([runOf(series(3, 1_000))], [runOf(drifting)])) {
     expect(verdict).toBe('noise');
   }
 });
 
 test('few requests, an even clock and transports of one run alone', () => {
-  for (const comparison of compareRuns(runOf([1, 2, 3]), runOf([2, 3, 4]))) {
+  for (const comparison of compareRuns([runOf([1, 2, 3])], [runOf([2, 3, 4])])) {
     expect(comparison).toMatchObject({ verdict: 'unknown' });
     expect(comparison).not.toHaveProperty('interval');
   }
   const even = runOf(Array(50).fill(4));
-  expect(compareRuns(even, even).map(({ ratio, verdict }) => [ratio, verdict])).toEqual(
+  expect(compareRuns([even], [even]).map(({ ratio, verdict }) => [ratio, verdict])).toEqual(
     Array(4).fill([1, 'noise']),
   );
   const [result] = even.results;
   const rest = runOf([1], { results: [{ ...result, transport: 'rest' }] as BenchRun['results'] });
-  expect(compareRuns(even, rest)).toEqual([]);
+  expect(compareRuns([even], [rest])).toEqual([]);
+});
+
+describe('several runs of each side', () => {
+  test("Student's t is that of the tables", () => {
+    const table = [
+      [2, 4.303],
+      [3, 3.182],
+      [5, 2.571],
+      [10, 2.228],
+      [30, 2.042],
+    ] as const;
+    for (const [freedom, quantile] of table) {
+      expect(Math.abs(studentQuantile(freedom) / quantile - 1)).toBeLessThan(0.04);
+    }
+  });
+
+  /** Runs that differ from each other by a fifth, as those of a busy machine do. */
+  const runsOf = (seed: number, scale: number) => {
+    const random = uniform(seed);
+    return Array.from({ length: 4 }, () => {
+      const shift = Math.exp(0.4 * (random() + random() + random() - 1.5));
+      return runOf(series(Math.ceil(1e6 * random()), 60, scale * shift));
+    });
+  };
+
+  test('one server whose runs differ is noise nearly always, where single runs are called different', () => {
+    const many = Array.from({ length: 100 }, (_, at) => at);
+    const shareOf = (count: number) => {
+      const called = many.flatMap((at) => {
+        const [before, after] = [runsOf(2 * at + 1, 1), runsOf(2 * at + 2, 1)];
+        return compareRuns(before.slice(0, count), after.slice(0, count))
+          .filter(({ measure }) => measure === 'P50')
+          .filter(({ verdict }) => verdict !== 'noise');
+      });
+      return called.length / many.length;
+    };
+    expect(shareOf(4)).toBeLessThan(0.1);
+    expect(shareOf(1)).toBeGreaterThan(0.15);
+  });
+
+  test('one that takes three times as long is found', () => {
+    for (const { verdict, ratio } of compareRuns(runsOf(1, 1), runsOf(2, 3))) {
+      expect(verdict).toBe('slower');
+      expect(Math.max(ratio, 1 / ratio)).toBeGreaterThan(2);
+    }
+  });
+
+  test('runs that differ among themselves are named', () => {
+    const runs = [runOf([1]), runOf([1], { target: 'b' }), runOf([1], { model: {} })];
+    expect(differencesOf(runs, runs)).toEqual([
+      {
+        what: 'model',
+        before: '0011223344556677 and unknown',
+        after: '0011223344556677 and unknown',
+      },
+    ]);
+  });
 });
 
 test('what differs besides the times', () => {
   const one = runOf([1]);
-  expect(differencesOf(one, runOf([2], { date: 'later' }))).toEqual([]);
+  expect(differencesOf([one], [runOf([2], { date: 'later' })])).toEqual([]);
   const other = runOf([2], {
     machine: { ...one.machine, cpu: 'B', node: '24.1.0' },
     model: { fingerprint: '8899aabbccddeeff' },
     request: { ...one.request, inFlight: 4 },
   });
-  expect(differencesOf(one, other)).toEqual([
+  expect(differencesOf([one], [other])).toEqual([
     { what: 'machine', before: 'A, 2 cores, 4 GiB', after: 'B, 2 cores, 4 GiB' },
     { what: 'Node', before: '20.19.0', after: '24.1.0' },
     { what: 'model', before: '0011223344556677', after: '8899aabbccddeeff' },
@@ -169,6 +227,9 @@ describe('bench --compare', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/P95 ms .* 1\.00 .* no difference beyond noise/);
     expect(stdout).toContain('The machines differ');
+    const several = [[before, after, before].join(), [before, before, before].join()];
+    const runs = await sagemakerTfs(['bench', '--compare', ...several]);
+    expect(runs.stdout).toContain('The interval is that of the runs');
     const json = await sagemakerTfs(['bench', '--compare', before, after, '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({
       comparisons: [{ measure: 'mean', ratio: 1 }, {}, {}, {}],
@@ -180,6 +241,7 @@ describe('bench --compare', () => {
     ['one file', ['--compare', 'a.json'], 2, 'takes two results'],
     ['a body too', ['body.json', '--compare', 'a.json', 'b.json'], 2, 'takes two results'],
     ['a report', ['--compare', 'a.json', 'b.json', '--report', 'r.html'], 2, 'exclude each other'],
+    ['two runs', ['--compare', 'a.json,b.json', 'c.json,d.json'], 2, 'or at least 3'],
     ['a missing file', ['--compare', 'no-a.json', 'no-b.json'], 2, 'no-a.json'],
     ['no file at all', [], 2, 'the request body is missing'],
   ])('refuses %s', async (_, args, status, says) => {

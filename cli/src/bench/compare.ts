@@ -1,7 +1,8 @@
-/** Two runs of `bench`: by how much they differ, and whether that is more than noise. */
+/** Runs of `bench` before and after: by how much they differ, and whether that is more than noise. */
 import { summarize } from '../output/latency.ts';
 import type { BenchRun, TransportResult } from './bench-run.ts';
 import { type Interval, ratioOf, type Statistic } from './ratio.ts';
+import { ratioOfRuns } from './ratio-of-runs.ts';
 
 /** What is compared. */
 export const MEASURES = ['mean', 'P50', 'P95', 'requests/s'] as const;
@@ -21,7 +22,7 @@ export interface Comparison {
   readonly after: number;
   /** After to before. */
   readonly ratio: number;
-  /** In which the ratio lies with 95% confidence, as far as these two runs show it; absent with too few requests. */
+  /** In which the ratio lies with 95% confidence, as far as these runs show it; absent with too few requests. */
   readonly interval?: Interval;
   readonly verdict: Verdict;
 }
@@ -38,23 +39,57 @@ export const FEWEST = 20;
 /** Two runs of the same server differ by as much: what runs beside them changes a run as a whole. */
 export const LEAST_CHANGE = 0.03;
 
-/** Every measure of every transport that both runs have. */
-export function compareRuns(before: BenchRun, after: BenchRun): Comparison[] {
-  return before.results.flatMap((one) => {
-    const other = after.results.find(({ transport }) => transport === one.transport);
-    return other ? MEASURES.map((measure) => compare(measure, one, other)) : [];
+/** Runs of one side that show how much a run differs from the next. */
+export const ENOUGH_RUNS = 3;
+
+/** Every measure of every transport that all runs have. @param before one run, or at least {@link ENOUGH_RUNS}, as `after` */
+export function compareRuns(before: readonly BenchRun[], after: readonly BenchRun[]): Comparison[] {
+  const [first] = before;
+  return (first?.results ?? []).flatMap(({ transport }) => {
+    const sides = [before, after].map((runs) =>
+      runs.flatMap(({ results }) => results.filter((one) => one.transport === transport)),
+    );
+    const [from = [], to = []] = sides;
+    const isEverywhere = from.length === before.length && to.length === after.length;
+    return isEverywhere ? MEASURES.map((measure) => compare(measure, from, to)) : [];
   });
 }
 
-function compare(measure: Measure, before: TransportResult, after: TransportResult): Comparison {
-  const [from, to] = [figureOf(measure, before), figureOf(measure, after)];
-  const told = { transport: before.transport, measure, before: from, after: to, ratio: to / from };
-  if (Math.min(before.milliseconds.length, after.milliseconds.length) < FEWEST) {
-    return { ...told, verdict: 'unknown' };
+function compare(
+  measure: Measure,
+  before: readonly TransportResult[],
+  after: readonly TransportResult[],
+): Comparison {
+  const [from, to] = [before, after].map((runs) => runs.map((run) => figureOf(measure, run)));
+  const [one, other] = [middleOf(from ?? []), middleOf(to ?? [])];
+  const transport = before[0]?.transport ?? '';
+  const told = { transport, measure, before: one, after: other, ratio: other / one };
+  if (before.length >= ENOUGH_RUNS) {
+    const interval = ratioOfRuns(from ?? [], to ?? []);
+    return { ...told, interval, verdict: verdictOf(measure, told.ratio, interval, 0) };
   }
-  const interval = intervalOf(measure, before, after, told.ratio);
+  return { ...told, ...withinRuns(measure, before[0], after[0], told.ratio) };
+}
+
+/** Geometric, so that the ratio of two is that of their middles. */
+function middleOf(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
+/** One run each: what the requests of each show. */
+function withinRuns(
+  measure: Measure,
+  before: TransportResult | undefined,
+  after: TransportResult | undefined,
+  ratio: number,
+): Pick<Comparison, 'interval' | 'verdict'> {
+  if (!before || !after) return { verdict: 'unknown' };
+  if (Math.min(before.milliseconds.length, after.milliseconds.length) < FEWEST) {
+    return { verdict: 'unknown' };
+  }
+  const interval = intervalOf(measure, before, after, ratio);
   const drift = Math.max(driftOf(measure, before), driftOf(measure, after));
-  return { ...told, interval, verdict: verdictOf(measure, told.ratio, interval, drift) };
+  return { interval, verdict: verdictOf(measure, ratio, interval, drift) };
 }
 
 function figureOf(measure: Measure, { latency, requestsPerSecond }: TransportResult): number {
@@ -113,24 +148,28 @@ function verdictOf(
 }
 
 /** What differs between the runs besides the times. */
-export function differencesOf(before: BenchRun, after: BenchRun): Difference[] {
-  const machine = ({ machine: one }: BenchRun) =>
-    `${one.cpu}, ${one.cores} cores, ${one.memoryGiB} GiB`;
-  const facts: readonly (readonly [string, (run: BenchRun) => string | undefined])[] = [
-    ['machine', machine],
-    ['system', ({ machine: { platform } }) => platform],
-    ['Node', ({ machine: { node } }) => node],
-    ['sagemaker-tfs', ({ machine: { command } }) => command],
-    ['model', ({ model }) => model.fingerprint],
-    ['model version', ({ model }) => model.version],
-    ['request body', ({ request }) => request.sha256.slice(0, 16)],
-    ['content type', ({ request }) => request.contentType],
-    ['accept', ({ request }) => request.accept],
-    ['in flight', ({ request }) => String(request.inFlight)],
-    ['transports', ({ results }) => results.map(({ transport }) => transport).join(', ')],
-  ];
-  return facts.flatMap(([what, of]) => {
-    const [one = 'unknown', other = 'unknown'] = [of(before), of(after)];
-    return one === other ? [] : [{ what, before: one, after: other }];
+export function differencesOf(
+  before: readonly BenchRun[],
+  after: readonly BenchRun[],
+): Difference[] {
+  const textOf = (runs: readonly BenchRun[], of: (run: BenchRun) => string | undefined) =>
+    [...new Set(runs.map((run) => of(run) ?? 'unknown'))].join(' and ');
+  return Object.entries(FACTS).flatMap(([what, of]) => {
+    const [one, other] = [textOf(before, of), textOf(after, of)];
+    return one === other && !one.includes(' and ') ? [] : [{ what, before: one, after: other }];
   });
 }
+
+const FACTS: Readonly<Record<string, (run: BenchRun) => string | undefined>> = {
+  machine: ({ machine: { cpu, cores, memoryGiB } }) => `${cpu}, ${cores} cores, ${memoryGiB} GiB`,
+  system: ({ machine: { platform } }) => platform,
+  Node: ({ machine: { node } }) => node,
+  'sagemaker-tfs': ({ machine: { command } }) => command,
+  model: ({ model }) => model.fingerprint,
+  'model version': ({ model }) => model.version,
+  'request body': ({ request }) => request.sha256.slice(0, 16),
+  'content type': ({ request }) => request.contentType,
+  accept: ({ request }) => request.accept,
+  'in flight': ({ request }) => String(request.inFlight),
+  transports: ({ results }) => results.map(({ transport }) => transport).join(', '),
+};

@@ -9,10 +9,11 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   unknown: `fewer than ${FEWEST} requests`,
 };
 
-/** A row for each measure, then what else differs. */
+/** A row for each measure, then what else differs. @param runs of each side */
 export function comparisonText(
   comparisons: readonly Comparison[],
   differences: readonly Difference[],
+  runs: number,
 ): string {
   const rows = comparisons.map(
     ({ transport, measure, before, after, ratio, interval, verdict }) => [
@@ -33,6 +34,8 @@ export function comparisonText(
     ...(differences.some(({ what }) => what === 'machine')
       ? ['The machines differ, so the ratio compares them as well. Run both on one.']
       : []),
-    `The interval is that of these two runs. A change up to ${100 * LEAST_CHANGE}%, or up to that between the halves of one run, counts as noise. What else runs on a machine changes a whole run: repeat both, in turns, before you rely on a small difference.`,
+    runs > 1
+      ? `The interval is that of the runs: what changes from run to run is in it, if they took turns. A change up to ${100 * LEAST_CHANGE}% counts as noise.`
+      : `The interval is that of these two runs. A change up to ${100 * LEAST_CHANGE}%, or up to that between the halves of one run, counts as noise. What else runs on a machine changes a whole run: for a small difference, repeat both in turns, and compare with --compare A1,A2,A3 B1,B2,B3.`,
   ].join('\n');
 }

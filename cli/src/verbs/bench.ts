@@ -45,7 +45,7 @@ export function addBench(program: Command): void {
     .option('--report <file>', 'also write the result as one HTML page')
     .option(
       '--compare <files...>',
-      'instead, compare two results of bench --json: how much faster or slower, and whether it is noise',
+      'instead, compare results of bench --json, BEFORE AFTER: how much faster or slower, and whether it is noise; each one file, or three or more with commas',
     )
     .option('--json', 'print the result as JSON, for --compare')
     .action(run);
@@ -135,17 +135,28 @@ async function compare(
   file: string | undefined,
   { json, report }: BenchOptions,
 ): Promise<void> {
-  const [before, after, ...more] = files;
-  if (before === undefined || after === undefined || more.length > 0 || file !== undefined) {
+  const [before, after, ...more] = files.map((names) => names.split(',').filter(Boolean));
+  if (!before?.length || !after?.length || more.length > 0 || file !== undefined) {
     throw usageError(
       '--compare takes two results of bench --json: BEFORE AFTER, and no other file.',
     );
   }
   if (report) throw usageError('--compare and --report exclude each other. Give one.');
   const { readBenchRun } = await import('../bench/bench-run.ts');
-  const { compareRuns, differencesOf } = await import('../bench/compare.ts');
+  const { compareRuns, differencesOf, ENOUGH_RUNS } = await import('../bench/compare.ts');
   const { comparisonText } = await import('../bench/comparison-text.ts');
-  const runs = [await readBenchRun(before), await readBenchRun(after)] as const;
+  if (
+    (before.length > 1 || after.length > 1) &&
+    Math.min(before.length, after.length) < ENOUGH_RUNS
+  ) {
+    throw usageError(
+      `--compare takes one run of each side, or at least ${ENOUGH_RUNS}: ${before.length} before, ${after.length} after.`,
+    );
+  }
+  const runs = [
+    await Promise.all(before.map(readBenchRun)),
+    await Promise.all(after.map(readBenchRun)),
+  ] as const;
   const comparisons = compareRuns(...runs);
   const differences = differencesOf(...runs);
   if (comparisons.length === 0) {
@@ -153,7 +164,9 @@ async function compare(
       'the two runs have no transport in common. Run bench with the same --transport.',
     );
   }
-  printResult(json, { comparisons, differences }, () => comparisonText(comparisons, differences));
+  printResult(json, { comparisons, differences }, () =>
+    comparisonText(comparisons, differences, before.length),
+  );
 }
 
 /** In a pipe. */
