@@ -110,6 +110,18 @@ test('package: steps ticked, the answer, the next command', async () => {
   expect(existsSync(join(work, 'model.tar.gz'))).toBe(true);
 });
 
+test('batch local --model: refused inputs are told at the end, not as lines of the log across the bar', async () => {
+  const inputs = join(work, 'one bad');
+  mkdirSync(inputs);
+  cpSync(join(DIGITS, 'samples', '00000-7.jpg'), join(inputs, 'good.jpg'));
+  writeFileSync(join(inputs, 'bad.jpg'), 'no picture');
+  const model = ['--model', join(DIGITS, 'model'), '--handler', join(DIGITS, 'inference.ts')];
+  const { text } = await shown(['batch', 'local', inputs, ...model, '--out', join(work, 'told')]);
+  expect(text).toContain('1 of 2 inputs have an output');
+  expect(text).toMatch(/1 × 400 /);
+  expect(text).not.toContain('"level"');
+});
+
 test('doctor: by what it is for, with fixes', async () => {
   const { text } = await shown(['doctor'], {
     PATH: process.env.PATH,

@@ -9,10 +9,14 @@ import type { Point } from './point.ts';
 export interface Samples {
   /** Bodies, sent in turn. */
   readonly bodies: readonly Uint8Array[];
+  /** Of each body's file, for messages. */
+  readonly names: readonly string[];
   readonly contentType: string;
   readonly accept?: string;
   /** Sees every answer. */
   readonly onAnswer?: (answer: Answer) => void;
+  /** Sees what a request got in place of an answer. */
+  readonly onError?: (error: PredictionError) => void;
 }
 
 /** Bodies of several images each, as the runtime takes them: each image behind its length. */
@@ -64,7 +68,7 @@ export async function measure(
 
 async function loop(
   target: Target,
-  { bodies, contentType, accept, onAnswer }: Samples,
+  { bodies, contentType, accept, onAnswer, onError }: Samples,
   concurrency: number,
   seconds: number,
   signal: AbortSignal,
@@ -90,6 +94,7 @@ async function loop(
         if (!(error instanceof PredictionError)) throw error;
         errors++;
         lastError = error;
+        onError?.(error);
       }
     } while (performance.now() < until);
   };

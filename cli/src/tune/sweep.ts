@@ -3,8 +3,10 @@ import type { Target } from '@sagemaker-tfs/client';
 import { sayStep } from '../output/progress.ts';
 import { prepareModelRoot } from '../serving/model-root.ts';
 import { startRuntime } from '../serving/runtime-process.ts';
+import { runtimeLog } from '../terminal/runtime-log.ts';
 import { measure, type Samples } from './load.ts';
 import { type Point, type ServerSettings, variablesOf } from './point.ts';
+import { trySamples } from './try-samples.ts';
 
 /** What to go through. */
 export interface Sweep {
@@ -24,13 +26,14 @@ export function powersOfTwo(most: number): number[] {
   return [...powers, most];
 }
 
-/** Measures something that is serving already. */
+/** Measures something that is serving already. @throws CommandError TUNE_FAILED if a sample is refused */
 export async function sweepTarget(
   where: string,
   target: Target,
   sweep: Sweep,
   server?: ServerSettings,
 ): Promise<Point[]> {
+  await trySamples(target, sweep.samples, sweep.signal);
   const points: Point[] = [];
   for (const batchSize of sweep.batchSizes) {
     for (const concurrency of sweep.concurrencies) {
@@ -57,7 +60,7 @@ export async function sweepModel(
       const runtime = await startRuntime({
         modelDirectory: root.directory,
         environment: { SAGEMAKER_TFS_LOG_LEVEL: 'warn', ...variablesOf(server) },
-        log: 'inherit',
+        log: runtimeLog(),
         signal: sweep.signal,
       });
       const measured = sweepTarget('local', { url: runtime.url }, sweep, server);

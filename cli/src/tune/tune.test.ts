@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSageMaker } from '../batch/aws/sagemaker-stand-in.ts';
 import { ROOT, sagemakerTfs, startStub } from '../batch/test-support.ts';
+import { freePort } from '../serving/free-port.ts';
 import { kneeOf, type Point } from './point.ts';
 import { powersOfTwo } from './sweep.ts';
 import { settingsOf, writeSettings } from './write-settings.ts';
@@ -122,10 +123,53 @@ test('something that serves already is measured as it is, errors counted', async
   const grid = ['--max-concurrency', '2', '--seconds', '1', '--json'];
   const { stdout } = await sagemakerTfs(['tune', sample, '--url', stub.url, ...grid]);
   await stub.close();
-  const { points, code } = JSON.parse(stdout);
+  const { points, code, error } = JSON.parse(stdout);
   expect(code).toBe('NO_KNEE');
+  // Nobody asked for a latency.
+  expect(error).toMatch(/^requests failed at every setting, the last with: .*no.*\. Correct that/s);
   expect(points).toHaveLength(2);
   expect(points[0].errors).toBeGreaterThan(0);
+});
+
+describe('samples that are refused are named before anything is measured', () => {
+  const tune = async (...bodies: string[]) => {
+    const stub = await startStub((body, response) =>
+      body.includes('bad') ? void response.writeHead(400).end('{"error":"no picture"}') : '{}',
+    );
+    const files = bodies.map((_, at) => join(work, `${at}.json`));
+    await Promise.all(files.map((file, at) => writeFile(file, bodies[at] ?? '')));
+    const { stdout, exitCode } = await sagemakerTfs(['tune', work, '--url', stub.url, '--json']);
+    await stub.close();
+    expect(exitCode).toBe(1);
+    expect(stub.bodies).toHaveLength(bodies.length);
+    return JSON.parse(stdout) as { code: string; error: string };
+  };
+
+  test('one of several', async () => {
+    const { code, error } = await tune('good', 'bad', 'good');
+    expect(code).toBe('TUNE_FAILED');
+    expect(error).toMatch(
+      /^one of 3 samples was refused, \S+\/1\.json: .*no picture.* Leave it out/s,
+    );
+  });
+  test('more than a message holds', async () => {
+    const { error } = await tune('bad', 'bad', 'good', 'bad', 'bad');
+    expect(error).toMatch(
+      /^4 of 5 samples were refused, \S+0\.json, \S+1\.json, \S+3\.json and 1 more,/,
+    );
+  });
+  test('all of them', async () => {
+    const { error } = await tune('bad', 'bad');
+    expect(error).toMatch(/^every sample was refused, \S+0\.json with: .*--content-type\.$/s);
+  });
+});
+
+test('nothing is there to be measured: what to start', async () => {
+  const sample = join(work, 'a.json');
+  await writeFile(sample, '{}');
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { stdout } = await sagemakerTfs(['tune', sample, '--url', url, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'NO_RUNTIME' });
 });
 
 test('Inference Recommender answers in the same table', async () => {

@@ -264,6 +264,7 @@ async function withRuntime<T>(
   const { prepareModelRoot } = await import('../serving/model-root.ts');
   const { startRuntime } = await import('../serving/runtime-process.ts');
   const { modelDigest } = await import('@sagemaker-tfs/batch');
+  const { runtimeLog } = await import('../terminal/runtime-log.ts');
   const root = await prepareModelRoot(options.model as string, options.handler, {
     signal: abort.signal,
     onStep: sayStep,
@@ -273,7 +274,7 @@ async function withRuntime<T>(
     const runtime = await startRuntime({
       modelDirectory: root.directory,
       environment: { SAGEMAKER_BATCH: 'true', SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
-      log: 'inherit',
+      log: runtimeLog(),
       signal: abort.signal,
     });
     return await work(runtime.url, model).finally(runtime.stop);

@@ -1,6 +1,6 @@
 import type { Answer } from '@sagemaker-tfs/client';
 import { type Command, Option } from 'commander';
-import { CommandError, cannotRead, usageError } from '../errors.ts';
+import { CommandError, cannotRead, explain, sentence, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { ms, printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
@@ -10,6 +10,7 @@ import type { Samples } from '../tune/load.ts';
 import type { Point, ServerSettings } from '../tune/point.ts';
 import { curveText, serverText } from '../tune/server-text.ts';
 import { list, wholeNumber } from './options.ts';
+import { withHint } from './target.ts';
 
 interface Options {
   readonly model?: string;
@@ -116,9 +117,7 @@ async function run(files: string[], options: Options): Promise<void> {
   if (options.report) await report(options.report, { ...swept, points, knee }, options);
   if (!options.json) await print(points, knee);
   if (!knee && points.some(({ concurrency }) => concurrency !== undefined)) {
-    throw new CommandError('NO_KNEE', 'no setting met --max-latency without errors.', {
-      details: { points },
-    });
+    throw noKnee(points, options.maxLatency, swept?.refusal);
   }
   if (options.write && knee) {
     const { settingsOf, writeSettings } = await import('../tune/write-settings.ts');
@@ -126,6 +125,21 @@ async function run(files: string[], options: Options): Promise<void> {
     remark(`written to ${options.write}`);
   }
   if (options.json) printResult(true, { points, knee }, () => '');
+}
+
+/** Why no setting can be run with. @param refusal what a request got in place of an answer */
+function noKnee(
+  points: readonly Point[],
+  maxLatency: number | undefined,
+  refusal: Error | undefined,
+): CommandError {
+  const steady = points.filter(({ errors }) => errors === 0);
+  const latencies = steady.map(({ p95, p50 }) => p95 ?? p50);
+  const message =
+    steady.length > 0
+      ? `no setting met --max-latency ${maxLatency} without errors. The lowest P95 without errors was ${ms(Math.min(...latencies))} ms: allow more, or use a faster machine.`
+      : `requests failed at every setting, the last with: ${sentence(refusal ? explain(refusal) : 'no reason')} Correct that, or try a smaller --max-concurrency.`;
+  return new CommandError('NO_KNEE', message, { details: { points } });
 }
 
 /** What a sweep measured, and with what. */
@@ -136,6 +150,8 @@ interface Swept {
   readonly samples: Samples;
   /** The last one. */
   readonly answer: Answer | undefined;
+  /** What the last request without an answer got. */
+  readonly refusal: Error | undefined;
 }
 
 async function sweep(
@@ -156,15 +172,19 @@ async function sweep(
     options.decodeThreads.map((decodeThreads) => ({ maxBatchSize, decodeThreads })),
   );
   const each = concurrencies.length * options.batchSizes.length;
+  const { names, samples } = await readSamples(files, options);
   const bar = progress('settings', each * (model ? servers.length : 1));
   let done = 0;
   let answer: Answer | undefined;
-  const { names, samples } = await readSamples(files, options);
+  let refusal: Error | undefined;
   const plan = {
     samples: {
       ...samples,
       onAnswer: (last: Answer) => {
         answer = last;
+      },
+      onError: (last: Error) => {
+        refusal = last;
       },
     },
     concurrencies,
@@ -176,9 +196,11 @@ async function sweep(
   const target = url ? { url } : { endpointName: endpoint ?? '', ...(region && { region }) };
   const points = await (model
     ? sweepModel({ source: model, ...(handler && { handler }) }, servers, plan)
-    : sweepTarget(url ?? endpoint ?? '', target, plan)
+    : sweepTarget(url ?? endpoint ?? '', target, plan).catch((error: unknown) => {
+        throw withHint(error, target);
+      })
   ).finally(bar.stop);
-  return { points, names, samples, answer };
+  return { points, names, samples, answer, refusal };
 }
 
 /** Most samples that are sent. */
@@ -201,7 +223,7 @@ async function readSamples(files: string[], options: Options) {
   const contentType = options.contentType ?? requireMediaType(first);
   return {
     names,
-    samples: { bodies, contentType, ...(options.accept && { accept: options.accept }) },
+    samples: { bodies, names, contentType, ...(options.accept && { accept: options.accept }) },
   };
 }
 
