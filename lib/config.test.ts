@@ -34,12 +34,12 @@ describe('parseConfig', () => {
       /endpoint\.scaling\.target.*: /,
     ],
     [{ models: { 'a b': model } }, /models\.a b: .*/],
-    [endpoint({ instanceCount: 0 }), /models\.m\.endpoint\.instanceCount: .*>0/],
+    [endpoint({ instanceCount: 0 }), /models\.m\.endpoint\.instanceCount: .*more than 0/],
     [endpoint({ metrics: { frequencySeconds: 20 } }), /endpoint\.metrics\.frequencySeconds: /],
     [endpoint({ alarmEmail: 'me' }), /models\.m\.endpoint\.alarmEmail: Invalid email/],
     [
       endpoint({ scaling: { maxInstances: 2, target: { concurrentRequests: -1 } } }),
-      /models\.m\.endpoint\.scaling\.target\.concurrentRequests: .*>0/,
+      /models\.m\.endpoint\.scaling\.target\.concurrentRequests: .*more than 0/,
     ],
     [
       endpoint({

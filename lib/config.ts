@@ -798,7 +798,12 @@ export const configSchema = z
     image: image.default({}).describe('The serving image, built here or in ECR already.'),
     models: z
       .record(
-        z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,30}$/, 'use letters, digits, hyphens'),
+        z
+          .string()
+          .regex(
+            /^[A-Za-z][A-Za-z0-9-]{0,30}$/,
+            'a name has letters, digits and hyphens, begins with a letter, and has at most 31 characters',
+          ),
         model,
       )
       .refine((models) => Object.keys(models).length > 0, 'name at least one model')

@@ -1,7 +1,7 @@
 /** Reads `serving.config.ts`: its fields by the schema, their combinations by AWS's rules. */
-import { unknownFields } from '@sagemaker-tfs/manifest';
 import type * as z from 'zod';
 import { configSchema, type ServingConfig } from './config.ts';
+import { configWords } from './config-words.ts';
 import { ConfigurationError } from './errors.ts';
 import { type BrokenRule, brokenRules } from './rules/index.ts';
 
@@ -11,7 +11,7 @@ import { type BrokenRule, brokenRules } from './rules/index.ts';
  * @throws with a line for each field that is wrong
  */
 export function parseConfig(config: unknown, source: string): ServingConfig {
-  const result = configSchema.safeParse(config, { error: unknownFields });
+  const result = configSchema.safeParse(config, { error: configWords });
   const lines = result.success
     ? brokenRules(result.data).map(explainRule)
     : result.error.issues.flatMap((issue) => explain(issue, []));
@@ -26,7 +26,9 @@ function explain(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): stri
     const [closest = []] = [...issue.errors].sort((a, b) => weight(a) - weight(b));
     return closest.flatMap((inner) => explain(inner, path));
   }
-  return [`  ${fieldName(path)}: ${issue.message}`];
+  // What is wrong with the name of a field is told by the rule of names.
+  const rules = issue.code === 'invalid_key' ? issue.issues : [issue];
+  return rules.map(({ message }) => `  ${fieldName(path)}: ${message}`);
 }
 
 /** Unknown fields weigh more than wrong values: they mean that another variant was intended. */

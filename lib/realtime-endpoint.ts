@@ -33,7 +33,12 @@ import { DEFAULT_LOG_RETENTION, endpointLogGroup, keepLogs } from './endpoint/lo
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
-import { type BoundVariant, bindVariant, instanceTypesOf } from './endpoint/variant.ts';
+import {
+  type BoundVariant,
+  bindVariant,
+  instanceTypesOf,
+  requireModels,
+} from './endpoint/variant.ts';
 import type { IModel } from './model.ts';
 import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
@@ -118,6 +123,7 @@ export class RealtimeEndpoint extends EndpointBase {
 
   constructor(scope: Construct, id: string, own: RealtimeEndpointProps) {
     super(scope, id, own.endpointName === undefined ? {} : { physicalName: own.endpointName });
+    requireModels(this, own);
     setEncryptionKey(this, own.encryptionKey);
     setFormerKeys(this, own.formerEncryptionKeys);
     checkCombination(this, own);

@@ -80,7 +80,17 @@ function defaultExport(module: unknown): unknown {
 function explainedError(error: unknown): string {
   const message = firstLines(messageOf(error));
   if (error instanceof ConfigurationError) return message;
-  return `${message}${placeOf(error)}`;
+  return `${message}${placeOf(error)}${isOfConstructs(error) ? UNTYPED : ''}`;
+}
+
+/** What tsx and JavaScript let through. */
+const UNTYPED =
+  '\n  A prop that was given there is missing or of another type. npx tsc --noEmit names it.';
+
+/** Whether constructs were given what their types do not allow: the error arose in them, and is none of theirs. */
+function isOfConstructs(error: unknown): boolean {
+  const [innermost] = placesOf(error);
+  return error instanceof TypeError && innermost !== undefined && isOfPackages(innermost);
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
@@ -90,13 +100,20 @@ const firstLines = (message: string) => message.split('\nRequire stack:', 1)[0] 
 
 /** The nearest line of a stack that is neither a package's nor Node's: `\n  at app.ts:12:3`. */
 function placeOf(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  for (const line of (error.stack ?? '').split('\n')) {
+  const place = placesOf(error).find((path) => !isOfPackages(path));
+  return place === undefined ? '' : `\n  at ${relative('', place)}`;
+}
+
+/** Files of a stack with line and column, innermost first; Node's own are left out. */
+function placesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  return (error.stack ?? '').split('\n').flatMap((line) => {
     const [, url = ''] = /^ {4}at .*?((?:file:\/\/)?\/[^()]*:\d+:\d+)\)?$/.exec(line) ?? [];
-    if (url === '') continue;
-    const place = url.startsWith('file:') ? fileURLToPath(url) : url;
-    if (/[\\/]node_modules[\\/]/.test(place) || place.startsWith(PACKAGE_ROOT)) continue;
-    return `\n  at ${relative('', place)}`;
-  }
-  return '';
+    if (url === '') return [];
+    return [url.startsWith('file:') ? fileURLToPath(url) : url];
+  });
+}
+
+function isOfPackages(place: string): boolean {
+  return /[\\/]node_modules[\\/]/.test(place) || place.startsWith(PACKAGE_ROOT);
 }

@@ -1,4 +1,5 @@
 /** One production or shadow variant of an endpoint: a model on instances, or serverless. */
+import { nearestName } from '@sagemaker-tfs/manifest';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -118,6 +119,27 @@ const INSTANCE_PROPS = [
   'inferenceAmiVersion',
   'volumeSize',
 ] as const;
+
+/** Refuses variants without a model, before anything is read of it: JavaScript and tsx know no types. */
+export function requireModels(
+  scope: Construct,
+  {
+    variants,
+    shadowVariant,
+  }: { readonly variants: readonly VariantProps[]; readonly shadowVariant?: VariantProps },
+): void {
+  const given = [
+    ...(variants ?? []).map((variant, i) => [`variants[${i}]`, variant] as const),
+    ...(shadowVariant ? [['shadowVariant', shadowVariant] as const] : []),
+  ];
+  for (const [prop, variant] of given) {
+    const { model, ...others }: Partial<VariantProps> = variant;
+    if (model !== undefined) continue;
+    const meant = nearestName('model', Object.keys(others));
+    const problem = meant === undefined ? 'missing' : `missing, and there is '${meant}'`;
+    invalidProp(scope, `${prop}.model`, problem, 'Give a TensorFlowModel');
+  }
+}
 
 /** Checks a variant and renders it. `prop` is its place in the endpoint's props, for messages. */
 export function bindVariant(

@@ -36,7 +36,32 @@ test.each<[string, string | undefined, string]>([
     'a wrong field',
     'export default { models: { m: { model: "model", endpoint: { instanceCount: 0 } } } };',
     `serving.config.ts is wrong:
-  models.m.endpoint.instanceCount: Too small: expected number to be >0
+  models.m.endpoint.instanceCount: 0 is out of range. Give more than 0
+`,
+  ],
+  [
+    'fields that are missing, or of another type',
+    `export default {
+      environments: [{ account: 123456789012, region: "us-east-1" }],
+      models: { m: { model: ["a"], endpoint: { instanceCount: 1.5, enabled: "no" } } },
+    };`,
+    `serving.config.ts is wrong:
+  models.m.model: a list is not a text
+  models.m.endpoint.instanceCount: 1.5 is not a whole number
+  models.m.endpoint.enabled: 'no' is not true or false
+  environments[0].name: missing. Give a text
+  environments[0].account: 123456789012 is not a text
+`,
+  ],
+  [
+    'a name that a model cannot have, and lists that are too long or too short',
+    `export default {
+      models: { 'my model': { model: 'a', batch: { email: 'a@b.example', noticesAt: [] } } },
+      environments: [],
+    };`,
+    `serving.config.ts is wrong:
+  models.my model: a name has letters, digits and hyphens, begins with a letter, and has at most 31 characters
+  environments: it has to have at least 1 entry
 `,
   ],
   [
@@ -98,6 +123,40 @@ test('what a construct refuses shows the line that makes it', () => {
     /^Own\/Model\/Package: model: .*nowhere is not a directory\. .*\n {2}at app\.ts:6:3\n$/,
   );
   expect(status).toBe(1);
+});
+
+const endpointOf = (
+  props: string,
+) => `import { RealtimeEndpoint, runApp } from '@sagemaker-tfs/cdk';
+import { Stack } from 'aws-cdk-lib/core';
+
+await runApp((app) => {
+  const stack = new Stack(app, 'Own');
+  new RealtimeEndpoint(stack, 'Endpoint', ${props});
+});
+`;
+
+test.each([
+  [
+    "{ variants: [{ modle: 'm' }] }",
+    "variants\\[0\\]\\.model: missing, and there is 'modle'\\. Give",
+  ],
+  ["{ variants: [{ instanceType: 'ml.c6i.large' }] }", 'variants\\[0\\]\\.model: missing\\. Give'],
+])('a variant without a model is named: %s', (props, message) => {
+  const { status, stderr } = run(endpointOf(props));
+  expect(stderr).toMatch(new RegExp(`^Own/Endpoint: ${message} .*\\n  at app\\.ts:6:3\\n$`));
+  expect(status).toBe(1);
+});
+
+test('what no check expects of untyped props names the line, and what names the prop', () => {
+  const { status, stderr } = run(endpointOf('{}'));
+  expect(stderr).toMatch(/\n {2}at app\.ts:6:3\n {2}A prop .* npx tsc --noEmit names it\.\n$/);
+  expect(status).toBe(1);
+  // In the app's own code the line says enough.
+  const own = run(
+    "import { runApp } from '@sagemaker-tfs/cdk';\nawait runApp((app) => app.none.more);\n",
+  );
+  expect(own.stderr).toMatch(/Cannot read .*\n {2}at app\.ts:2:\d+\n$/);
 });
 
 test('CDK_DEBUG shows the stack', () => {

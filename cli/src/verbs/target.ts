@@ -23,9 +23,18 @@ export function targetOf({ url, endpoint, region, variant }: TargetOptions): Tar
   return { endpointName: endpoint, ...(region && { region }) };
 }
 
-/** The error, with what to start where nothing answers. */
+/** The error, with what to start where nothing answers, and the command's own options where the client's are told. */
 export function withHint(error: unknown, target: Target): unknown {
   const { code } = error as { code?: unknown };
+  if (code === 'NO_REGION')
+    return usageError('no AWS region is set. Give --region, or set AWS_REGION.');
+  if (code === 'NO_CREDENTIALS') {
+    return new CommandError(
+      'AWS_CREDENTIALS',
+      'no AWS credentials were found. Set AWS_PROFILE, or run aws sso login.',
+      { cause: (error as { cause?: unknown }).cause },
+    );
+  }
   if (!('url' in target) || code !== 'CONNECTION_REFUSED') return error;
   return new CommandError(
     'NO_RUNTIME',

@@ -6,9 +6,16 @@ const LOST = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET'];
 const NO_HOST = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME'];
 const TIMEOUTS = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'];
 
-/** The error for a request to `address` that failed before an answer came. */
-export function networkError(cause: unknown, address: string): PredictionError {
-  const [code, message] = explain(cause, address);
+/**
+ * The error for a request to `address` that failed before an answer came.
+ * @param unknownHost what to do if its host is not known
+ */
+export function networkError(
+  cause: unknown,
+  address: string,
+  unknownHost = 'Check its name and the network.',
+): PredictionError {
+  const [code, message] = explain(cause, address, unknownHost);
   return new PredictionError(code, message, { cause });
 }
 
@@ -29,7 +36,7 @@ export function timedOut(address: string, timeoutSeconds: number): PredictionErr
   );
 }
 
-function explain(cause: unknown, address: string): [ClientCode, string] {
+function explain(cause: unknown, address: string, unknownHost: string): [ClientCode, string] {
   const codes = systemCodes(cause);
   const has = (list: readonly string[]) => list.some((code) => codes.includes(code));
   if (has(REFUSED)) {
@@ -39,10 +46,9 @@ function explain(cause: unknown, address: string): [ClientCode, string] {
     return ['CONNECTION_LOST', `the connection to ${address} ended before an answer came.`];
   }
   if (has(NO_HOST)) {
-    return [
-      'HOST_NOT_FOUND',
-      `the host of ${address} is not known. Check its name and the network.`,
-    ];
+    const host = hostOf(cause);
+    const named = host === undefined || address.includes(host) ? 'the host' : `the host ${host}`;
+    return ['HOST_NOT_FOUND', `${named} of ${address} is not known. ${unknownHost}`];
   }
   if (has(TIMEOUTS)) return ['TIMEOUT', `${address} cannot be reached in time.`];
   return [
@@ -55,6 +61,13 @@ function rootMessage(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   const { message, cause } = error as { message?: unknown; cause?: unknown };
   return cause === undefined ? String(message) : rootMessage(cause);
+}
+
+/** The name that was looked up. */
+function hostOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { hostname, cause } = error as { hostname?: unknown; cause?: unknown };
+  return typeof hostname === 'string' ? hostname : hostOf(cause);
 }
 
 /** System codes of the error, of what caused it, and of each address that was tried. */

@@ -26,7 +26,7 @@ export function serviceError(cause: unknown, endpointName: string): PredictionEr
   const known = knownError(error, endpointName);
   if (known) return new PredictionError(known[0], known[1], { cause, status });
   // Without a status no answer came, and the error is the network's.
-  if (status === undefined) return networkError(cause, from);
+  if (status === undefined) return networkError(cause, from, 'Check the region and the network.');
   const message = error.message || 'no explanation';
   return new PredictionError(error.name ?? `HTTP_${status}`, `${from}: ${message}`, {
     cause,
