@@ -26,7 +26,7 @@ function explain(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): stri
     const [closest = []] = [...issue.errors].sort((a, b) => weight(a) - weight(b));
     return closest.flatMap((inner) => explain(inner, path));
   }
-  // What is wrong with the name of a field is told by the rule of names.
+  // The rule of names says what is wrong with a field's name.
   const rules = issue.code === 'invalid_key' ? issue.issues : [issue];
   return rules.map(({ message }) => `  ${fieldName(path)}: ${message}`);
 }

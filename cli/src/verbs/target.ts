@@ -23,7 +23,7 @@ export function targetOf({ url, endpoint, region, variant }: TargetOptions): Tar
   return { endpointName: endpoint, ...(region && { region }) };
 }
 
-/** The error, with what to start where nothing answers, and the command's own options where the client's are told. */
+/** The error, with what to start where nothing answers, and with the command's options in place of the client's. */
 export function withHint(error: unknown, target: Target): unknown {
   const { code } = error as { code?: unknown };
   if (code === 'NO_REGION')
