@@ -1,6 +1,6 @@
 /**
- * `npm run docs:media`: the pictures of the documentation, from the real playground over a real model. Chromium must be
- * on PATH.
+ * `npm run docs:media`: the pictures of the documentation, from the real playground over a real model, and the recording of
+ * a real terminal. Chromium and Python 3 must be on PATH, and port 8080 free. `-- terminal` makes the recording alone.
  */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import sharp from 'sharp';
 import { launch } from '../playground/test/browser.ts';
 import { findChromium } from '../test/support/chromium.ts';
 import { startPlayground } from '../test/support/playground.ts';
+import { recordTiles } from './recording/tiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TILES = join(ROOT, 'examples', 'tiles');
@@ -98,10 +99,12 @@ async function draw({ name, source, height, schemes, send }: Scene, work: string
 }
 
 const chromium = findChromium();
-if (!chromium) throw new Error('no chromium on PATH; apt-get install chromium');
+const isTerminalAlone = process.argv.includes('terminal');
+if (!chromium && !isTerminalAlone) throw new Error('no chromium on PATH; apt-get install chromium');
 const work = await mkdtemp(join(tmpdir(), 'docs-media-'));
 try {
-  for (const scene of [tiles, detection]) {
+  await recordTiles();
+  for (const scene of isTerminalAlone ? [] : [tiles, detection]) {
     const folder = join(work, scene.name);
     await mkdir(folder);
     await draw(await scene(folder), folder);

@@ -6,8 +6,9 @@
  * lockfile of its own, so that `npm ci` of the repository does not install it.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installTools } from './install.ts';
 import { checkLinks } from './links.ts';
 import { SITE_PAGES, sitePath, stage } from './stage.ts';
 
@@ -15,16 +16,6 @@ const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..', '..');
 const PAGES = join(HERE, '.cache', 'pages');
 const OUT = join(HERE, 'dist');
-
-function install(): void {
-  const installed = join(HERE, 'node_modules', '.package-lock.json');
-  const generator = join(HERE, 'node_modules', 'vitepress', 'package.json');
-  if (existsSync(installed) && existsSync(generator)) return;
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: HERE,
-    stdio: 'inherit',
-  });
-}
 
 function stagePages(): void {
   rmSync(PAGES, { recursive: true, force: true });
@@ -46,10 +37,10 @@ function repository(): string | undefined {
   return named?.url?.replace(/^git\+/, '').replace(/\.git$/, '');
 }
 
-install();
+const modules = installTools();
 stagePages();
 rmSync(OUT, { recursive: true, force: true });
-const vitepress = join(HERE, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
+const vitepress = join(modules, 'vitepress', 'bin', 'vitepress.js');
 execFileSync(process.execPath, [vitepress, 'build', HERE], { cwd: HERE, stdio: 'inherit' });
 const { pages, checked, broken, foreign } = checkLinks(OUT);
 for (const line of broken) console.error(`leads nowhere: ${line}`);
