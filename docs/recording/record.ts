@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { Frame, Run, Screen, Size } from './frames.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Gives a command a pseudo-terminal of this size; its keys come from stdin. */
+/** Runs a command in a pseudo-terminal of this size; its keys come from stdin. */
 const PTY = join(ROOT, 'cli/src/terminal/testing/run_in_terminal.py');
 export const SIZE: Size = { columns: 80, rows: 24 };
 
