@@ -17,6 +17,7 @@ import models
 import numpy as np
 import PIL
 import sagemaker_records
+import tables
 import tensorflow as tf
 
 SECTIONS = (
@@ -24,6 +25,7 @@ SECTIONS = (
     arrays.protos,
     arrays.records,
     sagemaker_records.sagemaker_records,
+    tables.tables,
     arrays.casts,
     arrays.digits,
     archives.archives,
@@ -44,5 +46,6 @@ versions = {
     "NumPy": np.__version__,
     "Pillow": PIL.__version__,
     "SageMaker's Python SDK": version("sagemaker"),
+    "pyarrow": version("pyarrow"),
 }
 (common.OUT / "versions.json").write_text(json.dumps(versions))

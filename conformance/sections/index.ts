@@ -6,11 +6,13 @@ import { images } from './images.ts';
 import { models } from './models.ts';
 import { sagemakerRecords } from './sagemaker-records.ts';
 import { server } from './server.ts';
+import { tables } from './tables.ts';
 
 /** All kinds, in the order of the report. */
 export const SECTIONS: readonly Section[] = [
   ...arrays,
   ...sagemakerRecords,
+  ...tables,
   ...documents,
   ...server,
   ...images,

@@ -35,6 +35,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     "measures the runtime's clients against node:http2, grpc-js and undici",
   'conformance/sections/documents.ts': "compares the look-alike's reader of JSON with an oracle",
   'conformance/sections/images.ts': 'compares decoding and resizing with Python',
+  'conformance/sections/tables.ts': 'compares the codec of Parquet with pyarrow',
   'conformance/sections/server.ts': "starts the look-alike for Google's own stubs",
   'docs/aws-rules.ts': 'documents the table of rules',
   'docs/ci.test.ts': 'compares the page with what `init` writes',
