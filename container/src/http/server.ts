@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
+import { untilAborted } from '../waiting/or-aborted.ts';
 import { RequestSignal } from '../waiting/request-signal.ts';
 import { takeAbsoluteTarget } from './absolute-target.ts';
 import { Admission, type Ticket } from './admission.ts';
@@ -401,20 +402,6 @@ async function answer(
 function writing(response: ServerResponse, reply: Reply, signal: RequestSignal): Promise<number> {
   const write = () => writeReply(response, reply, signal);
   return Array.isArray(reply.body) ? write() : untilAborted(signal, write);
-}
-
-/** The work's result, or the signal's reason as soon as there is one: a handler that hangs is left behind. */
-async function untilAborted<T>(signal: RequestSignal, work: () => T | Promise<T>): Promise<T> {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {

@@ -18,6 +18,7 @@ import type { Batching, Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
 import { StartError } from '../models/choose-models.ts';
+import { laterFailure } from '../waiting/failure.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.ts';
 
@@ -124,11 +125,8 @@ function readinessOf(store: ModelStore, loaded: Promise<void>, waitMs: number): 
 }
 
 function failureOf(loaded: Promise<void>): Promise<never> {
-  const failed = new Promise<never>((_, reject) => {
-    loaded.catch(reject);
-  });
-  // Whoever waits for it sees it; nobody waiting is no error of its own.
-  failed.catch(() => undefined);
+  const { failed, fail } = laterFailure();
+  loaded.catch(fail);
   return failed;
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { ServedModel } from '../models/served-model.ts';
+import { laterFailure } from '../waiting/failure.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
 import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
@@ -51,7 +52,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const endpoints = modelServerEndpoints(environment, process.pid);
   let served = options.models;
   let probed = served;
-  const { failed, fail } = startFailure();
+  const { failed, fail } = laterFailure();
   const pool = poolOf(
     environment,
     endpoints,
@@ -193,14 +194,4 @@ async function replaceConfig(
   const temporary = `${files.modelConfig}.new`;
   await writeFile(temporary, modelConfigText(models));
   await rename(temporary, files.modelConfig);
-}
-
-function startFailure(): { failed: Promise<never>; fail: (error: Error) => void } {
-  let fail: (error: Error) => void = () => {};
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
-  // Whoever waits for it sees it; nobody waiting is no error of its own.
-  failed.catch(() => undefined);
-  return { failed, fail };
 }

@@ -1,5 +1,6 @@
 /** Keeps the processes of TensorFlow Serving running: restarts with backoff those that end. */
 import type { Logger } from 'pino';
+import { Restarts } from '../waiting/restarts.ts';
 import { MODEL_SERVER_PROGRAM } from './command.ts';
 import { type ModelServerProcess, type ProcessEnd, startProcess } from './process.ts';
 
@@ -18,15 +19,12 @@ export interface SupervisorOptions {
 }
 
 const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 30_000;
 /** Deaths by a signal, but for the SIGKILL of a host without memory, after which the start has failed. */
 const MOST_DEATHS = 3;
 
 /** One process and its restarts. */
 interface Slot {
   child: ModelServerProcess | undefined;
-  /** Before the next start; grows with every end before it served. */
-  delayMs: number;
   /** Ends by a signal before it ever served. */
   deaths: number;
 }
@@ -35,14 +33,13 @@ interface Slot {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly Slot[];
-  readonly #timers = new Set<NodeJS.Timeout>();
-  #stopping = false;
+  /** Delays grow with every end before an instance served. */
+  readonly #restarts = new Restarts(FIRST_DELAY_MS);
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#slots = options.instances.map(() => ({
       child: undefined,
-      delayMs: FIRST_DELAY_MS,
       deaths: 0,
     }));
   }
@@ -58,8 +55,7 @@ export class Supervisor {
 
   /** Ends all of them, by SIGKILL after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#restarts.stop();
     await Promise.all(this.#slots.map(({ child }) => child?.stop(graceMs)));
   }
 
@@ -70,8 +66,7 @@ export class Supervisor {
 
   /** Tells that one serves: where it ends after this, it ended at work, and is restarted soon. */
   serves(index: number): void {
-    const slot = this.#slots[index];
-    if (slot) slot.delayMs = FIRST_DELAY_MS;
+    this.#restarts.reset(index);
   }
 
   #run(index: number, slot: Slot): void {
@@ -85,14 +80,12 @@ export class Supervisor {
     log.info({ source: MODEL_SERVER_PROGRAM, instance: index, pid: child.pid }, 'started');
     void child.ended.then((end) => {
       slot.child = undefined;
-      if (!this.#stopping) this.#ended(index, slot, end);
+      if (!this.#restarts.stopped) this.#ended(index, slot, end);
     });
   }
 
   #ended(index: number, slot: Slot, end: ProcessEnd): void {
     const { log, hasServed, onEnd, onStartFailure } = this.#options;
-    const { delayMs } = slot;
-    slot.delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
     if (end.signal !== null && end.signal !== 'SIGKILL') slot.deaths += 1;
     const reason = describeEnd(end);
     if (!hasServed(index) && (end.signal === null || slot.deaths >= MOST_DEATHS)) {
@@ -100,13 +93,9 @@ export class Supervisor {
       onStartFailure([`${reason}${often}${adviceOn(end)}`, ...end.lastLines].join('\n'));
       return;
     }
-    log.error({ instance: index, restartInMs: delayMs }, reason);
+    const restartInMs = this.#restarts.schedule(index, () => this.#run(index, slot));
+    log.error({ instance: index, restartInMs }, reason);
     onEnd(index, reason);
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#run(index, slot);
-    }, delayMs);
-    this.#timers.add(timer);
   }
 }
 

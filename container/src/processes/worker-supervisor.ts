@@ -4,6 +4,8 @@ import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { startWatchdog } from '../model-server/watchdog.ts';
+import { type Failure, laterFailure } from '../waiting/failure.ts';
+import { Restarts } from '../waiting/restarts.ts';
 import type { FrontDoor } from './front-door.ts';
 import { LISTENS_WHEN_READY, type WorkerMessage } from './messages.ts';
 
@@ -22,13 +24,11 @@ interface Slot {
   worker: Worker | undefined;
   ended: Promise<void>;
   startedAt: number;
-  delayMs: number;
   isReady: boolean;
   isListening: boolean;
 }
 
 const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 30_000;
 /** A worker that ran this long starts over with the first delay. */
 const STABLE_MS = 60_000;
 
@@ -36,13 +36,12 @@ const STABLE_MS = 60_000;
 export class WorkerSupervisor {
   /** Rejects where a worker could not start before any was ever ready: others will not either. */
   readonly failed: Promise<never>;
+  readonly #fail: Failure['fail'];
   readonly #options: WorkerSupervisorOptions;
   readonly #slots: readonly Slot[];
-  readonly #timers = new Set<NodeJS.Timeout>();
-  #fail: (error: Error) => void = () => undefined;
+  readonly #restarts = new Restarts(FIRST_DELAY_MS);
   #hasServed = false;
-  #stopping = false;
-  #restarts = 0;
+  #restarted = 0;
 
   constructor(options: WorkerSupervisorOptions) {
     this.#options = options;
@@ -51,15 +50,12 @@ export class WorkerSupervisor {
       worker: undefined,
       ended: Promise.resolve(),
       startedAt: 0,
-      delayMs: FIRST_DELAY_MS,
       isReady: false,
       isListening: false,
     }));
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    // Whoever waits for it sees it; nobody waiting is no error of its own.
-    this.failed.catch(() => undefined);
+    const { failed, fail } = laterFailure();
+    this.failed = failed;
+    this.#fail = fail;
   }
 
   /** The first worker listens at once, so that /ping answers; the others once they can serve. */
@@ -74,13 +70,12 @@ export class WorkerSupervisor {
 
   /** How often a worker ended and was started again. */
   get restarts(): number {
-    return this.#restarts;
+    return this.#restarted;
   }
 
   /** Has the workers finish what is in flight; kills those that take longer than `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#restarts.stop();
     const signal = (name: NodeJS.Signals) => {
       for (const { worker } of this.#slots) worker?.process.kill(name);
     };
@@ -114,7 +109,7 @@ export class WorkerSupervisor {
         const hasServed = slot.isReady;
         Object.assign(slot, { worker: undefined, isReady: false, isListening: false });
         resolve();
-        if (!this.#stopping)
+        if (!this.#restarts.stopped)
           this.#ended(slot, reported ?? `worker ${worker.id} ${reason}`, isFinal, hasServed);
       };
       worker.once('error', (error) => {
@@ -134,19 +129,15 @@ export class WorkerSupervisor {
       return;
     }
     // What a request did to a worker that served is no reason to let others wait.
-    if (hasServed || Date.now() - slot.startedAt > STABLE_MS) slot.delayMs = FIRST_DELAY_MS;
-    const { delayMs } = slot;
-    slot.delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
-    this.#options.log.error({ restartInMs: delayMs }, reason);
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#restarts += 1;
+    if (hasServed || Date.now() - slot.startedAt > STABLE_MS) this.#restarts.reset(slot.index);
+    const restartInMs = this.#restarts.schedule(slot.index, () => {
+      this.#restarted += 1;
       this.#fork(
         slot,
         this.#slots.some(({ isListening }) => isListening),
       );
-    }, delayMs);
-    this.#timers.add(timer);
+    });
+    this.#options.log.error({ restartInMs }, reason);
   }
 }
 

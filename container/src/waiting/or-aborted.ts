@@ -8,6 +8,17 @@ export interface Settle<T> {
 }
 
 /**
+ * The work's result, or the signal's reason as soon as there is one: work that hangs is left behind.
+ * @throws what the work throws, and the signal's reason
+ */
+export function untilAborted<T>(signal: AbortSignalLike, work: () => T | Promise<T>): Promise<T> {
+  return orAborted(signal, ({ resolve, reject }) => {
+    (async () => work())().then(resolve, reject);
+    return () => undefined;
+  });
+}
+
+/**
  * Waits for what `begin` settles, or for the signal.
  * @param begin starts to wait; returns the function that stops it, called if the signal ends the wait
  * @throws the signal's reason as soon as it aborts
