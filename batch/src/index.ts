@@ -15,6 +15,7 @@ export * from './machine.ts';
 export * from './manifest-file.ts';
 export * from './manifest-stream.ts';
 export * from './model-digest.ts';
+export * from './notices.ts';
 export * from './origin.ts';
 export * from './outputs.ts';
 export * from './s3-uri.ts';

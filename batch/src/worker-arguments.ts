@@ -26,6 +26,10 @@ export interface WorkerArguments {
   readonly ranges?: number;
   readonly keySuffix?: string | undefined;
   readonly maxFailurePercent?: number | undefined;
+  /** Percentages of the ranges, separated by commas, at which the topic hears how far the run is. */
+  readonly noticesAt?: string | undefined;
+  /** ARN of a topic of SNS. */
+  readonly noticeTopic?: string | undefined;
 }
 
 /** The arguments as a list. The places stand alone: AWS Batch replaces only arguments that are a reference as a whole. */

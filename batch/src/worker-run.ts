@@ -6,6 +6,7 @@
  *   its range, so the last part that is there tells how far the range is.
  * - `_worker/keys/RRRRR-PPPPPP.ndjson.gz`: the keys of a part, written before it
  * - `_worker/done/RRRRR.json`: the range is at its end
+ * - `_worker/notices/PP.json`: a topic has heard that this percentage of the ranges is done
  */
 import * as z from 'zod';
 import { BatchError } from './errors.ts';
@@ -84,9 +85,17 @@ export function partNumber(key: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
+/** Folder of the files that say that a range is at its end. */
+export const WORKER_DONE = `${WORKER_FOLDER}done/`;
+
 /** Key of the file that says that a range is at its end. */
 export function doneKey(range: number): string {
-  return `${WORKER_FOLDER}done/${rangeName(range)}.json`;
+  return `${WORKER_DONE}${rangeName(range)}.json`;
+}
+
+/** Key of the file that says that a topic has heard of a percentage. */
+export function noticeKey(percent: number): string {
+  return `${WORKER_FOLDER}notices/${percent}.json`;
 }
 
 function rangeName(range: number): string {

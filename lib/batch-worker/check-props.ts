@@ -1,7 +1,7 @@
 /** Refuses what a batch worker cannot be. */
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
+import { checkNotices, checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
 import type { BatchWorkerProps } from './props.ts';
@@ -28,6 +28,7 @@ export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
     const problem = 'a worker reads one archive';
     invalidProp(scope, 'model', problem, `Give a model of one archive, with compression: 'gzip'`);
   }
+  checkNotices(scope, props);
   checkSchedule(scope, props.schedule);
 }
 

@@ -24,10 +24,12 @@ export function rangesOf({ ranges, workers = DEFAULT_WORKERS }: BatchWorkerProps
 /** Arguments of the image. AWS Batch puts the job's parameters where `Ref::` names them. */
 export function workerCommand(props: BatchWorkerProps, archiveUri: string): string[] {
   const { contentType, accept } = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
-  const { keySuffix, maxFailurePercent } = props;
+  const { keySuffix, maxFailurePercent, noticesAt, topic } = props;
+  const isTold = noticesAt !== undefined && noticesAt.length > 0;
   return workerArguments({
     ...{ modelPath: archiveUri, input: 'Ref::input', output: 'Ref::output' },
     ...{ contentType, accept, ranges: rangesOf(props), keySuffix, maxFailurePercent },
+    ...(isTold && { noticesAt: noticesAt.join(), noticeTopic: topic?.topicArn }),
   });
 }
 

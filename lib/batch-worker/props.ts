@@ -83,6 +83,11 @@ export interface BatchWorkerProps {
    */
   readonly topic?: ITopic;
   /**
+   * Percentages, 1-99, of the ranges of keys at which `topic` hears how far a run is, once each for an output prefix.
+   * @default - none
+   */
+  readonly noticesAt?: readonly number[];
+  /**
    * Key of the logs.
    * @default - the key of the stack, or AWS's own keys
    */

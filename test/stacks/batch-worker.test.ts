@@ -52,6 +52,40 @@ const CONFIGURATIONS: readonly [string, Partial<BatchWorkerProps>, boolean][] = 
   ],
 ];
 
+describe('notices on the way', () => {
+  const withNotices = (noticesAt: number[]) => (stack: Stack) => ({
+    ...{ noticesAt, topic: new Topic(stack, 'Topic') },
+  });
+
+  test('the worker gets the percentages and the topic, and may publish', () => {
+    const { template } = deploy(withNotices([10, 50, 90]));
+    const { ContainerProperties } = only(template, 'AWS::Batch::JobDefinition') as {
+      ContainerProperties: { Command: unknown[] };
+    };
+    const command = ContainerProperties.Command;
+    expect(command).toContain('--notices-at=10,50,90');
+    const [topic] = Object.keys(template.findResources('AWS::SNS::Topic'));
+    expect(command).toContainEqual({ 'Fn::Join': ['', ['--notice-topic=', { Ref: topic }]] });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: 'sns:Publish', Resource: { Ref: topic } }),
+        ]),
+      },
+      Roles: [{ Ref: Match.stringLikeRegexp('^WorkerRole') }],
+    });
+  });
+
+  test('none unless asked for, and none without a topic', () => {
+    const { template } = deploy((stack) => ({ topic: new Topic(stack, 'Topic') }));
+    expect(JSON.stringify(template.findResources('AWS::Batch::JobDefinition'))).not.toContain(
+      'notice',
+    );
+    expect(() => deploy({ noticesAt: [10] })).toThrow('there is no topic');
+    expect(() => deploy(withNotices([100]))).toThrow('noticesAt[0]');
+  });
+});
+
 test.each(CONFIGURATIONS)('AWS takes it: %s', (_name, props, gpu) => {
   const { template } = deploy(
     props,

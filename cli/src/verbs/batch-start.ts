@@ -55,6 +55,8 @@ interface MachineOptions {
   readonly existing?: Existing;
   readonly allowEmpty?: true;
   readonly maxFailurePercent?: number;
+  readonly noticesAt?: string;
+  readonly noticeTopic?: string;
   readonly budgetInstanceHours?: number;
 }
 
@@ -139,6 +141,11 @@ function addMachine(start: Command): void {
       wholeNumber(0, 100),
     )
     .option(
+      '--notices-at <percentages>',
+      'such as 10,50,90: parts of the ranges at which the topic hears how far a worker is (--engine processing)',
+    )
+    .option('--notice-topic <arn>', 'topic of SNS for --notices-at')
+    .option(
       '--budget-instance-hours <number>',
       'instance hours after which a sharded run starts no more jobs',
       wholeNumber(),
@@ -209,6 +216,11 @@ function addRequests(start: Command): void {
 async function batchStart(options: Options, command: Command): Promise<void> {
   if (!options.fallbacks && options.fallbackInstanceType) {
     throw usageError('--no-fallbacks and --fallback-instance-type say the opposite. Give one.');
+  }
+  if (options.engine !== 'processing' && (options.noticesAt || options.noticeTopic)) {
+    throw usageError(
+      '--notices-at and --notice-topic need --engine processing. Give the construct noticesAt.',
+    );
   }
   if (options.engine === 'batch') return startOnBatch(options, command);
   if (options.jobQueue !== undefined || options.jobDefinition !== undefined) {
@@ -289,8 +301,8 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
 
 async function startWorkerJob(options: Options, command: Command): Promise<void> {
   refuseGiven(command, NOT_OF_WORKERS, 'processing');
-  const { keySuffix, maxFailurePercent, ...others } = options;
-  const job = { ...jobOf(others), keySuffix, maxFailurePercent };
+  const { keySuffix, maxFailurePercent, noticesAt, noticeTopic, ...others } = options;
+  const job = { ...jobOf(others), keySuffix, maxFailurePercent, noticesAt, noticeTopic };
   const { withAws } = await import('../batch/aws/clients.ts');
   const { startProcessing } = await import('../batch/aws/start-processing.ts');
   const instanceType = await withAws(options.region, ({ sagemaker }) =>

@@ -27,6 +27,11 @@ const PASSED = [
     'max-failure-percent <number>',
     `failed inputs, in percent of those tried, that end it (default: ${WORKER_DEFAULTS.maxFailurePercent})`,
   ],
+  [
+    'notices-at <percentages>',
+    'such as 10,50,90: parts of the ranges at which the topic hears how far the run is',
+  ],
+  ['notice-topic <arn>', 'topic of SNS for --notices-at'],
 ] as const;
 
 interface WorkerVerbOptions extends Readonly<Record<string, unknown>> {
@@ -47,7 +52,7 @@ export function addBatchWorker(batch: Command): void {
     .description(
       'read inputs from S3 and write packed answers there, without HTTP or SageMaker between; run again, it goes on',
     )
-    .requiredOption('--input <s3 uri>', 'prefix of the inputs')
+    .requiredOption('--input <s3 uri>', 'prefix of the inputs, or a manifest')
     .requiredOption('--output <s3 uri>', 'prefix of the answers; nothing else may write there')
     .requiredOption('--model <source>', 'model directory or model.tar.gz')
     .option('--handler <file>', 'handler for a model directory')

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { BatchError, modelDigest } from '@sagemaker-tfs/batch';
+import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { Services } from '../http/services.ts';
 import { LAST_WORDS } from '../last-words.ts';
@@ -13,6 +14,7 @@ import { createLog } from '../observability/log.ts';
 import { ModelGone, rowMaker } from './answer.ts';
 import { ask } from './ask.ts';
 import { cautionOf } from './caution.ts';
+import { noticeTeller, publishToTopic } from './notices.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { s3Client, storeBelow } from './store.ts';
 import { MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
@@ -65,7 +67,7 @@ async function workHere(
     const report = await Promise.race([
       runtime.failed,
       work({
-        ...(await modelWork({ options, environment, s3, services: runtime.services })),
+        ...(await modelWork({ options, environment, s3, services: runtime.services, log })),
         stopped: () => stopping,
         onProgress: throttled((progress) => tell('progress', progress)),
       }),
@@ -84,19 +86,26 @@ async function modelWork({
   environment: { modelDir, limits },
   s3,
   services,
+  log,
 }: {
   readonly options: WorkerOptions;
   readonly environment: Environment;
   readonly s3: S3Client;
   readonly services: Services;
+  readonly log: Logger;
 }): Promise<Omit<WorkerContext, 'stopped' | 'onProgress'>> {
+  const store = storeBelow(s3, options.outputUri, randomUUID());
   const caution = cautionOf(options);
   const poison = new Set(JSON.parse(process.env[POISON] ?? '[]') as string[]);
   let tried = 0;
   return {
     options,
     s3,
-    store: storeBelow(s3, options.outputUri, randomUUID()),
+    store,
+    onRangeDone: noticeTeller(store, options, {
+      publish: publishToTopic,
+      onFailure: (error) => log.warn(`a notice was not sent: ${(error as Error).message}`),
+    }),
     model: await modelDigest(modelDir),
     maxHeldBytes: limits.maxHeldBytes,
     reads: () => (caution.isOn() ? 1 : options.reads),

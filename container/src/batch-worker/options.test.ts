@@ -1,4 +1,4 @@
-import { shareOfHost } from './options.ts';
+import { readOptions, shareOfHost } from './options.ts';
 
 test('each host of a Processing job has its share', () => {
   const hosts = ['algo-2', 'algo-1', 'algo-3'];
@@ -15,4 +15,32 @@ test.each([
   expect(() => shareOfHost(text)).toThrow(
     expect.objectContaining({ code: 'WORKER_USAGE', message: expect.stringContaining('--share') }),
   );
+});
+
+describe('notices', () => {
+  const TOPIC = 'arn:aws:sns:us-east-1:123456789012:tiles';
+  const read = (...more: string[]) =>
+    readOptions(
+      ['--input=s3://a/in/', '--output=s3://a/out/', '--content-type=application/json', ...more],
+      1,
+      {},
+    );
+
+  test('percentages and their topic', () => {
+    expect(read('--notices-at=10,50', `--notice-topic=${TOPIC}`)).toMatchObject({
+      ...{ noticesAt: [10, 50], noticeTopic: TOPIC },
+    });
+    expect(read()).toMatchObject({ noticesAt: [], noticeTopic: undefined });
+  });
+
+  test.each([
+    [['--notices-at=10']],
+    [[`--notice-topic=${TOPIC}`]],
+    [['--notices-at=10', '--notice-topic=tiles']],
+    [['--notices-at=0', `--notice-topic=${TOPIC}`]],
+    [['--notices-at=10,', `--notice-topic=${TOPIC}`]],
+    [['--notices-at=10,100', `--notice-topic=${TOPIC}`]],
+  ])('%j is refused', (args) => {
+    expect(() => read(...args)).toThrow(/--notice/);
+  });
 });

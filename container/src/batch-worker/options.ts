@@ -33,6 +33,10 @@ export interface WorkerOptions {
   readonly partBytes: number;
   /** Failed inputs, in percent of those tried, that end the worker. */
   readonly maxFailurePercent: number;
+  /** Percentages of the plan's ranges, of all workers, at which `noticeTopic` hears how far the run is. */
+  readonly noticesAt: readonly number[];
+  /** ARN of a topic of SNS. */
+  readonly noticeTopic: string | undefined;
 }
 
 const MB = 1024 ** 2;
@@ -54,6 +58,8 @@ const OPTIONS = {
   'part-keys': TEXT,
   'part-mb': TEXT,
   'max-failure-percent': TEXT,
+  'notices-at': TEXT,
+  'notice-topic': TEXT,
 } as const;
 
 /**
@@ -95,7 +101,25 @@ export function readOptions(
       to: 100,
       otherwise: WORKER_DEFAULTS.maxFailurePercent,
     }),
+    ...noticesOf(values['notices-at'], values['notice-topic']),
   };
+}
+
+const TOPIC = /^arn:[^:]+:sns:[a-z0-9-]+:\d{12}:[^:]+$/;
+
+function noticesOf(
+  at: string | undefined,
+  noticeTopic: string | undefined,
+): Pick<WorkerOptions, 'noticesAt' | 'noticeTopic'> {
+  if ((at === undefined) !== (noticeTopic === undefined)) {
+    throw usage('--notices-at and --notice-topic belong together. Give both, or none.');
+  }
+  if (noticeTopic !== undefined && !TOPIC.test(noticeTopic)) {
+    throw usage(`--notice-topic is '${noticeTopic}'. Give the ARN of a topic of SNS.`);
+  }
+  const limits = { from: 1, to: 99, otherwise: 0 };
+  const noticesAt = (at?.split(',') ?? []).map((text) => wholeNumber('notices-at', text, limits));
+  return { noticesAt, noticeTopic };
 }
 
 function parsed(args: readonly string[]) {

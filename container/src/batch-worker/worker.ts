@@ -43,6 +43,8 @@ export interface WorkerContext {
   /** True once the worker should write what it has and end. */
   readonly stopped: () => boolean;
   readonly onProgress: (report: WorkerReport) => void;
+  /** Called when another range is at its end. @param of ranges of the plan */
+  readonly onRangeDone: (of: number) => Promise<void>;
 }
 
 /**
@@ -58,7 +60,8 @@ export async function work(context: WorkerContext): Promise<WorkerReport> {
   const total = new Total(own.length, started);
   for (const range of own) {
     if (context.stopped()) break;
-    await workRange(context, inputs, range, total);
+    const isDone = await workRange(context, inputs, range, total);
+    if (isDone) await context.onRangeDone(plan.cuts.length + 1);
   }
   const report = total.report();
   const all = report.answers + report.failures + report.gone;
@@ -114,16 +117,20 @@ class Total {
   }
 }
 
+/** @returns whether the range has come to its end now */
 async function workRange(
   context: WorkerContext,
   inputs: WorkerInputs,
   range: WorkerRange,
   total: Total,
-): Promise<void> {
+): Promise<boolean> {
   const { options, store, stopped } = context;
   const position = await positionOf(store, range);
   total.before(position.counts);
-  if (position.isDone) return total.rangeDone();
+  if (position.isDone) {
+    total.rangeDone();
+    return false;
+  }
   let counts = position.counts;
   const writer = partWriter(store, {
     range: range.number,
@@ -144,9 +151,10 @@ async function workRange(
     // Also where something ends the worker: what is done need not be done again.
     await writer.finish();
   }
-  if (stopped()) return;
+  if (stopped()) return false;
   await markDone(store, range.number, counts);
   total.rangeDone();
+  return true;
 }
 
 /** Rows in the order of their keys; memory holds what is under way. */

@@ -1,5 +1,6 @@
 /** How far a sharded run is: an empty object for each shard that is done, whose name says how many inputs it had. */
 import type { S3Client } from '@aws-sdk/client-s3';
+import { noticesReached } from '@sagemaker-tfs/batch';
 import { findObject, listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { readReport } from './pending.ts';
@@ -40,8 +41,7 @@ export async function countProgress(
   if (!(await findObject(s3, planMarker(settings)))) return {};
   const [of, inputs] = [await plannedInputs(s3, settings), await inputsDone(s3, settings)];
   const reached: number[] = [];
-  for (const percent of noticesAt) {
-    if (inputs * 100 < percent * of) continue;
+  for (const percent of noticesReached(noticesAt, inputs, of)) {
     const place = runPlace(settings, `notices/${percent}`);
     if (await writeIf(s3, place, { inputs, of }, { IfNoneMatch: '*' })) reached.push(percent);
   }

@@ -32,6 +32,8 @@ export interface ProcessingOptions
   > {
   readonly keySuffix?: string | undefined;
   readonly maxFailurePercent?: number | undefined;
+  readonly noticesAt?: string | undefined;
+  readonly noticeTopic?: string | undefined;
 }
 
 /** Where SageMaker puts the model; Processing jobs have their inputs below `/opt/ml/processing`. */
@@ -103,9 +105,10 @@ function requestOf(
 
 function argumentsOf(options: ProcessingOptions): string[] {
   const { contentType, accept, keySuffix, maxFailurePercent } = options;
+  const { noticesAt, noticeTopic } = options;
   return workerArguments({
     ...{ modelPath: MODEL_PATH, input: options.inputUri, output: options.outputUri },
     ...{ contentType, accept, inFlight: options.maxConcurrentTransforms },
-    ...{ keySuffix, maxFailurePercent },
+    ...{ keySuffix, maxFailurePercent, noticesAt, noticeTopic },
   });
 }

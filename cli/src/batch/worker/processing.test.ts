@@ -57,6 +57,7 @@ test('the request is one that SageMaker takes, and its arguments make the image 
   const { exitCode, requests } = await start(
     MODEL,
     ...['--instance-type', 'ml.g4dn.xlarge', '--instance-count', '4', '--key-suffix', '.json'],
+    ...['--notices-at', '10,50', '--notice-topic', 'arn:aws:sns:us-east-1:123456789012:tiles'],
     ...['--tag', 'team=maps', '--env', 'SAGEMAKER_TFS_LOG_LEVEL=warn'],
   );
   expect(exitCode).toBe(0);
@@ -70,6 +71,11 @@ test('the request is one that SageMaker takes, and its arguments make the image 
     Environment: { SAGEMAKER_TFS_BACKEND: 'in-process', SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
   });
   const { AppSpecification, ProcessingInputs } = request;
+  expect(AppSpecification.ContainerArguments).toEqual(
+    expect.arrayContaining([
+      ...['--notices-at=10,50', '--notice-topic=arn:aws:sns:us-east-1:123456789012:tiles'],
+    ]),
+  );
   const local = ProcessingInputs[0]?.S3Input.LocalPath as string;
   await withArchive(async ({ folder, work, archive }) => {
     // As SageMaker does: the archive of the model, alone in a folder of the machine.
