@@ -6,6 +6,7 @@ export * from './ecr-image.ts';
 export * from './errors.ts';
 export * from './existing.ts';
 export * from './facts.ts';
+export * from './failure-patterns.ts';
 export * from './failures.ts';
 export * from './inputs.ts';
 export * from './instance-types.ts';

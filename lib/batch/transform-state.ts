@@ -6,7 +6,7 @@
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
  */
 
-import { jobNameJsonata } from '@sagemaker-tfs/batch';
+import { jobNameJsonata, LASTING_FAULT, NO_CAPACITY, SERVICE_FAULT } from '@sagemaker-tfs/batch';
 import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { NO_ANSWER, nextTry } from './refused.ts';
@@ -120,10 +120,10 @@ export const FAILURE_CLASS = `(
   $job := $states.input.job;
   $matches := function($pattern) { $contains($job.error & " " & $job.reason, $pattern) };
   $matches(/(is|utilization of) 0 instances/i) ? "lasting"
-  : $matches(/capacity ?error|unable to provision|insufficient.*capacity|ResourceLimitExceeded|throttl|rate exceeded/i) ? "capacity"
-  : $matches(/internal ?(server ?)?(failure|error)|service ?unavailable/i) or $matches(${NO_ANSWER}) ? "internal"
+  : $matches(/${NO_CAPACITY}/i) ? "capacity"
+  : $matches(/${SERVICE_FAULT}/i) or $matches(${NO_ANSWER}) ? "internal"
   : $job.error != "TransformJobFailed" ? "lasting"
-  : $matches(/ping health|respond to ping|CannotStartContainer|model data|container image|could not find model|AssumeRole/i) ? "lasting"
+  : $matches(/${LASTING_FAULT}/i) ? "lasting"
   : "data"
 )`;
 

@@ -171,6 +171,7 @@ describe('failures', () => {
   test.each([
     'AlgorithmError: Model container failed to respond to ping. Please ensure /ping endpoint is implemented and responds with an HTTP 200 status code',
     'ClientError: Failed to download model data from S3',
+    'ClientError: role/serving is not authorized to perform: ec2:CreateNetworkInterface on resource: subnet/subnet-1',
   ])('a model that cannot run is paid for once: %s', async (reason) => {
     const { jobs, output } = await later(machine, {}, failing(reason));
     expect(jobs).toHaveLength(1);

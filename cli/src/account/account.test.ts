@@ -86,16 +86,24 @@ function templateOf(instanceType: string, image: unknown = { 'Fn::Sub': 'built' 
   };
 }
 
-/** An app with one stack, in a folder as `cdk synth` writes it. */
-async function synthesize(template: object): Promise<string> {
+/** An app with a stack for each environment, in a folder as `cdk synth` writes it. */
+async function synthesize(
+  template: object,
+  environments: Readonly<Record<string, string>> = {
+    serving: 'aws://unknown-account/unknown-region',
+  },
+): Promise<string> {
   const folder = await mkdtemp(join(work, 'app-'));
-  const artifacts = {
-    serving: {
-      type: 'aws:cloudformation:stack',
-      environment: 'aws://unknown-account/unknown-region',
-      properties: { templateFile: 'serving.json', requiresBootstrapStackVersion: 6 },
-    },
-  };
+  const artifacts = Object.fromEntries(
+    Object.entries(environments).map(([name, environment]) => [
+      name,
+      {
+        type: 'aws:cloudformation:stack',
+        environment,
+        properties: { templateFile: 'serving.json', requiresBootstrapStackVersion: 6 },
+      },
+    ]),
+  );
   await writeFile(join(folder, 'manifest.json'), JSON.stringify({ version: '1', artifacts }));
   await writeFile(join(folder, 'serving.json'), JSON.stringify(template));
   return folder;
@@ -189,6 +197,45 @@ test('another type of a variant that is scaled now is told before SageMaker refu
     ),
   });
   expect((await doctor(await synthesize(templateOf('ml.c5.xlarge')))).of('stack')?.ok).toBe(true);
+  // Another list of types is another type too.
+  const pools = templateOf('ml.c5.xlarge');
+  const [variant] = pools.Resources.Config.Properties.ProductionVariants as object[];
+  Object.assign(variant ?? {}, {
+    InstanceType: undefined,
+    InstancePools: [{ InstanceType: 'ml.c5.xlarge' }, { InstanceType: 'ml.m5.xlarge' }],
+  });
+  expect((await doctor(await synthesize(pools))).of('stack serving')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('ml.c5.xlarge to ml.c5.xlarge or ml.m5.xlarge'),
+  });
+});
+
+describe('several accounts', () => {
+  const IN_TEST = 'aws://111111111111/us-east-1';
+  const MINE = 'aws://123456789012/us-east-1';
+
+  test('only the account of the credentials is looked into, the others are named', async () => {
+    // Enough for one endpoint, and not for two.
+    limits = READY;
+    await stack('CDKToolkit', TOOLKIT);
+    const app = await synthesize(templateOf('ml.g5.xlarge'), { theirs: IN_TEST, mine: MINE });
+    const { exitCode, of } = await doctor(app);
+    expect(of('account 111111111111')?.detail).toMatch(
+      /not looked at \(theirs\).*credentials are for 123456789012/,
+    );
+    expect(of('stack theirs')).toBeUndefined();
+    expect(of('stack mine')).toMatchObject({ ok: true });
+    expect(exitCode).toBe(0);
+  });
+
+  test('with credentials of none of them nothing is ready', async () => {
+    limits = READY;
+    await stack('CDKToolkit', TOOLKIT);
+    const app = await synthesize(templateOf('ml.g5.xlarge'), { theirs: IN_TEST });
+    const { exitCode, findings } = await doctor(app);
+    expect(findings.map(({ what }) => what)).toEqual(['account 111111111111']);
+    expect(exitCode).toBe(1);
+  });
 });
 
 test('images: there, not there, and with a manifest that CreateModel refuses', async () => {

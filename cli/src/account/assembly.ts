@@ -20,6 +20,8 @@ export interface Fleet {
 export interface PlannedStack {
   readonly name: string;
   /** Undefined if the app leaves it to the credentials. */
+  readonly account: string | undefined;
+  /** Undefined if the app leaves it to the credentials. */
   readonly region: string | undefined;
   readonly bootstrapVersion: number;
   readonly fleets: readonly Fleet[];
@@ -68,10 +70,11 @@ export async function readAssembly(directory: string): Promise<PlannedStack[]> {
           return readAssembly(join(directory, more.directoryName ?? ''));
         if (type !== 'aws:cloudformation:stack') return [];
         const { Resources } = await parseTemplate(join(directory, more.templateFile ?? ''));
-        const [, region = ''] = /^aws:\/\/[^/]*\/(.*)$/.exec(environment) ?? [];
+        const [, account, region = ''] = /^aws:\/\/([^/]*)\/(.*)$/.exec(environment) ?? [];
         return [
           {
             name: more.stackName ?? id,
+            account: account === 'unknown-account' ? undefined : account,
             region: region === 'unknown-region' ? undefined : region,
             bootstrapVersion: more.requiresBootstrapStackVersion ?? 0,
             ...needsOf(Resources),

@@ -19,8 +19,10 @@ import {
   type PlannedStack,
   resourcesOf,
   scaledVariants,
+  typesOf,
   variantsOf,
 } from './assembly.ts';
+import { reachable } from './whose.ts';
 
 /** One thing that was looked at. */
 export interface AccountFinding {
@@ -38,7 +40,7 @@ type Check = () => Promise<AccountFinding[]>;
  * @throws CommandError USAGE where the environment has none either
  */
 export async function checkAccount(
-  stacks: readonly PlannedStack[],
+  all: readonly PlannedStack[],
   region: string | undefined,
 ): Promise<AccountFinding[]> {
   const where = region === undefined ? {} : { region };
@@ -46,37 +48,42 @@ export async function checkAccount(
   const quotas = new ServiceQuotasClient(where);
   const ecr = new ECRClient(where);
   const iam = new IAMClient(where);
-  const checks: readonly (readonly [what: string, check: Check])[] = [
+  const clients = { cloudFormation, quotas, ecr, iam };
+  try {
+    await requireRegion(cloudFormation);
+    const { stacks, findings } = await reachable(ecr, all);
+    if (stacks.length === 0) return [...findings];
+    const checks = checksOf(clients, stacks);
+    const found = await Promise.all(checks.map(([what, check]) => guarded(what, check)));
+    return [...findings, ...found.flat(), ...networkOf(stacks), ...hostsOf(stacks)];
+  } finally {
+    for (const client of Object.values(clients)) client.destroy();
+  }
+}
+
+interface Clients {
+  readonly cloudFormation: CloudFormationClient;
+  readonly quotas: ServiceQuotasClient;
+  readonly ecr: ECRClient;
+  readonly iam: IAMClient;
+}
+
+function checksOf(
+  { cloudFormation, quotas, ecr, iam }: Clients,
+  stacks: readonly PlannedStack[],
+): (readonly [what: string, check: Check])[] {
+  const fleets = stacks.flatMap((stack) => stack.fleets);
+  const images = stacks.flatMap((stack) => stack.images);
+  return [
     ['bootstrap', () => checkBootstrap(cloudFormation, stacks)],
     ...stacks.map(({ name, resources }): [string, Check] => [
       `stack ${name}`,
       () => checkStack(cloudFormation, name, resources),
     ]),
-    [
-      'quotas',
-      () =>
-        checkQuotas(
-          quotas,
-          stacks.flatMap(({ fleets }) => fleets),
-        ),
-    ],
-    [
-      'images',
-      () =>
-        checkImages(
-          ecr,
-          stacks.flatMap(({ images }) => images),
-        ),
-    ],
+    ['quotas', () => checkQuotas(quotas, fleets)],
+    ['images', () => checkImages(ecr, images)],
     ['roles', () => checkRoles(iam, stacks)],
   ];
-  try {
-    await requireRegion(cloudFormation);
-    const found = await Promise.all(checks.map(([what, check]) => guarded(what, check)));
-    return [...found.flat(), ...networkOf(stacks), ...hostsOf(stacks)];
-  } finally {
-    for (const client of [cloudFormation, quotas, ecr, iam]) client.destroy();
-  }
 }
 
 async function requireRegion({ config }: CloudFormationClient): Promise<void> {
@@ -147,10 +154,12 @@ async function checkStack(
   const before = resourcesOf(TemplateBody);
   const scaled = scaledVariants(before);
   const now = variantsOf(after);
-  const refused = variantsOf(before).flatMap(({ VariantName, InstanceType }) => {
-    const next = now.find((variant) => variant.VariantName === VariantName)?.InstanceType;
-    const changes = next !== undefined && InstanceType !== undefined && next !== InstanceType;
-    return changes && scaled.has(VariantName) ? [`${VariantName}: ${InstanceType} to ${next}`] : [];
+  const refused = variantsOf(before).flatMap((variant) => {
+    const { VariantName } = variant;
+    const next = now.find((one) => one.VariantName === VariantName);
+    const [were, are] = [typesOf(variant).join(' or '), next ? typesOf(next).join(' or ') : ''];
+    const changes = were !== '' && are !== '' && were !== are;
+    return changes && scaled.has(VariantName) ? [`${VariantName}: ${were} to ${are}`] : [];
   });
   if (refused.length === 0) return [{ what, ok: true, detail: status }];
   const detail = `SageMaker refuses another instance type of a scaled variant (${refused.join(', ')}): deploy first with scaling.registered: false`;

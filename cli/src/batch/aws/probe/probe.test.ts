@@ -40,6 +40,7 @@ const AS_ASSUMED: Behavior = {
   longestManifest: MANIFEST_BYTES,
   failureStops: false,
   ends: true,
+  failures: [],
 };
 const LINE = [
   ...['batch', 'probe', '--model-name', 'm', '--output-uri', 's3://data/answers', '--json'],
@@ -125,6 +126,31 @@ test.each<[string, Partial<Behavior>, Partial<TransformFacts>, number]>([
   expect(parseFacts(String(s3.objects.get(FACTS)), FACTS)).toEqual(report.facts);
   // Nothing else is left.
   expect([...s3.objects.keys()]).toEqual([FACTS]);
+});
+
+const NO_CAPACITY = 'CapacityError: Unable to provision requested ML compute capacity';
+
+test.each([
+  [[NO_CAPACITY]],
+  [[NO_CAPACITY, 'InternalServerError: We encountered an internal error']],
+])('jobs that fail of %j say nothing of the inputs, and are run again', async (failures) => {
+  const { exitCode, stdout, jobs } = await probe({ failures });
+  expect(exitCode).toBe(0);
+  expect(jobs).toHaveLength(1 + failures.length);
+  expect((JSON.parse(stdout) as { facts: TransformFacts }).facts).toEqual(EXPECTED);
+});
+
+test.each<[string, (string | undefined)[], RegExp]>([
+  ['without capacity', Array(3).fill(NO_CAPACITY), /Unable to provision.*later/],
+  ['that somebody stopped', [undefined], /was stopped from outside/],
+  ['whose container never starts', ['CannotStartContainerError'], /CannotStart.*mended/],
+])('jobs %s: no facts are kept', async (_, failures, message) => {
+  const { exitCode, stdout, stderr, jobs } = await probe({ failures });
+  expect(exitCode).toBe(1);
+  expect(stdout + stderr).toMatch(/PROBE_FAILED/);
+  expect((stdout + stderr).replace(/\s+/g, ' ')).toMatch(message);
+  expect(jobs).toHaveLength(failures.length);
+  expect([...s3.objects.keys()]).toEqual([]);
 });
 
 test('the findings say what differs from what is assumed', async () => {

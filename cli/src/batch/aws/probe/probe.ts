@@ -7,6 +7,7 @@ import {
   asDirectory,
   FACTS_KEY,
   formatS3Uri,
+  otherCause,
   parseS3Uri,
   RUNS_FOLDER,
   type S3Location,
@@ -45,8 +46,8 @@ export interface ProbeReport {
 
 /**
  * Puts twelve objects below the output prefix, runs a job over them (up to three more if it makes nothing), keeps the
- * facts, and deletes the objects.
- * @throws CommandError PROBE_FAILED if no job makes an output
+ * facts, and deletes the objects. A job that failed for want of capacity is run again, up to twice.
+ * @throws CommandError PROBE_FAILED if no job makes an output, or one fails of something else than its inputs
  */
 export async function probe(clients: AwsClients, options: ProbeOptions): Promise<ProbeReport> {
   const output = asDirectory(parseS3Uri(options.outputUri));
@@ -83,9 +84,12 @@ async function askInTurn(
   const jobs: TransformJob[] = [];
   for (const [number, question] of QUESTIONS.entries()) {
     const here = { ...place, key: `${place.key}${number}/` };
-    const job = await runJob(clients, options, question, here, inputs, objects);
-    jobs.push(job);
-    const outputs = await outputsBelow(clients.s3, { ...here, key: `${here.key}out/` });
+    const asked = await askAgain(here, (again) =>
+      runJob(clients, options, question, again, inputs, objects),
+    );
+    jobs.push(...asked.jobs);
+    const { job } = asked;
+    const outputs = await outputsBelow(clients.s3, { ...asked.here, key: `${asked.here.key}out/` });
     if (outputs.length === 0) continue;
     const { createdAt, startedAt } = job;
     const startSeconds = startedAt && (startedAt.getTime() - createdAt.getTime()) / 1_000;
@@ -100,6 +104,38 @@ async function askInTurn(
   );
 }
 
+/** Jobs for one question at most, where the first ones fail of something else. */
+const TRIES = 3;
+
+/**
+ * Runs a job until it says something about its inputs: one that failed for want of capacity says nothing of them.
+ * @throws CommandError PROBE_FAILED if none does
+ */
+async function askAgain(
+  here: S3Location,
+  run: (here: S3Location) => Promise<TransformJob>,
+): Promise<{ job: TransformJob; jobs: TransformJob[]; here: S3Location }> {
+  const jobs: TransformJob[] = [];
+  for (let tries = 1; ; tries++) {
+    const again = { ...here, key: `${here.key.slice(0, -1)}${'abc'[tries - 1]}/` };
+    const job = await run(again);
+    jobs.push(job);
+    const reason = job.failureReason ?? 'SageMaker gave no reason';
+    const other = job.status === 'Failed' ? otherCause(reason) : undefined;
+    if (job.status !== 'Stopped' && other === undefined) return { job, jobs, here: again };
+    if (other === 'passing' && tries < TRIES) continue;
+    const what =
+      job.status === 'Stopped'
+        ? 'was stopped from outside.'
+        : `failed of something else than its inputs: ${sentence(reason)}`;
+    throw new CommandError(
+      'PROBE_FAILED',
+      `the job ${job.name} ${what} Nothing is kept. Run it again${other === 'lasting' ? ' once that is mended' : ' later, or with another --instance-type'}.`,
+      { details: { jobs: jobs.map(({ name }) => name) } },
+    );
+  }
+}
+
 async function runJob(
   clients: AwsClients,
   options: ProbeOptions,
@@ -111,8 +147,7 @@ async function runJob(
   const manifest = { ...here, key: `${here.key}probe.manifest` };
   const keys = objects.filter(({ kind }) => kinds.includes(kind)).map(({ key }) => key);
   await put(clients.s3, manifest, paddedManifest(formatS3Uri(inputs), keys, manifestBytes));
-  const number = here.key.at(-2);
-  const jobName = `${options.jobName}-${number}`;
+  const jobName = `${options.jobName}-${here.key.split('/').at(-2)}`;
   await startJob(
     clients,
     {
@@ -127,7 +162,7 @@ async function runJob(
   return untilEnded(clients, jobName, options);
 }
 
-/** Waits for a job; stops it if the command is interrupted. */
+/** Waits for a job; stops it if the command is interrupted, or can look at it no more: it is paid for while it runs. */
 async function untilEnded(
   clients: AwsClients,
   name: string,
@@ -141,9 +176,20 @@ async function untilEnded(
       await sleep(intervalSeconds * 1_000, undefined, { signal });
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
-    await clients.sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
-    throw signal.reason;
+    const stopped = await clients.sagemaker
+      .send(new StopTransformJobCommand({ TransformJobName: name }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (signal.aborted) throw signal.reason;
+    if (stopped) throw error;
+    const problem = sentence(error instanceof Error ? error.message : String(error));
+    throw new CommandError(
+      'PROBE_FAILED',
+      `${problem} The job ${name} may still run. Stop it: aws sagemaker stop-transform-job --transform-job-name ${name}.`,
+      { cause: error },
+    );
   }
 }
 

@@ -19,6 +19,8 @@ export interface Behavior {
   readonly failureStops: boolean;
   /** Whether jobs end by themselves. */
   readonly ends: boolean;
+  /** Reasons of which the first jobs fail, whatever they are asked; `undefined` for one that somebody stops. */
+  readonly failures: readonly (string | undefined)[];
 }
 
 /** Arguments of CreateTransformJob, as far as they are used. */
@@ -58,7 +60,12 @@ export async function startTransforms(
           TransformJobStatus: failureReason === undefined ? 'Completed' : 'Failed',
           FailureReason: failureReason,
         });
-      if (behavior.ends) void transform(s3, url, behavior, job).then(end, (e) => end(String(e)));
+      if (jobs.length <= behavior.failures.length) {
+        const reason = behavior.failures[jobs.length - 1];
+        if (reason !== undefined) end(reason);
+        else states.set(name, { ...told, TransformJobStatus: 'Stopped' });
+      } else if (behavior.ends)
+        void transform(s3, url, behavior, job).then(end, (e) => end(String(e)));
       return {};
     }
     const { TransformJobName: name } = input as { TransformJobName: string };
