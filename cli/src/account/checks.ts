@@ -22,15 +22,8 @@ import {
   typesOf,
   variantsOf,
 } from './assembly.ts';
+import type { AccountFinding } from './finding.ts';
 import { reachable } from './whose.ts';
-
-/** One thing that was looked at. */
-export interface AccountFinding {
-  readonly what: string;
-  readonly ok: boolean;
-  /** What was found, or what to do. */
-  readonly detail: string;
-}
 
 type Check = () => Promise<AccountFinding[]>;
 

@@ -1,7 +1,7 @@
 /** Whose account the credentials are for, and which stacks are of another. */
 import { DescribeRegistryCommand, type ECRClient } from '@aws-sdk/client-ecr';
 import type { PlannedStack } from './assembly.ts';
-import type { AccountFinding } from './checks.ts';
+import type { AccountFinding } from './finding.ts';
 
 /** Stacks that the credentials can look into, and what is to say about the others. */
 export interface Reachable {
@@ -19,11 +19,12 @@ export async function reachable(
 ): Promise<Reachable> {
   // Where the app leaves the account to the credentials, it is theirs.
   if (stacks.every(({ account }) => account === undefined)) return { stacks, findings: [] };
-  const own = await accountOf(client);
-  if (own instanceof Error) {
-    const detail = `cannot be asked: ${own.name}: ${own.message}. What follows is of the account of the credentials`;
+  const found = await accountOf(client);
+  if ('problem' in found) {
+    const detail = `cannot be asked: ${found.problem}. What follows is of the account of the credentials`;
     return { stacks, findings: [{ what: 'account', ok: false, detail }] };
   }
+  const own = found.account;
   const mine = stacks.filter(({ account = own }) => account === own);
   const others = new Set(stacks.flatMap(({ account = own }) => (account === own ? [] : account)));
   return {
@@ -38,11 +39,12 @@ export async function reachable(
 }
 
 /** ECR names the account of whoever asks, and needs no client that the command has not. */
-async function accountOf(client: ECRClient): Promise<string | Error> {
+async function accountOf(client: ECRClient): Promise<{ account: string } | { problem: string }> {
   try {
     const { registryId } = await client.send(new DescribeRegistryCommand({}));
-    return registryId ?? new Error('no registryId');
+    return registryId === undefined ? { problem: 'ECR names none' } : { account: registryId };
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    const { name = 'Error', message = String(error) } = error as Partial<Error>;
+    return { problem: `${name}: ${message}` };
   }
 }

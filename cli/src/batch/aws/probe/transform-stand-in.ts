@@ -19,7 +19,7 @@ export interface Behavior {
   readonly failureStops: boolean;
   /** Whether jobs end by themselves. */
   readonly ends: boolean;
-  /** Reasons of which the first jobs fail, whatever they are asked; `undefined` for one that somebody stops. */
+  /** Why the first jobs fail, whatever they are asked. `undefined`: somebody stops the job. */
   readonly failures: readonly (string | undefined)[];
 }
 
