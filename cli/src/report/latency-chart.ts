@@ -29,7 +29,9 @@ export function latencyChart(series: readonly Latencies[]): Chart {
     caption: [
       'The higher the line, the more answers came within that time. Points mark P50 and P95.',
       ...(beyond.length > 0
-        ? [`${beyond.length} slower, up to ${ms(largest)} ms, lie beyond the right edge.`]
+        ? [
+            `${beyond.length} slower, up to ${ms(largest)} ms, ${beyond.length === 1 ? 'lies' : 'lie'} beyond the right edge.`,
+          ]
         : []),
     ].join(' '),
     ...(series.length > 1 && {
@@ -48,7 +50,7 @@ export function latencyChart(series: readonly Latencies[]): Chart {
           lineStyle: { type: lookOf(at).line, width: 2, color: lookOf(at).color },
           data: steps(milliseconds),
         },
-        marks(summaries, at, { name, isNarrow }),
+        marks(summaries, at, { name, isNarrow, edge }),
       ]),
     }),
   };
@@ -70,21 +72,31 @@ function roundedUp(value: number): number {
   return Number((Math.ceil(value / unit) * unit).toPrecision(2));
 }
 
-/** P50 and P95 of a line. The first of several to reach a share is labeled on its left, the others on their right. */
+/** Part of the axis that a label on the left needs, and half of a label's height in pixels. */
+const ROOM = 0.3;
+const LINE = 10;
+
+/** P50 and P95 of a line. The first of several to reach a share is labeled on its left if there is room, the others on their right. */
 function marks(
   summaries: readonly LatencySummary[],
   at: number,
-  { name, isNarrow }: { readonly name: string; readonly isNarrow: boolean },
+  {
+    name,
+    isNarrow,
+    edge,
+  }: { readonly name: string; readonly isNarrow: boolean; readonly edge: number },
 ) {
   const label = (share: 'p50' | 'p95', value: number) => {
     const earlier = summaries.filter((other, index) =>
       other[share] === value ? index < at : other[share] < value,
     ).length;
-    const isLeft = summaries.length > 1 && earlier === 0;
+    const isOne = summaries.length === 1;
+    const isLeft = !isOne && earlier === 0 && value > ROOM * edge;
+    const below = isOne ? (share === 'p95' ? LINE : 0) : LINE * (2 * earlier - 1);
     return {
       show: true,
       position: isLeft ? ('left' as const) : ('right' as const),
-      offset: isLeft ? [0, 0] : [2, (share === 'p95' ? 12 : 0) + 14 * Math.max(0, earlier - 1)],
+      offset: isLeft ? [0, 0] : [2, below],
       formatter: `${share.toUpperCase()} ${ms(value)}${isNarrow ? '' : ' ms'}`,
       color: 'var(--text)',
     };

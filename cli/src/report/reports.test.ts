@@ -133,6 +133,18 @@ describe.each(REPORTS)('%s --report', (_, make, says) => {
 const asPattern = (text: string | RegExp) =>
   typeof text === 'string' ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : text;
 
+test('a second run of a batch says what was there before, and prices nothing', async () => {
+  await rm(join(work, 'in', 'bad-x.json'));
+  await rm(join(work, 'in', 'bad-y.json'));
+  const args = ['batch', 'local', join(work, 'in'), '--out', join(work, 'again')];
+  await reportOf(0, ...args);
+  const page = await reportOf(0, ...args);
+  expect(page).toContain('60 of 60 inputs have an output; 60 were there before.');
+  expect(page).toContain('Nothing: every input has its output.');
+  expect(page).not.toContain('This run on AWS');
+  expect(page).not.toMatch(/NaN|Infinity|undefined|\[object/);
+});
+
 test('a report that cannot be written is refused before anything is measured', async () => {
   const before = stub.bodies.length;
   const measure = [join(work, 'in', '0.json'), '--url', stub.url];
