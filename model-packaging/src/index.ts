@@ -19,6 +19,7 @@ export { type PackageOptions, type PackageResult, packageModel } from './package
 export type { ContentOptions, PackagingProgress } from './plan/content.ts';
 export { formatBytes, formatMs } from './render/format.ts';
 export { type InspectTextOptions, renderInspect } from './render/inspect-text.ts';
+export { hasRawPixels, pictureText } from './render/picture-text.ts';
 export { type RequestExamples, requestExamples } from './render/request-examples.ts';
 export { signatureText } from './render/signature-text.ts';
 export { renderVerify } from './render/verify-text.ts';

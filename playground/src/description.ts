@@ -15,6 +15,10 @@ export interface PictureInput {
   /** Pixels; undefined if the model takes any size or the encoded bytes. */
   readonly width?: number | undefined;
   readonly height?: number | undefined;
+  /** What the input gets of a picture, `RGB, stretched to 224x224, values 0 to 255`; null if a handler may read it. */
+  readonly pixels: string | null;
+  /** Whether these are the picture's own values, which a model that was trained on others takes for something else. */
+  readonly isRaw: boolean;
   /** Null if the package declares none, or a handler takes the picture: there is nothing to switch. */
   readonly declared: Declaration | null;
 }

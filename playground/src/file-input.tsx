@@ -2,12 +2,14 @@
 
 import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SampleDescription } from './description.ts';
+import type { PictureInput, SampleDescription } from './description.ts';
 import type { InputProps } from './payload.ts';
 
 interface Props extends InputProps {
   readonly samples: readonly SampleDescription[];
   readonly takesPictures: boolean;
+  /** Undefined if no picture can be sent. */
+  readonly picture: PictureInput | undefined;
 }
 
 /** A file that can be sent. */
@@ -18,7 +20,7 @@ interface Chosen {
 }
 
 /** The drop zone, the samples and the preview. A file is sent as soon as it is there. */
-export function FileInput({ samples, takesPictures, busy, onSend }: Props) {
+export function FileInput({ samples, takesPictures, picture, busy, onSend }: Props) {
   const [chosen, setChosen] = useState<Chosen>();
   const [over, setOver] = useState(false);
   const file = useRef<HTMLInputElement>(null);
@@ -101,6 +103,12 @@ export function FileInput({ samples, takesPictures, busy, onSend }: Props) {
           onChange={(event) => take(event.currentTarget.files)}
         />
       </div>
+      {picture?.pixels && !picture.declared ? (
+        <p class="quiet">
+          {picture.input} gets {picture.pixels}.
+          {picture.isRaw ? ' Trained on 0 to 1 or others? See package --preprocess.' : ''}
+        </p>
+      ) : null}
       {samples.length > 0 ? (
         <ul class="samples" aria-label="Samples">
           {samples.map((sample) => (

@@ -59,6 +59,7 @@ export function SendView({ description, signature, signatureKey, busy, error, on
           <FileInput
             samples={description.samples}
             takesPictures={takesPictures}
+            picture={signature?.picture ?? undefined}
             busy={busy}
             onSend={onSend}
           />

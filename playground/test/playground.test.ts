@@ -263,6 +263,8 @@ suite(name, () => {
         resize: 'contain',
         width: 100,
         height: 100,
+        pixels: null,
+        isRaw: false,
         declared: null,
       } as const,
       examples: null,

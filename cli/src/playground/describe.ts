@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import {
   callableSignatures,
+  hasRawPixels,
   inspectModel,
   pictureInput,
+  pictureText,
   readManifest,
   type SignatureReport,
   servedGraph,
@@ -77,11 +79,15 @@ function pictureOf(
 ): PictureInput | null {
   const picture = pictureInput(key, report, manifest?.preprocess);
   if (!picture) return null;
-  if (picture.bytes) return { input: picture.input, resize: 'stretch', declared: null };
+  const isRaw = manifest?.preprocess === undefined && hasRawPixels(picture);
+  const pixels = manifest?.handler === undefined ? pictureText(picture) : null;
+  if (picture.bytes) {
+    return { input: picture.input, resize: 'stretch', pixels, isRaw, declared: null };
+  }
   const { input, resize, width, height, layout, channels, scale, offset } = picture;
   const isDeclared = manifest?.preprocess !== undefined && manifest.handler === undefined;
   const declared = isDeclared ? { resize, layout, channels, scale, offset } : null;
-  return { input, resize, width, height, declared };
+  return { input, resize, width, height, pixels, isRaw, declared };
 }
 
 function examplesOf(

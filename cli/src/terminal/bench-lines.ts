@@ -17,12 +17,15 @@ export function benchLines(
     requestsPerSecond.toFixed(1),
     shortBytes(responseBytes),
   ]);
-  const [titles = '', ...lines] = columns([head, ...rows], style.width - 2);
+  // The only way needs no name.
+  const from = results.length > 1 ? 0 : 1;
+  const table = [head, ...rows].map((row) => row.slice(from));
+  const [titles = [], ...lines] = columns(table, style.width - 2);
   const each = `${requests} request${requests === 1 ? '' : 's'}${results.length > 1 ? ' each' : ''}`;
   return [
     `${style.good('✓')} ${each} · ${inFlight} at a time · milliseconds`,
     '',
-    `  ${style.quiet(titles)}`,
-    ...lines.map((line) => `  ${line}`),
+    ...titles.map((line) => `  ${style.quiet(line)}`),
+    ...lines.flat().map((line) => `  ${line}`),
   ];
 }

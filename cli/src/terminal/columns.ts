@@ -1,17 +1,34 @@
 /** Rows of text in columns, for people in a terminal: no borders, numbers to the right. */
-import { fitted } from './style.ts';
+import { printable } from '../output/printable.ts';
 
 /** What reads as a number: digits, perhaps with a unit behind them. */
-const NUMBER = /^-?[\d.,]+( ?[%a-zA-Z$/]+)?$|^-$/;
+const NUMBER = /^-?\$?[\d.,]+( ?[%a-zA-Z$/]+)?$|^-$/;
 
 /**
- * Each row as a line of at most `width` columns. A column is right-aligned if all its cells below the head are numbers.
- * @param rows the first is the head
+ * The lines of each row; of the head first. A column is right-aligned if all its cells below the head are numbers. Where the
+ * columns take more than `width`, nothing is cut off: each cell has a line of its own behind its head, and the head has none.
+ * @param rows the first is the head; a column without a head only decorates
  */
-export function columns(rows: readonly (readonly string[])[], width: number): string[] {
+export function columns(rows: readonly (readonly string[])[], width: number): string[][] {
+  const lines = side(rows);
+  if (lines.every((line) => lengthOf(line) <= width)) return lines.map((line) => [printable(line)]);
+  const [head = [], ...body] = rows;
+  const widest = Math.max(...head.map(lengthOf));
+  const records = body.map((row) =>
+    head.flatMap((name, at) =>
+      name === '' ? [] : [printable(`${name.padEnd(widest)}  ${row[at] ?? ''}`)],
+    ),
+  );
+  return [[], ...records];
+}
+
+const lengthOf = (text: string) => Array.from(text).length;
+
+/** Each row as a line. */
+function side(rows: readonly (readonly string[])[]): string[] {
   const [head = [], ...body] = rows;
   const shape = head.map((_, at) => ({
-    size: Math.max(...rows.map((row) => Array.from(row[at] ?? '').length)),
+    size: Math.max(...rows.map((row) => lengthOf(row[at] ?? ''))),
     isNumber: body.every((row) => NUMBER.test(row[at] ?? '')),
   }));
   return rows.map((row) => {
@@ -19,6 +36,6 @@ export function columns(rows: readonly (readonly string[])[], width: number): st
       const cell = row[at] ?? '';
       return isNumber ? cell.padStart(size) : cell.padEnd(size);
     });
-    return fitted(cells.join('  ').trimEnd(), width);
+    return cells.join('  ').trimEnd();
   });
 }

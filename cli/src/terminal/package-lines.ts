@@ -23,15 +23,14 @@ export function packageLines(
 ): string[] {
   const { bytes, sha256, fingerprint, unchanged } = packaged;
   const path = near(packaged.path);
-  const indented = (text: string) => `  ${fitted(text, style.width - 2)}`;
   return [
     step(unchanged ? 'unchanged' : 'packed', [path, shortBytes(bytes)], style),
     ...(verification ? verifyLines(verification, style) : [step('verified', ['no'], style, false)]),
     '',
-    indented(`sha256       ${sha256}`),
-    indented(`fingerprint  ${fingerprint}`),
-    '',
     // To copy, so never cut.
+    printable(`  sha256       ${sha256}`),
+    printable(`  fingerprint  ${fingerprint}`),
+    '',
     printable(`  Next  ${commandName()} serve ${shellWord(path)}`),
   ];
 }

@@ -1,11 +1,17 @@
 /** The lines that `serve` shows to people: what is served, and each request. */
+import type { Manifest } from '@sagemaker-tfs/manifest';
 import {
   callableSignatures,
+  hasRawPixels,
   type InspectReport,
+  pictureInput,
+  pictureText,
+  type SignatureReport,
   servedGraph,
   signatureText,
 } from '@sagemaker-tfs/model-packaging';
 import { ms } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import type { Exchange } from '../playground/exchange.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
 import { fitted, type Style, shortBytes } from './style.ts';
@@ -16,9 +22,13 @@ const SERVERS: Readonly<Record<RunningRuntime['modelServer']['kind'], string>> =
   'in-process': 'in process',
 };
 
-/** What is served: a line for each model, its inputs and outputs. */
+/**
+ * What is served: a line for each model, its inputs and outputs, and what becomes of a picture that is sent.
+ * @param manifest of the package that is served
+ */
 export function readyLines(
   { models }: InspectReport,
+  manifest: Manifest | undefined,
   { modelServer, startMilliseconds }: Pick<RunningRuntime, 'modelServer' | 'startMilliseconds'>,
   style: Style,
 ): string[] {
@@ -34,24 +44,48 @@ export function readyLines(
     return [
       `${style.good('✓')} ${fitted(facts.join(' · '), style.width - 2)}`,
       ...signatures
-        .flatMap(([key, signature]) => signatureText(key, signature, signatures.length))
+        .flatMap(([key, signature]) => [
+          ...signatureText(key, signature, signatures.length),
+          ...pictureLines(key, signature, manifest),
+        ])
         .map((line) => fitted(line, style.width)),
     ];
   });
 }
+
+/** What the input gets of a picture, unless a handler may read it; and what helps if the model was trained on other values. */
+function pictureLines(
+  key: string,
+  signature: SignatureReport,
+  manifest: Manifest | undefined,
+): string[] {
+  const picture = manifest?.handler
+    ? undefined
+    : pictureInput(key, signature, manifest?.preprocess);
+  if (!picture || picture.bytes) return [];
+  const line = `  pic  ${picture.input}: ${pictureText(picture)}`;
+  const isRaw = manifest?.preprocess === undefined && hasRawPixels(picture);
+  return isRaw ? [line, '       Trained on 0 to 1 or others? See package --preprocess.'] : [line];
+}
+
+/** Columns that a request's type, sizes and time take; with fewer the type is left out, and an error wraps. */
+const NARROW = 50;
 
 /** `14:02:11  200  image/jpeg  1 kB→0.3 kB  5.2 ms`, or an error with its code and message. */
 export function exchangeLine(exchange: Exchange, style: Style): string {
   const { at, status, contentType, requestBytes, responseBytes, milliseconds, error } = exchange;
   const time = at.toTimeString().slice(0, 8);
   const room = style.width - `${time}  ${status}  `.length;
+  const isNarrow = room < NARROW;
   const rest = error
     ? `${(error.code || exchange.path).padEnd(10)}  ${error.message.split('\n')[0] ?? ''}`
     : [
-        (contentType.split(';', 1)[0] || `${exchange.method} ${exchange.path}`).padEnd(22),
-        `${shortBytes(requestBytes)}→${shortBytes(responseBytes)}`.padEnd(16),
+        ...(isNarrow
+          ? []
+          : [(contentType.split(';', 1)[0] || `${exchange.method} ${exchange.path}`).padEnd(22)]),
+        `${shortBytes(requestBytes)}→${shortBytes(responseBytes)}`.padEnd(isNarrow ? 0 : 16),
         `${ms(milliseconds)} ms`,
       ].join('  ');
   const mark = status >= 400 ? style.bad : style.good;
-  return `${style.quiet(time)}  ${mark(String(status))}  ${fitted(rest, room)}`;
+  return `${style.quiet(time)}  ${mark(String(status))}  ${error && isNarrow ? printable(rest) : fitted(rest, room)}`;
 }

@@ -78,10 +78,11 @@ async function introduce(
   { playground, handler, watch }: TerminalOptions,
   write: Write,
 ): Promise<void> {
-  const { inspectModel } = await import('@sagemaker-tfs/model-packaging');
+  const { inspectModel, readManifest } = await import('@sagemaker-tfs/model-packaging');
   const style = styleOf(process.stdout);
   const report = await inspectModel(session.directory());
-  for (const line of readyLines(report, session.runtime(), style)) write(line);
+  const manifest = await readManifest(session.directory());
+  for (const line of readyLines(report, manifest, session.runtime(), style)) write(line);
   const at = new URL(session.url).port === '8080' ? '' : ` --url ${session.url}`;
   write('');
   if (playground) write(`  Playground  ${style.strong(`${session.url}/`)}`);

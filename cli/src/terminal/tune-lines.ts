@@ -1,5 +1,6 @@
 /** What `tune` shows to people: a row for each setting with a bar of its throughput, and the one to run with. */
 import { ms } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import { NEAR_BEST, type Point } from '../tune/point.ts';
 import { serverText } from '../tune/server-text.ts';
 import { bar } from './bar.ts';
@@ -23,16 +24,22 @@ export function tuneLines(
 ): string[] {
   const shown = columnsFor(points);
   const best = Math.max(...points.map(({ imagesPerSecond }) => imagesPerSecond), 0) || 1;
-  const rows = points.map((point) => [
-    ...shown.map(({ cell }) => cell(point)),
-    bar(point.imagesPerSecond / best, BAR),
-  ]);
-  const heads = [...shown.map(({ head }) => head), ''];
-  const [titles = '', ...lines] = columns([heads, ...rows], style.width - 2);
+  const heads = shown.map(({ head }) => head);
+  const rows = points.map((point) => shown.map(({ cell }) => cell(point)));
+  const bars = points.map(({ imagesPerSecond }) => bar(imagesPerSecond / best, BAR));
+  const room = style.width - 2;
+  const withBars = columns(
+    [[...heads, ''], ...rows.map((row, at) => [...row, bars[at] ?? ''])],
+    room,
+  );
+  const isWide = withBars[0]?.length === 0;
+  const [titles = [], ...lines] = isWide ? columns([heads, ...rows], room) : withBars;
   return [
-    `  ${style.quiet(titles)}`,
-    ...lines.map((line, at) =>
-      points[at] === knee ? `${style.good('❯')} ${style.strong(line)}` : `  ${line}`,
+    ...titles.map((line) => `  ${style.quiet(line)}`),
+    ...lines.flatMap((row, at) =>
+      row.map((line) =>
+        points[at] === knee ? `${style.good('❯')} ${style.strong(line)}` : `  ${line}`,
+      ),
     ),
     ...(knee ? ['', ...kneeLines(knee, style)] : []),
   ];
@@ -68,7 +75,8 @@ function kneeLines(knee: Point, style: Style): string[] {
   const setting = `${knee.concurrency} in flight, ${knee.batchSize} a request, ${serverText(knee.server)}`;
   const why = `the lowest P95 within ${Math.round(100 * (1 - NEAR_BEST))}% of the best throughput`;
   return [
-    `${style.good('✓')} ${fitted(`run with ${setting}`, style.width - 2)}`,
+    // The result, so never cut.
+    `${style.good('✓')} ${printable(`run with ${setting}`)}`,
     `  ${style.quiet(fitted(why, style.width - 2))}`,
   ];
 }

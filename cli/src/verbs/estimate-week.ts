@@ -14,7 +14,7 @@ export async function estimateWeek(
   const stacks = await readAssembly(app);
   const variants = weekOf(stacks, prices, from);
   const apis = apisOf(stacks, prices);
-  const origin = `${prices.asOf}${/from memory/.test(prices.source) ? ', from memory' : ''}, ${prices.region}`;
+  const origin = `${prices.asOf}${/from memory/.test(prices.source) ? ', written from memory and not read from AWS' : ''}, ${prices.region}`;
   printResult(json, { from: from.toISOString(), prices: origin, variants, apis }, () =>
     [describe(variants, origin, from), ...apis.map(describeApi)].join('\n'),
   );

@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import type { Command } from 'commander';
 import { usageError } from '../errors.ts';
 import type { Estimate, Workload } from '../estimate/estimate.ts';
-import { printResult, table } from '../output/print.ts';
+import { printResult, printStyled, table } from '../output/print.ts';
 import { byteSize } from './batch-shards.ts';
 import { list, positive, share, wholeNumber } from './options.ts';
 
@@ -122,11 +122,17 @@ async function estimateImages(options: ImagesOptions): Promise<void> {
   }
   const origin = options.livePrices
     ? `AWS Price List API, ${region}`
-    : `${prices.asOf}${/from memory/.test(prices.source) ? ', from memory' : ''}, ${region}`;
+    : `${prices.asOf}${/from memory/.test(prices.source) ? ', written from memory and not read from AWS' : ''}, ${region}`;
+  const notes = [...notesOn(work, origin, estimates), ...(note ? [note] : [])];
+  if (process.stdout.isTTY && !options.json) {
+    const { estimateLines } = await import('../terminal/estimate-lines.ts');
+    printStyled((style) => estimateLines(estimates, notes, style));
+    return;
+  }
   printResult(
     options.json,
     { workload: work, prices: origin, estimates, ...(note && { note }) },
-    () => [describe(work, origin, estimates), ...(note ? [note] : [])].join('\n'),
+    () => [describe(estimates), ...notes].join('\n'),
   );
 }
 
@@ -158,7 +164,18 @@ async function measuredElsewhere(
   return `The speed is that of ${where ?? 'the machine that measured'}, the prices are of ${others.join(', ')}: measure there (tune --endpoint, --recommend) before you rely on this.`;
 }
 
-function describe(work: Workload, prices: string, estimates: readonly Estimate[]): string {
+/** What the figures rest on. */
+function notesOn(work: Workload, prices: string, estimates: readonly Estimate[]): string[] {
+  return [
+    `Prices of ${prices}. ${work.startMinutes} minutes to start each job or endpoint; an endpoint is busy ${work.endpointUse * 100}% of its time; ${work.imagesPerObject} image(s) an object, one for the worker.`,
+    ...(new Set(estimates.map(({ instanceType }) => instanceType)).size > 1
+      ? ['Every type is taken to be equally fast: measure each, and estimate it alone.']
+      : []),
+  ];
+}
+
+/** In a pipe. */
+function describe(estimates: readonly Estimate[]): string {
   const usd = (value: number) => `$${value.toFixed(2)}`;
   const rows = estimates.map((one) => [
     one.way,
@@ -171,24 +188,18 @@ function describe(work: Workload, prices: string, estimates: readonly Estimate[]
     usd(one.cost),
     usd(one.costPerMillion),
   ]);
-  return [
-    table(
-      [
-        'way',
-        'instances',
-        'hours',
-        'jobs',
-        'instance cost',
-        'S3 requests',
-        'data',
-        'total',
-        'a million',
-      ],
-      rows,
-    ),
-    `Prices of ${prices}. ${work.startMinutes} minutes to start each job or endpoint; an endpoint is busy ${work.endpointUse * 100}% of its time; ${work.imagesPerObject} image(s) an object, one for the worker.`,
-    ...(new Set(estimates.map(({ instanceType }) => instanceType)).size > 1
-      ? ['Every type is taken to be equally fast: measure each, and estimate it alone.']
-      : []),
-  ].join('\n');
+  return table(
+    [
+      'way',
+      'instances',
+      'hours',
+      'jobs',
+      'instance cost',
+      'S3 requests',
+      'data',
+      'total',
+      'a million',
+    ],
+    rows,
+  );
 }

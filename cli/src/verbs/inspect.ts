@@ -69,7 +69,7 @@ async function describe(
 function brief(text: string, style: Style): string[] {
   const fit = (line: string) => fitted(line, style.width);
   const more = '  More: --examples, --variables, --ops, --write-sample FILE, --json';
-  return [...text.split('\n').map(fit), '', style.quiet(fit(more))];
+  return [...text.split('\n').map(fit), '', style.quiet(more)];
 }
 
 /**

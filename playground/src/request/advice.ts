@@ -17,7 +17,8 @@ const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   NOT_ACCEPTABLE: 'Choose another format of the answer in the options.',
   REQUEST_TOO_LARGE: 'Send fewer or smaller records.',
   PROCESS_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
-  UNKNOWN_INPUT: 'Use the names of the signature on the left.',
+  UNKNOWN_INPUT:
+    'Use the names of the signature. If the first line of a table holds no names, take away the tick above Send.',
   UNKNOWN_OUTPUT: 'Choose outputs of this signature in the options.',
   UNKNOWN_SIGNATURE: 'Choose a signature of this version in the options.',
   UNSUPPORTED_MEDIA_TYPE: 'Send tensors instead, or declare preprocess when you package the model.',

@@ -1,0 +1,28 @@
+import type { Estimate } from '../estimate/estimate.ts';
+import { estimateLines } from './estimate-lines.ts';
+import { styleOf } from './style.ts';
+
+const styled = (columns: number) => styleOf({ isTTY: false, columns } as NodeJS.WriteStream);
+const one = (way: string, instanceType: string): Estimate =>
+  ({
+    ...{ way, instanceType, instanceCount: 2, hours: 1388.9, jobs: 12 },
+    ...{ instanceCost: 12_345.67, requestCost: 1_234.5, dataCost: 123.4 },
+    ...{ cost: 13_703.57, costPerMillion: 13.7 },
+  }) as Estimate;
+const ALL = ['ml.g4dn.12xlarge', 'ml.c6i.xlarge'].flatMap((type) =>
+  ['batch', 'worker', 'endpoint', 'async'].map((way) => one(way, type)),
+);
+
+test('80 columns hold every figure, below the instances that they are for', () => {
+  const lines = estimateLines(ALL, [], styled(80));
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(lines.filter((line) => /^2 x ml\./.test(line))).toHaveLength(2);
+  expect(lines.filter((line) => line.includes('$13703.57'))).toHaveLength(8);
+});
+
+test('40 columns lose none', () => {
+  const lines = estimateLines(ALL, [], styled(40));
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
+  expect(lines.filter((line) => line.endsWith('$13703.57'))).toHaveLength(8);
+  expect(lines.join('\n')).not.toContain('…');
+});

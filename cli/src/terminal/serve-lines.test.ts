@@ -1,0 +1,72 @@
+import type { Manifest } from '@sagemaker-tfs/manifest';
+import type { InspectReport } from '@sagemaker-tfs/model-packaging';
+import type { RunningRuntime } from '../serving/runtime-process.ts';
+import { exchangeLine, readyLines } from './serve-lines.ts';
+import { styleOf } from './style.ts';
+
+const styled = (columns: number) => styleOf({ isTTY: false, columns } as NodeJS.WriteStream);
+const RUNTIME = {
+  modelServer: { kind: 'local-model-server' },
+  startMilliseconds: 900,
+} as RunningRuntime;
+
+/** A model as `inspect` reports it. */
+function reportOf(dtype: string, shape: number[]): InspectReport {
+  const tensor = (name: string) => ({ dtype, shape, tensorName: `${name}:0` });
+  const serving_default = {
+    methodName: 'tensorflow/serving/predict',
+    inputs: { x: tensor('x') },
+    outputs: { y: tensor('y') },
+  };
+  const graph = { tags: ['serve'], signatures: { serving_default } };
+  const versions = [{ version: '1', metaGraphs: [graph] }];
+  return { source: 'm', models: [{ name: 'm', versions }] } as unknown as InspectReport;
+}
+
+const linesOf = (shape: number[], manifest?: object, dtype = 'float32') =>
+  readyLines(reportOf(dtype, shape), manifest as Manifest | undefined, RUNTIME, styled(80)).slice(
+    3,
+  );
+
+test('a model of pictures says what its input gets, and where that is changed', () => {
+  const lines = linesOf([-1, 16, 24, 3]);
+  expect(lines[0]).toBe('  pic  x: RGB, stretched to 24x16, values 0 to 255');
+  expect(lines[1]).toContain('package --preprocess');
+  expect(lines).toHaveLength(2);
+});
+
+test('what was declared is told without advice, and a handler tells for itself', () => {
+  const preprocess = {
+    ...{ resize: 'stretch', padding: 0, interpolation: 'bilinear' },
+    ...{ antialias: false, shrink: false, scale: 1 / 255 },
+  };
+  expect(linesOf([-1, 16, 16, 3], { preprocess })).toEqual([
+    '  pic  x: RGB, stretched to 16x16, values 0 to 1',
+  ]);
+  expect(linesOf([-1, 16, 16, 3], { handler: 'code/inference.mjs' })).toEqual([]);
+  expect(linesOf([-1])).toEqual([]);
+});
+
+describe('in a terminal of 40 columns', () => {
+  const exchange = {
+    ...{
+      at: new Date(0),
+      method: 'POST',
+      path: '/invocations',
+      contentType: 'application/x-image',
+    },
+    ...{ requestBytes: 1_234, responseBytes: 321, milliseconds: 5.2, status: 200 },
+  };
+  test('sizes and time of a request stay', () => {
+    const line = exchangeLine(exchange as Parameters<typeof exchangeLine>[0], styled(40));
+    expect(line).toMatch(/ {2}200 {2}1\.2 kB→0\.3 kB {2}5\.20 ms$/);
+    expect(line.length).toBeLessThanOrEqual(40);
+  });
+  test('an error is whole', () => {
+    const error = { code: 'BAD_IMAGE', message: 'not an image: send JPEG, PNG or WebP' };
+    const failed = { ...exchange, status: 400, error } as Parameters<typeof exchangeLine>[0];
+    expect(exchangeLine(failed, styled(40))).toContain(
+      'BAD_IMAGE   not an image: send JPEG, PNG or WebP',
+    );
+  });
+});
