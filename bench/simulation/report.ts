@@ -1,6 +1,7 @@
 /** The simulation's result as text and charts, for `docs/batch.md`. */
-import { drawSvg } from 'sagemaker-tfs/development/output';
+
 import prices from '../../prices/us-east-1.json' with { type: 'json' };
+import { barChart } from '../lib/charts.ts';
 import {
   GPU,
   INSTANCE_COUNTS,
@@ -163,34 +164,29 @@ function conclusions(rows: readonly Row[]): string[] {
   ];
 }
 
-/** Charts by file name. */
+/** Charts by file name: a bar for each packing and number of instances, named beside it. */
 export function charts(rows: readonly Row[]): Record<string, string> {
-  const names = [...new Set(rows.map(({ packing }) => packing.name))];
-  const counts = INSTANCE_COUNTS.map((count) => `${count} instances`);
-  const bars = (title: string, axis: string, value: (row: Row) => number) =>
-    drawSvg({
-      title: { text: title },
-      legend: { bottom: 0 },
-      grid: { left: 80, right: 30, top: 60, bottom: 60 },
-      xAxis: { type: 'category', data: [...counts] },
-      yAxis: { type: 'value', name: axis },
-      series: names.map((name) => ({
-        name,
-        type: 'bar',
-        data: rows
-          .filter(({ packing }) => packing.name === name)
-          .map((row) => Number(value(row).toFixed(2))),
-      })),
-    });
+  const conditions = `Simulated, not run: ml.p3.2xlarge with ${MAX_CONCURRENT_TRANSFORMS} requests in flight on each. The text names what is assumed.`;
+  const chart = (title: string, unit: string, value: (row: Row) => number) => {
+    const bars = INSTANCE_COUNTS.flatMap((count) =>
+      rows
+        .filter(({ instances }) => instances === count)
+        .map((row) => ({
+          name: `${count} instances, ${row.packing.name}`,
+          value: Number(value(row).toFixed(2)),
+        })),
+    );
+    return barChart({ title, conditions, unit, bars });
+  };
   return {
-    'batch-hours.svg': bars('Hours for 120 million tiles', 'hours', ({ hours }) => hours),
-    'batch-cost.svg': bars(
-      'Cost of instances and S3 requests',
+    'batch-hours.svg': chart('120 million tiles: time', 'hours', ({ hours }) => hours),
+    'batch-cost.svg': chart(
+      '120 million tiles: cost of instances and S3 requests',
       'US dollars',
       (row) => row.instanceCost + row.requestCost,
     ),
-    'batch-s3-rate.svg': bars(
-      'S3 requests',
+    'batch-s3-rate.svg': chart(
+      '120 million tiles: S3 requests',
       'GET and PUT a second',
       ({ gets, puts }) => gets + puts,
     ),

@@ -11,13 +11,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { encodeNpy, encodeNpz, numericTensor } from '@sagemaker-tfs/tensors';
-import { type LatencySummary, lineChart, summarize } from 'sagemaker-tfs/development/output';
+import { type LatencySummary, summarize } from 'sagemaker-tfs/development/output';
 import { fixtureModel } from '../fixtures/index.ts';
 import { ask } from './clients.ts';
 import { machine, today, writeSection } from './page.ts';
 import type { Question } from './question.ts';
 import { golden } from './questions.ts';
 import { type Served, startServed } from './served.ts';
+import { soakChart } from './soak-chart.ts';
 import { Tally } from './tally.ts';
 
 const { values } = parseArgs({
@@ -155,16 +156,15 @@ function line({ minute, requests, latency, memoryMiB, descriptors }: Minute): st
 }
 
 function write(seen: readonly Minute[], most: number, tries: number, bad: number): void {
-  const points = (of: (minute: Minute) => number) =>
-    seen.map((one): [number, number] => [one.minute, of(one)]);
-  writeFileSync(
-    SVG,
-    lineChart('A steady load', { x: 'minutes', y: '' }, [
-      { name: 'memory, MiB', points: points(({ memoryMiB }) => memoryMiB) },
-      { name: 'descriptors', points: points(({ descriptors }) => descriptors) },
-      { name: 'P95, ms', points: points(({ latency }) => latency.p95) },
-    ]),
-  );
+  // Rounded as in the table.
+  const charted = seen.map(({ minute, latency, memoryMiB, descriptors }) => ({
+    minute,
+    p95: Number(latency.p95.toFixed(1)),
+    memoryMiB: Math.round(memoryMiB),
+    descriptors,
+  }));
+  const conditions = `${values.clients} clients with a request in flight each, at ${Math.round(100 * PART)}% of the rate without a pause; one process.`;
+  writeFileSync(SVG, `${soakChart(charted, conditions)}\n`);
   const rows = seen.map(({ minute, requests, latency, memoryMiB, descriptors }) => {
     const cells = [
       minute,

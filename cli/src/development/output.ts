@@ -4,6 +4,6 @@
  */
 export { explain } from '../errors.ts';
 export { interruptSignal } from '../interrupt.ts';
-export { drawSvg, lineChart } from '../output/chart.ts';
+export { drawSvg } from '../output/chart.ts';
 export { type LatencySummary, summarize } from '../output/latency.ts';
 export { ms, table } from '../output/print.ts';
