@@ -4,12 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { type Entry, open, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
 import { isSystemError, writingFailed } from './extract.ts';
 import { unpackRoom } from './unpack-room.ts';
-
-const openZip = promisify<string, { lazyEntries: true; decodeStrings: true }, ZipFile>(open);
+import { openZip } from './zip-file.ts';
 
 /** File type bits of a Unix mode, which zip tools keep in the upper half of the external attributes. */
 const S_IFMT = 0o170000;
@@ -30,7 +29,7 @@ export async function extractZip(archive: string, directory: string): Promise<vo
       { cause: error },
     );
   };
-  const zip = await openZip(archive, { lazyEntries: true, decodeStrings: true }).catch(corrupt);
+  const zip = await openZip(archive).catch(corrupt);
   const openStream = promisify(zip.openReadStream.bind(zip)) as (
     entry: Entry,
   ) => Promise<NodeJS.ReadableStream>;

@@ -245,6 +245,34 @@ gzip.open(sys.argv[2],'w').write(entry.tobuf()+bytes(1000))`;
     }
   });
 
+  describe('a zip that claims positions beyond its end', () => {
+    const ZIP64 = `import struct,sys,zipfile
+way,value,path=sys.argv[1],int(sys.argv[2]),sys.argv[3]
+with zipfile.ZipFile(path,'w') as z: z.writestr('1/saved_model.pb','x')
+d=open(path,'rb').read(); e=d.rfind(b'PK\\5\\6'); c=d.find(b'PK\\1\\2')
+end64=lambda at: b'PK\\6\\6'+struct.pack('<QHHIIQQQQ',44,45,45,0,0,1,1,e-c,at)
+locator=lambda at: b'PK\\6\\7'+struct.pack('<IQI',0,at,1)
+end=b'PK\\5\\6'+struct.pack('<HHHHIIH',0,0,0xffff,0xffff,0xffffffff,0xffffffff,0)
+if way=='locator': d=d[:e]+end64(c)+locator(value)+end
+if way=='directory': d=d[:e]+end64(value)+locator(e)+end
+if way=='entry':
+    h=bytearray(d[c:e]); h[20:28]=b'\\xff'*8; h[42:46]=b'\\xff'*4; h[30:32]=struct.pack('<H',28)
+    d=d[:c]+bytes(h)+struct.pack('<HHQQQ',1,24,1,1,value)+end64(c)+locator(e+28)+end
+open(path,'wb').write(d)`;
+    test.each(
+      ['locator', 'directory', 'entry'].flatMap((way) =>
+        [2n ** 40n, 2n ** 52n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n].map(
+          (value) => [way, String(value)] as const,
+        ),
+      ),
+    )('%s at %s', async (way, value) => {
+      const archive = scratch.path('lie.zip');
+      execFileSync('python3', ['-c', ZIP64, way, value, archive]);
+      await expect(open(archive)).rejects.toThrow(withCode('CORRUPT_FILE'));
+      await expect(open(archive)).rejects.toThrow(/lie\.zip is truncated or not a zip archive/);
+    });
+  });
+
   test('a zip with an entry that leads out', async () => {
     mkdirSync(scratch.path('in'));
     zip(scratch.path('in'), scratch.path('evil.zip'), '../outside');

@@ -1,0 +1,68 @@
+/** Opens `.zip` archives from outside. */
+import { read as readFd } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
+
+const CHUNK_BYTES = 2 ** 18;
+
+/** Opens the archive; `close()` of what is returned closes the file. @throws Error, as yauzl's */
+export async function openZip(path: string): Promise<ZipFile> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const options = { lazyEntries: true, decodeStrings: true, autoClose: false };
+    return await fromRandomAccessReaderPromise(new BoundedReader(file, size), size, options);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads within the file only. yauzl's own reader hands positions of 64 bits that an archive claims to `fs.read`, which
+ * throws for some, in a callback where nobody catches it.
+ */
+class BoundedReader extends RandomAccessReader {
+  readonly #file: FileHandle;
+  readonly #size: number;
+
+  constructor(file: FileHandle, size: number) {
+    super();
+    this.#file = file;
+    this.#size = size;
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null, bytesRead?: number) => void,
+  ): void {
+    if (position + length > this.#size) {
+      setImmediate(callback, new Error(`it has ${this.#size} bytes, and claims more`));
+      return;
+    }
+    readFd(this.#file.fd, buffer, offset, length, position, callback);
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(this.#chunks(start, end));
+  }
+
+  /** Not a stream of the file's: yauzl destroys it, and that would close the file. */
+  async *#chunks(start: number, end: number): AsyncGenerator<Buffer> {
+    for (let at = start; at < end; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - at));
+      const { bytesRead } = await this.#file.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  override close(callback: (error: Error | null) => void): void {
+    this.#file.close().then(() => callback(null), callback);
+  }
+}
