@@ -6,6 +6,7 @@ import {
   decodePredictResponse,
   decodePredictResponseInTurns,
   encodePredictRequest,
+  encodePredictRequestInTurns,
   encodePredictResponse,
 } from './predict-message.ts';
 import { numericTensor, stringTensor } from './tensor.ts';
@@ -129,6 +130,18 @@ describe('a PredictResponse of many strings', () => {
   const message = Buffer.concat(
     encodePredictResponse({ model: { name: 'm' }, signature: 's', outputs }),
   );
+
+  test('a request of as many is written in turns, and as at once', async () => {
+    let turns = 0;
+    const request = { model: { name: 'm' }, signature: 's', inputs: outputs };
+    const written = await encodePredictRequestInTurns(request, async () => {
+      turns++;
+    });
+    expect(turns).toBeGreaterThanOrEqual(8);
+    expect(Buffer.concat(written).equals(Buffer.concat(encodePredictRequest(request)))).toBe(true);
+    const { inputs } = decodePredictRequest(Buffer.concat(written));
+    expect((inputs.again as typeof text).values.at(-1)).toEqual(text.values.at(-1));
+  });
 
   test('is read in turns, and as at once', async () => {
     let turns = 0;

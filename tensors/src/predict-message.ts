@@ -42,11 +42,23 @@ const MAP_ENTRY = { key: 1, value: 2 } as const;
 
 /** Writes a PredictRequest as chunks; the tensors' bytes are not copied. */
 export function encodePredictRequest(request: PredictRequestMessage): Uint8Array[] {
+  return allSteps(requestSteps(request));
+}
+
+/** {@link encodePredictRequest} for servers: waits for `nextTurn` after every few thousand strings. */
+export function encodePredictRequestInTurns(
+  request: PredictRequestMessage,
+  nextTurn: () => Promise<unknown>,
+): Promise<Uint8Array[]> {
+  return stepsInTurns(requestSteps(request), nextTurn);
+}
+
+function* requestSteps(request: PredictRequestMessage): Steps<Uint8Array[]> {
   const writer = new WireWriter();
   for (const name of [...(request.outputs ?? [])].reverse()) {
     writer.stringField(REQUEST.outputFilter, name);
   }
-  writeTensors(writer, REQUEST.inputs, request.inputs);
+  yield* writeTensors(writer, REQUEST.inputs, request.inputs);
   writeModelSpec(writer, REQUEST.modelSpec, request);
   return writer.finish();
 }
@@ -55,7 +67,7 @@ export function encodePredictRequest(request: PredictRequestMessage): Uint8Array
 export function encodePredictResponse(response: PredictResponseMessage): Uint8Array[] {
   const writer = new WireWriter();
   writeModelSpec(writer, RESPONSE.modelSpec, response);
-  writeTensors(writer, RESPONSE.outputs, response.outputs);
+  allSteps(writeTensors(writer, RESPONSE.outputs, response.outputs));
   return writer.finish();
 }
 
@@ -221,12 +233,13 @@ function readInt64Value(bytes: Uint8Array): string {
   return value.toString();
 }
 
-function writeTensors(writer: WireWriter, field: number, tensors: TensorMap): void {
+function* writeTensors(writer: WireWriter, field: number, tensors: TensorMap): Steps<void> {
   for (const [name, tensor] of Object.entries(tensors).reverse()) {
-    writer.messageField(field, () => {
-      writer.messageField(MAP_ENTRY.value, () => writeTensorProto(writer, tensor));
-      writer.stringField(MAP_ENTRY.key, name);
-    });
+    const before = writer.length;
+    yield* writeTensorProto(writer, tensor);
+    writer.beginMessage(MAP_ENTRY.value, before);
+    writer.stringField(MAP_ENTRY.key, name);
+    writer.beginMessage(field, before);
   }
 }
 

@@ -39,6 +39,8 @@ const NUMBER_FIELDS: ReadonlySet<number> = new Set(
   Object.values(TENSOR_VALUE_FIELD).filter((field) => field !== FIELD.stringVal),
 );
 
+const STEP_STRINGS = 8_192;
+
 /** What one pass over the message finds. */
 interface Fields {
   dtype: number;
@@ -175,18 +177,19 @@ function readDimSize(bytes: Uint8Array): number {
  */
 export function encodeTensorProto(tensor: Tensor): Uint8Array[] {
   const writer = new WireWriter();
-  writeTensorProto(writer, tensor);
+  allSteps(writeTensorProto(writer, tensor));
   return writer.finish();
 }
 
-/** Writes the fields of a TensorProto, last to first, into a message being written. */
-export function writeTensorProto(writer: WireWriter, tensor: Tensor): void {
+/** Writes the fields of a TensorProto, last to first, into a message being written; strings in steps. */
+export function* writeTensorProto(writer: WireWriter, tensor: Tensor): Steps<void> {
   const { shape } = tensor;
   if (isNumeric(tensor)) {
     if (tensor.bytes.byteLength > 0) writer.bytesField(FIELD.content, tensor.bytes);
   } else {
     for (let i = tensor.values.length - 1; i >= 0; i--) {
       writer.bytesField(FIELD.stringVal, tensor.values[i] as Uint8Array);
+      if (i % STEP_STRINGS === STEP_STRINGS - 1) yield;
     }
   }
   writer.messageField(FIELD.shape, () => {

@@ -55,6 +55,11 @@ export class WireWriter {
   messageField(field: number, write: () => void): void {
     const before = this.length;
     write();
+    this.beginMessage(field, before);
+  }
+
+  /** A field holding the message whose fields were written since `length` was `before`. */
+  beginMessage(field: number, before: number): void {
     this.#varint(this.length - before);
     this.#varint(field * 8 + WIRE.bytes);
   }

@@ -2,7 +2,7 @@
 import {
   type AbortSignalLike,
   decodePredictResponseInTurns,
-  encodePredictRequest,
+  encodePredictRequestInTurns,
   type SignatureMap,
   TensorError,
 } from '@sagemaker-tfs/tensors';
@@ -47,7 +47,7 @@ export class GrpcBackend implements Backend {
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
-    const message = encodePredictRequest(request);
+    const message = await encodePredictRequestInTurns(request, turnsFor(request.signal));
     const bytes = await this.#call(GRPC_METHODS.predict, message, request);
     const { outputs, version } = await decodeReply(bytes, this.#maxStrings, request.signal);
     this.#signatures.answered(request.model, version);
@@ -123,17 +123,20 @@ function modelService() {
   return import('../model-server/model-service.ts');
 }
 
+function turnsFor(signal: AbortSignalLike | undefined): () => Promise<void> {
+  return async () => {
+    await nextTurn();
+    signal?.throwIfAborted();
+  };
+}
+
 async function decodeReply(
   bytes: Uint8Array,
   maxStrings: number,
   signal: AbortSignalLike | undefined,
 ): Promise<BackendReply> {
-  const turn = async () => {
-    await nextTurn();
-    signal?.throwIfAborted();
-  };
   try {
-    const options = { maxStrings, nextTurn: turn };
+    const options = { maxStrings, nextTurn: turnsFor(signal) };
     const { outputs, model } = await decodePredictResponseInTurns(bytes, options);
     return { outputs, version: model.version };
   } catch (error) {
