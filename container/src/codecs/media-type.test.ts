@@ -1,4 +1,4 @@
-import { acceptableTypes, covers, parseMediaType } from './media-type.ts';
+import { acceptableTypes, covers, isList, parseMediaType } from './media-type.ts';
 
 const AVAILABLE = ['application/json', 'text/csv', 'application/x-npy'];
 
@@ -17,6 +17,23 @@ describe('covers', () => {
     expect(covers('image/*', 'images/jpeg')).toBe(false);
     expect(covers('*/*', 'text/csv')).toBe(true);
     expect(covers('text/csv', 'text/plain')).toBe(false);
+  });
+});
+
+describe('isList', () => {
+  test.each([
+    ['text/csv', false],
+    ['text/csv, application/json', true],
+    ['text/csv; a="b,c"', false],
+    ['text/csv; a="b,c", text/html', true],
+    ['text/csv; a="b\\", c"', false],
+  ])('%s: %s', (text, expected) => {
+    expect(isList(text)).toBe(expected);
+  });
+
+  test('of millions of commas is told in one pass', () => {
+    expect(isList(`"${','.repeat(3e6)}`)).toBe(false);
+    expect(isList(`"${','.repeat(3e6)}",`)).toBe(true);
   });
 });
 

@@ -55,6 +55,11 @@ export function namedType(accept: string): string | undefined {
   return best?.type;
 }
 
+/** Whether the text has a comma outside quotes, as an Accept header may have and a Content-Type not. */
+export function isList(text: string): boolean {
+  return splitOutsideQuotes(text, ',').length > 1;
+}
+
 function rangesOf(accept: string) {
   return splitOutsideQuotes(accept, ',')
     .map((part, place) => ({ ...parseRange(part), place }))

@@ -2,7 +2,7 @@
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { EncodedResponse } from '../codecs/codec.ts';
-import { namedType } from '../codecs/media-type.ts';
+import { isList, namedType } from '../codecs/media-type.ts';
 import { ServingError } from '../errors.ts';
 import { classifyOrRegressTensors } from '../inference/classify-or-regress.ts';
 import { decodeBody } from '../inference/decode-body.ts';
@@ -266,15 +266,16 @@ function bytesOfPiece(piece: unknown): Uint8Array {
   throw new Error(`a piece of its stream is of type ${kind}; pieces are text or Uint8Arrays`);
 }
 
-/** What an Accept header may hold and a Content-Type not: a wildcard, a weight, a comma outside quotes. */
-const ACCEPT_HEADER = /\*|;\s*q=|,(?=([^"]*"[^"]*")*[^"]*$)/i;
+/** What an Accept header may hold and a Content-Type not: a wildcard, a weight. */
+const WILDCARD_OR_WEIGHT = /\*|;\s*q=/i;
 
 /**
  * The response's media type. Handlers from the Python container answer with `context.acceptHeader`, which may be a
  * wildcard or a list: then the best of its types that is no wildcard, or what the body is.
  */
 function responseType(contentType: string, body: unknown): string {
-  if (!ACCEPT_HEADER.test(contentType)) return contentType;
+  const isOneType = !WILDCARD_OR_WEIGHT.test(contentType) && !isList(contentType);
+  if (isOneType) return contentType;
   const isBinary = body instanceof Uint8Array || isStream(body);
   return namedType(contentType) ?? (isBinary ? 'application/octet-stream' : 'application/json');
 }

@@ -576,6 +576,28 @@ describe('pipelined requests', () => {
     }
   });
 
+  test('and what is broken in many packets is one refusal, which nobody listens for twice', async () => {
+    const warnings: string[] = [];
+    const warn = ({ message }: Error) => void warnings.push(message);
+    process.on('warning', warn);
+    cleanups.push(() => process.off('warning', warn));
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes);
+    const { socket, whole } = client(ofLength(3));
+    await until(() => begun() === 1);
+    for (let packet = 0; packet < 30; packet++) {
+      socket.write('no HTTP\r\n\r\n');
+      await delay(2);
+    }
+    letGo();
+    const text = await whole;
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+      '200',
+      '400',
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
   test('are dropped with a client that leaves', async () => {
     const { routes, begun, letGo } = holding();
     const { client, admission } = await start(routes);

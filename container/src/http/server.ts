@@ -155,6 +155,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     closing: false,
     pipelines: createPipelines(options.log, slicesOf(server)),
     inFlight: new Set(),
+    malformed: new WeakSet(),
     served: 0,
   };
   // Beyond a number of its own Node drops fields without a word; what counts is their size.
@@ -194,6 +195,8 @@ interface ServerState {
   closing: boolean;
   /** Until the connection is done with the answer. */
   readonly inFlight: Set<InFlight>;
+  /** Connections that sent what is no HTTP. */
+  readonly malformed: WeakSet<Socket>;
   served: number;
 }
 
@@ -293,7 +296,12 @@ async function refuseMalformed(
   error: Error & { code?: string },
   socket: Socket,
 ): Promise<void> {
-  if (error.code !== 'ECONNRESET') await answeredBefore(state, socket);
+  if (error.code !== 'ECONNRESET') {
+    // Each further packet is another error; one answer is enough.
+    if (state.malformed.has(socket)) return;
+    state.malformed.add(socket);
+    await answeredBefore(state, socket);
+  }
   const begun = [...state.inFlight].some(
     ({ response }) => response.req.socket === socket && response.headersSent,
   );

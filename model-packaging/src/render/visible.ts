@@ -10,6 +10,11 @@ export function visible(text: string): string {
   );
 }
 
+/** Whether {@link visible} would change the text. */
+export function hasInvisible(text: string): boolean {
+  return visible(text) !== text;
+}
+
 /** {@link visible}, with the text's lines kept. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');

@@ -6,7 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Entry, ZipFile } from 'yauzl';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
-import { isSystemError, writingFailed } from './extract.ts';
+import { hasInvisible, visible } from '../render/visible.ts';
+import { invisibleName, isSystemError, writingFailed } from './extract.ts';
 import { unpackRoom } from './unpack-room.ts';
 import { openZip } from './zip-file.ts';
 
@@ -21,7 +22,7 @@ const S_IFLNK = 0o120000;
 export async function extractZip(archive: string, directory: string): Promise<void> {
   const corrupt = (error: unknown): never => {
     if (isSystemError(error)) throw unreadable(archive, error);
-    const text = messageOf(error).replace(/\.+$/, '');
+    const text = visible(messageOf(error)).replace(/\.+$/, '');
     const unsafe = /invalid relative path|absolute path|invalid characters in fileName/.test(text);
     throw new PackagingError(
       unsafe ? 'UNSAFE_PATH' : 'CORRUPT_FILE',
@@ -74,22 +75,17 @@ async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): Async
 /** True for directories, which need no work. @throws PackagingError for links and odd names */
 function refused(archive: string, entry: Entry): boolean {
   const name = entry.fileName;
-  if (name.includes('\0')) {
-    throw new PackagingError(
-      'BAD_FILE_NAME',
-      `${archive}: the name of an entry has a zero byte in it. Rename the file and archive it again.`,
-    );
-  }
+  if (hasInvisible(name)) throw invisibleName(archive, name);
   if (name.includes('\ufffd')) {
     throw new PackagingError(
       'BAD_FILE_NAME',
-      `${archive}: the name of entry '${name}' is not UTF-8. Rename the file and archive it again.`,
+      `${archive}: the name of entry '${visible(name)}' is not UTF-8. Rename the file and archive it again.`,
     );
   }
   if (((entry.externalFileAttributes >>> 16) & S_IFMT) === S_IFLNK) {
     throw new PackagingError(
       'UNSAFE_PATH',
-      `${archive}: entry '${name}' is a symbolic link. Archive copies of files (zip without -y follows links).`,
+      `${archive}: entry '${visible(name)}' is a symbolic link. Archive copies of files (zip without -y follows links).`,
     );
   }
   return name.endsWith('/');

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Parser, type ReadEntry } from 'tar';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
+import { hasInvisible, visible } from '../render/visible.ts';
 import { parseTar } from './tar-bytes.ts';
 import { type TakeRoom, unpackRoom } from './unpack-room.ts';
 
@@ -46,7 +47,7 @@ export async function extractArchive(archive: string, directory: string): Promis
     if (SPARSE_HEADER.test(header)) fail(sparse(archive, 'an entry'));
   });
   parser.on('ignoredEntry', ({ path, type }) => {
-    if (type === 'SparseFile') fail(sparse(archive, `entry '${path}'`));
+    if (type === 'SparseFile') fail(sparse(archive, `entry '${visible(path)}'`));
     else if (!SKIPPED.has(type)) fail(notAFile(archive, path, type));
   });
   try {
@@ -105,22 +106,31 @@ function refuse(archive: string, path: string, type: string): void {
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || parts.includes('..')) {
     throw new PackagingError(
       'UNSAFE_PATH',
-      `${archive}: entry '${path}' would be written outside the directory. Make the archive with relative paths.`,
+      `${archive}: entry '${visible(path)}' would be written outside the directory. Make the archive with relative paths.`,
     );
   }
   if (path.includes('\ufffd')) {
     throw new PackagingError(
       'BAD_FILE_NAME',
-      `${archive}: the name of entry '${path}' is not UTF-8. Rename the file and archive it again.`,
+      `${archive}: the name of entry '${visible(path)}' is not UTF-8. Rename the file and archive it again.`,
     );
   }
+  if (hasInvisible(path)) throw invisibleName(archive, path);
   if (!ALLOWED.has(type)) throw notAFile(archive, path, type);
+}
+
+/** Later messages name files too: a name must not write lines of its own into a log. */
+export function invisibleName(archive: string, path: string): PackagingError {
+  return new PackagingError(
+    'BAD_FILE_NAME',
+    `${archive}: the name of entry '${visible(path)}' has a control character in it. Rename the file and archive it again.`,
+  );
 }
 
 function notAFile(archive: string, path: string, type: string): PackagingError {
   return new PackagingError(
     'UNSAFE_PATH',
-    `${archive}: entry '${path}' is a ${type}, not a file. Archive copies of files (tar czhf follows links).`,
+    `${archive}: entry '${visible(path)}' is a ${type}, not a file. Archive copies of files (tar czhf follows links).`,
   );
 }
 
@@ -148,13 +158,13 @@ export function writingFailed(
   if (code !== 'EEXIST' && code !== 'ENOTDIR' && code !== 'EISDIR') {
     return new PackagingError(
       'OUTPUT_FAILED',
-      `${archive} cannot be unpacked in ${dirname(directory)}: ${messageOf(error)}. Check the free space and the permissions there, or choose another folder for temporary files with TMPDIR.`,
+      `${archive} cannot be unpacked in ${dirname(directory)}: ${visible(messageOf(error))}. Check the free space and the permissions there, or choose another folder for temporary files with TMPDIR.`,
       { cause: error },
     );
   }
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive}: entry '${path}' is a file where another entry needs a folder, or the reverse. Make the archive again.`,
+    `${archive}: entry '${visible(path)}' is a file where another entry needs a folder, or the reverse. Make the archive again.`,
     { cause: error },
   );
 }
@@ -166,7 +176,7 @@ function extractionFailed(archive: string, error: unknown): Error {
   return new PackagingError(
     'CORRUPT_FILE',
     other === undefined
-      ? `${archive} is truncated or not a tar archive: ${messageOf(error)}. Make or copy it again.`
+      ? `${archive} is truncated or not a tar archive: ${visible(messageOf(error))}. Make or copy it again.`
       : `${archive} is not a .tar.gz: it is ${other}. Make it with tar czf.`,
     { cause: error },
   );

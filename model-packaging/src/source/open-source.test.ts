@@ -133,6 +133,26 @@ describe('archives that are not safe or not whole', () => {
     },
   );
 
+  test.each(['\x1b[2J', '\nFAKE: all is well', '\r', '\u202e', '\u2028'])(
+    'a name with %j in it, which the message does not hold',
+    async (odd) => {
+      mkdirSync(scratch.path('in'));
+      for (const [path, code] of [
+        [`1/a${odd}b`, 'BAD_FILE_NAME'],
+        [`../a${odd}b`, 'UNSAFE_PATH'],
+      ] as const) {
+        zip(scratch.path('in'), scratch.path('odd.zip'), path);
+        const ofTar = await open(tarOf({ path })).catch((thrown: Error) => thrown.message);
+        const ofZip = await open(scratch.path('odd.zip')).catch((thrown: Error) => thrown.message);
+        expect(`${ofTar}${ofZip}`).not.toContain(odd);
+        expect(ofTar).toContain('\\u');
+        await expect(open(tarOf({ path }))).rejects.toThrow(withCode(code));
+        // A zip's names in ASCII are of code page 437, which shows control characters as pictures.
+        if (odd > '~') await expect(open(scratch.path('odd.zip'))).rejects.toThrow(withCode(code));
+      }
+    },
+  );
+
   test.each(['SymbolicLink', 'Link', 'CharacterDevice', 'FIFO'] as const)('a %s', async (type) => {
     const isLink = type === 'SymbolicLink' || type === 'Link';
     const archive = tarOf({ path: 'odd', type, ...(isLink && { linkpath: '/etc/passwd' }) });
