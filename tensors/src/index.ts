@@ -36,7 +36,7 @@ export * from './signature-def.ts';
 export { allSteps, type Steps, stepsInTurns } from './steps.ts';
 export * from './tensor.ts';
 export { decodeTensorProto, encodeTensorProto, TENSOR_VALUE_FIELD } from './tensor-proto.ts';
-export { concatBytes } from './text.ts';
+export { concatBytes, utf8Parts } from './text.ts';
 export { encodeTfRecord, readTfRecords, streamTfRecords } from './tfrecord.ts';
 export * from './typed-array.ts';
 export { type ElementValue, tensorFromValues } from './values.ts';

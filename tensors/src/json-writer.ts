@@ -1,7 +1,7 @@
 /** Tensors as JSON the way TensorFlow Serving's REST API prints them, in chunks and without whitespace. */
 import { writeNumbersJson } from './json-numbers.ts';
 import { isNumeric, type StringTensor, type Tensor } from './tensor.ts';
-import { base64Encode, utf8DecodeStrict, utf8Encode } from './text.ts';
+import { base64Encode, utf8Decode, utf8DecodeStrict, utf8Encode, utf8Parts } from './text.ts';
 
 /** How a tensor is written. */
 export interface WriteTensorJsonOptions {
@@ -44,15 +44,15 @@ function* writeStringsJson(tensor: StringTensor, asBase64: boolean): Generator<U
   if (pending) yield utf8Encode(pending);
 }
 
-/** Pieces of the JSON of a tensor of strings, nested as its shape is. @param elementJson JSON of one element */
+/** Pieces of the JSON of a tensor of strings, nested as its shape is. @param elementJson pieces of one element's */
 export function* stringPieces(
   { shape, values }: StringTensor,
-  elementJson: (value: Uint8Array) => string,
+  elementJson: (value: Uint8Array) => Iterable<string>,
 ): Generator<string, void> {
   let next = 0;
   function* axisPieces(axis: number): Generator<string, void> {
     if (axis === shape.length) {
-      yield elementJson(values[next++] as Uint8Array);
+      yield* elementJson(values[next++] as Uint8Array);
       return;
     }
     yield '[';
@@ -65,8 +65,27 @@ export function* stringPieces(
   yield* axisPieces(0);
 }
 
-function stringJson(value: Uint8Array, asBase64: boolean): string {
+/** Long strings are written in parts of so many bytes, a multiple of 3 as base64 needs. */
+const PART_BYTES = 3 * 2 ** 14;
+
+function stringJson(value: Uint8Array, asBase64: boolean): Iterable<string> {
+  if (value.byteLength > PART_BYTES) return longStringJson(value, asBase64);
   const text = asBase64 ? undefined : utf8DecodeStrict(value);
-  if (text !== undefined) return JSON.stringify(text);
-  return `{"b64":"${base64Encode(value)}"}`;
+  return [text === undefined ? `{"b64":"${base64Encode(value)}"}` : JSON.stringify(text)];
+}
+
+function* longStringJson(value: Uint8Array, asBase64: boolean): Generator<string, void> {
+  if (asBase64 || utf8DecodeStrict(value) === undefined) {
+    yield '{"b64":"';
+    for (let at = 0; at < value.byteLength; at += PART_BYTES) {
+      yield base64Encode(value.subarray(at, at + PART_BYTES));
+    }
+    yield '"}';
+    return;
+  }
+  yield '"';
+  for (const part of utf8Parts(value, PART_BYTES)) {
+    yield JSON.stringify(utf8Decode(part)).slice(1, -1);
+  }
+  yield '"';
 }

@@ -2,7 +2,7 @@
 import { TensorError } from './errors.ts';
 import type { Steps } from './steps.ts';
 import type { StringTensor } from './tensor.ts';
-import { dataViewOf, utf8DecodeStrict, utf8Encode } from './text.ts';
+import { dataViewOf, utf8Decode, utf8DecodeStrict, utf8Encode, utf8Parts } from './text.ts';
 
 /** Every element takes the width of the longest; more bytes than this in all are refused. */
 const MAX_BYTES = 1024 ** 3;
@@ -46,12 +46,12 @@ export function readTextStrings(
 
 /** What was found of the values before any is written. */
 interface Look {
-  /** Code points of the longest value, at least 1. */
+  /** Code points of the longest value, at least 1; of no meaning without `isText`. */
   readonly points: number;
   /** Bytes of the longest value, at least 1. */
   readonly bytes: number;
-  /** Values that are not ASCII, by index; undefined if one is not UTF-8. */
-  readonly texts: ReadonlyMap<number, string> | undefined;
+  /** Whether all values are UTF-8. */
+  readonly isText: boolean;
 }
 
 /** Bytes looked at, or elements written, between two pauses; a value counts some more. */
@@ -59,45 +59,53 @@ const STEP_WORK = 2 ** 18;
 const VALUE_WORK = 64;
 
 /**
- * The tensor's values as `U` where all are UTF-8 text, else as `S`; long tensors in steps.
+ * The tensor's values as `U` where all are UTF-8 text, else as `S`; many or long values in steps.
  * @throws TensorError VALUE_OUT_OF_RANGE for a value that ends in a zero byte, which NumPy would lose;
  *   TOO_LARGE where padding to the longest value would take more than 1 GiB
  */
 export function* writeStrings({
   values,
 }: StringTensor): Steps<{ readonly descr: string; readonly data: Uint8Array }> {
-  const { points, bytes, texts } = yield* lookAt(values);
-  if (!texts) {
+  const { points, bytes, isText } = yield* lookAt(values);
+  if (!isText) {
     const data = paddedBytes(values.length, bytes);
     yield* writeByteStrings(values, bytes, data);
     return { descr: `|S${bytes}`, data };
   }
   const data = paddedBytes(values.length, points * 4);
-  yield* writeTextStrings(values, { points, texts }, dataViewOf(data));
+  yield* writeTextStrings(values, points, dataViewOf(data));
   return { descr: `<U${points}`, data };
 }
 
 function* lookAt(values: readonly Uint8Array[]): Steps<Look> {
-  const texts = new Map<number, string>();
-  let [points, bytes, work] = [1, 1, 0];
+  let [most, bytes, work] = [1, 1, 0];
   let isText = true;
   for (const [index, value] of values.entries()) {
     const length = value.byteLength;
     if (length > 0 && value[length - 1] === 0) throw endsInZero(index);
     bytes = Math.max(bytes, length);
-    if (isText && isAscii(value)) points = Math.max(points, length);
-    else if (isText) {
-      const text = utf8DecodeStrict(value);
-      isText = text !== undefined;
-      if (text !== undefined) texts.set(index, text);
-      points = Math.max(points, codePoints(value));
+    work += VALUE_WORK;
+    let points = 0;
+    for (const part of partsOf(value)) {
+      if (!isText) break;
+      if (isAscii(part)) points += part.byteLength;
+      else {
+        isText = utf8DecodeStrict(part) !== undefined;
+        points += codePoints(part);
+      }
+      work += part.byteLength;
+      if (work < STEP_WORK) continue;
+      work = 0;
+      yield;
     }
-    work += length + VALUE_WORK;
-    if (work < STEP_WORK) continue;
-    work = 0;
-    yield;
+    most = Math.max(most, points);
   }
-  return { points, bytes, texts: isText ? texts : undefined };
+  return { points: most, bytes, isText };
+}
+
+/** Values of usual length are one part, without more ado. */
+function partsOf(value: Uint8Array): Iterable<Uint8Array> {
+  return value.byteLength <= STEP_WORK ? [value] : utf8Parts(value, STEP_WORK);
 }
 
 function isAscii(value: Uint8Array): boolean {
@@ -108,8 +116,9 @@ function isAscii(value: Uint8Array): boolean {
 /** Of UTF-8: all bytes but those that go on with a code point. */
 function codePoints(value: Uint8Array): number {
   let count = 0;
-  for (let at = 0; at < value.byteLength; at++)
+  for (let at = 0; at < value.byteLength; at++) {
     if (((value[at] as number) & 0xc0) !== 0x80) count++;
+  }
   return count;
 }
 
@@ -130,30 +139,35 @@ function* writeByteStrings(
 
 function* writeTextStrings(
   values: readonly Uint8Array[],
-  {
-    points: width,
-    texts,
-  }: { readonly points: number; readonly texts: ReadonlyMap<number, string> },
+  width: number,
   view: DataView,
 ): Steps<void> {
   let work = 0;
   for (const [index, value] of values.entries()) {
     let at = index * width * 4;
-    const text = texts.get(index);
-    if (text === undefined) {
-      for (let k = 0; k < value.byteLength; k++, at += 4)
-        view.setUint32(at, value[k] as number, true);
-    } else {
-      for (const char of text) {
-        view.setUint32(at, char.codePointAt(0) as number, true);
-        at += 4;
-      }
+    work += VALUE_WORK;
+    for (const part of partsOf(value)) {
+      at = writePart(part, view, at);
+      work += part.byteLength;
+      if (work < STEP_WORK) continue;
+      work = 0;
+      yield;
     }
-    work += value.byteLength + VALUE_WORK;
-    if (work < STEP_WORK) continue;
-    work = 0;
-    yield;
   }
+}
+
+/** Writes the code points of UTF-8; returns where the next one goes. */
+function writePart(part: Uint8Array, view: DataView, start: number): number {
+  let at = start;
+  if (isAscii(part)) {
+    for (let k = 0; k < part.byteLength; k++, at += 4) view.setUint32(at, part[k] as number, true);
+    return at;
+  }
+  for (const char of utf8Decode(part)) {
+    view.setUint32(at, char.codePointAt(0) as number, true);
+    at += 4;
+  }
+  return at;
 }
 
 function endsInZero(index: number): TensorError {

@@ -6,6 +6,7 @@ import {
   reshape,
   type Tensor,
   type TensorMap,
+  utf8Parts,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
@@ -64,11 +65,19 @@ function cells(row: Tensor): Pieces {
   return withoutBrackets(writeTensorJson(reshape(row, [elementCount(row.shape)])));
 }
 
+/** Long strings are written in parts of so many bytes. */
+const PART_BYTES = 2 ** 15;
+
 /** One by one: a row may have a million. */
 function* quotedCells(values: readonly Uint8Array[]): Pieces {
   let comma = '';
   for (const value of values) {
-    yield `${comma}${quoted(value)}`;
+    if (value.byteLength <= PART_BYTES) yield `${comma}${quoted(value)}`;
+    else {
+      yield `${comma}"`;
+      for (const part of utf8Parts(value, PART_BYTES)) yield quoted(part).slice(1, -1);
+      yield '"';
+    }
     comma = ',';
   }
 }

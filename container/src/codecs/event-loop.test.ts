@@ -1,5 +1,6 @@
 /** Bodies of very many records: they are refused at the first that does not fit, and leave others their turns. */
 import {
+  decodeNpy,
   encodeRecordIo,
   encodeSageMakerRecord,
   encodeTfRecord,
@@ -10,14 +11,14 @@ import {
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { ServingError } from '../errors.ts';
 import { countTurns } from '../testing/count-turns.ts';
-import type { DecodedRequest, RequestCodec } from './codec.ts';
+import type { DecodedRequest, RequestCodec, ResponseCodec } from './codec.ts';
 import { csvResponse } from './csv-response.ts';
 import { jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { npyResponse } from './npy.ts';
 import { npzResponse } from './npz.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
-import { decodeContext, encodeContext, signatureOf } from './test-signatures.ts';
+import { bodyOf, decodeContext, encodeContext, signatureOf } from './test-signatures.ts';
 import { encodeExample } from './tf-example-writer.ts';
 import { tfRecordRequest, tfRecordResponse } from './tfrecord.ts';
 
@@ -192,4 +193,33 @@ test.each([
     for await (const piece of body) expect(piece.byteLength).toBeGreaterThan(0);
   });
   expect(turns).toBeGreaterThan(15);
+});
+
+const LONG = 3_000_000;
+
+test.each([
+  ['ASCII', Buffer.alloc(LONG, 'text, ')],
+  ['quotes', Buffer.alloc(LONG, '"')],
+  ['text', Buffer.from(`a${'ü🙂'.repeat(LONG / 6)}`)],
+  ['bytes', Buffer.concat([Buffer.from('"ü'), Buffer.alloc(LONG, 0xbf)])],
+])('one long string of %s is written in turns, whole', async (kind, value) => {
+  const outputs = { text: stringTensor([1], [value]) };
+  const context = encodeContext(['text']);
+  const written = async (codec: ResponseCodec) => {
+    const { turns, result } = await countTurns(async () =>
+      bodyOf(await codec.encode(outputs, context)),
+    );
+    expect(turns).toBeGreaterThan(kind === 'bytes' && codec === npyResponse ? -1 : 8);
+    return result;
+  };
+  const json = JSON.parse((await written(jsonResponse)).toString()).predictions[0];
+  const npy = decodeNpy(await written(npyResponse)) as typeof outputs.text;
+  expect(Buffer.from(npy.values[0] as Uint8Array).equals(value)).toBe(true);
+  if (kind === 'bytes') {
+    expect(Buffer.from(json.b64, 'base64').equals(value)).toBe(true);
+    return;
+  }
+  expect(json === value.toString()).toBe(true);
+  const csv = (await written(csvResponse)).toString();
+  expect(csv === `"${value.toString().replaceAll('"', '""')}"\n`).toBe(true);
 });

@@ -28,6 +28,6 @@ function* chunks(pieces: Iterable<string>): Generator<Uint8Array> {
 }
 
 /** A character stands for a byte. */
-function latin1Json(value: Uint8Array): string {
-  return JSON.stringify(Buffer.from(value).toString('latin1'));
+function latin1Json(value: Uint8Array): readonly string[] {
+  return [JSON.stringify(Buffer.from(value).toString('latin1'))];
 }

@@ -40,11 +40,9 @@ class BoundedReader extends RandomAccessReader {
     position: number,
     callback: (error: Error | null, bytesRead?: number) => void,
   ): void {
-    if (position + length > this.#size) {
-      setImmediate(callback, new Error(`it has ${this.#size} bytes, and claims more`));
-      return;
-    }
-    readFd(this.#file.fd, buffer, offset, length, position, callback);
+    // As at the end of the file.
+    if (position > this.#size) setImmediate(callback, null, 0);
+    else readFd(this.#file.fd, buffer, offset, length, position, callback);
   }
 
   override _readStreamForRange(start: number, end: number): Readable {
