@@ -10,6 +10,9 @@ import {
 import { type Manifest, manifestSchema } from './manifest.ts';
 import { unknownFields } from './unknown-fields.ts';
 
+/** Brackets in each other; packaging writes fewer than ten. */
+const MOST_DEPTH = 64;
+
 /** Problems that a message lists at most. */
 const MOST_NAMED = 10;
 
@@ -28,6 +31,7 @@ export function checkManifestSize(bytes: number): void {
 /** Parses the text of `code/manifest.json`. @throws ManifestError naming the field */
 export function parseManifest(text: string): Manifest {
   checkManifestSize(text.length);
+  checkDepth(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -39,6 +43,26 @@ export function parseManifest(text: string): Manifest {
     );
   }
   return check(manifestSchema, value, '');
+}
+
+/** Before it is parsed, which takes seconds for millions of brackets in each other. */
+function checkDepth(text: string): void {
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (isQuoted && character === '\\') at++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted) continue;
+    else if (character === ']' || character === '}') depth--;
+    else if (character === '[' || character === '{') depth++;
+    if (depth > MOST_DEPTH) {
+      throw new ManifestError(
+        '',
+        `the manifest is nested more than ${MOST_DEPTH} deep. Package the model again.`,
+      );
+    }
+  }
 }
 
 /** Checks a `preprocess` declaration and fills in the defaults. @throws ManifestError naming the field */

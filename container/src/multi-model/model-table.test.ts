@@ -195,7 +195,8 @@ describe('files that no model may bring', () => {
   test.each<[string, string, RegExp]>([
     ['no JSON', '{', /manifest is not JSON/],
     ['nothing', 'null', /expected object/],
-    ['brackets without end', '['.repeat(1e6), /manifest is not JSON/],
+    ['brackets without end', '['.repeat(1e6), /nested more than 64 deep/],
+    ['brackets in texts', `{"${'['.repeat(99)}\\"[": 1}`, /unknown field/],
     [
       'labels of others',
       manifest({ labels: '../../other/x' }),
