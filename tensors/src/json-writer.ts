@@ -65,7 +65,7 @@ export function* stringPieces(
   yield* axisPieces(0);
 }
 
-/** Long strings are written in parts of so many bytes, a multiple of 3 as base64 needs. */
+/** Bytes of a part that long strings are written in; a multiple of 3 as base64 needs. */
 const PART_BYTES = 3 * 2 ** 14;
 
 function stringJson(value: Uint8Array, asBase64: boolean): Iterable<string> {

@@ -65,7 +65,7 @@ function cells(row: Tensor): Pieces {
   return withoutBrackets(writeTensorJson(reshape(row, [elementCount(row.shape)])));
 }
 
-/** Long strings are written in parts of so many bytes. */
+/** Bytes of a part that long strings are written in. */
 const PART_BYTES = 2 ** 15;
 
 /** One by one: a row may have a million. */
