@@ -1,6 +1,7 @@
 /** Which inputs of a shard still need an answer, and which can have none. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
+  countsAsDone,
   outputKey,
   outputRoot,
   parseS3Uri,
@@ -176,11 +177,14 @@ async function lookAt(
     findObjects(s3, outputs, keys.map(outputKey)),
   ]);
   const counts = { ...before, inputs: before.inputs + keys.length };
+  const { existing } = settings;
+  const earliest = existing === 'replace' ? since.run : since.origin;
   for (const key of keys) {
     const input = inputs.get(key);
     const reason =
       input && (refusal(settings, outputs.key + outputKey(key), input) ?? whyNotFound(key, facts));
-    if (input && isAnswered(settings, since, input, answers.get(outputKey(key)))) {
+    const answer = answers.get(outputKey(key));
+    if (input && answer && countsAsDone(existing, earliest, answer, input)) {
       counts.done++;
     } else if (!input) {
       counts.deleted++;
@@ -193,24 +197,6 @@ async function lookAt(
     }
   }
   return counts;
-}
-
-/** True for an output that counts as the answer to an input. */
-function isAnswered(
-  { existing }: TransformSettings,
-  since: Since,
-  input: S3Object,
-  output: S3Object | undefined,
-): boolean {
-  if (!output) return false;
-  switch (existing) {
-    case 'skip':
-      return true;
-    case 'replace':
-      return output.modified >= since.run;
-    case 'older':
-      return output.modified >= since.origin && output.modified >= input.modified;
-  }
 }
 
 /** Why no job can answer an input. */

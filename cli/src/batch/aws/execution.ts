@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import {
   asDirectory,
+  EXISTING,
   isJobOf,
   jobNameStart,
   MACHINE_STATES,
@@ -48,7 +49,7 @@ const settingsSchema = z.object({
   instanceCount: z.number(),
   objectsPerShard: z.number(),
   runId: z.string(),
-  existing: z.string().default('skip'),
+  existing: z.enum(EXISTING).default('skip'),
   budgetInstanceHours: z.number().default(0),
 });
 type Settings = z.output<typeof settingsSchema>;
@@ -73,7 +74,7 @@ export async function describeExecution(
     status: STATUS[execution.status ?? ''] ?? 'InProgress',
     failureReason: execution.cause ?? execution.error,
     ...placesOf(settings),
-    ...(since !== undefined && { since }),
+    ...(since !== undefined && { existing: settings.existing, since }),
     accept: settings.accept,
     instanceType: settings.instanceType,
     instanceCount: settings.instanceCount,

@@ -68,11 +68,12 @@ export async function placesSince(s3: S3Client, job: TransformJob): Promise<Tran
   if (!there?.origin || there.origin.fingerprint === MIXED) return job;
   const { modelName, ...settings } = job.madeWith;
   if (there.origin.fingerprint === ownOrigin(modelName, root, settings).fingerprint) {
-    return { ...job, since: there.since };
+    return { ...job, existing: 'replace', since: there.since };
   }
   const began = job.createdAt.getTime();
   // After this job another one made them, or this one was started by something that writes nothing down.
-  return { ...job, since: there.since > began ? Number.POSITIVE_INFINITY : began - CLOCKS };
+  const since = there.since > began ? Number.POSITIVE_INFINITY : began - CLOCKS;
+  return { ...job, existing: 'replace', since };
 }
 
 /** The state machine's settings have all their defaults. */

@@ -90,7 +90,7 @@ export async function startJob(
     return { started: true, jobName, instanceType };
   }
   const counted =
-    existing === 'skip' ? options : { ...options, since: claim.since, notOlderThanInput: true };
+    existing === 'skip' ? options : { ...options, existing: 'older' as const, since: claim.since };
   const left = await findMissing(s3, counted, jobName);
   if (!left) return { started: false, missing: 0 };
   const missing = { ...options, inputUri: left.manifestUri, dataType: 'ManifestFile' } as const;

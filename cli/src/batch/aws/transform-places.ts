@@ -4,6 +4,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   compareKeys,
+  type Existing,
   formatS3Uri,
   inOutputOrder,
   inputOfOutput,
@@ -39,13 +40,10 @@ export interface TransformPlaces {
    * below the prefix, or in the manifest.
    */
   readonly shards?: S3Location;
-  /**
-   * Outputs that are older, milliseconds since 1970, were made by another model or other settings, and do not count.
-   * Default: all count.
-   */
+  /** Which outputs count. Default: `skip`, all. */
+  readonly existing?: Existing;
+  /** As in `countsAsDone`. Default: 0. */
   readonly since?: number;
-  /** True where an output that is older than its input does not count either. Default: false. */
-  readonly notOlderThanInput?: boolean;
 }
 
 /** An input of a job. */

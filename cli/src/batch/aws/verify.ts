@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
   compareKeys,
+  countsAsDone,
   inOutputOrder,
   isJson,
   matchOutputs,
@@ -142,8 +143,8 @@ export async function verifyOutputs(
 }
 
 function isStale(input: JobInput, output: S3Object, places: TransformPlaces): boolean {
-  const { since = 0, notOlderThanInput = false } = places;
-  return output.modified < since || (notOlderThanInput && output.modified < input.modified);
+  const { existing = 'skip', since = 0 } = places;
+  return !countsAsDone(existing, since, output, input);
 }
 
 /** Keeps every output with the same chance, whatever their number (reservoir sampling). */

@@ -3,6 +3,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  countsAsDone,
   type DecisiveSettings,
   type Existing,
   nextOrigin,
@@ -49,10 +50,8 @@ export async function openOrigin(directory: string, options: OriginOptions): Pro
   return async ({ key, path: input }) => {
     const output = await stat(outputPath(directory, key)).catch(() => undefined);
     if (!output?.isFile()) return false;
-    if (existing === 'skip') return true;
-    if (output.mtimeMs < since) return false;
-    if (existing === 'replace') return true;
     const source = await stat(input).catch(() => undefined);
-    return source === undefined || output.mtimeMs >= source.mtimeMs;
+    const written = (file: { readonly mtimeMs: number }) => ({ modified: file.mtimeMs });
+    return countsAsDone(existing, since, written(output), source && written(source));
   };
 }
