@@ -30,6 +30,14 @@ function zoneProblem(zone: string, region = '[a-z]{2}(?:-[a-z]+)+-\\d'): string 
   return region.startsWith('[') ? `'${zone}' is no zone` : `'${zone}' is no zone of ${region}`;
 }
 
+/** Every name of an API's own, with its path. */
+function domainsOf(models: ServingConfig['models']) {
+  return Object.entries(models).flatMap(([name, { endpoint }]) => {
+    const domain = endpoint?.api?.domain;
+    return domain ? [{ path: `models.${name}.endpoint.api.domain`, domain }] : [];
+  });
+}
+
 const MAX_STACK_NAME = 128;
 
 export const APP_RULES: readonly Rule[] = [
@@ -124,6 +132,53 @@ export const APP_RULES: readonly Rule[] = [
         if (!other) return [];
         const path = `models.${name}.endpoint.api.domain.certificateArn`;
         return at(path, certificateProblem(own, other.region));
+      }),
+  },
+  {
+    id: 'certificate-of-the-account',
+    says: "The certificate of an API's name is in the API's account.",
+    source:
+      'https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-regional-api-custom-domain-create.html',
+    check: ({ models, environments = [] }) =>
+      domainsOf(models).flatMap(({ path, domain }) => {
+        const own = domain.certificateArn.split(':')[4];
+        const other = environments.find(({ account }) => account !== own);
+        if (!other) return [];
+        const problem = `a certificate of ${own}, and the API is in ${other.account}`;
+        const fix = `Deploy ${other.name} from a configuration with a name and certificate of its own`;
+        return at(`${path}.certificateArn`, { problem, fix });
+      }),
+  },
+  {
+    id: 'one-api-of-a-name',
+    says: "A name of an API's own is there once in a region.",
+    source:
+      'https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html',
+    check: ({ models, environments = [] }) => {
+      const regions = environments.map(({ region }) => region);
+      const twice = regions.find((region, i) => regions.indexOf(region) !== i);
+      return domainsOf(models).flatMap(({ path, domain: { name } }, i, all) => {
+        const first = all.findIndex((one) => one.domain.name === name);
+        const fix = 'Give each API a name of its own, or leave domain out';
+        const problem =
+          first < i
+            ? `'${name}' is the name of ${all[first]?.path} too`
+            : twice && `'${name}' would be made twice in ${twice}, once for each environment`;
+        return at(`${path}.name`, problem ? { problem, fix } : undefined);
+      });
+    },
+  },
+  {
+    id: 'name-in-the-zone',
+    says: 'A zone of Route 53 takes records of its own name and below it.',
+    source:
+      'https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resource-record-sets-values-shared.html',
+    check: ({ models }) =>
+      domainsOf(models).flatMap(({ path, domain: { name, hostedZone } }) => {
+        const zone = hostedZone?.name.toLowerCase().replace(/\.$/, '');
+        if (zone === undefined || name === zone || name.endsWith(`.${zone}`)) return [];
+        const problem = `'${name}' is not below '${zone}'`;
+        return at(`${path}.hostedZone.name`, { problem, fix: 'Give the zone that the name is in' });
       }),
   },
   {

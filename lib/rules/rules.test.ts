@@ -429,6 +429,18 @@ const CASES: Readonly<
     broken: [[named('us-east-1', 'eu-central-1'), `${DOMAIN}.certificateArn`]],
     kept: [named('eu-central-1', 'eu-central-1'), endpoint({ api: { auth: 'iam' } })],
   },
+  'certificate-of-the-account': {
+    broken: [[named('eu-central-1', 'eu-central-1', '222222222222'), `${DOMAIN}.certificateArn`]],
+    kept: [named('eu-central-1', 'eu-central-1')],
+  },
+  'one-api-of-a-name': {
+    broken: [[inTwoEnvironments('eu-central-1', 'eu-central-1'), `${DOMAIN}.name`]],
+    kept: [named('eu-central-1', 'eu-central-1')],
+  },
+  'name-in-the-zone': {
+    broken: [[inZone('other.org'), `${DOMAIN}.hostedZone.name`]],
+    kept: [inZone('example.com'), inZone('models.example.com.')],
+  },
   'capture-is-for-real-time': {
     broken: [
       [endpoint({ async: true, dataCapturePercent: 5 }), 'models.m.endpoint.dataCapturePercent'],
@@ -455,13 +467,27 @@ const CASES: Readonly<
 };
 
 /** An API with a certificate of one region, in another. */
-function named(certificateRegion: string, region: string) {
-  const certificateArn = `arn:aws:acm:${certificateRegion}:123456789012:certificate/1234`;
-  const domain = { name: 'models.example.com', certificateArn };
+function named(certificateRegion: string, region: string, owner = '123456789012', zone?: string) {
+  const certificateArn = `arn:aws:acm:${certificateRegion}:${owner}:certificate/1234`;
+  const hostedZone = zone === undefined ? {} : { hostedZone: { id: 'Z1', name: zone } };
+  const domain = { name: 'models.example.com', certificateArn, ...hostedZone };
   return {
     ...endpoint({ api: { auth: 'apiKey', domain } }),
     environments: [{ name: 'prod', account: '123456789012', region }],
   };
+}
+
+function inZone(zone: string) {
+  return named('eu-central-1', 'eu-central-1', '123456789012', zone);
+}
+
+/** An API with a name, in two environments of one account. */
+function inTwoEnvironments(...regions: readonly [string, string]) {
+  const [first] = regions;
+  const environments = regions.map((region, i) => ({
+    ...{ name: `e${i}`, account: '123456789012', region },
+  }));
+  return { ...named(first, first), environments };
 }
 
 /** A key of one region for an environment in another. */
