@@ -13,7 +13,7 @@ import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 import { RETENTION_DAYS } from './endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
-import { tokenProblem } from './rules/limits.ts';
+import { SAGEMAKER_NAME, tokenProblem } from './rules/limits.ts';
 import { STACK_NAMES } from './stacks/stack-names.ts';
 
 const positive = z.number().positive();
@@ -334,7 +334,7 @@ const sources = {
     ),
   modelName: z
     .string()
-    .regex(/^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/, 'write the name of a model of SageMaker')
+    .regex(SAGEMAKER_NAME, 'write the name of a model of SageMaker')
     .optional()
     .describe(
       "In place of `model`: a model that is in SageMaker already, by its name, on an image of this project's. Its role must have every permission already.",
@@ -380,7 +380,7 @@ const endpointVariant = z
   .strictObject({
     name: z
       .string()
-      .regex(/^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/, 'use letters, digits and single hyphens')
+      .regex(SAGEMAKER_NAME, 'use letters, digits and single hyphens')
       .describe('Names it in requests (`TargetVariant`) and metrics.'),
     weight: fraction
       .optional()

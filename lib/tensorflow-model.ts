@@ -12,7 +12,7 @@ import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import { type IModel, ImportedModel, type ModelAttributes } from './model.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
 import { allowMetrics, allowVpc, createModelRole } from './model-role.ts';
-import { imageProblem } from './rules/limits.ts';
+import { imageProblem, SAGEMAKER_NAME } from './rules/limits.ts';
 import type { IServingImage } from './serving-image.ts';
 import { invalidProp, refuseProblem } from './validation.ts';
 import { attachToVpc, type VpcAttachmentProps } from './vpc-attachment.ts';
@@ -186,12 +186,9 @@ function checkRoleAccount(scope: TensorFlowModel, role: IRole): void {
   );
 }
 
-/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html */
-const MODEL_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
-
 function checkName(scope: Construct, name: string | undefined): void {
   if (name === undefined || Token.isUnresolved(name)) return;
-  if (!MODEL_NAME.test(name)) {
+  if (!SAGEMAKER_NAME.test(name)) {
     const fix = 'Use letters, digits and hyphens between them, at most 63 characters';
     invalidProp(scope, 'modelName', `'${name}' is not a name of a model`, fix);
   }

@@ -1,6 +1,7 @@
 /** What SageMaker refuses only after minutes of deployment, refused at once. */
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { SAGEMAKER_NAME } from '../rules/limits.ts';
 import { invalidProp } from '../validation.ts';
 import type { RealtimeEndpointProps } from './props.ts';
 import { hasLocalStorage, instanceTypesOf } from './variant.ts';
@@ -31,11 +32,8 @@ export function checkCombination(scope: Construct, props: RealtimeEndpointProps)
   checkVolumeKey(scope, props);
 }
 
-/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html */
-const ENDPOINT_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
-
 function checkName(scope: Construct, name: string | undefined): void {
-  if (name === undefined || Token.isUnresolved(name) || ENDPOINT_NAME.test(name)) return;
+  if (name === undefined || Token.isUnresolved(name) || SAGEMAKER_NAME.test(name)) return;
   const fix = 'Use letters, digits and hyphens between them, at most 63 characters';
   invalidProp(scope, 'endpointName', `'${name}' is not a name of an endpoint`, fix);
 }

@@ -8,6 +8,7 @@ import { chooseAmi } from '../inference-ami.ts';
 import { hasGpu, LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
+import { SAGEMAKER_NAME } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import type { ScalingProps } from './autoscaling.ts';
 import { type InstancePool, renderPools } from './instance-pools.ts';
@@ -107,7 +108,6 @@ const DEFAULT_VARIANT = 'AllTraffic';
 export const DEFAULT_INSTANCE_TYPE = 'ml.g4dn.xlarge';
 
 const ROUTING = { 'least-outstanding-requests': 'LEAST_OUTSTANDING_REQUESTS', random: 'RANDOM' };
-const VARIANT_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
 const INSTANCE_PROPS = [
   'instanceType',
   'instancePools',
@@ -152,7 +152,7 @@ export function bindVariant(
   if (!onlyOne && props.variantName === undefined) {
     invalidProp(scope, `${prop}.variantName`, 'missing', 'Several variants need a name each');
   }
-  if (!VARIANT_NAME.test(name)) {
+  if (!SAGEMAKER_NAME.test(name)) {
     const fix = 'Use letters, digits and single hyphens, at most 63 characters';
     invalidProp(scope, `${prop}.variantName`, `'${name}' is not a variant name`, fix);
   }

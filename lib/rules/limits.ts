@@ -16,6 +16,14 @@ export const MODEL_ENVIRONMENT = { entries: 100, value: 1024, total: 32 * 1024 }
  */
 export const TRANSFORM_ENVIRONMENT = { entries: 16, value: 10_240, total: Infinity } as const;
 
+/**
+ * Names of models, endpoints and variants.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html
+ */
+export const SAGEMAKER_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
+
 /** Keys of both. */
 const MAX_KEY = 1024;
 const KEY = /^[a-zA-Z_][a-zA-Z0-9_]*$/;

@@ -18,3 +18,12 @@ export function consoleUrl(scope: Construct): string {
   const consoles = new CfnMapping(scope, 'Consoles', { mapping: DOMAINS });
   return `https://${Aws.REGION}.${consoles.findInMap(Aws.PARTITION, 'domain')}`;
 }
+
+/**
+ * The console's page of a log group. The page encodes the name twice, and writes `$` for the `%` of the result.
+ * @param console as {@link consoleUrl} returns it
+ */
+export function logsUrl(console: string, logGroupName: string): string {
+  const name = encodeURIComponent(encodeURIComponent(logGroupName)).replaceAll('%', '$');
+  return `${console}/cloudwatch/home?region=${Aws.REGION}#logsV2:log-groups/log-group/${name}`;
+}

@@ -14,6 +14,7 @@ import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import type { ScalingProps } from '../endpoint/autoscaling.ts';
 import type { DeploymentProps } from '../endpoint/deployment.ts';
+import { endpointLogGroup } from '../endpoint/log-group.ts';
 import type { VariantProps } from '../endpoint/variant.ts';
 import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import type { IModel } from '../model.ts';
@@ -23,7 +24,7 @@ import type { IServingImage } from '../serving-image.ts';
 import { type Expectation, SmokeTest } from '../smoke-test/index.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { addApi, type Sample } from './add-api.ts';
-import { consoleUrl } from './console.ts';
+import { consoleUrl, logsUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
 import { emailTopic } from './email-topic.ts';
@@ -88,7 +89,7 @@ export class ServingStack extends Stack {
       EndpointName: endpointName,
       EndpointUrl: `${console}/sagemaker/home?region=${Aws.REGION}#/endpoints/${endpointName}`,
       DashboardUrl: `${console}/cloudwatch/home?region=${Aws.REGION}#dashboards:name=${monitoring.dashboard.dashboardName}`,
-      LogsUrl: `${console}/cloudwatch/home?region=${Aws.REGION}#logsV2:log-groups/log-group/${encodeURIComponent(encodeURIComponent(`/aws/sagemaker/Endpoints/${endpointName}`)).replaceAll('%', '$')}`,
+      LogsUrl: logsUrl(console, endpointLogGroup(endpointName)),
       ...(this.endpoint.enabled && { InvokeCommand: invokeCommand(this.endpoint, config) }),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
