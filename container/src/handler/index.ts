@@ -15,6 +15,7 @@ export {
   decodeNpzInTurns,
   decodePredictRequest,
   decodePredictResponse,
+  decodePredictResponseInTurns,
   decodeSageMakerRecord,
   decodeTensorProto,
   parseJson,

@@ -25,6 +25,8 @@ const CALLS: Readonly<Record<string, () => unknown>> = {
     }),
   decodePredictRequest: () => api.decodePredictRequest(BAD),
   decodePredictResponse: () => api.decodePredictResponse(BAD),
+  decodePredictResponseInTurns: () =>
+    api.decodePredictResponseInTurns(BAD, { maxStrings: 1, nextTurn: async () => undefined }),
   decodeSageMakerRecord: () => api.decodeSageMakerRecord(BAD),
   decodeTensorProto: () => api.decodeTensorProto(BAD),
   parseJson: () => api.parseJson(BAD),

@@ -39,6 +39,18 @@ function recordReader<A extends unknown[]>(
   };
 }
 
+function turningReader<A extends unknown[], R>(
+  read: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      return await read(...args);
+    } catch (error) {
+      throw noted(error);
+    }
+  };
+}
+
 function streamReader<A extends unknown[]>(
   read: (...args: A) => AsyncGenerator<Uint8Array, void>,
 ): (...args: A) => AsyncGenerator<Uint8Array, void> {
@@ -53,15 +65,13 @@ function streamReader<A extends unknown[]>(
 
 export const decodeNpy = reader(tensors.decodeNpy);
 export const decodeNpz = reader(tensors.decodeNpz);
-export const decodeNpzInTurns: typeof tensors.decodeNpzInTurns = (bytes, options) =>
-  tensors.decodeNpzInTurns(bytes, options).catch((error: unknown) => {
-    throw noted(error);
-  });
+export const decodeNpzInTurns = turningReader(tensors.decodeNpzInTurns);
 export const decodeTensorProto: typeof tensors.decodeTensorProto = reader(
   tensors.decodeTensorProto,
 );
 export const decodePredictRequest = reader(tensors.decodePredictRequest);
 export const decodePredictResponse = reader(tensors.decodePredictResponse);
+export const decodePredictResponseInTurns = turningReader(tensors.decodePredictResponseInTurns);
 export const decodeSageMakerRecord = reader(tensors.decodeSageMakerRecord);
 export const parseJson = reader(tensors.parseJson);
 export const parseJsonDocuments = reader(tensors.parseJsonDocuments);
