@@ -13,6 +13,7 @@ const MEDIA_TYPES = new Set([
   'application/x-image',
   'application/x-npy',
   'application/x-npz',
+  'application/x-parquet',
   'application/x-recordio',
   'application/x-recordio-protobuf',
   'application/x-tfrecord',
