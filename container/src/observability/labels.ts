@@ -10,6 +10,7 @@ const MEDIA_TYPES = new Set([
   'application/jsonlines',
   'application/jsons',
   'application/octet-stream',
+  'application/vnd.apache.parquet',
   'application/x-image',
   'application/x-npy',
   'application/x-npz',
