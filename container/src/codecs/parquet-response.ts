@@ -21,6 +21,9 @@ const TURN_VALUES = 16_384;
 
 type Leaf = Pick<SchemaElement, 'type' | 'converted_type'>;
 
+/** An element by its place in the tensor. */
+type ValueAt = (index: number) => unknown;
+
 /** How dtypes lie in Parquet, which has no short floats and integers of its own. */
 const LEAVES: Readonly<Record<NumericDType, Leaf>> = {
   bool: { type: 'BOOLEAN' },
@@ -58,12 +61,13 @@ async function written(outputs: TensorMap, rows: number): Promise<Uint8Array> {
   // Nobody else needs it.
   const { ByteWriter, parquetWrite } = await import('hyparquet-writer');
   const entries = Object.entries(outputs);
+  const schema: SchemaElement[] = [{ name: 'root', num_children: entries.length }];
   const columnData = [];
-  for (const [name, tensor] of entries) columnData.push({ name, data: await rowsOf(tensor, rows) });
-  const schema: SchemaElement[] = [
-    { name: 'root', num_children: entries.length },
-    ...entries.flatMap(([name, tensor]) => elements(name, tensor)),
-  ];
+  for (const [name, tensor] of entries) {
+    const { leaf, value } = leafOf(tensor);
+    schema.push(...elements(name, tensor.shape.length - 1, leaf));
+    columnData.push({ name, data: await rowsOf(tensor, value, rows) });
+  }
   const widest = Math.max(1, ...entries.map(([, { shape }]) => elementCount(shape.slice(1))));
   const writer = Object.assign(new ByteWriter(), { flush: nextTurn });
   const rowGroupSize = Math.max(1, Math.floor(TURN_VALUES / widest));
@@ -72,9 +76,7 @@ async function written(outputs: TensorMap, rows: number): Promise<Uint8Array> {
 }
 
 /** The schema of a column. A list is three levels deep: itself, its repetition, its element. */
-function elements(name: string, tensor: Tensor): SchemaElement[] {
-  const leaf = isNumeric(tensor) ? LEAVES[tensor.dtype] : textLeaf(tensor.values);
-  const depth = tensor.shape.length - 1;
+function elements(name: string, depth: number, leaf: Leaf): SchemaElement[] {
   const lists = Array.from({ length: depth }, (_, i): SchemaElement[] => [
     {
       name: i === 0 ? name : 'element',
@@ -90,20 +92,29 @@ function elements(name: string, tensor: Tensor): SchemaElement[] {
   ];
 }
 
-function textLeaf(values: readonly Uint8Array[]): Leaf {
-  return values.every((value) => isUtf8(value))
-    ? { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
-    : { type: 'BYTE_ARRAY' };
+/** How the elements of a tensor lie there, and each of them. */
+function leafOf(tensor: Tensor): { readonly leaf: Leaf; readonly value: ValueAt } {
+  if (isNumeric(tensor)) {
+    const numbers = toNumbers(tensor);
+    const isBool = tensor.dtype === 'bool';
+    const value: ValueAt = isBool ? (i) => Boolean(numbers[i]) : (i) => numbers[i];
+    return { leaf: LEAVES[tensor.dtype], value };
+  }
+  const { values } = tensor;
+  if (!values.every((value) => isUtf8(value))) {
+    return { leaf: { type: 'BYTE_ARRAY' }, value: (i) => values[i] };
+  }
+  const value: ValueAt = (i) => Buffer.from(values[i] as Uint8Array).toString();
+  return { leaf: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value };
 }
 
-async function rowsOf(tensor: Tensor, rows: number): Promise<unknown[]> {
-  const sizes = tensor.shape.slice(1);
+async function rowsOf({ shape }: Tensor, value: ValueAt, rows: number): Promise<unknown[]> {
+  const sizes = shape.slice(1);
   const width = elementCount(sizes);
-  const values = valuesOf(tensor);
   const all: unknown[] = [];
   let turn = 0;
   for (let row = 0; row < rows; row++) {
-    all.push(nested(values, row * width, sizes));
+    all.push(nested(value, row * width, sizes));
     turn += width;
     if (turn < TURN_VALUES) continue;
     turn = 0;
@@ -112,21 +123,8 @@ async function rowsOf(tensor: Tensor, rows: number): Promise<unknown[]> {
   return all;
 }
 
-function valuesOf(tensor: Tensor): (index: number) => unknown {
-  if (!isNumeric(tensor)) {
-    const { values } = tensor;
-    return isUtf8All(values)
-      ? (i) => Buffer.from(values[i] as Uint8Array).toString()
-      : (i) => values[i];
-  }
-  const numbers = toNumbers(tensor);
-  return tensor.dtype === 'bool' ? (i) => Boolean(numbers[i]) : (i) => numbers[i];
-}
-
-const isUtf8All = (values: readonly Uint8Array[]) => values.every((value) => isUtf8(value));
-
 /** The values of an instance from `at` on, as lists in lists. */
-function nested(value: (index: number) => unknown, at: number, sizes: readonly number[]): unknown {
+function nested(value: ValueAt, at: number, sizes: readonly number[]): unknown {
   const [size, ...inner] = sizes;
   if (size === undefined) return value(at);
   const stride = elementCount(inner);

@@ -1,7 +1,8 @@
 /**
  * Runs concurrent requests of one signature together (`--enable_batching`): requests wait until a batch is
  * full or its time is up and a batch thread is free, are joined along the first axis, and their outputs are
- * parted again. Semantics and texts are those of TensorFlow Serving's BatchingSession.
+ * parted again. With `refuse`, semantics and texts are those of TensorFlow Serving's BatchingSession; `run-alone`, with the
+ * trials of outputs, is this project's own.
  */
 import {
   type AbortSignalLike,
@@ -78,7 +79,7 @@ export class BatchingSession implements Session {
       return this.#session.run(signature, inputs, outputs, signal);
     }
     const size = batchSizeOf(inputs);
-    // Whether the rows vary is asked of batches.
+    // Whether the rows vary is checked for each batch.
     const verdict = alone ? this.#trials.verdict(signature, outputs, () => true) : 'joined';
     if (verdict === 'alone') return this.#session.run(signature, inputs, outputs, signal);
     if (size > maxBatchSize && size <= maxInputRows) {
@@ -198,14 +199,13 @@ export class BatchingSession implements Session {
     return this.#session.close();
   }
 
-  async #runJoined(call: Omit<Call, 'signal'>): Promise<RunResult[]> {
-    const merged = mergeInputs(call.batch, this.#options);
-    const { signal, end } = untilAllAborted(call.batch);
+  async #runJoined(jobs: Omit<Call, 'signal'>): Promise<RunResult[]> {
+    const merged = mergeInputs(jobs.batch, this.#options);
+    const { signal, end } = untilAllAborted(jobs.batch);
+    const call = { ...jobs, signal };
     try {
-      const refuses = this.#options.unjoinable === 'refuse';
-      return await (refuses
-        ? this.#runTogether({ ...call, signal }, merged)
-        : this.#runAsKnown({ ...call, signal }, merged));
+      if (this.#options.unjoinable === 'run-alone') return await this.#runAsKnown(call, merged);
+      return splitOutputs(await this.#runMerged(call, merged), merged.sizes, call.batch.length);
     } finally {
       end();
     }
@@ -222,7 +222,7 @@ export class BatchingSession implements Session {
     try {
       return await (verdict === 'both'
         ? this.#runBoth(call, merged, trials)
-        : this.#runTogether(call, merged));
+        : this.#runTogether(call, merged, trials));
     } catch (error) {
       // Rows that belong together cannot be padded: what fails may be the padding.
       const isOfRows = error instanceof StatusError && error.code === Code.FAILED_PRECONDITION;
@@ -239,27 +239,26 @@ export class BatchingSession implements Session {
   }
 
   /** @throws StatusError FAILED_PRECONDITION where the outputs do not have the rows of the inputs */
-  async #runTogether(call: Call, { inputs, sizes, ...merged }: Merged): Promise<RunResult[]> {
-    const { signature, batch } = call;
-    const result = await this.#merged(call, { inputs, sizes, ...merged });
+  async #runTogether(call: Call, merged: Merged, trials: Trials): Promise<RunResult[]> {
+    const { inputs, sizes } = merged;
+    const result = await this.#runMerged(call, merged);
     try {
-      return splitOutputs(result, sizes, batch.length);
+      return splitOutputs(result, sizes, call.batch.length);
     } catch (error) {
-      const trials = merged.isPadded ? this.#padded : this.#trials;
       const outputs = new Map(
         Object.entries(result.outputs).map(([name, tensor]) => [
           name,
           hasRows(tensor, sizes) ? ('unclear' as const) : ('other' as const),
         ]),
       );
-      trials.note(signature, { ...rowsOf(inputs, sizes), outputs });
+      trials.note(call.signature, { ...rowsOf(inputs, sizes), outputs });
       throw error;
     }
   }
 
   /** Together and each alone, which is the answer. Together first: if that fails, nothing has been answered yet. */
   async #runBoth(call: Call, merged: Merged, trials: Trials): Promise<RunResult[]> {
-    const together = await this.#merged(call, merged);
+    const together = await this.#runMerged(call, merged);
     try {
       const alone = await this.#runAlone(call);
       // A new version may have come in between.
@@ -273,7 +272,7 @@ export class BatchingSession implements Session {
     }
   }
 
-  #merged({ signature, outputs, batch, signal, isAfterLoss }: Call, merged: Merged) {
+  #runMerged({ signature, outputs, batch, signal, isAfterLoss }: Call, merged: Merged) {
     const { inputs, sizes, padding } = merged;
     const rows = total(sizes) - padding;
     this.#options.onBatch?.({ requests: batch.length, rows, padding });
