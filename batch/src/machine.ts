@@ -10,7 +10,9 @@ export const MACHINE_STATES = {
 
 /** Folder of the planned manifests, below that of the run. */
 export const PLANNED_FOLDER = 'planned/';
-/** Written beside it once all are planned. */
+/** Folder of the shards' reports, beside it. */
+export const REPORTS_FOLDER = 'reports/';
+/** Written beside them once all are planned. */
 export const PLANNED_MARKER = 'planned.json';
 
 /** Longest start of a job's name: a run's mark of 8 and a job's of 23, with hyphens, stay below 63. */

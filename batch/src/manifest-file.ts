@@ -32,6 +32,11 @@ export async function parseManifest(text: string, source: string): Promise<Input
   return { prefix, keys: [...keys], duplicates: [...duplicates] };
 }
 
+/** Whether inputs are named by a manifest, by the ending of its name, and are not all that is below a prefix. */
+export function isManifest(inputUri: string): boolean {
+  return inputUri.endsWith('.manifest');
+}
+
 /** The JSON of a manifest, one key a line. */
 export function formatManifest(prefix: string, keys: readonly string[]): string {
   const lines = [JSON.stringify({ prefix }), ...keys.map((key) => JSON.stringify(key))];

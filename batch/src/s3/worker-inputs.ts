@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type InputPlaces, type Inputs, inputsOf } from '../inputs.ts';
 import { compareKeys } from '../key-order.ts';
-import { parseManifest } from '../manifest-file.ts';
+import { isManifest, parseManifest } from '../manifest-file.ts';
 import { parseS3Uri } from '../s3-uri.ts';
 import { sortedCuts } from '../worker-run.ts';
 import { keyRanges } from './key-ranges.ts';
@@ -30,7 +30,7 @@ const GROUP = 1_000;
  * @throws BatchError S3_URI_INVALID, MANIFEST_INVALID
  */
 export async function openInputs(s3: S3Client, places: InputPlaces): Promise<WorkerInputs> {
-  return places.inputUri.endsWith('.manifest') ? manifestInputs(s3, places) : below(s3, places);
+  return isManifest(places.inputUri) ? manifestInputs(s3, places) : below(s3, places);
 }
 
 function below(s3: S3Client, places: InputPlaces): WorkerInputs {

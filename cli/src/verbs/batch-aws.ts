@@ -1,3 +1,4 @@
+import { isManifest } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AwsClients } from '../batch/aws/clients.ts';
 import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
@@ -105,7 +106,7 @@ function placesOf(inputUri?: string, outputUri?: string): TransformPlaces {
     throw usageError(
       'neither a job nor a place is named. Name a job, or give --input-uri and --output-uri.',
     );
-  const dataType = inputUri.endsWith('.manifest') ? 'ManifestFile' : 'S3Prefix';
+  const dataType = isManifest(inputUri) ? 'ManifestFile' : 'S3Prefix';
   return { inputUri, outputUri, dataType };
 }
 

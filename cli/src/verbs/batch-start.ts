@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EXISTING, type Existing } from '@sagemaker-tfs/batch';
+import { EXISTING, type Existing, isManifest } from '@sagemaker-tfs/batch';
 import { amiFor } from '@sagemaker-tfs/batch/ami';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
@@ -361,7 +361,7 @@ async function startMachine(
       input.fallbacks = options.fallbackInstanceType?.map(settingOf);
     else input[SETTING_NAMES[name] ?? name] = value;
   }
-  if (options.dataType === undefined && options.inputUri?.endsWith('.manifest')) {
+  if (options.dataType === undefined && isManifest(options.inputUri ?? '')) {
     input.dataType = 'ManifestFile';
   }
   const { withAws } = await import('../batch/aws/clients.ts');
@@ -438,7 +438,7 @@ function jobOf(options: Options): StartOptions {
     inputUri,
     outputUri,
     jobName: options.jobName ?? nameOf(modelName, new Date()),
-    dataType: options.dataType ?? (inputUri.endsWith('.manifest') ? 'ManifestFile' : 'S3Prefix'),
+    dataType: options.dataType ?? (isManifest(inputUri) ? 'ManifestFile' : 'S3Prefix'),
     maxPayloadInMB: maxPayload,
     transformAmiVersion: options.transformAmiVersion ?? amiFor(instanceType),
     fallbacks: fallbacks.map((type) => ({ instanceType: type, transformAmiVersion: amiFor(type) })),

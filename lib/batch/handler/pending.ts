@@ -19,7 +19,7 @@ import {
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import type { Since } from './begin.ts';
-import { outputDirectory, reportsDirectory, runPlace } from './run-places.ts';
+import { outputDirectory, reportsDirectory, runPlace, shardOf } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
 import { readJson, readManifest, writeJson, writeObject } from './storage.ts';
 
@@ -121,7 +121,7 @@ export async function findPending(
   const output = outputDirectory(settings);
   const { bucket } = output;
   const facts = await readFacts(s3, output);
-  const name = shard.slice(shard.lastIndexOf('/') + 1).replace('.manifest', '');
+  const name = shardOf(shard);
   const { prefix, pages } = await readManifest(s3, { bucket, key: shard });
   const root = parseS3Uri(prefix);
   const places = { root, outputs: outputRoot(output, root, facts), facts };

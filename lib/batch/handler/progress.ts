@@ -5,7 +5,7 @@ import { findObject, listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { readReport } from './pending.ts';
 import { planMarker, plannedInputs } from './plan.ts';
-import { runPlace } from './run-places.ts';
+import { runPlace, shardOf } from './run-places.ts';
 import { writeIf, writeObject } from './storage.ts';
 
 /** A shard that is done. */
@@ -33,7 +33,7 @@ export async function countProgress(
   s3: S3Client,
   { settings, shard, noticesAt }: ProgressRequest,
 ): Promise<ProgressResult> {
-  const name = shard.slice(shard.lastIndexOf('/') + 1).replace('.manifest', '');
+  const name = shardOf(shard);
   const report = await readReport(s3, settings, name);
   if (!report) return {};
   await writeObject(s3, runPlace(settings, `progress/${name}=${report.inputs}`), new Uint8Array());

@@ -3,6 +3,7 @@ import {
   asDirectory,
   PLANNED_FOLDER,
   parseS3Uri,
+  REPORTS_FOLDER,
   RUNS_FOLDER,
   type S3Location,
 } from '@sagemaker-tfs/batch';
@@ -33,7 +34,7 @@ export function shardsDirectory(settings: RunSettings): S3Location {
 
 /** Reports of a run's shards. */
 export function reportsDirectory(settings: RunSettings): S3Location {
-  return runPlace(settings, 'reports/');
+  return runPlace(settings, REPORTS_FOLDER);
 }
 
 /** Name of a shard, without the ending of its files; sorts as its number. */
@@ -44,6 +45,11 @@ export function shardName(number: number): string {
 /** Name of the list of a shard's inputs. */
 export function manifestName(number: number): string {
   return `${shardName(number)}.manifest`;
+}
+
+/** The shard's name in the key of its manifest. */
+export function shardOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1).replace('.manifest', '');
 }
 
 /** That of the small first shard, which runs before the others. */

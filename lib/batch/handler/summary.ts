@@ -5,7 +5,7 @@ import { listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
 import { findPending, type PendingPosition, readReport, type ShardReport } from './pending.ts';
-import { runPlace, shardsDirectory } from './run-places.ts';
+import { runPlace, shardOf, shardsDirectory } from './run-places.ts';
 import { readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked at the end of a run. */
@@ -81,9 +81,8 @@ const NOTHING = { inputs: 0, done: 0, missing: 0, refused: 0, deleted: 0 };
 
 /** Names of the planned shards, in their order. */
 async function* shardNames(s3: S3Client, settings: TransformSettings): AsyncGenerator<string> {
-  const shards = shardsDirectory(settings);
-  for await (const { key } of listObjects(s3, shards)) {
-    yield key.slice(shards.key.length).replace('.manifest', '');
+  for await (const { key } of listObjects(s3, shardsDirectory(settings))) {
+    yield shardOf(key);
   }
 }
 

@@ -18,6 +18,7 @@ import {
   streamManifest,
 } from '@sagemaker-tfs/batch';
 import { findObject, openObject, readText } from '@sagemaker-tfs/batch/s3';
+import { CLOCKS } from './clocks.ts';
 import type { TransformJob } from './described-job.ts';
 import type { TransformPlaces } from './transform-places.ts';
 
@@ -28,9 +29,6 @@ export interface Claim {
   /** Puts back what was there: for a job that SageMaker has refused. */
   undo(): Promise<void>;
 }
-
-/** Milliseconds by which the clocks of S3 and SageMaker may differ. */
-const CLOCKS = 60_000;
 
 /**
  * Writes down what makes the outputs from now on, unless it is what made them before.

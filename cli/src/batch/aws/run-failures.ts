@@ -1,15 +1,14 @@
 /** Inputs of a sharded run that its shards have given up, from the reports that the state machine keeps. */
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { S3Location } from '@sagemaker-tfs/batch';
+import { REPORTS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
 import { listObjects, readText } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
+import { CLOCKS } from './clocks.ts';
 import type { TransformJob } from './described-job.ts';
 
 /** Reports that are read at once. */
 const READS = 32;
-/** Milliseconds by which the clocks of S3 and of this machine may differ. */
-const CLOCKS = 60_000;
 /** Characters of a reason; what follows in SageMaker's texts is of one job. */
 const LONGEST = 120;
 /** Inputs that no job gets: empty, too large, or with too long a key. */
@@ -47,7 +46,7 @@ export function runFailures(
 }
 
 function reportsOf({ bucket, key }: S3Location): S3Location {
-  return { bucket, key: `${key}reports/` };
+  return { bucket, key: key + REPORTS_FOLDER };
 }
 
 function byReason(reports: readonly Report[]): Record<string, number> {

@@ -5,6 +5,7 @@ import { PLANNED_FOLDER, PLANNED_MARKER, type S3Location } from '@sagemaker-tfs/
 import { readText } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
+import { CLOCKS } from './clocks.ts';
 import { count } from './count.ts';
 import type { TransformJob } from './described-job.ts';
 import { runFailures } from './run-failures.ts';
@@ -32,8 +33,6 @@ export interface WatchOptions {
 
 /** A listing may take this share of the time: 120 million keys are 120,000 requests. */
 const LISTING_SHARE = 0.1;
-/** Milliseconds by which the clocks of S3 and SageMaker may differ. */
-const CLOCKS = 60_000;
 
 /** Looks at a job until it has ended. The inputs are counted once, the outputs each time. */
 export async function* watchJob(

@@ -35,18 +35,22 @@ const CSV_ROW = /^"(\{""error"":.*\})"\r?$/;
 
 /** The errors in what one object holds, in its order. */
 export function deadLettersOf(answers: readonly Answer[]): DeadLetter[] {
-  const letters: DeadLetter[] = [];
-  for (let from = 0; from < answers.length; ) {
-    const key = answers[from]?.key ?? '';
-    const next = answers.findIndex((answer, at) => at > from && answer.key !== key);
-    const own = answers.slice(from, next < 0 ? answers.length : next);
+  return Array.from(byInput(answers)).flatMap((own) =>
     // Most answers are not looked into.
-    if (own.some(({ json, isError }) => isError || json.includes('error'))) {
-      letters.push(...lettersOfInput(key, own));
-    }
-    from += own.length;
+    own.some(({ json, isError }) => isError || json.includes('error'))
+      ? lettersOfInput(own[0]?.key ?? '', own)
+      : [],
+  );
+}
+
+/** The answers to each input, which stand together. */
+function* byInput(answers: readonly Answer[]): Iterable<readonly Answer[]> {
+  let from = 0;
+  for (const [at, { key }] of answers.entries()) {
+    if (answers[at + 1]?.key === key) continue;
+    yield answers.slice(from, at + 1);
+    from = at + 1;
   }
-  return letters;
 }
 
 /** Records are counted over all answers to an input: a request may have carried several. */
