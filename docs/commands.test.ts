@@ -49,7 +49,7 @@ function commandsIn(line: string): string[] {
 
 /** Words as a shell has them; redirections are left out. */
 function wordsOf(line: string): string[] {
-  const bare = line.replace(/\s>>?\s*\S+/g, '');
+  const bare = line.replace(/\s(?:>>?|<)\s*\S+/g, '');
   const words = bare.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
   return words.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2')).map(filledIn);
 }

@@ -6,7 +6,9 @@ import { ROOT } from '../bench/lib/programs.ts';
 import { readResults } from '../bench/lib/report.ts';
 import { BENCHES } from '../bench/questions.ts';
 import { awsRulesText } from './aws-rules.ts';
+import { commandLineText } from './command-line.ts';
 import { withTables } from './configuration-tables.ts';
+import { constructsText } from './constructs/text.ts';
 import { errorsText } from './errors.ts';
 import { PAGES, withNext, withPages } from './navigation.ts';
 import { referenceText } from './reference.ts';
@@ -14,6 +16,8 @@ import { tensorFlowServingText } from './tensorflow-serving.ts';
 
 async function generate(): Promise<void> {
   await change('configuration.md', withTables);
+  await writeFile(join(import.meta.dirname, 'command-line.md'), commandLineText());
+  await writeFile(join(import.meta.dirname, 'constructs.md'), constructsText());
   await writeFile(join(import.meta.dirname, 'reference.md'), referenceText());
   await writeFile(join(import.meta.dirname, 'errors.md'), errorsText());
   await writeFile(join(import.meta.dirname, 'aws-rules.md'), awsRulesText());

@@ -125,12 +125,18 @@ export const GROUPS: readonly Group[] = [
     name: 'reference',
     title: 'Reference',
     pages: [
+      page('command-line.md', 'Command line', 'look up a verb, an option or an exit status'),
       page(
         'configuration.md',
         'Configuration',
         'know what `serving.config.ts` may hold, or use the constructs in your own app',
       ),
-      page('reference.md', 'Reference', 'look up a variable, route or media type'),
+      page('constructs.md', 'Constructs', 'look up a construct and its props'),
+      page(
+        'reference.md',
+        'The container',
+        'look up a variable, a route, a media type or a custom attribute',
+      ),
       page('errors.md', 'Errors', 'look up an error code'),
       page(
         'sagemaker-features.md',

@@ -13,7 +13,7 @@ import { table } from './table.ts';
 
 /** Text of `docs/reference.md`. */
 export function referenceText(): string {
-  return `# Reference
+  return `# The container
 
 Generated from the code by \`npm run docs\`; a test keeps it true.
 

@@ -18,6 +18,7 @@ import type { RealtimeEndpoint } from './realtime-endpoint.ts';
 
 /** Props of {@link EndpointMonitoring}. */
 export interface EndpointMonitoringProps {
+  /** The endpoint to watch. */
   readonly endpoint: RealtimeEndpoint;
   /**
    * Topic told when an alarm changes to ALARM and back. Alarms may use the key of a topic if both are made in this

@@ -18,9 +18,15 @@ export interface BatchWorkerProps {
   readonly output: S3Place;
   /** Network of the instances. It needs a way to S3, ECR and CloudWatch Logs: NAT or VPC endpoints. */
   readonly vpc: AnyVpc;
-  /** @default - the private subnets of `vpc` */
+  /**
+   * Subnets of the instances.
+   * @default - the private subnets of `vpc`
+   */
   readonly vpcSubnets?: SubnetSelection;
-  /** @default - a new one that allows all outbound traffic */
+  /**
+   * Security groups of the instances.
+   * @default - a new one that allows all outbound traffic
+   */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
    * Types of EC2 instances, without `ml.`; AWS Batch takes what is there and cheap. Name several: a spot pool of
@@ -53,9 +59,15 @@ export interface BatchWorkerProps {
    * @default 10
    */
   readonly attempts?: number;
-  /** @default 'application/x-image' */
+  /**
+   * Media type of the inputs.
+   * @default 'application/x-image'
+   */
   readonly contentType?: string;
-  /** @default 'application/json' */
+  /**
+   * Media type of the answers.
+   * @default 'application/json'
+   */
   readonly accept?: string;
   /**
    * End of the keys that are taken, such as `.jpg`.

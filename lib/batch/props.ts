@@ -40,6 +40,7 @@ export interface ShardingProps {
 
 /** Props of `BatchTransform`. All but models, places and keys are defaults of an execution's input. */
 export interface BatchTransformProps {
+  /** The model that answers. Of SageMaker, by name, or made in the app. */
   readonly model: IModel;
   /**
    * Name of the state machine, 1-80 characters, unique in account and region.
@@ -77,7 +78,10 @@ export interface BatchTransformProps {
    * @default - no limit
    */
   readonly budgetInstanceHours?: number;
-  /** @default 'ml.p3.2xlarge' */
+  /**
+   * Instances of a job, by SageMaker's name.
+   * @default 'ml.p3.2xlarge'
+   */
   readonly instanceType?: string;
   /**
    * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity; each
@@ -85,7 +89,10 @@ export interface BatchTransformProps {
    * @default - for `ml.p3`, which AWS is taking away: `ml.g5.2xlarge`, then `ml.g4dn.xlarge`; none for others
    */
   readonly fallbackInstanceTypes?: readonly string[];
-  /** @default 2 */
+  /**
+   * Instances of a job, 1-100. SageMaker spreads the objects over them.
+   * @default 2
+   */
   readonly instanceCount?: number;
   /**
    * Requests at once to each instance; 0 asks the container.
@@ -102,9 +109,15 @@ export interface BatchTransformProps {
    * @default 'SingleRecord'
    */
   readonly batchStrategy?: BatchStrategy;
-  /** @default 'application/x-image' */
+  /**
+   * Media type of the inputs.
+   * @default 'application/x-image'
+   */
   readonly contentType?: string;
-  /** @default 'application/json' */
+  /**
+   * Media type of the outputs.
+   * @default 'application/json'
+   */
   readonly accept?: string;
   /**
    * How an object is cut into records.
@@ -116,7 +129,10 @@ export interface BatchTransformProps {
    * @default 'None'
    */
   readonly assembleWith?: AssembleWith;
-  /** @default 'None' */
+  /**
+   * How the inputs are compressed.
+   * @default 'None'
+   */
   readonly compressionType?: 'None' | 'Gzip';
   /**
    * Writes records beside their answers, for JSON and CSV.

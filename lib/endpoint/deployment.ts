@@ -22,7 +22,10 @@ export type TrafficShift =
 
 /** Props of deployment guardrails. */
 export interface DeploymentProps {
-  /** @default - all-at-once */
+  /**
+   * How traffic moves to the new instances.
+   * @default - all-at-once
+   */
   readonly traffic?: TrafficShift;
   /**
    * How long the old fleet waits, ready to take over again, after all traffic has moved; at most 1 hour.

@@ -65,9 +65,13 @@ export type Expectation =
 
 /** Latencies that a sample may not exceed, milliseconds, seen by the function. */
 export interface LatencyLimits {
+  /** Mean. */
   readonly meanMs?: number;
+  /** Median. */
   readonly p50Ms?: number;
+  /** 90th percentile. */
   readonly p90Ms?: number;
+  /** 95th percentile. */
   readonly p95Ms?: number;
   /** The first call. */
   readonly coldMs?: number;
@@ -79,8 +83,12 @@ export interface SmokeTestSample {
   readonly name: string;
   /** File with the request's body. */
   readonly file: string;
+  /** Media type of the body. */
   readonly contentType: string;
-  /** @default - the runtime's: application/json */
+  /**
+   * Media type of the answer.
+   * @default - the runtime's: application/json
+   */
   readonly accept?: string;
   /**
    * More custom attributes of the request, `tfs-model-name=flowers`.
@@ -97,7 +105,10 @@ export interface SmokeTestSample {
    * @default - a status of 200 is enough
    */
   readonly expect?: readonly Expectation[];
-  /** @default - none */
+  /**
+   * Latencies that the sample may not exceed.
+   * @default - none
+   */
   readonly limits?: LatencyLimits;
 }
 

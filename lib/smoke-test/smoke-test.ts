@@ -22,6 +22,7 @@ import { createSamplesLayer, SAMPLES_DIR } from './samples-layer.ts';
 
 /** Props of {@link SmokeTest}. In a VPC the function needs a way to SageMaker's API and runtime. */
 export interface SmokeTestProps extends VpcAttachmentProps {
+  /** The endpoint to check. */
   readonly endpoint: RealtimeEndpoint;
   /**
    * Requests to send, with what their answers must be. Without any, only the state of the endpoint is

@@ -14,10 +14,16 @@ import { modelFromConfig, vpcFromConfig } from './model-from-config.ts';
 
 /** Props of {@link BatchStack}. */
 export interface BatchStackProps extends StackProps {
+  /** Image that serves the model. */
   readonly image: IServingImage;
+  /** The model, as a configuration has it in `models`. */
   readonly model: ModelConfig;
+  /** The field `batch` of that model. */
   readonly batch: BatchConfig;
-  /** @default - none */
+  /**
+   * VPC of the model.
+   * @default - none
+   */
   readonly vpcConfig?: ServingConfig['vpc'];
   /**
    * ARN of the one key for all that the stack keeps.

@@ -9,9 +9,15 @@ import { type IServingImage, ServingImage, type ServingImageVariant } from '../s
 export interface ImageStackProps extends StackProps {
   /** What to build. */
   readonly variants: readonly ServingImageVariant[];
-  /** @default - this project's `container/` */
+  /**
+   * Build context of the image.
+   * @default - this project's `container/`
+   */
   readonly directory?: string;
-  /** @default - none */
+  /**
+   * Docker build arguments.
+   * @default - none
+   */
   readonly buildArgs?: Readonly<Record<string, string>>;
 }
 

@@ -33,15 +33,21 @@ import { modelsOfVariants } from './variant-models.ts';
 
 /** Props of {@link ServingStack}. */
 export interface ServingStackProps extends StackProps {
+  /** Image that serves the models. */
   readonly image: IServingImage;
   /**
    * Image of a variant, whose model or instances may need another.
    * @default - `image`
    */
   readonly imageOf?: (variant: PlannedVariant) => IServingImage;
+  /** The model, as a configuration has it in `models`. */
   readonly model: ModelConfig;
+  /** The field `endpoint` of that model. */
   readonly endpoint: EndpointConfig;
-  /** @default - none */
+  /**
+   * VPC of the model and of the smoke test.
+   * @default - none
+   */
   readonly vpcConfig?: ServingConfig['vpc'];
   /**
    * ARN of the one key for all that the stack keeps.
