@@ -14,7 +14,6 @@ import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/as
 import { addScaling, checkScaling, type ScalingProps } from './endpoint/autoscaling.ts';
 import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
-import { checkDeployed } from './endpoint/deployed.ts';
 import {
   checkTraffic,
   type DeploymentProps,
@@ -43,6 +42,7 @@ import type { IModel } from './model.ts';
 import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
+import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
 import { justifyWildcard } from './wildcards.ts';
 

@@ -1,11 +1,11 @@
 /** Packages models and a handler into `model.tar.gz`. */
 import { createHash } from 'node:crypto';
 import type { Manifest } from '@sagemaker-tfs/manifest';
-import { outputFile, requireOutsideModel } from './archive/output.ts';
 import { readSealed } from './archive/seal.ts';
 import { CHUNK_SIZE } from './archive/tar-chunks.ts';
 import { writeArchive } from './archive/write-archive.ts';
 import { PackagingError } from './errors.ts';
+import { outputFile, requireOutsideModel } from './files/output.ts';
 import { type ContentOptions, planContent } from './plan/content.ts';
 import type { Plan } from './plan/plan.ts';
 

@@ -1,7 +1,7 @@
 /** The imports of this repository, types included: none runs in a circle, and rooms import only what they may. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { imports, sources } from './source-imports.ts';
+import { type Import, imports, isTestSupport, sources } from './source-imports.ts';
 import { ROOT } from './tracked-files.ts';
 
 /** What each room may import, as docs/architecture.md draws it. */
@@ -89,6 +89,47 @@ test('rooms import only the rooms that they may', () => {
   expect(refused).toEqual([]);
 });
 
+/** Files of the rooms that are no tests, and help none. */
+const product = imports.filter(
+  ({ from }) => (from.split('/', 1)[0] ?? '') in MAY_IMPORT && !isTestSupport(from),
+);
+
+test('rooms import nothing that stands outside the rooms', () => {
+  const refused = product.flatMap(({ from, to }) => {
+    const target = normalize(join(dirname(from), to));
+    const isOurs = !to.startsWith('.') || (target.split('/', 1)[0] ?? '') in MAY_IMPORT;
+    // The root's package.json and scripts of the build; a table of prices.
+    return isOurs || !target.includes('/') || target.startsWith('prices/')
+      ? []
+      : [`${from} -> ${target}`];
+  });
+  expect(refused).toEqual([]);
+});
+
+/**
+ * The two neighboring folders that an import joins: where the paths of its files part. Undefined if one of the files lies
+ * directly where they part: it is the floor or the roof of the folders beside it.
+ */
+function folders({ from, to }: Import): [from: string, to: string] | undefined {
+  const own = dirname(from).split('/');
+  const other = dirname(normalize(join(dirname(from), to))).split('/');
+  const part = own.findIndex((name, at) => name !== other[at]);
+  if (part < 0 || part >= other.length) return undefined;
+  return [own.slice(0, part + 1).join('/'), other.slice(0, part + 1).join('/')];
+}
+
+test('folders of a room import each other one way', () => {
+  const edges = new Map<string, string[]>();
+  for (const one of product) {
+    const [from, to] = (one.to.startsWith('.') && folders(one)) || [];
+    if (from === undefined || to === undefined) continue;
+    edges.set(from, [...(edges.get(from) ?? []), to]);
+    if (!edges.has(to)) edges.set(to, []);
+  }
+  expect([...edges.values()].flat().length).toBeGreaterThan(500);
+  expect(circles(edges)).toEqual([]);
+});
+
 /**
  * Folders and files of `container/src` in the order of docs/architecture.md, in which a request and the start build on
  * them: each may import itself and what stands before it.
@@ -107,11 +148,7 @@ test('folders of the container import only what stands above them', () => {
     const [, , name = ''] = file.split('/');
     return CONTAINER_ORDER.indexOf(name);
   };
-  const sources = imports.filter(
-    // What tests and benchmarks share reaches across, and nothing imports it.
-    ({ from }) =>
-      from.startsWith('container/src/') && !/^container\/src\/testing\/|\.bench\.ts$/.test(from),
-  );
+  const sources = product.filter(({ from }) => from.startsWith('container/src/'));
   expect(sources.length).toBeGreaterThan(500);
   const refused = sources.flatMap(({ from, to }) => {
     const target = normalize(join(dirname(from), to));

@@ -8,6 +8,11 @@ export const sources: readonly string[] = trackedFiles('*.ts', '*.tsx', '*.mjs',
   (file) => !/\.test\.tsx?$|\/gen\/|\/fixtures\//.test(file),
 );
 
+/** Whether a file that is no test itself is for tests and benchmarks alone. `cli/src/testing.ts` is the users' test kit. */
+export function isTestSupport(file: string): boolean {
+  return /\/testing\/|\/test\/|test-support|stand-in|memory-check|\.bench\.ts$/.test(file);
+}
+
 /** One import: the file that has it, and its text. */
 export interface Import {
   readonly from: string;

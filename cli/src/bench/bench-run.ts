@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { CommandError, cannotRead, explain, sentence } from '../errors.ts';
-import { runFactsSchema } from '../report/run-facts.ts';
+import { runFactsSchema } from './run-facts.ts';
 
 const milliseconds = z.number().nonnegative();
 

@@ -4,8 +4,8 @@
  */
 export { startFront } from '../playground/front.ts';
 export { readPage } from '../playground/page.ts';
+export { type ServeSession, startSession } from '../playground/serve-session.ts';
 export { freePort, freePortRange } from '../serving/free-port.ts';
 export { prepareModelRoot } from '../serving/model-root.ts';
 export { chooseModelServer } from '../serving/model-server.ts';
 export { type RunningRuntime, startRuntime } from '../serving/runtime-process.ts';
-export { type ServeSession, startSession } from '../serving/serve-session.ts';

@@ -1,7 +1,7 @@
 /** Results go to stdout: a text for people or one JSON document for programs. */
 import Table from 'cli-table3';
-import { type Style, styleOf } from '../terminal/style.ts';
 import { printableJson, printableLines } from './printable.ts';
+import { type Style, styleOf } from './style.ts';
 
 /** Prints `value` as JSON where asked, else `text()`, neither with control characters, in a terminal or not. */
 export function printResult(json: boolean | undefined, value: unknown, text: () => string): void {

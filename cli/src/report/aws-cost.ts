@@ -1,11 +1,11 @@
 /** 'This run on AWS': what the measured speed would cost there, and what that takes for granted. */
 
+import type { Machine } from '../bench/run-facts.ts';
 import { type Estimate, estimate, WAYS, type Way, type Workload } from '../estimate/estimate.ts';
 import { instanceHour, type Prices, readPrices } from '../estimate/prices.ts';
 import { commandName } from '../output/command-name.ts';
 import { type Html, html, tableHtml } from './html.ts';
 import type { Section } from './page.ts';
-import type { Machine } from './run-facts.ts';
 
 /** What was measured. */
 export interface Speed {

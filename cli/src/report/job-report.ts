@@ -4,12 +4,12 @@ import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { JobResult } from '../batch/local/agent.ts';
 import type { InputFailure } from '../batch/local/completeness.ts';
 import { byReason, retryCommand } from '../batch/local/failures.ts';
+import type { RunFacts } from '../bench/run-facts.ts';
 import { commandName } from '../output/command-name.ts';
 import { awsSection } from './aws-cost.ts';
 import { figure } from './figure.ts';
 import { type Html, html } from './html.ts';
 import { type Command, reportPage, type Section } from './page.ts';
-import type { RunFacts } from './run-facts.ts';
 import { rateChart } from './time-charts.ts';
 
 /** A job as it was run here. */

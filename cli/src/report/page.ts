@@ -1,6 +1,7 @@
 /** A report: one file that needs no network, runs no script, and can be mailed or printed. */
+
+import type { RunFacts } from '../bench/run-facts.ts';
 import { type Html, html, type Part, trusted } from './html.ts';
-import type { RunFacts } from './run-facts.ts';
 import { STYLE } from './style.ts';
 
 /** A part of the page under a heading. */

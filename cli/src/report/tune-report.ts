@@ -1,6 +1,7 @@
 /** The page of `tune --report`. */
 
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
+import type { RunFacts } from '../bench/run-facts.ts';
 import { commandName } from '../output/command-name.ts';
 import { ms } from '../output/print.ts';
 import { NEAR_BEST, type Point } from '../tune/point.ts';
@@ -10,7 +11,6 @@ import { figure } from './figure.ts';
 import { type Html, html, type Part, tableHtml } from './html.ts';
 import { loadChart } from './load-chart.ts';
 import { type Command, reportPage, type Section } from './page.ts';
-import type { RunFacts } from './run-facts.ts';
 
 /** What `tune` found. */
 export interface TuneRun {

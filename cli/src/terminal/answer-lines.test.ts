@@ -1,8 +1,8 @@
 /** Answers that no model of this repository gives. */
 import type { Answer } from '@sagemaker-tfs/client';
 import { readAnswer } from '../../../client/src/answer/answer.ts';
+import type { Style } from '../output/style.ts';
 import { answerLines } from './answer-lines.ts';
-import type { Style } from './style.ts';
 
 const plain = (text: string) => text;
 const styleOf = (width: number): Style => ({

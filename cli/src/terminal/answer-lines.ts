@@ -10,8 +10,8 @@ import {
   type ScoredClass,
 } from '../../../playground/src/index.ts';
 import { ms } from '../output/print.ts';
+import { fitted, type Style, shortBytes } from '../output/style.ts';
 import { bar } from './bar.ts';
-import { fitted, type Style, shortBytes } from './style.ts';
 
 /** Classes, boxes, tensors and lines of text that are shown. */
 const SHOWN = { classes: 5, boxes: 10, tensors: 20, lines: 20 };

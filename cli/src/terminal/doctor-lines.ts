@@ -1,7 +1,7 @@
 /** What `doctor` shows to people: findings by what they are for, each with its fix. */
 import type { MachineFinding } from '../doctor/finding.ts';
 import { printable } from '../output/printable.ts';
-import type { Style } from './style.ts';
+import type { Style } from '../output/style.ts';
 
 const GROUPS = ['Serve', 'Package', 'Deploy'] as const;
 

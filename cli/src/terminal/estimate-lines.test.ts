@@ -1,6 +1,6 @@
 import type { Estimate } from '../estimate/estimate.ts';
+import { styleOf } from '../output/style.ts';
 import { estimateLines } from './estimate-lines.ts';
-import { styleOf } from './style.ts';
 
 const styled = (columns: number) => styleOf({ isTTY: false, columns } as NodeJS.WriteStream);
 const one = (way: string, instanceType: string): Estimate =>

@@ -1,8 +1,8 @@
 /** What `estimate` shows to people: a row for each way, below the instances that it is for. */
 import type { Estimate } from '../estimate/estimate.ts';
 import { printable } from '../output/printable.ts';
+import type { Style } from '../output/style.ts';
 import { columns } from './columns.ts';
-import type { Style } from './style.ts';
 
 const HEAD = ['way', 'hours', 'jobs', 'instances', 'S3', 'data', 'total', 'a million'];
 

@@ -1,6 +1,6 @@
 import type { JobResult } from '../batch/local/agent.ts';
+import { styleOf } from '../output/style.ts';
 import { jobLines } from './job-lines.ts';
-import { styleOf } from './style.ts';
 
 const STYLE = styleOf({ isTTY: false, columns: 60 } as NodeJS.WriteStream);
 const RESULT: JobResult = {

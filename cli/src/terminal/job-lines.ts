@@ -3,7 +3,7 @@ import type { JobResult } from '../batch/local/agent.ts';
 import type { InputFailure } from '../batch/local/completeness.ts';
 import { byReason, retryCommand } from '../batch/local/failures.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, type Style } from './style.ts';
+import { fitted, type Style } from '../output/style.ts';
 
 /** Reasons, and keys of each, that are shown. */
 const SHOWN = { reasons: 10, keys: 3 };

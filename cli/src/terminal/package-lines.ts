@@ -4,7 +4,7 @@ import { formatMs, type PackageResult, type VerifyReport } from '@sagemaker-tfs/
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { commandName } from '../output/command-name.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, type Style, shortBytes } from './style.ts';
+import { fitted, type Style, shortBytes } from '../output/style.ts';
 
 /** Columns of a step's name. */
 const STEP = 9;

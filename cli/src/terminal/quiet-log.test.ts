@@ -1,5 +1,5 @@
+import { fitted, shortBytes, styleOf } from '../output/style.ts';
 import { quietLog } from './quiet-log.ts';
-import { fitted, shortBytes, styleOf } from './style.ts';
 
 const STYLE = styleOf({ isTTY: false, columns: 40 } as NodeJS.WriteStream);
 const line = (entry: object) => `${JSON.stringify(entry)}\n`;

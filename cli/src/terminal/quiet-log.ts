@@ -1,6 +1,6 @@
 /** The runtime's log for people: kept, shown raw when they ask, and otherwise only what warns of something. */
 import { printable } from '../output/printable.ts';
-import { fitted, type Style } from './style.ts';
+import { fitted, type Style } from '../output/style.ts';
 
 /** Lines that `l` shows of what was before. */
 const KEPT = 200;

@@ -1,7 +1,8 @@
 /** The log of a runtime that a verb starts for its own work: what a person should see, above the verb's progress. */
+
+import { styleOf } from '../output/style.ts';
 import type { RuntimeOptions } from '../serving/runtime-process.ts';
 import { quietLog } from './quiet-log.ts';
-import { styleOf } from './style.ts';
 
 /** Whatever the progress has on its line. */
 const CLEAR_LINE = '\r\x1b[K';

@@ -1,8 +1,8 @@
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import type { InspectReport } from '@sagemaker-tfs/model-packaging';
+import { styleOf } from '../output/style.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
 import { exchangeLine, readyLines } from './serve-lines.ts';
-import { styleOf } from './style.ts';
 
 const styled = (columns: number) => styleOf({ isTTY: false, columns } as NodeJS.WriteStream);
 const RUNTIME = {

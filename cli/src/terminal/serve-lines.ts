@@ -12,9 +12,9 @@ import {
 } from '@sagemaker-tfs/model-packaging';
 import { ms } from '../output/print.ts';
 import { printable } from '../output/printable.ts';
+import { fitted, type Style, shortBytes } from '../output/style.ts';
 import type { Exchange } from '../playground/exchange.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
-import { fitted, type Style, shortBytes } from './style.ts';
 
 const SERVERS: Readonly<Record<RunningRuntime['modelServer']['kind'], string>> = {
   'tensorflow-serving': 'TensorFlow Serving',

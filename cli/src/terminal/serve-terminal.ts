@@ -3,11 +3,15 @@ import { relative } from 'node:path';
 import { CommandError, explain } from '../errors.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { commandName } from '../output/command-name.ts';
-import { type ServeSession, type SessionOptions, startSession } from '../serving/serve-session.ts';
+import { fitted, styleOf } from '../output/style.ts';
+import {
+  type ServeSession,
+  type SessionOptions,
+  startSession,
+} from '../playground/serve-session.ts';
 import { listenToKeys } from './keys.ts';
 import { type QuietLog, quietLog } from './quiet-log.ts';
 import { exchangeLine, readyLines } from './serve-lines.ts';
-import { fitted, styleOf } from './style.ts';
 import { watchSources } from './watch-sources.ts';
 
 /** What to serve, and whether to load the handler again when its sources change. */

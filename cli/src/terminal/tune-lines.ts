@@ -1,11 +1,11 @@
 /** What `tune` shows to people: a row for each setting with a bar of its throughput, and the one to run with. */
 import { ms } from '../output/print.ts';
 import { printable } from '../output/printable.ts';
+import { fitted, type Style } from '../output/style.ts';
 import { NEAR_BEST, type Point } from '../tune/point.ts';
 import { serverText } from '../tune/server-text.ts';
 import { bar } from './bar.ts';
 import { columns } from './columns.ts';
-import { fitted, type Style } from './style.ts';
 
 /** Columns of a bar. */
 const BAR = 14;

@@ -17,8 +17,8 @@ export interface GoldenOptions extends Tolerance {
 const TOLERANCE = 1e-5;
 
 /**
- * Where an answer first differs from the golden one, as `$.predictions[0].score is 0.2, not 0.9`; undefined
- * where it does not.
+ * Where an answer first differs from the golden one, as `$.predictions[0].score is 0.2, not 0.9`; undefined if it
+ * does not.
  */
 export function closeTo(
   actual: unknown,

@@ -2,8 +2,7 @@
 import type { Target } from '@sagemaker-tfs/client';
 import { sayStep } from '../output/progress.ts';
 import { prepareModelRoot } from '../serving/model-root.ts';
-import { startRuntime } from '../serving/runtime-process.ts';
-import { runtimeLog } from '../terminal/runtime-log.ts';
+import { type RuntimeOptions, startRuntime } from '../serving/runtime-process.ts';
 import { measure, type Samples } from './load.ts';
 import { type Point, type ServerSettings, variablesOf } from './point.ts';
 import { trySamples } from './try-samples.ts';
@@ -49,7 +48,12 @@ export async function sweepTarget(
 
 /** Starts the runtime with each of the settings, and measures. */
 export async function sweepModel(
-  model: { readonly source: string; readonly handler?: string },
+  model: {
+    readonly source: string;
+    readonly handler?: string;
+    /** Takes the runtime's log. */
+    readonly log: RuntimeOptions['log'];
+  },
   servers: readonly ServerSettings[],
   sweep: Sweep,
 ): Promise<Point[]> {
@@ -60,7 +64,7 @@ export async function sweepModel(
       const runtime = await startRuntime({
         modelDirectory: root.directory,
         environment: { SAGEMAKER_TFS_LOG_LEVEL: 'warn', ...variablesOf(server) },
-        log: runtimeLog(),
+        log: model.log,
         signal: sweep.signal,
       });
       const measured = sweepTarget('local', { url: runtime.url }, sweep, server);

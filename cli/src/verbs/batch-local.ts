@@ -219,7 +219,7 @@ async function report(
   const { parseCustomAttributes } = await import('@sagemaker-tfs/client');
   const { writeWhole } = await import('../output/write-whole.ts');
   const { jobReport } = await import('../report/job-report.ts');
-  const { runFacts } = await import('../report/run-facts.ts');
+  const { runFacts } = await import('../bench/run-facts.ts');
   const page = await jobReport({
     ...job,
     ...(await meanSizes(source, out)),

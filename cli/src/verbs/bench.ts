@@ -74,7 +74,7 @@ async function bench(file: string, options: BenchOptions): Promise<BenchRun> {
   const target = targetOf(options);
   const { readFile } = await import('node:fs/promises');
   const { createHash } = await import('node:crypto');
-  const { runFacts } = await import('../report/run-facts.ts');
+  const { runFacts } = await import('../bench/run-facts.ts');
   const { requireMediaType } = await import('../serving/media-type.ts');
   const body = await readFile(file).catch(cannotRead(file));
   const { requests, inFlight, accept } = options;

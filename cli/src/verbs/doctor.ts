@@ -48,7 +48,7 @@ const findingsTable = (findings: readonly Finding[]) =>
 async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void> {
   const { readAssembly } = await import('../account/assembly.ts');
   const { checkAccount } = await import('../account/checks.ts');
-  const { planOf } = await import('../account/plan.ts');
+  const { planOf } = await import('../estimate/plan.ts');
   const { readPrices } = await import('../estimate/prices.ts');
   const stacks = await readAssembly(app);
   const known = await readPrices(prices);

@@ -8,7 +8,7 @@ import { commandName } from '../output/command-name.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
-import { fitted, type Style } from '../terminal/style.ts';
+import { fitted, type Style } from '../output/style.ts';
 
 interface InspectOptions {
   readonly examples?: true;

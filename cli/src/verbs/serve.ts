@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { writeLogLine } from '../output/log-line.ts';
-import type { ServeSession } from '../serving/serve-session.ts';
+import type { ServeSession } from '../playground/serve-session.ts';
 import { keyValue, port } from './options.ts';
 
 interface ServeOptions {
@@ -54,7 +54,7 @@ export function addServe(program: Command): void {
 }
 
 async function serve(source: string, options: ServeOptions): Promise<void> {
-  const { startSession } = await import('../serving/serve-session.ts');
+  const { startSession } = await import('../playground/serve-session.ts');
   const { requireFreePort } = await import('../serving/free-port.ts');
   await requireFreePort(options.port);
   const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };

@@ -167,6 +167,7 @@ async function sweep(
     );
   }
   const { powersOfTwo, sweepModel, sweepTarget } = await import('../tune/sweep.ts');
+  const { runtimeLog } = await import('../terminal/runtime-log.ts');
   const concurrencies = powersOfTwo(options.maxConcurrency);
   const servers: ServerSettings[] = options.maxBatchSizes.flatMap((maxBatchSize) =>
     options.decodeThreads.map((decodeThreads) => ({ maxBatchSize, decodeThreads })),
@@ -195,7 +196,7 @@ async function sweep(
   };
   const target = url ? { url } : { endpointName: endpoint ?? '', ...(region && { region }) };
   const points = await (model
-    ? sweepModel({ source: model, ...(handler && { handler }) }, servers, plan)
+    ? sweepModel({ source: model, log: runtimeLog(), ...(handler && { handler }) }, servers, plan)
     : sweepTarget(url ?? endpoint ?? '', target, plan).catch((error: unknown) => {
         throw withHint(error, target);
       })
@@ -244,7 +245,7 @@ async function report(
   { points, knee, names = [], samples, answer }: Partial<Swept> & Pick<TuneRun, 'points' | 'knee'>,
   { seconds }: Options,
 ): Promise<void> {
-  const { runFacts } = await import('../report/run-facts.ts');
+  const { runFacts } = await import('../bench/run-facts.ts');
   const { tuneReport } = await import('../report/tune-report.ts');
   const { writeWhole } = await import('../output/write-whole.ts');
   const sizes = samples?.bodies.map(({ byteLength }) => byteLength) ?? [];

@@ -10,10 +10,10 @@ import {
   parseManifest,
 } from '@sagemaker-tfs/manifest';
 import { fileChanged, PackagingError } from '../errors.ts';
+import { hashFile, type PlannedFile } from '../files/archive-files.ts';
+import { outputFailed, requireOutsideModel } from '../files/output.ts';
 import { type ContentOptions, planContent } from '../plan/content.ts';
-import { hashFile, type PlannedFile } from '../plan/files.ts';
 import { extractArchive } from '../source/extract.ts';
-import { outputFailed, requireOutsideModel } from './output.ts';
 import { type CheckOptions, passed } from './passed.ts';
 
 /** What lies in a laid-out directory. */

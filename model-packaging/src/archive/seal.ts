@@ -4,7 +4,7 @@
  * that the archive is whole and that its inputs have not changed.
  */
 import { open } from 'node:fs/promises';
-import { hashFile } from '../plan/files.ts';
+import { hashFile } from '../files/archive-files.ts';
 
 /** Flags FCOMMENT, no time, unknown system (RFC 1952). */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 255]);

@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Header, Pax } from 'tar';
 import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
-import type { PlannedFile } from '../plan/files.ts';
+import type { PlannedFile } from '../files/archive-files.ts';
 
 /** Bytes of tar in a chunk. Part of the format: another size makes other compressed bytes. */
 export const CHUNK_SIZE = 1024 * 1024;

@@ -1,8 +1,8 @@
 /** Writes a plan as `model.tar.gz`: complete under its name, or not at all. */
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import type { PlannedFile } from '../plan/files.ts';
-import { makeParent, outputFailed } from './output.ts';
+import type { PlannedFile } from '../files/archive-files.ts';
+import { makeParent, outputFailed } from '../files/output.ts';
 import { gzipMembers } from './parallel-gzip.ts';
 import { type CheckOptions, passed } from './passed.ts';
 import { sealBytes } from './seal.ts';

@@ -4,8 +4,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { layOut, requireEmpty } from '../archive/lay-out.ts';
-import { outputFailed } from '../archive/output.ts';
 import { PackagingError } from '../errors.ts';
+import { outputFailed } from '../files/output.ts';
 import type { ContentOptions } from '../plan/content.ts';
 
 /** What the image is built from. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PackagingError } from '../errors.ts';
-import { shellWord } from '../render/shell-word.ts';
+import { shellWord } from '../shell-word.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { pythonAdvice } from './bundle.ts';
 

@@ -9,6 +9,7 @@ import {
   TensorProtoSchema,
 } from '@sagemaker-tfs/tensors/protos';
 import { messageOf, PackagingError } from '../errors.ts';
+import { walk } from '../files/walk.ts';
 import { isCustomOp, KNOWN_TENSORFLOW } from '../saved-model/custom-ops.ts';
 import { readExampleFeatures } from '../saved-model/example-features.ts';
 import { readFunctions } from '../saved-model/functions.ts';
@@ -24,7 +25,6 @@ import { withWireFile } from '../saved-model/wire.ts';
 import type { ModelSource, VersionSource } from '../source/discover.ts';
 import type { OpenOptions } from '../source/open-options.ts';
 import { withSource } from '../source/open-source.ts';
-import { walk } from '../source/walk.ts';
 import { flatValues } from './flat-values.ts';
 import type {
   AssetReport,

@@ -1,6 +1,7 @@
 /** From the caller's options to a plan: the steps that every kind of output shares. */
 import type { PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
 import { PackagingError } from '../errors.ts';
+import type { SourceFile } from '../files/archive-files.ts';
 import { bundleHandler, HANDLER_FILE } from '../handler/bundle.ts';
 import { findHandler } from '../handler/find-handler.ts';
 import type { ModelSource } from '../source/discover.ts';
@@ -12,7 +13,6 @@ import { wrapImageInput } from '../source/wrap-image-input.ts';
 import type { WarmupOption } from '../warmup/warmup.ts';
 import { checkModel } from './check-model.ts';
 import { checkDeclarations } from './declarations.ts';
-import type { SourceFile } from './files.ts';
 import { makePlan, newestSignatures, type Plan } from './plan.ts';
 
 /** How far the work is. */

@@ -18,8 +18,8 @@ import {
 import { checkLabelsSize, parseLabels } from '@sagemaker-tfs/manifest/labels';
 import type { Signature, SignatureMap } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
+import type { SourceFile } from '../files/archive-files.ts';
 import { defaultSignature } from '../source/wrap-image-input.ts';
-import type { SourceFile } from './files.ts';
 
 /** Declarations as they go into the manifest. */
 export interface Declarations {

@@ -11,19 +11,19 @@ import {
 import type { Signature, SignatureMap, TensorSpec } from '@sagemaker-tfs/tensors';
 import { enumName } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
-import { writingSignatures } from '../saved-model/run-traits.ts';
-import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
-import type { ModelSource } from '../source/discover.ts';
-import { walk } from '../source/walk.ts';
-import { PACKAGER } from '../version.ts';
-import { WARMUP_PATH, type WarmupOption, warmupFile } from '../warmup/warmup.ts';
 import {
   digestFiles,
   memoryFile,
   type OnBytes,
   type PlannedFile,
   type SourceFile,
-} from './files.ts';
+} from '../files/archive-files.ts';
+import { walk } from '../files/walk.ts';
+import { writingSignatures } from '../saved-model/run-traits.ts';
+import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
+import type { ModelSource } from '../source/discover.ts';
+import { PACKAGER } from '../version.ts';
+import { WARMUP_PATH, type WarmupOption, warmupFile } from '../warmup/warmup.ts';
 
 /** Everything that an archive will hold. */
 export interface Plan {

@@ -8,11 +8,11 @@ import type {
   VersionReport,
 } from '../inspect/report.ts';
 import { takesExamples } from '../samples/synthetic.ts';
+import { visible, visibleIn } from '../visible.ts';
 import { formatBytes } from './format.ts';
 import { requestExamples } from './request-examples.ts';
 import { defaultText, signatureText } from './signature-text.ts';
 import { textTable } from './text-table.ts';
-import { visible, visibleIn } from './visible.ts';
 
 /** Variables shown before the rest is summed up. */
 const SHOWN_VARIABLES = 40;

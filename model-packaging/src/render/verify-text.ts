@@ -1,8 +1,8 @@
 /** A verification as text for people. */
 import type { RequestVerification, SignatureVerification, VerifyReport } from '../verify/report.ts';
+import { visibleIn, visibleLines } from '../visible.ts';
 import { formatBytes, formatMs } from './format.ts';
 import { textTable } from './text-table.ts';
-import { visibleIn, visibleLines } from './visible.ts';
 
 /** The report as tables and notes. Control characters in names and answers are shown as JSON escapes them. */
 export function renderVerify(report: VerifyReport): string {

@@ -1,6 +1,7 @@
 /** Converts Keras files to SavedModels with the user's Python TensorFlow. */
-import { runPython } from '../python/run-python.ts';
+
 import type { OpenOptions } from './open-options.ts';
+import { runPython } from './run-python.ts';
 
 /**
  * Writes the SavedModel of a `.keras` or `.h5` file to `directory`.

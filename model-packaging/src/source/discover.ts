@@ -2,11 +2,11 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { PackagingError } from '../errors.ts';
+import { isInside, listNames, resolveLink } from '../files/walk.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
 import { nameEach } from './name-each.ts';
 import { noModelBelow } from './near-misses.ts';
 import type { OpenedSource } from './opened-source.ts';
-import { isInside, listNames, resolveLink } from './walk.ts';
 
 /** One version of a model. */
 export interface VersionSource {

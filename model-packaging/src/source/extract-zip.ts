@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Entry, ZipFile } from 'yauzl';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
-import { hasInvisible, visible } from '../render/visible.ts';
+import { hasInvisible, visible } from '../visible.ts';
 import { invisibleName, isSystemError, writingFailed } from './extract.ts';
 import { unpackRoom } from './unpack-room.ts';
 import { openZip } from './zip-file.ts';

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Parser, type ReadEntry } from 'tar';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
-import { hasInvisible, visible } from '../render/visible.ts';
+import { hasInvisible, visible } from '../visible.ts';
 import { parseTar } from './tar-bytes.ts';
 import { type TakeRoom, unpackRoom } from './unpack-room.ts';
 

@@ -1,6 +1,6 @@
 /** What to do with a source of several models that cannot be told apart by name. */
 import { relative } from 'node:path';
-import { shellWord } from '../render/shell-word.ts';
+import { shellWord } from '../shell-word.ts';
 import type { OpenedSource } from './opened-source.ts';
 
 /** Models that a message names at most. */

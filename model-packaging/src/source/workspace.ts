@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { outputFailed } from '../archive/output.ts';
 import { PackagingError } from '../errors.ts';
+import { outputFailed } from '../files/output.ts';
 
 /** Makes paths of new, empty folders. */
 export interface Workspace {

@@ -8,10 +8,10 @@ import {
 } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
-import { runPython } from '../python/run-python.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from './discover.ts';
 import type { OpenOptions } from './open-options.ts';
+import { runPython } from './run-python.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The signature to wrap: the default one, or the only one. @throws PackagingError BAD_DECLARATION */

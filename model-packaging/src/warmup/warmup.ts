@@ -21,7 +21,7 @@ import {
   readMessage,
 } from '@sagemaker-tfs/tensors/protos';
 import { messageOf, PackagingError } from '../errors.ts';
-import { memoryFile, type SourceFile } from '../plan/files.ts';
+import { memoryFile, type SourceFile } from '../files/archive-files.ts';
 import { badSample, readSample, type SampleTarget } from '../samples/sample-file.ts';
 import {
   isNoSynthetic,

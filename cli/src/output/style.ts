@@ -1,6 +1,6 @@
 /** Color and width for people in a terminal; none of it where output goes elsewhere. */
 
-import { printable } from '../output/printable.ts';
+import { printable } from './printable.ts';
 
 /** How text is marked. */
 export interface Style {

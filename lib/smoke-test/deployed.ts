@@ -4,8 +4,8 @@
  */
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct, type IDependable } from 'constructs';
-import { CHECK_TIMEOUT, createCheckFunction } from '../smoke-test/check-function.ts';
-import type { SmokeTestPlan } from '../smoke-test/plan.ts';
+import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
+import type { SmokeTestPlan } from './plan.ts';
 
 /** What is compared. */
 export interface DeployedProps {

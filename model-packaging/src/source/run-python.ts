@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { aborted, PackagingError } from '../errors.ts';
-import type { OpenOptions } from '../source/open-options.ts';
+import type { OpenOptions } from './open-options.ts';
 
 /** The scripts in `python/`. */
 export type PythonScript = 'convert_keras.py' | 'wrap_image_input.py';

@@ -1,6 +1,7 @@
 /** What a first deployment makes and costs. */
-import type { Prices } from '../estimate/prices.ts';
-import type { PlannedStack } from './assembly.ts';
+
+import type { PlannedStack } from '../account/assembly.ts';
+import type { Prices } from './prices.ts';
 
 /** One line of the plan. */
 export interface PlanLine {

@@ -1,10 +1,14 @@
 /** What `serve` keeps running: the runtime, the page before it, and how both are replaced by newer ones. */
 
 import type { OpenOptions } from '@sagemaker-tfs/model-packaging';
-import type { Exchange } from '../playground/exchange.ts';
-import type { Behind, Front } from '../playground/front.ts';
-import { type ModelRoot, prepareModelRoot } from './model-root.ts';
-import { type RunningRuntime, type RuntimeOptions, startRuntime } from './runtime-process.ts';
+import { type ModelRoot, prepareModelRoot } from '../serving/model-root.ts';
+import {
+  type RunningRuntime,
+  type RuntimeOptions,
+  startRuntime,
+} from '../serving/runtime-process.ts';
+import type { Exchange } from './exchange.ts';
+import type { Behind, Front } from './front.ts';
 
 /** What to serve, and how. */
 export interface SessionOptions {
@@ -106,8 +110,8 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
 }
 
 async function listen(options: SessionOptions, behind: () => Behind): Promise<Front> {
-  const { startFront } = await import('../playground/front.ts');
-  const { readPage } = await import('../playground/page.ts');
+  const { startFront } = await import('./front.ts');
+  const { readPage } = await import('./page.ts');
   const { port, host, onExchange } = options;
   const page = await readPage();
   return startFront({ port, host, page, behind, ...(onExchange && { onExchange }) });
@@ -140,10 +144,10 @@ async function describe(
   directory: string,
   url: string,
 ): Promise<Behind> {
-  const { describePlayground } = await import('../playground/describe.ts');
-  const { findSamples } = await import('../playground/samples.ts');
+  const { describePlayground } = await import('./describe.ts');
+  const { findSamples } = await import('./samples.ts');
   const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
-  const { switchedTensors } = await import('../playground/switched.ts');
+  const { switchedTensors } = await import('./switched.ts');
   const samples = await findSamples(source, handler);
   return {
     url,

@@ -2,8 +2,8 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, PackagingError } from '../errors.ts';
-import type { PlannedFile } from '../plan/files.ts';
-import { isInside } from '../source/walk.ts';
+import type { PlannedFile } from './archive-files.ts';
+import { isInside } from './walk.ts';
 
 /**
  * The path that an output file is renamed to: the target of a link, so that the link stays.
