@@ -1,6 +1,6 @@
 /** The page: what is sent on the left, what came back on the right. */
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { AnswerView } from './answer/answer-view.tsx';
 import type { PictureInput, PlaygroundDescription } from './description.ts';
 import { History } from './history.tsx';
@@ -24,6 +24,9 @@ export function App({ description }: { readonly description: PlaygroundDescripti
   const [busy, setBusy] = useState(false);
   const model = description.models.find(({ name }) => name === choices.model);
   const signature = model?.signatures[choices.signature];
+  useEffect(() => {
+    document.title = `${model?.title ?? 'model'} · Playground`;
+  }, [model]);
 
   const send = async (payload: Payload) => {
     if (busy) return;
@@ -47,7 +50,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
   return (
     <>
       <header>
-        <h1>{choices.model}</h1>
+        <h1>{model?.title}</h1>
         <span class="quiet">
           version {choices.version || model?.versions.at(-1)}
           {description.hasHandler ? ' · with a handler' : ''} · on this machine

@@ -52,7 +52,10 @@ export interface SignatureDescription {
 
 /** One model. */
 export interface ModelDescription {
+  /** As requests name it. */
   readonly name: string;
+  /** As people call it: the only model of an archive is named `model`. */
+  readonly title: string;
   /** Oldest first. */
   readonly versions: readonly string[];
   /** Of the newest version. */

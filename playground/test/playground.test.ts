@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
-import { decodeNpz } from '@sagemaker-tfs/tensors';
+import { decodeNpz, encodeNpy } from '@sagemaker-tfs/tensors';
 import type { Browser, Page } from 'playwright-core';
 import { readPage, type ServeSession, startFront } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
@@ -105,6 +105,24 @@ suite(name, () => {
     });
   });
 
+  test('an answer to several inputs: the classes of each', async () => {
+    const { url } = await serving(join(__dirname, '..', '..', 'examples', 'digits', 'model'));
+    const shape = [3, 28, 28, 1];
+    const bytes = new Uint8Array(4 * 3 * 28 * 28);
+    const file = join(work, 'three.npy');
+    await writeFile(file, Buffer.concat(encodeNpy({ dtype: 'float32', shape, bytes })));
+    await inEachView(url, async (page) => {
+      expect(await page.title()).toBe('digits · Playground');
+      await page.getByLabel('File to send').setInputFiles(file);
+      const classes = answer(page).getByRole('region', { name: 'Classes' });
+      await classes.getByText('of 3').waitFor();
+      await classes.getByLabel(/^input/).fill('3');
+      expect(await classes.getByRole('listitem').count()).toBe(5);
+      await classes.getByLabel(/^input/).fill('4');
+      expect(await classes.getByRole('listitem').count()).toBe(5);
+    });
+  });
+
   test('what is no picture: code, message, what to do', async () => {
     const { url } = await serving(await packaged('image_nchw', {}));
     const bad = join(work, 'notes.jpg');
@@ -116,7 +134,7 @@ suite(name, () => {
       await page.getByLabel('File to send').setInputFiles(bad);
       const alert = answer(page).getByRole('alert');
       await expect(alert.textContent()).resolves.toMatch(/BAD_IMAGE.*HTTP 400.*→ Send a JPEG/s);
-      expect(await page.title()).toBe('Playground');
+      expect(await page.title()).toBe('image_nchw · Playground');
       // Channels first: the picture's green is the second of three.
       await page.getByLabel('File to send').setInputFiles(good);
       await answer(page).getByText('mean_color').first().click();
@@ -286,7 +304,14 @@ suite(name, () => {
         openApi: async () => ({}),
         switchedTensors: async () => Buffer.alloc(0),
         description: {
-          models: [{ name: 'boxes', versions: ['1'], signatures: { serving_default: signature } }],
+          models: [
+            {
+              name: 'boxes',
+              title: 'boxes',
+              versions: ['1'],
+              signatures: { serving_default: signature },
+            },
+          ],
           hasHandler: false,
           hasPostprocess: false,
           hasBoxes: false,

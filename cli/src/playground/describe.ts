@@ -21,18 +21,22 @@ import type {
   SignatureDescription,
   TensorDescription,
 } from '../../../playground/src/index.ts';
+import { shownNames } from '../serving/shown-name.ts';
 import type { Sample } from './samples.ts';
 
-/** Describes the model that is laid out in `directory` as SageMaker does. */
+/** Describes the model that is laid out in `directory` as SageMaker does. @param source what `serve` was called with */
 export async function describePlayground(
   directory: string,
+  source: string,
   samples: readonly Sample[],
 ): Promise<PlaygroundDescription> {
   const { models } = await inspectModel(directory);
   const manifest = await readManifest(directory);
+  const nameOf = shownNames(models, source);
   return {
     models: models.map(({ name, versions }) => ({
       name,
+      title: nameOf(name),
       versions: versions.map(({ version }) => version),
       signatures: signaturesOf(versions.at(-1), manifest),
     })),

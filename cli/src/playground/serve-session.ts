@@ -152,7 +152,7 @@ async function describe(
   return {
     url,
     samples,
-    description: await describePlayground(directory, samples),
+    description: await describePlayground(directory, source, samples),
     openApi: () => openApiOfSource(directory, { url: '/' }),
     switchedTensors: (picture) => switchedTensors(directory, picture),
   };

@@ -48,6 +48,21 @@ test('scores that are no shares have bars against the best one, and no percent s
   expect(worst).toMatch(/^ {2}class 0 {2} +-2$/);
 });
 
+test('of several inputs each has its best class, and its number', () => {
+  const scores = [...Array(12).keys()].map((at) => (at % 2 ? [0.9, 0.1] : [0.25, 0.75]));
+  const [, title, first, second, ...rest] = lines(answerOf({ predictions: scores }));
+  expect(title).toBe('  best class of each of 12 inputs');
+  expect(first).toMatch(/^ {3}1 {2}class 1 {2}█+.* 75\.0 %$/);
+  expect(second).toMatch(/^ {3}2 {2}class 0 {2}█+.* 90\.0 %$/);
+  expect(rest).toContain('  … and 2 more inputs');
+});
+
+test('a JSON answer, which has neither the name nor the dtype of an only output, is given none', () => {
+  const shown = lines(answerOf({ predictions: [[0.5, 0.25, 0.25]] })).join('\n');
+  expect(shown).toContain('  predictions  numbers [1,3]  0.5 0.25 0.25');
+  expect(shown).not.toMatch(/float|output/);
+});
+
 test.each([20, 40, 80, 200])('no line is wider than %i columns', (width) => {
   const answers = [
     answerOf(BOXES),
@@ -82,7 +97,7 @@ test('64-bit integers keep their digits; what is not a number is shown as such',
   const text = lines(answerOf('{"outputs": {"a": [9007199254740993], "b": [NaN, Infinity]}}')).join(
     '\n',
   );
-  expect(text).toContain('int64 [1]  9007199254740993');
+  expect(text).toContain('numbers [1]  9007199254740993');
   expect(text).toMatch(/\[2\] {2}NaN Infinity/);
 });
 

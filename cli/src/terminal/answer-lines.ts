@@ -13,8 +13,8 @@ import { ms } from '../output/print.ts';
 import { fitted, type Style, shortBytes } from '../output/style.ts';
 import { bar } from './bar.ts';
 
-/** Classes, boxes, tensors and lines of text that are shown. */
-const SHOWN = { classes: 5, boxes: 10, tensors: 20, lines: 20 };
+/** Classes, inputs, boxes, tensors and lines of text that are shown. */
+const SHOWN = { classes: 5, rows: 10, boxes: 10, tensors: 20, lines: 20 };
 /** Columns of a name before its bar. */
 const NAME = 24;
 /** Elements of a tensor at its line's end. */
@@ -36,19 +36,40 @@ export function answerLines(answer: Answer, milliseconds: number, style: Style):
 }
 
 function bodyLines(answer: Answer, style: Style): string[] {
-  const isJson = answer.contentType.includes('json');
-  const boxes = isJson ? boxesOfJson(attempt(() => answer.json())) : undefined;
+  const json = answer.contentType.includes('json') ? attempt(() => answer.json()) : undefined;
+  const boxes = json === undefined ? undefined : boxesOfJson(json);
   if (boxes) return boxLines(boxes);
   const tensors = attempt(() => answer.tensors());
   if (!tensors) return textLines(answer);
   const classes = classesOf(tensors, []);
-  return [...(classes ? classLines(classes, style.width - 2) : []), ...tensorLines(tensors)];
+  return [
+    ...(classes ? classLines(classes, style.width - 2) : []),
+    ...(json === undefined
+      ? tensorLines(tensors, dtypeOf)
+      : tensorLines(named(tensors, json), kindOf)),
+  ];
 }
 
-/** The best classes with bars: of the whole where the scores are shares, else of the best score. */
-function classLines({ classes }: Classes, width: number): string[] {
+/** The classes of the only input; of several inputs the best class of each. */
+function classLines({ rows, of }: Classes, width: number): string[] {
+  if (rows === 1) return barLines(of(0), SHOWN.classes, width);
+  const best = Array.from({ length: Math.min(rows, SHOWN.rows) }, (_, row) => of(row)[0]);
+  const label = `${rows}`.length;
+  const shown = best.flatMap((one, row) =>
+    one ? [{ ...one, name: `${String(row + 1).padStart(label)}  ${one.name}` }] : [],
+  );
+  const rest = rows - shown.length;
+  return [
+    `best class of each of ${rows} inputs`,
+    ...barLines(shown, SHOWN.rows, width),
+    ...(rest > 0 ? [`… and ${rest} more inputs`] : []),
+  ];
+}
+
+/** Classes with bars: of the whole where the scores are shares, else of the best score. */
+function barLines(classes: readonly ScoredClass[], most: number, width: number): string[] {
   const shares = areShares(classes);
-  const shown = classes.slice(0, SHOWN.classes);
+  const shown = classes.slice(0, most);
   const values = shown.map(({ score }) => (shares ? percent(score) : figure(score)));
   const name = Math.min(NAME, Math.max(...shown.map((one) => Array.from(one.name).length)));
   const value = Math.max(...values.map((text) => text.length));
@@ -64,6 +85,8 @@ function classLines({ classes }: Classes, width: number): string[] {
   const rest = classes.length - shown.length;
   return rest > 0 ? [...lines, `… and ${rest} more`] : lines;
 }
+
+type Tensors = Readonly<Record<string, TypedTensor>>;
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
@@ -81,13 +104,29 @@ function boxLines(boxes: readonly Box[]): string[] {
   return [...lines, ...(rest > 0 ? [`… and ${rest} more`] : []), legend];
 }
 
-function tensorLines(tensors: Readonly<Record<string, TypedTensor>>): string[] {
+const dtypeOf = ({ dtype }: TypedTensor): string => dtype;
+
+/** JSON does not tell a float32 from an int64: what it has. */
+function kindOf({ dtype }: TypedTensor): string {
+  if (dtype === 'string') return 'text';
+  return dtype === 'bool' ? 'true/false' : 'numbers';
+}
+
+/** JSON does not name an only output: it stands under the name of the field. */
+function named(tensors: Tensors, json: unknown): Tensors {
+  const [only, ...more] = Object.keys(tensors);
+  const field = Object.keys(json as object).find((key) => /^(?:predictions|outputs)$/.test(key));
+  if (only !== 'output' || more.length > 0 || field === undefined) return tensors;
+  return { [field]: tensors[only] as TypedTensor };
+}
+
+function tensorLines(tensors: Tensors, typeOf: (tensor: TypedTensor) => string): string[] {
   const all = Object.entries(tensors);
   const shown = all.slice(0, SHOWN.tensors);
   const name = Math.min(32, Math.max(0, ...shown.map(([key]) => Array.from(key).length)));
   const lines = shown.map(([key, tensor]) => {
-    const { dtype, shape } = tensor;
-    return `${fitted(key, name).padEnd(name)}  ${dtype} [${shape.join(',')}]  ${firstValues(tensor)}`;
+    const type = `${typeOf(tensor)} [${tensor.shape.join(',')}]`;
+    return `${fitted(key, name).padEnd(name)}  ${type}  ${firstValues(tensor)}`;
   });
   const rest = all.length - shown.length;
   return rest > 0 ? [...lines, `… and ${rest} more outputs`] : lines;

@@ -24,9 +24,13 @@ function reportOf(dtype: string, shape: number[]): InspectReport {
 }
 
 const linesOf = (shape: number[], manifest?: object, dtype = 'float32') =>
-  readyLines(reportOf(dtype, shape), manifest as Manifest | undefined, RUNTIME, styled(80)).slice(
-    3,
-  );
+  readyLines(
+    reportOf(dtype, shape),
+    (name) => name,
+    manifest as Manifest | undefined,
+    RUNTIME,
+    styled(80),
+  ).slice(3);
 
 test('a model of pictures says what its input gets, and where that is changed', () => {
   const lines = linesOf([-1, 16, 24, 3]);

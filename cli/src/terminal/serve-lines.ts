@@ -24,10 +24,12 @@ const SERVERS: Readonly<Record<RunningRuntime['modelServer']['kind'], string>> =
 
 /**
  * What is served: a line for each model, its inputs and outputs, and what becomes of a picture that is sent.
+ * @param nameOf what to call a model
  * @param manifest of the package that is served
  */
 export function readyLines(
   { models }: InspectReport,
+  nameOf: (name: string) => string,
   manifest: Manifest | undefined,
   { modelServer, startMilliseconds }: Pick<RunningRuntime, 'modelServer' | 'startMilliseconds'>,
   style: Style,
@@ -35,7 +37,7 @@ export function readyLines(
   return models.flatMap(({ name, versions }) => {
     const graph = servedGraph(versions.at(-1));
     const facts = [
-      `${name} v${versions.map(({ version }) => version).join(', v')}`,
+      `${nameOf(name)} v${versions.map(({ version }) => version).join(', v')}`,
       ...(graph?.tensorflowVersion ? [`saved by TensorFlow ${graph.tensorflowVersion}`] : []),
       SERVERS[modelServer.kind],
       `ready in ${(startMilliseconds / 1000).toFixed(1)} s`,

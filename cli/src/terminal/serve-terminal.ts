@@ -9,6 +9,7 @@ import {
   type SessionOptions,
   startSession,
 } from '../playground/serve-session.ts';
+import { shownNames } from '../serving/shown-name.ts';
 import { listenToKeys } from './keys.ts';
 import { type QuietLog, quietLog } from './quiet-log.ts';
 import { exchangeLine, readyLines } from './serve-lines.ts';
@@ -79,14 +80,15 @@ type Write = (line: string) => void;
 /** The model, where to go, and the keys. */
 async function introduce(
   session: ServeSession,
-  { playground, handler, watch }: TerminalOptions,
+  { source, playground, handler, watch }: TerminalOptions,
   write: Write,
 ): Promise<void> {
   const { inspectModel, readManifest } = await import('@sagemaker-tfs/model-packaging');
   const style = styleOf(process.stdout);
   const report = await inspectModel(session.directory());
   const manifest = await readManifest(session.directory());
-  for (const line of readyLines(report, manifest, session.runtime(), style)) write(line);
+  const nameOf = shownNames(report.models, source);
+  for (const line of readyLines(report, nameOf, manifest, session.runtime(), style)) write(line);
   const at = new URL(session.url).port === '8080' ? '' : ` --url ${session.url}`;
   write('');
   if (playground) write(`  Playground  ${style.strong(`${session.url}/`)}`);

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { OpenOptions } from '@sagemaker-tfs/model-packaging';
+import type { InspectReport, OpenOptions } from '@sagemaker-tfs/model-packaging';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { Command } from 'commander';
 import { CommandError, usageError } from '../errors.ts';
@@ -9,6 +9,7 @@ import { printResult, printStyled } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { fitted, type Style } from '../output/style.ts';
+import { shownNames } from '../serving/shown-name.ts';
 
 interface InspectOptions {
   readonly examples?: true;
@@ -46,8 +47,9 @@ async function inspect(source: string, options: InspectOptions): Promise<void> {
   const sections = { examples, variables, ops };
   const written = writeSample ? await sampleTo(writeSample, source, opened) : undefined;
   const isBrief = process.stdout.isTTY && !json && !Object.values(sections).some(Boolean);
-  if (isBrief) printStyled((style) => brief(renderInspect(report), style));
-  else printResult(json, report, () => renderInspect(report, sections));
+  const text = () => renderInspect(titled(report, source), sections);
+  if (isBrief) printStyled((style) => brief(text(), style));
+  else printResult(json, report, text);
   if (written) remark(written);
 }
 
@@ -63,6 +65,12 @@ async function describe(
   }
   const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
   printResult(true, await openApiOfSource(source, opened), () => '');
+}
+
+/** The report with the name that `serve` shows for the only model. */
+function titled(report: InspectReport, source: string): InspectReport {
+  const nameOf = shownNames(report.models, source);
+  return { ...report, models: report.models.map((one) => ({ ...one, name: nameOf(one.name) })) };
 }
 
 /** For people in a terminal: lines that fit, and what else there is. Requests to copy are never cut. */

@@ -6,9 +6,11 @@ import { figure } from './statistics.ts';
 /** Bars that are shown at first. */
 const FIRST = 5;
 
-/** The best classes with their scores. */
-export function Bars({ output, classes }: Classes) {
+/** The best classes of one input with their scores, and which input it is. */
+export function Bars({ output, rows, of }: Classes) {
   const [count, setCount] = useState(FIRST);
+  const [row, setRow] = useState(0);
+  const classes = of(row);
   const shares = areShares(classes);
   const largest = shares ? 1 : Math.max(...classes.map(({ score }) => Math.abs(score)), 1e-12);
   const shown = classes.slice(0, count);
@@ -16,6 +18,22 @@ export function Bars({ output, classes }: Classes) {
     <section aria-label="Classes">
       <div class="row">
         <h3>Classes</h3>
+        {rows > 1 ? (
+          <label class="slider">
+            input
+            <input
+              type="number"
+              min={1}
+              max={rows}
+              value={row + 1}
+              onInput={(event) => {
+                const wanted = event.currentTarget.valueAsNumber - 1;
+                if (Number.isInteger(wanted) && wanted >= 0 && wanted < rows) setRow(wanted);
+              }}
+            />
+            of {rows}
+          </label>
+        ) : null}
         <label class="slider">
           top {Math.min(count, classes.length)} of {classes.length}
           <input

@@ -7,11 +7,14 @@ export interface ScoredClass {
   readonly score: number;
 }
 
-/** Classes of the first row, best first. */
+/** The classes of each input of an answer. */
 export interface Classes {
   /** The output that holds the scores. */
   readonly output: string;
-  readonly classes: readonly ScoredClass[];
+  /** Inputs that were answered. */
+  readonly rows: number;
+  /** Classes of an input, best first. @param row from 0 */
+  readonly of: (row: number) => readonly ScoredClass[];
 }
 
 const MIN_CLASSES = 2;
@@ -26,16 +29,28 @@ export function classesOf(
   tensors: Readonly<Record<string, TypedTensor>>,
   labels: readonly string[],
 ): Classes | undefined {
-  return bestClasses(tensors) ?? rowOfScores(tensors, labels);
+  return bestClasses(tensors) ?? scoresOf(tensors, labels);
 }
 
-/** The first example's classes of a classification: `{"results": [[["label", score]]]}`. */
+/** The classes of a classification: `{"results": [[["label", score]]]}`, an entry for each example. */
 export function classesOfResults(answer: unknown): Classes | undefined {
   const results = (answer as { results?: unknown } | null)?.results;
-  const first: unknown = Array.isArray(results) ? results[0] : undefined;
-  if (!Array.isArray(first) || !first.every(isLabeled)) return undefined;
-  const classes = first.map(([label, score], at) => ({ name: label || `class ${at}`, score }));
-  return { output: 'results', classes: classes.sort((a, b) => b.score - a.score) };
+  if (!Array.isArray(results) || results.length === 0 || !results.every(isLabeledList)) return;
+  const all: readonly (readonly [string, number][])[] = results;
+  return {
+    output: 'results',
+    rows: all.length,
+    of: (row) =>
+      best((all[row] ?? []).map(([label, score], at) => ({ name: label || `class ${at}`, score }))),
+  };
+}
+
+function isLabeledList(entry: unknown): entry is [label: string, score: number][] {
+  return Array.isArray(entry) && entry.every(isLabeled);
+}
+
+function best(classes: ScoredClass[]): ScoredClass[] {
+  return classes.sort((a, b) => b.score - a.score);
 }
 
 function isLabeled(entry: unknown): entry is [label: string, score: number] {
@@ -46,18 +61,23 @@ function bestClasses(tensors: Readonly<Record<string, TypedTensor>>): Classes | 
   const { classes, scores } = tensors;
   if (!classes || !scores || scores.dtype === 'string') return undefined;
   if (scores.shape.length !== 2 || classes.data.length !== scores.data.length) return undefined;
+  const [rows = 0, width = 0] = scores.shape;
   const decoder = new TextDecoder();
-  const found = Array.from({ length: scores.shape[1] as number }, (_, at) => {
+  const classAt = (at: number): ScoredClass => {
     const name = classes.data[at];
     return {
       name: name instanceof Uint8Array ? decoder.decode(name) : `class ${name}`,
       score: Number(scores.data[at]),
     };
-  });
-  return { output: 'scores', classes: found };
+  };
+  return {
+    output: 'scores',
+    rows,
+    of: (row) => Array.from({ length: width }, (_, at) => classAt(row * width + at)),
+  };
 }
 
-function rowOfScores(
+function scoresOf(
   tensors: Readonly<Record<string, TypedTensor>>,
   labels: readonly string[],
 ): Classes | undefined {
@@ -65,12 +85,18 @@ function rowOfScores(
   const named = rows.filter(([name]) => NAMED.test(name));
   const [output, tensor] = (named.length > 0 ? named : rows)[0] ?? [];
   if (output === undefined || !tensor || (rows.length > 1 && named.length !== 1)) return undefined;
-  const width = tensor.shape[1] as number;
-  const classes = Array.from({ length: width }, (_, at) => ({
-    name: labels[at] || `class ${at}`,
-    score: Number(tensor.data[at]),
-  }));
-  return { output, classes: classes.sort((a, b) => b.score - a.score) };
+  const [count = 0, width = 0] = tensor.shape;
+  return {
+    output,
+    rows: count,
+    of: (row) =>
+      best(
+        Array.from({ length: width }, (_, at) => ({
+          name: labels[at] || `class ${at}`,
+          score: Number(tensor.data[row * width + at]),
+        })),
+      ),
+  };
 }
 
 function isScores({ dtype, shape }: TypedTensor): boolean {
