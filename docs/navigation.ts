@@ -62,6 +62,11 @@ export const GROUPS: readonly Group[] = [
         'Updating and rolling back',
         'change what is deployed, or go back',
       ),
+      page(
+        'model-registry.md',
+        'The Model Registry',
+        'keep versions of a model, and deploy what is approved',
+      ),
       page('smoke-test.md', 'Smoke test', 'understand what a deployment checks'),
       page(
         'monitoring.md',

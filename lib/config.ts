@@ -13,6 +13,7 @@ import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 import { RETENTION_DAYS } from './endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from './endpoint/metrics-config.ts';
+import { modelPackage, redeploy, registry } from './registry-config.ts';
 import { SAGEMAKER_NAME, tokenProblem } from './rules/limits.ts';
 import { STACK_NAMES } from './stacks/stack-names.ts';
 
@@ -313,7 +314,7 @@ const sources = {
     .min(1)
     .optional()
     .describe(
-      'SavedModel directory. One of `model`, `archive`, `multiModel` and `modelName` is required.',
+      'SavedModel directory. One of `model`, `archive`, `multiModel`, `modelName` and `modelPackage` is required.',
     ),
   archive: z
     .string()
@@ -339,12 +340,17 @@ const sources = {
     .describe(
       "In place of `model`: a model that is in SageMaker already, by its name, on an image of this project's. Its role must have every permission already.",
     ),
+  modelPackage: modelPackage
+    .optional()
+    .describe(
+      "In place of `model`: a version of SageMaker's [Model Registry](model-registry.md), with its image.",
+    ),
   fingerprint: z
     .string()
     .regex(/^[0-9a-f]{64}$/, 'write the 64 digits that package --json prints')
     .optional()
     .describe(
-      'Fingerprint of `archive` or `modelName`, which the smoke test compares with the model that answers. Default: not compared.',
+      'Fingerprint of `archive`, `modelName` or `modelPackage`, which the smoke test compares with the model that answers. Default: not compared.',
     ),
   handler: z
     .string()
@@ -390,7 +396,10 @@ const endpointVariant = z
     model: own(sources.model, 'model'),
     archive: own(sources.archive, 'model'),
     modelName: own(sources.modelName, 'model'),
-    fingerprint: sources.fingerprint.describe('Fingerprint of its `archive` or `modelName`.'),
+    modelPackage: own(sources.modelPackage, 'model'),
+    fingerprint: sources.fingerprint.describe(
+      'Fingerprint of its `archive`, `modelName` or `modelPackage`.',
+    ),
     handler: own(sources.handler, 'model'),
     preprocess: own(sources.preprocess, 'model'),
     postprocess: own(sources.postprocess, 'model'),
@@ -652,8 +661,8 @@ const model = z
     message: `deploys nothing. Add 'endpoint', 'batch' or both`,
   });
 
-const SOURCES = ['model', 'archive', 'multiModel', 'modelName'] as const;
-const SOURCE_LIST = "'model', 'archive', 'multiModel' and 'modelName'";
+const SOURCES = ['model', 'archive', 'multiModel', 'modelName', 'modelPackage'] as const;
+const SOURCE_LIST = "'model', 'archive', 'multiModel', 'modelName' and 'modelPackage'";
 
 /** Fields of a model or of a variant that say which model it is. */
 type Sources = { readonly [K in keyof typeof sources]?: z.output<(typeof sources)[K]> | undefined };
@@ -670,9 +679,9 @@ function checkSources(config: Sources, context: z.RefinementCtx): void {
     context.addIssue({ code: 'custom', message });
   }
   if (given.length > 0 && config.model === undefined) refusePackaging(config, context);
-  const { archive, modelName, fingerprint, environment = {} } = config;
-  if (fingerprint !== undefined && archive === undefined && modelName === undefined) {
-    const message = `it is of an 'archive' or a 'modelName'. Leave it out`;
+  const { archive, modelName, modelPackage, fingerprint, environment = {} } = config;
+  if (fingerprint !== undefined && !archive && !modelName && !modelPackage) {
+    const message = `it is of an 'archive', a 'modelName' or a 'modelPackage'. Leave it out`;
     context.addIssue({ code: 'custom', path: ['fingerprint'], message });
   }
   if (modelName !== undefined && Object.keys(environment).length > 0) {
@@ -829,9 +838,21 @@ export const configSchema = z
       .describe(
         '[Keys from before](private-networks.md#another-key) that objects and waiting requests are under: roles may go on to use them. Default: none.',
       ),
+    registry: registry
+      .optional()
+      .describe(
+        '[Model package groups](model-registry.md) and a bucket for `register`, in the first environment. Default: none.',
+      ),
+    redeploy: z
+      .array(redeploy)
+      .optional()
+      .describe(
+        '[What starts a deployment](model-registry.md#deploy-what-is-approved): an approved version, or an object of S3 that changes. Default: nothing.',
+      ),
     tags: z.record(z.string().min(1), z.string()).default({}).describe('Tags of every resource.'),
   })
-  .superRefine(({ name, image, vpc, environments = [], models }, context) => {
+  .superRefine((config, context) => {
+    const { name, image, vpc, environments = [], models, registry, redeploy = [] } = config;
     const refuse = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
     environments.forEach(({ name }, i) => {
@@ -840,7 +861,8 @@ export const configSchema = z
       const message = `environments[${first}] is named '${name}' too. Give each environment a name of its own`;
       refuse(['environments', i, 'name'], message);
     });
-    for (const { model, other, stack } of sameStacks(name, models, 'uri' in image)) {
+    const hasRegistry = registry !== undefined || redeploy.length > 0;
+    for (const { model, other, stack } of sameStacks(name, models, 'uri' in image, hasRegistry)) {
       const message = `its stack would be ${stack}, as that of ${other} is. Give the model another name`;
       refuse(['models', model], message);
     }
@@ -865,9 +887,11 @@ function sameStacks(
   project: string,
   models: Readonly<Record<string, { readonly endpoint?: unknown; readonly batch?: unknown }>>,
   imageExists: boolean,
+  hasRegistry: boolean,
 ) {
   const taken = new Map<string, string>();
   if (!imageExists) taken.set(STACK_NAMES.image(project), 'the image');
+  if (hasRegistry) taken.set(STACK_NAMES.registry(project), 'the Model Registry');
   return Object.entries(models).flatMap(([model, { endpoint, batch }]) => {
     const stacks = [
       ...(endpoint ? [STACK_NAMES.endpoint(project, model)] : []),

@@ -34,7 +34,9 @@ const OF_INSTANCES = [
   'startupTimeoutSeconds',
 ] as const;
 const OF_PACKAGING = ['handler', 'preprocess', 'postprocess', 'compression'] as const;
-const OF_PLACE = ['model', 'archive', 'multiModel', 'modelName', 'fingerprint'] as const;
+const OF_PLACE = [
+  ...['model', 'archive', 'multiModel', 'modelName', 'modelPackage', 'fingerprint'],
+] as (keyof ModelConfig & keyof VariantConfig)[];
 
 /** Every variant of an endpoint: production variants in the order given, then the shadow. */
 export function plannedVariants(model: ModelConfig, endpoint: EndpointConfig): PlannedVariant[] {
@@ -97,7 +99,7 @@ function modelOf(model: ModelConfig, variant: VariantConfig): ModelConfig | unde
   const own = only(variant, [...OF_PLACE, ...OF_PACKAGING] as never) as Partial<ModelConfig>;
   const { environment } = variant;
   if (Object.keys(own).length === 0 && environment === undefined) return undefined;
-  const elsewhere = variant.model ?? variant.archive ?? variant.modelName;
+  const elsewhere = variant.model ?? variant.archive ?? variant.modelName ?? variant.modelPackage;
   const packaged = variant.model !== undefined || elsewhere === undefined;
   return {
     ...without(model, [

@@ -131,7 +131,8 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
       executionRoleArn: this.role.roleArn,
       enableNetworkIsolation: this.networkIsolation,
       primaryContainer: {
-        image: props.image.imageUri,
+        // A model package has its own.
+        ...(!this.data.container.modelPackageName && { image: props.image.imageUri }),
         ...this.data.container,
         ...(Object.keys(environment).length > 0 && { environment }),
       },

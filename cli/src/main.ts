@@ -18,6 +18,7 @@ import { addInit } from './verbs/init.ts';
 import { addInspect } from './verbs/inspect.ts';
 import { addInvoke } from './verbs/invoke.ts';
 import { addPackage } from './verbs/package.ts';
+import { addRegister } from './verbs/register.ts';
 import { addServe } from './verbs/serve.ts';
 import { addTune } from './verbs/tune.ts';
 import { addVerify } from './verbs/verify.ts';
@@ -38,6 +39,7 @@ export function program(): Command {
     addInvoke,
     addBench,
     addBatch,
+    addRegister,
     addEstimate,
     addTune,
     addDoctor,

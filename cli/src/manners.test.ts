@@ -83,6 +83,10 @@ const LINES: Readonly<Record<string, () => readonly string[]>> = {
     ...['batch', 'worker', '--input', 's3://bucket/in/', '--output', 's3://bucket/out/'],
     ...['--model', 'half', '--content-type', 'application/json'],
   ],
+  register: () => [
+    ...['register', 'half.tar.gz', '--group', 'half', '--to', 's3://bucket/models/'],
+    ...['--image', '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:1'],
+  ],
   estimate: () => ['estimate', '--images', '1000', '--seconds-per-image', '0.1'],
   tune: () => [
     ...['tune', SAMPLE, '--url', runtime.url, '--seconds', '1', '--max-concurrency', '1'],

@@ -9,6 +9,7 @@ import type { AnyBucket } from '../cdk-types.ts';
 import { invalidProp } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { ModelSources } from './inputs.ts';
+import { checkModelPackage, type ModelPackageOptions, packageRevision } from './model-package.ts';
 import { PackagedModel } from './packaged-model.ts';
 import { uploadUnpacked } from './unpacked-upload.ts';
 
@@ -24,7 +25,7 @@ export interface ModelDataConfig {
   /** The part of SageMaker's container definition that says where the data is. */
   readonly container: Pick<
     CfnModel.ContainerDefinitionProperty,
-    'mode' | 'modelDataUrl' | 'modelDataSource'
+    'mode' | 'modelDataUrl' | 'modelDataSource' | 'modelPackageName'
   >;
   readonly compression: ModelCompression;
   readonly multiModel: boolean;
@@ -91,6 +92,15 @@ export abstract class ModelData {
   /** Every `model.tar.gz` under an S3 prefix, loaded when a request names it (multi-model endpoint). */
   static multiModel(bucket: AnyBucket, prefix: string): ModelData {
     return new ExistingModelData(bucket, prefix, 'multi-model', {});
+  }
+
+  /**
+   * A version of the Model Registry, which `sagemaker-tfs register` made. The container's image is the version's; the
+   * model's `image` names it too, for what is checked and for the leave to pull it.
+   * @param arn `arn:aws:sagemaker:REGION:ACCOUNT:model-package/GROUP/VERSION`, in the model's region
+   */
+  static fromModelPackage(arn: string, options: ModelPackageOptions): ModelData {
+    return new ModelPackageData(arn, options);
   }
 
   /** Called by `TensorFlowModel`. */
@@ -206,6 +216,31 @@ class ExistingModelData extends ModelData {
   /** Text that changes with the location, as far as synthesis can see it. */
   private location(scope: Construct): string {
     return Token.isUnresolved(this.key) ? scope.node.path : this.key;
+  }
+}
+
+class ModelPackageData extends ModelData {
+  private readonly arn: string;
+  private readonly options: ModelPackageOptions;
+
+  constructor(arn: string, options: ModelPackageOptions) {
+    super();
+    this.arn = arn;
+    this.options = options;
+  }
+
+  bind(scope: Construct): ModelDataConfig {
+    const { arn } = this;
+    const { bucket, prefix = '', fingerprint } = this.options;
+    checkModelPackage(scope, arn);
+    return {
+      container: { modelPackageName: arn },
+      compression: 'gzip',
+      multiModel: false,
+      ...(fingerprint !== undefined && { fingerprint }),
+      revision: packageRevision(scope, arn),
+      grantRead: (policy) => grantRead(policy, bucket, `${prefix}*`),
+    };
   }
 }
 

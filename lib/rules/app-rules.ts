@@ -1,6 +1,7 @@
 /** Rules of what is no endpoint: images, environments, tags, networks, batch, names. */
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
 import type { ServingConfig } from '../config.ts';
+import { modelPackageProblem } from '../model-data/model-package.ts';
 import {
   certificateProblem,
   environmentProblem,
@@ -9,6 +10,7 @@ import {
   scheduleProblem,
   tagsProblem,
 } from './limits.ts';
+import type { Problem } from './problem.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
 /** Every VPC with its path, and its region where one is known: the VPC for all has one region (`configSchema`). */
@@ -59,6 +61,24 @@ export const APP_RULES: readonly Rule[] = [
       const problem = problems.find((found) => found !== undefined);
       return [...at('image.uri', problem), ...own];
     },
+  },
+  {
+    id: 'model-package-of-the-region',
+    says: "A version of the Model Registry, and its image, are in the model's region.",
+    source: `${API}/API_ContainerDefinition.html`,
+    check: ({ models, environments = [] }) =>
+      Object.entries(models).flatMap(([name, { modelPackage }]) => {
+        const path = `models.${name}.modelPackage`;
+        const regions =
+          environments.length > 0 ? environments.map((one) => one.region) : [undefined];
+        const first = (problems: readonly Problem[]) => problems.find((one) => one !== undefined);
+        if (!modelPackage) return [];
+        const { arn, image } = modelPackage;
+        return [
+          ...at(`${path}.arn`, first(regions.map((region) => modelPackageProblem(arn, region)))),
+          ...at(`${path}.image`, first(regions.map((region) => imageProblem(image, region)))),
+        ];
+      }),
   },
   {
     id: 'environment-of-a-model',

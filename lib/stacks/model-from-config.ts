@@ -76,12 +76,15 @@ function dataFromConfig(
 
 function existingData(
   scope: Construct,
-  { archive, multiModel = '', fingerprint }: ModelConfig,
+  { archive, multiModel = '', modelPackage, fingerprint }: ModelConfig,
 ): ModelData {
-  const { bucket: name, key } = parseS3Uri(archive ?? multiModel);
-  const bucket = Bucket.fromBucketName(scope, 'ModelBucket', name);
-  if (archive === undefined) return ModelData.multiModel(bucket, key);
   const options = fingerprint === undefined ? {} : { fingerprint };
+  const { bucket: name, key } = parseS3Uri(modelPackage?.archives ?? archive ?? multiModel);
+  const bucket = Bucket.fromBucketName(scope, 'ModelBucket', name);
+  if (modelPackage) {
+    return ModelData.fromModelPackage(modelPackage.arn, { bucket, prefix: key, ...options });
+  }
+  if (archive === undefined) return ModelData.multiModel(bucket, key);
   return key.endsWith('/')
     ? ModelData.fromPrefix(bucket, key, options)
     : ModelData.fromArchive(bucket, key, options);

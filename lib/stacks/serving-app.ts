@@ -13,20 +13,38 @@ import { fromConfig } from './config-path.ts';
 import { definedOnly } from './defined-only.ts';
 import { ImageStack } from './image-stack.ts';
 import { claimStack } from './one-owner.ts';
+import { RegistryStack } from './registry-stack.ts';
 import { ServingStack } from './serving-stack.ts';
 import { STACK_NAMES } from './stack-names.ts';
 
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
 export function addServingStacks(scope: Construct, config: ServingConfig): void {
-  if (!config.environments) addStacks(scope, config);
-  for (const { name, account, region, ...own } of config.environments ?? []) {
+  if (!config.environments) {
+    addStacks(scope, config);
+    addRegistry(scope, config);
+  }
+  for (const [i, environment] of (config.environments ?? []).entries()) {
+    const { name, account, region, ...own } = environment;
     const env: Environment = { account, region };
     const { vpc = config.vpc, image = config.image } = own;
     const { encryptionKeyArn = config.encryptionKeyArn } = own;
     const { formerEncryptionKeyArns = config.formerEncryptionKeyArns } = own;
     const keys = { encryptionKeyArn, formerEncryptionKeyArns };
-    addStacks(new Stage(scope, name, { env }), { ...config, image, vpc, ...keys });
+    const stage = new Stage(scope, name, { env });
+    addStacks(stage, { ...config, image, vpc, ...keys });
+    if (i === 0) addRegistry(stage, { ...config, ...keys });
   }
+}
+
+/** The stack of the Model Registry and of what starts deployments. */
+function addRegistry(scope: Construct, config: ServingConfig): void {
+  const { registry, redeploy, encryptionKeyArn } = config;
+  if (!registry && !redeploy?.length) return;
+  const stack = new RegistryStack(scope, STACK_NAMES.registry(config.name), {
+    ...definedOnly({ registry, redeploy, encryptionKeyArn }),
+    description: 'Versions of models, and what starts their deployment',
+  });
+  claimStack(stack, [scope.node.path, config.name, '', 'registry']);
 }
 
 function addStacks(scope: Construct, config: ServingConfig): void {
@@ -92,11 +110,13 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
   if ('uri' in image) {
     const { uri, variant, cuda } = image;
     const existing = ServingImage.fromUri(uri, { variant, ...(cuda && { cuda }) });
-    return { of: () => existing };
+    return { of: (model, variant) => packagedImage(model, variant) ?? existing };
   }
   const variants = Object.values(config.models).flatMap((model) => builtVariants(config, model));
   const named = (variant: ServingImageVariant) => ServingImage.fromUri('', { variant });
-  if (variants.length === 0) return { of: (_, variant) => named(variant) };
+  if (variants.length === 0) {
+    return { of: (model, variant) => packagedImage(model, variant) ?? named(variant) };
+  }
   const stack = new ImageStack(scope, STACK_NAMES.image(config.name), {
     description: 'Images that serve TensorFlow models on SageMaker',
     variants: [...new Set(variants)],
@@ -104,9 +124,20 @@ function imagesOf(scope: Construct, config: ServingConfig): Images {
     ...(image.buildArgs && { buildArgs: image.buildArgs }),
   });
   claimStack(stack, [scope.node.path, config.name, '', 'image']);
-  const of: Images['of'] = ({ modelName }, variant) =>
-    modelName === undefined ? stack.image(variant) : named(variant);
+  const of: Images['of'] = (model, variant) =>
+    packagedImage(model, variant) ??
+    (model.modelName === undefined ? stack.image(variant) : named(variant));
   return { stack, of };
+}
+
+/** The image of a version of the Model Registry. */
+function packagedImage({ modelPackage }: ModelConfig, variant: ServingImageVariant) {
+  return modelPackage && ServingImage.fromUri(modelPackage.image, { variant });
+}
+
+/** Whether a model runs on an image that is built here. */
+function needsImage({ modelName, modelPackage }: ModelConfig): boolean {
+  return modelName === undefined && modelPackage === undefined;
 }
 
 /** The image of the first variant, and of each. */
@@ -128,9 +159,9 @@ function builtVariants(config: ServingConfig, model: ModelConfig): ServingImageV
   const variants = endpoint ? plannedVariants(model, endpoint) : [];
   return [
     ...variants.flatMap((one: PlannedVariant) =>
-      one.model.modelName === undefined ? [endpointVariant(config, one.endpoint)] : [],
+      needsImage(one.model) ? [endpointVariant(config, one.endpoint)] : [],
     ),
-    ...(batch && model.modelName === undefined ? [batchVariant(config, model)] : []),
+    ...(batch && needsImage(model) ? [batchVariant(config, model)] : []),
   ];
 }
 

@@ -3,4 +3,5 @@ export const STACK_NAMES = {
   image: (project: string) => `${project}-image`,
   endpoint: (project: string, model: string) => `${project}-${model}`,
   batch: (project: string, model: string) => `${project}-${model}-batch`,
+  registry: (project: string) => `${project}-registry`,
 } as const;

@@ -115,7 +115,11 @@ function scalar(rule: Shape, value: unknown, path: string): string[] {
   return problems;
 }
 
-/** A pattern of the models, which are written for Java: its class of printable characters has no name here. */
+/**
+ * A pattern of the models, which are written for Java: its class of printable characters has no name here, and an end
+ * of the text that is repeated (`$ {1,128}` without the space) is no pattern.
+ */
 function patternOf(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern.replaceAll('\\p{Print}', '[ -~]')})$`, 'su');
+  const ours = pattern.replaceAll('\\p{Print}', '[ -~]').replace(/\$\{\d+,\d+\}$/, '');
+  return new RegExp(`^(?:${ours})$`, 'su');
 }

@@ -46,6 +46,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'batch worker': [
     'batch worker --input s3://bucket/in/ --output s3://bucket/out/ --model model.tar.gz --content-type application/x-image',
   ],
+  register: [
+    'register model.tar.gz --group digits --to s3://bucket/models/ --image 123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1',
+  ],
   estimate: ['estimate --images 1000000 --seconds-per-image 0.02 --instance-type ml.g4dn.xlarge'],
   tune: [
     'tune samples/ --model my_model/ --handler inference.ts',

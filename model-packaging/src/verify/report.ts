@@ -3,6 +3,8 @@
 /** A verified archive. */
 export interface VerifyReport {
   readonly archive: string;
+  /** SHA-256 (hex) of model and handler; absent if the archive has no manifest. */
+  readonly fingerprint?: string;
   readonly versions: readonly VersionVerification[];
   /** Requests through the runtime and the handler; empty where none was given a chance. */
   readonly requests: readonly RequestVerification[];

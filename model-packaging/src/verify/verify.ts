@@ -101,7 +101,8 @@ export async function verifyArchive(
       samples,
       options,
     });
-    return { archive: name, versions, requests };
+    const fingerprint = manifest && { fingerprint: manifest.fingerprint };
+    return { archive: name, ...fingerprint, versions, requests };
   });
 }
 

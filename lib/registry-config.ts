@@ -1,0 +1,72 @@
+/** The part of `serving.config.ts` about SageMaker's Model Registry and what starts deployments. */
+import { BUCKET } from '@sagemaker-tfs/batch';
+import * as z from 'zod';
+import { SAGEMAKER_NAME } from './rules/limits.ts';
+
+const group = z.string().regex(SAGEMAKER_NAME, 'use letters, digits and single hyphens');
+
+/** A version in the registry as the source of a model. */
+export const modelPackage = z.strictObject({
+  arn: z
+    .string()
+    .regex(
+      /^arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:model-package\/.+\/\d+$/,
+      'write arn:aws:sagemaker:REGION:ACCOUNT:model-package/GROUP/VERSION',
+    )
+    .describe('The version, as `register` prints it.'),
+  archives: z
+    .string()
+    .regex(new RegExp(`^s3://${BUCKET}/(.+/)?$`, 's'), 'write s3://BUCKET/PREFIX/')
+    .describe("Prefix of S3 with its archive, `register --to`: the model's role may read it."),
+  image: z
+    .string()
+    .min(1)
+    .describe("The version's image, `register --image`: the model's role may pull it."),
+});
+
+/** The registry of a project. */
+export const registry = z.strictObject({
+  groups: z
+    .array(group)
+    .min(1)
+    .describe('Names of model package groups, one for each model that has versions.'),
+  readers: z
+    .array(z.string().regex(/^\d{12}$/, 'write the 12 digits of an account'))
+    .optional()
+    .describe(
+      'Other accounts that may read versions and archives, and deploy them. Default: none.',
+    ),
+});
+
+/** What starts a deployment. */
+export const redeploy = z
+  .strictObject({
+    approvedIn: group
+      .optional()
+      .describe('A model package group: a version of it that is approved is the cause.'),
+    pointer: z
+      .string()
+      .regex(new RegExp(`^s3://${BUCKET}/.+[^/]$`, 's'), 'write s3://BUCKET/KEY')
+      .optional()
+      .describe(
+        'An object of S3: a change of it is the cause. Its bucket must send events to EventBridge.',
+      ),
+    project: z.string().min(1).optional().describe('A project of CodeBuild, which is started.'),
+    pipeline: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('A pipeline of CodePipeline (V2), which is started.'),
+  })
+  .refine(({ approvedIn, pointer }) => (approvedIn === undefined) !== (pointer === undefined), {
+    path: ['approvedIn'],
+    message: `one cause is needed. Give either 'approvedIn' or 'pointer'`,
+  })
+  .refine(({ project, pipeline }) => (project === undefined) !== (pipeline === undefined), {
+    path: ['project'],
+    message: `one target is needed. Give either 'project' or 'pipeline'`,
+  });
+
+/** Checked. */
+export type RegistryConfig = z.output<typeof registry>;
+export type RedeployConfig = z.output<typeof redeploy>;
