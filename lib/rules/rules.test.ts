@@ -29,6 +29,19 @@ const night = { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', minInstan
 const image = (region: string) => ({
   uri: `111111111111.dkr.ecr.${region}.amazonaws.com/a:1`,
 });
+/** A model that is a version of the Model Registry. */
+const version = (region: string, imageRegion: string) => ({
+  models: {
+    m: {
+      modelPackage: {
+        arn: `arn:aws:sagemaker:${region}:111111111111:model-package/g/1`,
+        archives: 's3://models/',
+        image: imageRegion === 'docker' ? 'docker.io/a:1' : image(imageRegion).uri,
+      },
+      endpoint: {},
+    },
+  },
+});
 const serverless = { memoryGiB: 2 };
 
 /** By rule: configurations that break it, each with the field that is named; and some that keep it. */
@@ -46,6 +59,19 @@ const CASES: Readonly<
     kept: [
       { ...endpoint({}), image: image('eu-west-1'), environments: [environment('eu-west-1')] },
       { ...endpoint({}), image: image('eu-west-1') },
+    ],
+  },
+  'model-package-of-the-region': {
+    broken: [
+      [
+        { ...version('us-east-1', 'us-east-1'), environments: [environment('eu-west-1')] },
+        'models.m.modelPackage.arn',
+      ],
+      [version('us-east-1', 'docker'), 'models.m.modelPackage.image'],
+    ],
+    kept: [
+      version('us-east-1', 'us-east-1'),
+      { ...version('eu-west-1', 'eu-west-1'), environments: [environment('eu-west-1')] },
     ],
   },
   'environment-of-a-model': {
