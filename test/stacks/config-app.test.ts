@@ -284,7 +284,10 @@ describe('models that are in S3 already', () => {
   });
 
   test.each<[object, RegExp]>([
-    [{}, /models\.m: none of 'model', 'archive', 'multiModel', 'modelName' and 'modelPackage' is given/],
+    [
+      {},
+      /models\.m: none of 'model', 'archive', 'multiModel', 'modelName' and 'modelPackage' is given/,
+    ],
     [
       { model: 'm', archive: 's3://bucket/k.tar.gz' },
       /models\.m: model and archive of 'model', 'archive'/,
