@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
-import type { Problem } from '../rules/problem.ts';
+import { modelPackageProblem } from '../rules/model-package.ts';
 import { refuseProblem } from '../validation.ts';
 
 /** Options of `ModelData.fromModelPackage`. */
@@ -20,29 +20,6 @@ export interface ModelPackageOptions {
    * @default - the smoke test does not compare it
    */
   readonly fingerprint?: string;
-}
-
-const ARN =
-  /^arn:aws[a-z-]*:sagemaker:(?<region>[a-z0-9-]+):(?<account>\d{12}):model-package\/[a-zA-Z0-9](?:-*[a-zA-Z0-9]){0,62}\/\d{1,9}$/;
-
-/**
- * What CreateModel would refuse of a model package.
- * @param region where the model is; undefined if synthesis does not know
- * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (ModelPackageName)
- */
-export function modelPackageProblem(arn: string, region: string | undefined): Problem {
-  const found = ARN.exec(arn)?.groups?.region;
-  if (found === undefined) {
-    return {
-      problem: `'${arn}' is no version of a model package group`,
-      fix: 'Write arn:aws:sagemaker:REGION:ACCOUNT:model-package/GROUP/VERSION, as register prints it',
-    };
-  }
-  if (region === undefined || found === region) return undefined;
-  return {
-    problem: `the version is in ${found} and the model in ${region}`,
-    fix: `Register it in ${region} too`,
-  };
 }
 
 /** Refuses an ARN that this scope's stack cannot use, where both are known. */

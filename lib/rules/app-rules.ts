@@ -1,7 +1,6 @@
 /** Rules of what is no endpoint: images, environments, tags, networks, batch, names. */
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
 import type { ServingConfig } from '../config.ts';
-import { modelPackageProblem } from '../model-data/model-package.ts';
 import {
   certificateProblem,
   environmentProblem,
@@ -10,6 +9,7 @@ import {
   scheduleProblem,
   tagsProblem,
 } from './limits.ts';
+import { modelPackageProblem } from './model-package.ts';
 import type { Problem } from './problem.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
