@@ -2,6 +2,7 @@
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { type AbortSignalLike, DTYPES } from '@sagemaker-tfs/tensors';
 import type { ImageLimits } from '../decode-limits.ts';
+import { giveBytes, takeBytes } from '../memory/byte-pool.ts';
 import { decodeImage } from './decode-image.ts';
 import { type PixelEncoder, pixelEncoder } from './pixel-encoder.ts';
 
@@ -56,10 +57,13 @@ export async function runImageTask(
     limits,
     signal,
   };
-  const pixels = await decodeImage(bytes, options, encoder.isIdentity ? row : undefined);
-  const size = { width: pixels.width, height: pixels.height };
-  if (encoder.isIdentity) return { bytes: pixels.data, ...size };
-  const elements = row ?? new Uint8Array(pixels.data.length * DTYPES[input.dtype].size);
-  encoder.write(pixels.data, elements);
+  const { size: elementBytes } = DTYPES[input.dtype];
+  const room = row && !encoder.isIdentity ? takeBytes(row.byteLength / elementBytes) : row;
+  const { data, width: across, height: down } = await decodeImage(bytes, options, room);
+  const size = { width: across, height: down };
+  if (encoder.isIdentity) return { bytes: data, ...size };
+  const elements = row ?? new Uint8Array(data.length * elementBytes);
+  encoder.write(data, elements);
+  if (room) giveBytes(room);
   return { bytes: elements, ...size };
 }

@@ -3,6 +3,7 @@
  * none of them come from the picture before.
  */
 
+import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { giveBytes, takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
 import { type DecodeImageOptions, decodeImage } from './decode-image.ts';
@@ -15,7 +16,7 @@ const SIDE = 192;
 
 /** Fills all memory that pictures use again with one value. */
 async function poison(value: number): Promise<void> {
-  for (const size of [SIDE * SIDE * 3, SIDE * SIDE, 160 * 160 * 3, 600 * 600 * 3]) {
+  for (const size of [SIDE * SIDE * 3, SIDE * 160 * 3, SIDE * SIDE, 160 * 160 * 3, 600 * 600 * 3]) {
     const buffers = [
       takeBytes(size),
       takeBytes(size),
@@ -97,43 +98,59 @@ test('no pixel comes from memory that is used again', async () => {
   expect(once.filter((result) => result.startsWith('1')).length).toBeGreaterThan(40);
 }, 60_000);
 
-test('nor do those of a batch, whole or damaged', async () => {
-  const files = (await spoiled(60)).slice(0, 60);
-  const input = {
-    bytes: false as const,
-    input: 'image',
-    dtype: 'float32' as const,
-    height: SIDE,
-    width: SIDE,
-    channels: 'rgb' as const,
-    layout: 'NCHW' as const,
-    channelDimension: true,
-    batchDimension: true,
-    resize: 'stretch' as const,
-    padding: 0,
-    interpolation: 'bilinear' as const,
-    antialias: false,
-    shrink: false,
-    scale: [1, 1, 1] as const,
-    offset: [0, 0, 0] as const,
-  };
-  const rowBytes = SIDE * SIDE * 3 * 4;
-  const run = async (value: number) => {
-    const results: string[] = [];
-    for (const bytes of files) {
-      await poison(value);
-      for (const buffer of [takeBytes(rowBytes), takeSharedBytes(rowBytes)]) {
-        giveBytes(buffer.fill(value));
+const FLOATS: PixelsInput = {
+  bytes: false,
+  input: 'image',
+  dtype: 'float32',
+  height: SIDE,
+  width: SIDE,
+  channels: 'rgb',
+  layout: 'NCHW',
+  channelDimension: true,
+  batchDimension: true,
+  resize: 'stretch',
+  padding: 0,
+  interpolation: 'bilinear',
+  antialias: false,
+  shrink: false,
+  scale: [1, 1, 1],
+  offset: [0, 0, 0],
+};
+
+test.each(['stretch', 'contain'] as const)(
+  'nor do those of a batch, whole or damaged (%s)',
+  async (resize) => {
+    const files = await spoiled(30);
+    // Narrower than the pictures: `contain` leaves bars.
+    const input = { ...FLOATS, resize, width: 160 };
+    const rowBytes = SIDE * 160 * 3 * 4;
+    const run = async (value: number) => {
+      const results: string[] = [];
+      for (const bytes of files) {
+        await poison(value);
+        for (const buffer of [takeBytes(rowBytes), takeSharedBytes(rowBytes)]) {
+          giveBytes(buffer.fill(value));
+        }
+        const task = { bytes, input, limits: DEFAULT_DECODE_LIMITS };
+        const batch = await runImageBatch([task], rowBytes, { name: () => 'x' }).catch(String);
+        results.push(typeof batch === 'string' ? batch : Buffer.from(batch).toString('base64'));
+        if (typeof batch !== 'string') giveBytes(batch);
       }
-      const task = { bytes, input, limits: DEFAULT_DECODE_LIMITS };
-      const batch = await runImageBatch([task], rowBytes, { name: () => 'x' }).catch(String);
-      results.push(typeof batch === 'string' ? batch : Buffer.from(batch).toString('base64'));
-      if (typeof batch !== 'string') giveBytes(batch);
-    }
-    return results;
-  };
-  expect(await run(0xa5)).toEqual(await run(0x5a));
-}, 60_000);
+      return results;
+    };
+    expect(await run(0xa5)).toEqual(await run(0x5a));
+  },
+  60_000,
+);
+
+test('the pixels from which floats are made lie in memory that the next picture uses too', async () => {
+  const bytes = await gradient(SIDE, SIDE).jpeg().toBuffer();
+  const [width, height] = [181, 173];
+  const { data } = await decodeImage(bytes, { width, height });
+  const task = { bytes, input: { ...FLOATS, width, height }, limits: DEFAULT_DECODE_LIMITS };
+  await runImageBatch([task], width * height * 3 * 4, { name: () => 'x' });
+  expect(takeBytes(width * height * 3).equals(data)).toBe(true);
+});
 
 test('pictures decoded at the same time do not mix', async () => {
   const colors = Array.from({ length: 24 }, (_, index) => index * 10);
