@@ -45,15 +45,16 @@ export async function runImageBatch(
   options: RunOptions,
 ): Promise<Uint8Array> {
   const size = rowBytes * tasks.length;
+  const pool = poolFor(tasks);
   // Threads write their rows into the same memory: nothing is copied or handed over.
-  const batch = poolFor(tasks) ? takeSharedBytes(size) : takeBytes(size);
+  const batch = pool ? takeSharedBytes(size) : takeBytes(size);
   const rows = tasks.map(({ bytes, input, limits }, index) => ({
     bytes,
     input,
     limits,
     row: batch.subarray(index * rowBytes, (index + 1) * rowBytes),
   }));
-  await runImageTasks(rows, options);
+  await runIn(pool, rows, options);
   return batch;
 }
 
@@ -65,7 +66,14 @@ export function runImageTasks(
   tasks: readonly ImageTask[],
   options: RunOptions,
 ): Promise<ImageElements[]> {
-  const pool = poolFor(tasks);
+  return runIn(poolFor(tasks), tasks, options);
+}
+
+function runIn(
+  pool: ImagePool | undefined,
+  tasks: readonly ImageTask[],
+  options: RunOptions,
+): Promise<ImageElements[]> {
   return pool ? runInPool(pool, tasks, options) : runHere(tasks, options);
 }
 

@@ -59,15 +59,18 @@ export function readJpegHeader(bytes: Uint8Array): JpegHeader | undefined {
     }
     const end = at + 2 + uint16(bytes, at + 2);
     if (end < at + 4 || end > bytes.length) return undefined;
-    const segment = bytes.subarray(at + 4, end);
-    if (marker === SOS) return found && headerOf(found, segment, { orientation, isAdobe });
+    at += 4;
+    if (marker === SOS) {
+      const scanned = at < end ? (bytes[at] as number) : 0;
+      return found && headerOf(found, scanned, { orientation, isAdobe });
+    }
     if (isFrame(marker)) {
       if (found) return undefined;
-      found = frameOf(segment, marker);
+      found = frameOf(bytes, at, end, marker);
       if (!found) return undefined;
     } else if (!isSkipped(marker)) return undefined;
-    if (marker === APP14 && isAdobeSegment(segment)) isAdobe = true;
-    if (marker === APP1) orientation = exifOrientation(segment) ?? orientation;
+    if (marker === APP14 && isAdobeSegment(bytes.subarray(at, end))) isAdobe = true;
+    if (marker === APP1) orientation = exifOrientation(bytes.subarray(at, end)) ?? orientation;
     at = end;
   }
   return undefined;
@@ -81,19 +84,22 @@ function isAdobeSegment(segment: Uint8Array): boolean {
 type Told = Pick<JpegHeader, 'orientation' | 'isAdobe'>;
 type Frame = Omit<JpegHeader, 'severalScans' | keyof Told> & { readonly progressive: boolean };
 
-function frameOf(segment: Uint8Array, marker: number): Frame | undefined {
-  if (segment.length < 6) return undefined;
-  const height = uint16(segment, 1);
-  const width = uint16(segment, 3);
-  const components = segment[5] as number;
-  if (width === 0 || height === 0 || segment.length !== 6 + 3 * components) return undefined;
+/** The frame header in the segment from `at` to `end`. */
+function frameOf(bytes: Uint8Array, at: number, end: number, marker: number): Frame | undefined {
+  if (end - at < 6) return undefined;
+  const height = uint16(bytes, at + 1);
+  const width = uint16(bytes, at + 3);
+  const components = bytes[at + 5] as number;
+  if (width === 0 || height === 0 || end - at !== 6 + 3 * components) return undefined;
   const progressive = PROGRESSIVE_FRAMES.has(marker);
-  return { width, height, components, precision: segment[0] as number, progressive };
+  return { width, height, components, precision: bytes[at] as number, progressive };
 }
 
-function headerOf({ progressive, ...frame }: Frame, scan: Uint8Array, told: Told): JpegHeader {
-  const severalScans = progressive || (scan[0] ?? 0) < frame.components;
-  return { ...frame, severalScans, ...told };
+/** @param scanned components of the first scan */
+function headerOf(frame: Frame, scanned: number, { orientation, isAdobe }: Told): JpegHeader {
+  const { width, height, components, precision, progressive } = frame;
+  const severalScans = progressive || scanned < components;
+  return { width, height, components, precision, severalScans, orientation, isAdobe };
 }
 
 function uint16(bytes: Uint8Array, at: number): number {
