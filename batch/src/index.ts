@@ -21,5 +21,6 @@ export * from './origin.ts';
 export * from './outputs.ts';
 export * from './s3-uri.ts';
 export * from './settings.ts';
+export * from './shard-report.ts';
 export * from './worker-arguments.ts';
 export * from './worker-run.ts';

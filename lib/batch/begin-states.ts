@@ -9,7 +9,7 @@ import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.t
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
-/** `Begin` to `Already running`; settings and `since` go on to `next`. */
+/** `Begin` to `Already running`; `{settings, since}` goes on to `next`. */
 export function beginStates(
   { shardFunctionArn, modelName }: DefinitionProps,
   ends: Ends,
@@ -32,7 +32,7 @@ export function beginStates(
         {
           Condition: jsonata('$not($exists($states.input.begun.holder))'),
           Output: jsonata(
-            '$merge([$states.input.settings, { "since": $states.input.begun.since }])',
+            '{ "settings": $states.input.settings, "since": $states.input.begun.since }',
           ),
           Next: next,
         },

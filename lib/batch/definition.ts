@@ -28,16 +28,20 @@ export function definition(props: DefinitionProps) {
       ...beginStates(props, ends, 'Sharded?'),
       'Sharded?': {
         Type: 'Choice',
-        Choices: [{ Condition: jsonata('$states.input.objectsPerShard > 0'), Next: 'Plan shards' }],
+        Choices: [
+          { Condition: jsonata('$states.input.settings.objectsPerShard > 0'), Next: 'Plan shards' },
+        ],
         Default: 'Transform',
       },
       ...transformStates(
         'Transform',
         props,
-        '$states.input',
+        '$states.input.settings',
         '{ "S3DataType": $s.dataType, "S3Uri": $s.inputUri }',
         {
-          Output: jsonata(`{ "jobs": [${JOB_NAME}], "outputUri": $states.input.outputUri }`),
+          Output: jsonata(
+            `{ "jobs": [${JOB_NAME}], "outputUri": $states.input.settings.outputUri }`,
+          ),
           Next: ends.success,
           onError: {
             Output: jsonata(runFailure('TransformFailed', FAILURE_REASON)),

@@ -193,7 +193,7 @@ function stopStates({ shardFunctionArn }: DefinitionProps) {
 export function shardInput(canary: boolean) {
   return {
     shard: jsonata('$states.context.Map.Item.Value.Key'),
-    settings: jsonata('$sift($states.input, function($v, $k) { $not($k in ["shards", "since"]) })'),
+    settings: jsonata('$states.input.settings'),
     since: jsonata('$states.input.since'),
     execution: jsonata('$states.context.Execution.Id'),
     canary,

@@ -14,9 +14,8 @@ import { transformStates } from './transform-state.ts';
 /** Name the maps' executions, `MACHINE/Shards:...`. */
 export const SHARD_MAP_LABELS = ['Canary', 'Shards'] as const;
 
-/** JSONata of the settings in `$states.input`. */
-const SETTINGS =
-  '$sift($states.input, function($v, $k) { $not($k in ["position", "since", "shards", "summary", "mopped", "inputs", "passedOver", "planned", "canaryOnly", "measured", "job"]) })';
+/** JSONata of the settings. */
+const SETTINGS = '$states.input.settings';
 
 /** States from `Plan shards` to the completeness check. */
 export function shardStates(props: DefinitionProps, ends: Ends) {
@@ -77,7 +76,7 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
           Next: 'Run shards',
         },
         {
-          Condition: jsonata('$states.input.inputs = 0 and $not($states.input.allowEmpty)'),
+          Condition: jsonata(`$states.input.inputs = 0 and $not(${SETTINGS}.allowEmpty)`),
           Next: 'Nothing found',
         },
         {
@@ -93,8 +92,8 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
       Output: jsonata(
         runFailure(
           'NothingFound',
-          `"no input below " & $states.input.inputUri
-          & ($states.input.keySuffix = "" ? "" : " ends in " & $states.input.keySuffix)
+          `"no input below " & ${SETTINGS}.inputUri
+          & (${SETTINGS}.keySuffix = "" ? "" : " ends in " & ${SETTINGS}.keySuffix)
           & ($exists($states.input.passedOver) ? "; there is " & $join($states.input.passedOver, ", ") : "")
           & ". Check inputUri and keySuffix, or set allowEmpty"`,
         ),
@@ -127,7 +126,7 @@ function shardMap(
       Arguments: { Bucket: jsonata('$states.input.shards.bucket'), Prefix: jsonata(prefix) },
     },
     ItemSelector: shardInput(Label === 'Canary'),
-    MaxConcurrency: jsonata('$states.input.maxConcurrentJobs'),
+    MaxConcurrency: jsonata(`${SETTINGS}.maxConcurrentJobs`),
     // A shard fails only to stop the run; what it could not do is counted at the end.
     ToleratedFailureCount: 0,
     Output: withoutPosition('{}'),
@@ -188,7 +187,7 @@ function checkStates(props: DefinitionProps, ends: Ends) {
         {
           // More than a shard's worth would take one instance too long.
           Condition: jsonata(
-            '$not($exists($states.input.mopped)) and $exists($states.input.summary.redriveUri) and $states.input.summary.missing - $states.input.summary.refused <= $states.input.objectsPerShard',
+            `$not($exists($states.input.mopped)) and $exists($states.input.summary.redriveUri) and $states.input.summary.missing - $states.input.summary.refused <= ${SETTINGS}.objectsPerShard`,
           ),
           Next: 'Mop up',
         },
@@ -198,7 +197,7 @@ function checkStates(props: DefinitionProps, ends: Ends) {
     ...transformStates(
       'Mop up',
       props,
-      '$merge([$states.input, { "instanceCount": 1 }])',
+      `$merge([${SETTINGS}, { "instanceCount": 1 }])`,
       '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.summary.redriveUri }',
       { ...afterMopUp, onError: afterMopUp },
     ),

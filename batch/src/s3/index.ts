@@ -5,5 +5,6 @@ export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
 export { findObject, openObject, readBytes, readText } from './objects.ts';
+export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { attempts, patientRetries } from './patient-retries.ts';
 export { openInputs, type WorkerInputs } from './worker-inputs.ts';

@@ -1,18 +1,10 @@
 /** The beginning of a run: it alone writes these outputs, and what makes them is written down. */
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import {
-  inputsOf,
-  nextOrigin,
-  originKey,
-  originOf,
-  parseOrigin,
-  parseS3Uri,
-  type S3Location,
-} from '@sagemaker-tfs/batch';
-import { findObject, readText } from '@sagemaker-tfs/batch/s3';
+import { inputsOf, originOf, parseS3Uri } from '@sagemaker-tfs/batch';
+import { claimOrigin, findObject, originPlace } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { outputDirectory, runPlace, sharedPlace } from './run-places.ts';
-import { readManifest, writeIf, writeJson } from './storage.ts';
+import { runPlace, sharedPlace } from './run-places.ts';
+import { readManifest, writeIf } from './storage.ts';
 
 /** What the state machine gets. */
 export interface BeginResult {
@@ -47,7 +39,7 @@ export async function beginRun(s3: S3Client, request: BeginRequest): Promise<Beg
   const taken = await takeLease(s3, request);
   if (taken.holder !== undefined) return taken;
   const { settings } = request;
-  const origin = await writeOrigin(s3, request);
+  const origin = await claimOutputs(s3, request);
   // Written once for a run: a run that goes on keeps what it has made.
   const begun = runPlace(settings, 'begun.json');
   await writeIf(s3, begun, { execution: request.execution }, { IfNoneMatch: '*' });
@@ -78,22 +70,13 @@ function holderOf(text: string): string {
 }
 
 /** @returns since when outputs are of this model and these settings */
-async function writeOrigin(s3: S3Client, { settings, model }: BeginRequest): Promise<number> {
+async function claimOutputs(s3: S3Client, { settings, model }: BeginRequest): Promise<number> {
   const root =
     settings.dataType === 'ManifestFile'
       ? (await readManifest(s3, parseS3Uri(settings.inputUri))).prefix
       : inputsOf(settings).prefix;
-  const { bucket, key } = outputDirectory(settings);
-  const place = { bucket, key: key + originKey(root) };
-  const there = await readOrigin(s3, place);
+  const place = originPlace(settings.outputUri, root);
   // A single job makes every output again.
   const existing = settings.objectsPerShard === 0 ? 'replace' : settings.existing;
-  const next = nextOrigin(there, originOf(model, root, settings), existing);
-  if (next) await writeJson(s3, place, next);
-  else if (there?.since !== undefined) return there.since;
-  return (await findObject(s3, place))?.modified ?? 0;
-}
-
-async function readOrigin(s3: S3Client, place: S3Location) {
-  return (await findObject(s3, place)) && parseOrigin(await readText(s3, place));
+  return (await claimOrigin(s3, place, originOf(model, root, settings), existing)).since;
 }

@@ -6,6 +6,9 @@ import {
   outputRoot,
   parseS3Uri,
   type S3Location,
+  type ShardCounts,
+  type ShardReport,
+  shardReportSchema,
   type TransformFacts,
   whyNotFound,
 } from '@sagemaker-tfs/batch';
@@ -17,7 +20,6 @@ import {
   type S3Object,
 } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import * as z from 'zod';
 import type { Since } from './begin.ts';
 import { outputDirectory, reportsDirectory, runPlace, shardOf } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
@@ -47,19 +49,6 @@ export interface PendingPosition {
   readonly counts: ShardCounts;
 }
 
-/** A shard's inputs, each counted once. */
-export interface ShardCounts {
-  readonly inputs: number;
-  /** With an output that counts. */
-  readonly done: number;
-  /** Without one, and worth a job. */
-  readonly missing: number;
-  /** Without one, and no job could make one: empty, too large, or with too long a key. */
-  readonly refused: number;
-  /** No longer there; they are no inputs any more. */
-  readonly deleted: number;
-}
-
 /** What the state machine gets. */
 export interface PendingResult extends ShardCounts {
   /** False where time ran out: to be called again with the position. */
@@ -74,29 +63,6 @@ export interface PendingResult extends ShardCounts {
   /** True where the last job made nothing because an input was deleted before it began. */
   readonly again: boolean;
 }
-
-const countsSchema = {
-  inputs: z.number(),
-  done: z.number(),
-  missing: z.number(),
-  refused: z.number(),
-  deleted: z.number(),
-};
-
-/** State of a shard, kept for the summary. */
-export const reportSchema = z.object({
-  ...countsSchema,
-  prefix: z.string(),
-  /** Manifest of the missing inputs. */
-  manifestUri: z.string().optional(),
-  /** One JSON object a line, `{key, reason}`, of the refused inputs. */
-  refusedUri: z.string().optional(),
-  /** Why the last job left them; absent before the first. */
-  reason: z.string().optional(),
-  /** True where nothing has happened since it was written. */
-  last: z.boolean(),
-});
-export type ShardReport = z.output<typeof reportSchema>;
 
 /** Keys that are in memory at once. */
 const GROUP = 10_000;
@@ -244,7 +210,7 @@ export async function readReport(
   const { bucket, key } = reportsDirectory(settings);
   const place = { bucket, key: `${key}${name}.json` };
   if (!(await findObject(s3, place))) return undefined;
-  return reportSchema.parse(await readJson(s3, place));
+  return shardReportSchema.parse(await readJson(s3, place));
 }
 
 async function report(

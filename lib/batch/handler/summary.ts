@@ -1,10 +1,10 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { parseS3Uri } from '@sagemaker-tfs/batch';
+import { parseS3Uri, type ShardCounts, type ShardReport } from '@sagemaker-tfs/batch';
 import { listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
-import { findPending, type PendingPosition, readReport, type ShardReport } from './pending.ts';
+import { findPending, type PendingPosition, readReport } from './pending.ts';
 import { runPlace, shardOf, shardsDirectory } from './run-places.ts';
 import { readManifest, writeJson, writeObject } from './storage.ts';
 
@@ -127,7 +127,7 @@ async function addUp(
   settings: TransformSettings,
   reports: readonly { shard: string; report: ShardReport }[],
 ): Promise<Summary> {
-  const sum = (name: 'inputs' | 'done' | 'missing' | 'refused' | 'deleted') =>
+  const sum = (name: keyof ShardCounts) =>
     reports.reduce((total, { report }) => total + report[name], 0);
   const sendable = sum('missing');
   const counts = {

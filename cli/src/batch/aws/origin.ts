@@ -1,23 +1,24 @@
 /** What made the outputs of a transform job: read and written as the state machine does. */
-import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
-  asDirectory,
   DEFAULT_SETTINGS,
   type DecisiveSettings,
   type Existing,
   formatS3Uri,
   inputsOf,
   MIXED,
-  nextOrigin,
   type Origin,
-  originKey,
   originOf,
-  parseOrigin,
   parseS3Uri,
-  type S3Location,
   streamManifest,
 } from '@sagemaker-tfs/batch';
-import { findObject, openObject, readText } from '@sagemaker-tfs/batch/s3';
+import {
+  claimOrigin,
+  openObject,
+  originPlace,
+  readOrigin,
+  writeOrigin,
+} from '@sagemaker-tfs/batch/s3';
 import { CLOCKS } from './clocks.ts';
 import type { TransformJob } from './described-job.ts';
 import type { TransformPlaces } from './transform-places.ts';
@@ -40,16 +41,15 @@ export async function claimOutputs(
   existing: Existing,
 ): Promise<Claim> {
   const root = await rootOf(s3, job);
-  const place = originPlace(job, root);
-  const there = await readOrigin(s3, place);
-  const next = nextOrigin(there?.origin, ownOrigin(job.modelName, root, job), existing);
-  if (!next) return { since: there?.since ?? 0, undo: async () => undefined };
-  await writeOrigin(s3, place, next);
+  const place = originPlace(job.outputUri, root);
+  const own = ownOrigin(job.modelName, root, job);
+  const { since, before, isNew } = await claimOrigin(s3, place, own, existing);
   return {
-    since: (await readOrigin(s3, place))?.since ?? 0,
+    since,
     async undo() {
+      if (!isNew) return;
       const { bucket: Bucket, key: Key } = place;
-      if (there?.origin) await writeOrigin(s3, place, { ...there.origin, since: there.since });
+      if (before?.origin) await writeOrigin(s3, place, { ...before.origin, since: before.since });
       else await s3.send(new DeleteObjectCommand({ Bucket, Key }));
     },
   };
@@ -62,7 +62,7 @@ export async function claimOutputs(
 export async function placesSince(s3: S3Client, job: TransformJob): Promise<TransformPlaces> {
   if (!job.madeWith) return job;
   const root = await rootOf(s3, job);
-  const there = await readOrigin(s3, originPlace(job, root));
+  const there = await readOrigin(s3, originPlace(job.outputUri, root));
   if (!there?.origin || there.origin.fingerprint === MIXED) return job;
   const { modelName, ...settings } = job.madeWith;
   if (there.origin.fingerprint === ownOrigin(modelName, root, settings).fingerprint) {
@@ -90,32 +90,4 @@ async function rootOf(s3: S3Client, places: TransformPlaces): Promise<string> {
     // The keys are not asked for.
     body.destroy();
   }
-}
-
-function originPlace({ outputUri }: TransformPlaces, root: string): S3Location {
-  const { bucket, key } = asDirectory(parseS3Uri(outputUri));
-  return { bucket, key: key + originKey(root) };
-}
-
-/** Undefined if nothing is written down. */
-async function readOrigin(s3: S3Client, place: S3Location) {
-  const object = await findObject(s3, place);
-  if (!object) return undefined;
-  const origin = parseOrigin(await readText(s3, place));
-  return { origin, since: origin?.since ?? object.modified };
-}
-
-async function writeOrigin(
-  s3: S3Client,
-  { bucket, key }: S3Location,
-  origin: Origin,
-): Promise<void> {
-  await s3.send(
-    new PutObjectCommand({
-      Bucket: bucket,
-      Key: key,
-      Body: Buffer.from(JSON.stringify(origin)),
-      ContentType: 'application/json',
-    }),
-  );
 }

@@ -1,9 +1,9 @@
 /** Inputs of a sharded run that its shards have given up, from the reports that the state machine keeps. */
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { REPORTS_FOLDER, type S3Location } from '@sagemaker-tfs/batch';
+import { REPORTS_FOLDER, type S3Location, shardReportSchema } from '@sagemaker-tfs/batch';
 import { listObjects, readText } from '@sagemaker-tfs/batch/s3';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { CLOCKS } from './clocks.ts';
 import type { TransformJob } from './described-job.ts';
 
@@ -14,12 +14,7 @@ const LONGEST = 120;
 /** Inputs that no job gets: empty, too large, or with too long a key. */
 const REFUSED = 'refused before a job: dead-letters/ has the reasons';
 
-/** As `lib/batch/handler/pending.ts` writes it. */
-const schema = z.object({
-  missing: z.number(),
-  refused: z.number(),
-  reason: z.string().optional(),
-});
+const schema = shardReportSchema.pick({ missing: true, refused: true, reason: true });
 type Report = z.output<typeof schema>;
 
 /** Returns the failures of a run at each look, by their reason; a report is read again only if it is newer. */
