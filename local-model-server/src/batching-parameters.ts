@@ -36,7 +36,6 @@ export function batchingOptionsOf(parameters: BatchingParameters): BatchingOptio
     maxEnqueuedBatches: Number(parameters.maxEnqueuedBatches ?? 10n),
     allowedBatchSizes: sizes,
     padVariableLengthInputs: parameters.padVariableLengthInputs,
-    unjoinable: 'refuse',
     onCheckFailed: dieOfCheck,
   };
 }

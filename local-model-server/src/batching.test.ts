@@ -19,7 +19,6 @@ const OPTIONS: BatchingOptions = {
   numBatchThreads: 1,
   allowedBatchSizes: [],
   padVariableLengthInputs: false,
-  unjoinable: 'refuse',
 };
 
 let model: SavedModelSession;
@@ -175,7 +174,6 @@ describe('parameters', () => {
       maxEnqueuedBatches: 10,
       allowedBatchSizes: [2, 8],
       padVariableLengthInputs: false,
-      unjoinable: 'refuse',
     });
   });
 

@@ -3,6 +3,7 @@
 import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import { ensureLibrary, progressBar } from '@sagemaker-tfs/libtensorflow';
 import {
+  BatchingSession,
   BatchThreads,
   invalidArgument,
   type ServableOptions,
@@ -127,7 +128,8 @@ async function batchingOf(flags: Flags): Promise<ServableOptions['batching']> {
   if (!flags.enable_batching) return undefined;
   const file = await optionalFile(BatchingParametersSchema, flags.batching_parameters_file);
   const options = batchingOptionsOf(file ?? create(BatchingParametersSchema));
-  return { options, threads: new BatchThreads(options.numBatchThreads) };
+  const threads = new BatchThreads(options.numBatchThreads);
+  return (session) => new BatchingSession(session, options, threads);
 }
 
 function restOptionsOf(flags: Flags): RestOptions | undefined {

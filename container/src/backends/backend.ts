@@ -1,5 +1,5 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
-import type { Company } from '@sagemaker-tfs/libtensorflow/batching';
+import type { Company } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike, Signature, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 

@@ -83,7 +83,7 @@ function joiningOf(
   const { batching } = environment.modelServer;
   if (!batching) return async (backend) => backend;
   const modules = [
-    import('@sagemaker-tfs/libtensorflow/batching'),
+    import('@sagemaker-tfs/libtensorflow/joining'),
     import('./joining.ts'),
   ] as const;
   const loaded = Promise.all(modules).then(([{ BatchThreads }, { JoiningBackend }]) => {

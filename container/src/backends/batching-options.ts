@@ -1,5 +1,5 @@
 /** How this process joins calls, whichever way the models run. */
-import type { AfterFailure, BatchingOptions } from '@sagemaker-tfs/libtensorflow/batching';
+import type { AfterFailure, JoiningSessionOptions } from '@sagemaker-tfs/libtensorflow/joining';
 import type { Batching, Environment } from '../environment.ts';
 import type { BatchSample } from '../observability/metrics.ts';
 
@@ -26,7 +26,7 @@ export interface BatchListeners {
     | undefined;
 }
 
-export function batchingOptions(parts: BatchingParts): BatchingOptions {
+export function batchingOptions(parts: BatchingParts): JoiningSessionOptions {
   const { batching, maxRows, model, afterFailure, listeners } = parts;
   return {
     ...batchLimits(batching),
@@ -34,7 +34,6 @@ export function batchingOptions(parts: BatchingParts): BatchingOptions {
     numBatchThreads: batching.threads,
     allowedBatchSizes: batching.allowedSizes,
     padVariableLengthInputs: batching.pads,
-    unjoinable: 'run-alone',
     afterFailure,
     onBatch: (batch) => listeners?.onBatch?.({ model, ...batch }),
     onAlone: (signature, why) => listeners?.onAlone?.(model, signature, why),

@@ -1,5 +1,5 @@
 /** What the joining backend makes of the calls that come to it, before a backend that notes them. */
-import { BatchThreads } from '@sagemaker-tfs/libtensorflow/batching';
+import { BatchThreads } from '@sagemaker-tfs/libtensorflow/joining';
 import { numericTensor, type SignatureMap, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { until } from '../testing/runtime-process.ts';

@@ -7,12 +7,12 @@ import {
   type AfterFailure,
   Batches,
   type BatchItem,
-  BatchingSession,
   type BatchThreads,
   type Company,
+  JoiningSession,
   type RunResult,
   untilAllAborted,
-} from '@sagemaker-tfs/libtensorflow/batching';
+} from '@sagemaker-tfs/libtensorflow/joining';
 import {
   type AbortSignalLike,
   own,
@@ -59,7 +59,7 @@ interface ExamplesItem extends BatchItem {
 /** The model of a selector, as it is now. */
 interface Joined {
   readonly signatures: SignatureMap;
-  readonly session: BatchingSession;
+  readonly session: JoiningSession;
 }
 
 /** Calls of one signature that can be joined run as one; all others go through as they are. */
@@ -141,7 +141,7 @@ export class JoiningBackend implements JoinableBackend {
       signal?: AbortSignalLike,
       company?: Company,
     ) => this.#run({ model, signature, inputs, outputs, signal, company });
-    const session = new BatchingSession(
+    const session = new JoiningSession(
       { signatures, run, close: async () => undefined },
       batchingOptions({ ...this.#options, model: model.name, afterFailure }),
       this.#options.threads,

@@ -5,8 +5,10 @@ import { findLibrary, type LibraryLocation } from '@sagemaker-tfs/libtensorflow'
 import {
   BatchThreads,
   halvesUnlessOver,
+  JoiningSession,
   loadServable,
   type ServableOptions,
+  type Session,
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { Backends } from '../backends/backends.ts';
@@ -76,13 +78,15 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     log: (message) => log.info(message),
   };
   const maxRows = maxRowsOf(environment);
-  const optionsOf = (batching: Batching, model: string) =>
-    batchingOptions({ batching, maxRows, model, afterFailure: halvesUnlessOver, listeners });
+  const joining = (batching: Batching, threads: BatchThreads, model: string) => {
+    const options = { batching, maxRows, model, afterFailure: halvesUnlessOver, listeners };
+    return (session: Session) => new JoiningSession(session, batchingOptions(options), threads);
+  };
   return async (name, directory) => {
     const started = performance.now();
     const servable = await loadServable(name, directory, {
       ...common,
-      ...(batching && threads && { batching: { threads, options: optionsOf(batching, name) } }),
+      ...(batching && threads && { batching: joining(batching, threads, name) }),
     });
     const ms = Math.round(performance.now() - started);
     log.info({ model: name, version: directory.version.toString(), ms }, 'loaded');

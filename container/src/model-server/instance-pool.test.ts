@@ -1,5 +1,5 @@
 /** The pool: what waits for the model server, what is retried, and what is not. */
-import type { Company } from '@sagemaker-tfs/libtensorflow/batching';
+import type { Company } from '@sagemaker-tfs/libtensorflow/joining';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import {
   availableAnswer,

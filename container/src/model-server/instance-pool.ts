@@ -1,7 +1,7 @@
 /** The processes of TensorFlow Serving as the request path sees them: which are ready, which is least busy. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Company } from '@sagemaker-tfs/libtensorflow/batching';
+import type { Company } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';

@@ -1,8 +1,8 @@
 /** How requests are batched. */
 import type { AfterFailure } from './batches.ts';
 
-/** Checked batching parameters; defaults are those of TensorFlow's SharedBatchScheduler. */
-export interface BatchingOptions {
+/** What a batch may be, and when it runs; defaults are those of TensorFlow's SharedBatchScheduler. */
+interface BatchOptions {
   /** Rows of a batch at most. Default: 1000. */
   readonly maxBatchSize: number;
   /**
@@ -20,28 +20,33 @@ export interface BatchingOptions {
   readonly allowedBatchSizes: readonly number[];
   /** Pads inputs of differing sizes instead of refusing to join them. */
   readonly padVariableLengthInputs: boolean;
-  /**
-   * What becomes of a request that cannot be joined with others. `refuse` is what TensorFlow Serving does:
-   * requests of differing shapes fail together, and so do those of a graph without an open first axis.
-   * `run-alone` joins only requests of equal shapes, and runs alone whatever has more rows than a batch,
-   * a signature with an input or output whose first axis is not open, or whose answers are others in company.
-   */
-  readonly unjoinable: 'refuse' | 'run-alone';
-  /**
-   * Asked for every run that failed: whether its requests run again in smaller batches, so that each has its own answer
-   * or error. Default: `reject`, as in TensorFlow Serving: one request's error, its text included, is every one's of
-   * the batch.
-   */
-  readonly afterFailure?: (error: unknown) => AfterFailure;
-  /** Bytes of the inputs of a batch of several requests. Default: any number. */
-  readonly maxBatchBytes?: number;
+}
+
+/** Batching as TensorFlow Serving does it: one request's error, its text included, is every one's of the batch. */
+export interface BatchingOptions extends BatchOptions {
   /**
    * Called, and not to return, where a batch ends in a request of no rows and is to be filled up: TensorFlow ends its
    * process there. Absent: the batch is refused.
    */
   readonly onCheckFailed?: (check: string) => never;
+}
+
+/** Joining as the runtime does it. */
+export interface JoiningSessionOptions extends BatchOptions {
+  /**
+   * Asked for every run that failed: whether its requests run again in smaller batches, so that each has its own answer
+   * or error. Default: `reject`.
+   */
+  readonly afterFailure?: (error: unknown) => AfterFailure;
+  /** Bytes of the inputs of a batch of several requests. Default: any number. */
+  readonly maxBatchBytes?: number;
   /** Called where the answers of a signature turn out to be others in company: they run alone from now on. */
   readonly onAlone?: (signature: string, why: 'joined' | 'padded') => void;
-  /** Told of every batch that runs. */
+  /** Called for every batch that runs. */
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }
+
+/** How inputs are merged, in either way. */
+export type MergeOptions = Pick<BatchOptions, 'allowedBatchSizes' | 'padVariableLengthInputs'> &
+  Pick<BatchingOptions, 'onCheckFailed'> &
+  Pick<JoiningSessionOptions, 'maxBatchBytes'>;

@@ -1,51 +1,21 @@
 /**
- * Runs concurrent requests of one signature together (`--enable_batching`): requests wait until a batch is
- * full or its time is up and a batch thread is free, are joined along the first axis, and their outputs are
- * parted again. With `refuse`, semantics and texts are those of TensorFlow Serving's BatchingSession; `run-alone`, with the
- * trials of outputs, is this project's own.
+ * Runs concurrent requests of one signature together, with the semantics and texts of TensorFlow Serving's BatchingSession
+ * (`--enable_batching`): requests wait until a batch is full or its time is up and a batch thread is free, are joined
+ * along the first axis, and their outputs are parted again. Requests of differing shapes fail together, and so do those
+ * of a graph without an open first axis. The runtime joins in its own way: joining.ts.
  */
-import {
-  type AbortSignalLike,
-  own,
-  type SignatureMap,
-  type TensorMap,
-} from '@sagemaker-tfs/tensors';
-import { Code } from '@sagemaker-tfs/tensors/protos';
+import type { AbortSignalLike, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import { abortable } from '../abortable.ts';
-import { LibTensorFlowError } from '../errors.ts';
 import { untilAllAborted } from '../until-all-aborted.ts';
 import type { BatchThreads } from './batch-queue.ts';
-import { type AfterFailure, Batches } from './batches.ts';
+import { Batches } from './batches.ts';
 import type { BatchingOptions } from './batching-options.ts';
-import {
-  batchSizeOf,
-  bytesOf,
-  type Joined,
-  type Merged,
-  mergeInputs,
-  rowKind,
-  splitInputs,
-  total,
-} from './merge-inputs.ts';
-import {
-  compare,
-  hasRows,
-  isOfRows,
-  type JoinedParts,
-  joinResults,
-  releaseAll,
-  splitOutputs,
-} from './part-outputs.ts';
-import { vary } from './same-rows.ts';
+import { batchSizeOf, bytesOf, type Joined, mergeInputs, splitInputs } from './merge-inputs.ts';
+import { allResults, isOfRows, joinResults, releaseAll, splitOutputs } from './part-outputs.ts';
 import type { RunResult, Session } from './session.ts';
-import { failedPrecondition, StatusError } from './status-error.ts';
-import { type Trial, Trials } from './trials.ts';
+import { failedPrecondition } from './status-error.ts';
 
-export { untilAllAborted } from '../until-all-aborted.ts';
-export { BatchThreads } from './batch-queue.ts';
-export { type AfterFailure, Batches, type BatchItem } from './batches.ts';
 export type { BatchingOptions } from './batching-options.ts';
-export type { Company, RunResult } from './session.ts';
 
 /** A session whose runs are batched. */
 export class BatchingSession implements Session {
@@ -53,17 +23,12 @@ export class BatchingSession implements Session {
   readonly #session: Session;
   readonly #options: BatchingOptions;
   readonly #batches: Batches<Joined, RunResult>;
-  readonly #trials: Trials;
-  /** Of batches whose inputs were padded to one shape. */
-  readonly #padded: Trials;
 
   constructor(session: Session, options: BatchingOptions, threads: BatchThreads) {
     this.signatures = session.signatures;
     this.#session = session;
     this.#options = options;
-    this.#batches = new Batches(options, threads, options.afterFailure);
-    this.#trials = new Trials((signature) => options.onAlone?.(signature, 'joined'));
-    this.#padded = new Trials((signature) => options.onAlone?.(signature, 'padded'));
+    this.#batches = new Batches(options, threads);
   }
 
   async run(
@@ -73,272 +38,50 @@ export class BatchingSession implements Session {
     signal?: AbortSignalLike,
   ): Promise<RunResult> {
     signal?.throwIfAborted();
-    const { unjoinable, maxInputRows = 0, maxBatchSize } = this.#options;
-    const alone = unjoinable === 'run-alone';
-    if (alone && !this.#joins(signature, inputs, outputs)) {
-      return this.#session.run(signature, inputs, outputs, signal);
-    }
+    const { maxInputRows = 0, maxBatchSize } = this.#options;
     const size = batchSizeOf(inputs);
-    // Whether the rows vary is checked for each batch.
-    const verdict = alone ? this.#trials.verdict(signature, outputs, () => true) : 'joined';
-    if (verdict === 'alone') return this.#session.run(signature, inputs, outputs, signal);
-    if (size > maxBatchSize && size <= maxInputRows) {
-      return this.#runSplit(signature, inputs, outputs, signal, verdict === 'both');
-    }
-    return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
+    const run = (part: TensorMap) => this.#runInBatch(signature, part, outputs, signal);
+    if (size <= maxBatchSize || size > maxInputRows) return run(inputs);
+    const parts = splitInputs(inputs, size, maxBatchSize);
+    const results = await allResults(parts.map(run));
+    const joined = joinResults(outputs, results, parts.map(batchSizeOf));
+    if (isOfRows(joined)) return joined;
+    releaseAll(results);
+    throw failedPrecondition(
+      'Outputs of the batches of one request have different shapes, or not the rows of their inputs',
+    );
   }
 
   async #runInBatch(
     signature: string,
-    request: Joined,
+    inputs: TensorMap,
     outputs: readonly string[],
+    signal: AbortSignalLike | undefined,
   ): Promise<RunResult> {
-    const { inputs, signal } = request;
-    const rows =
-      this.#options.unjoinable === 'run-alone'
-        ? rowKind(inputs, this.#pads(signature, outputs))
-        : '';
-    const kind = JSON.stringify([rows, signature, ...outputs]);
-    const result = this.#batches.add(kind, request, (batch, { isAfterLoss }) =>
-      this.#runJoined({ signature, outputs, batch, isAfterLoss }),
+    const request = { size: batchSizeOf(inputs), bytes: bytesOf(inputs), inputs, signal };
+    const kind = JSON.stringify([signature, ...outputs]);
+    const result = this.#batches.add(kind, request, (batch) =>
+      this.#runJoined(signature, outputs, batch),
     );
     return signal ? abortable(result, signal) : result;
   }
 
-  #pads(signature: string, outputs: readonly string[]): boolean {
-    if (!this.#options.padVariableLengthInputs) return false;
-    return this.#padded.verdict(signature, outputs, () => true) !== 'alone';
-  }
-
-  /**
-   * Runs a request of more rows than a batch has in several, and joins their outputs. Where requests are not refused,
-   * no more of its batches wait at a time than can run, so that those of others come between them, and none runs for
-   * a caller who has gone. If its outputs cannot be joined, it runs again whole.
-   * @param isTrial whether it runs whole as well, which is its answer then
-   */
-  async #runSplit(
+  async #runJoined(
     signature: string,
-    inputs: TensorMap,
     outputs: readonly string[],
-    signal: AbortSignalLike | undefined,
-    isTrial: boolean,
-  ): Promise<RunResult> {
-    const { maxBatchSize, numBatchThreads, unjoinable } = this.#options;
-    const parts = splitInputs(inputs, batchSizeOf(inputs), maxBatchSize);
-    const atATime = unjoinable === 'refuse' ? parts.length : numBatchThreads;
-    const results: RunResult[] = [];
-    const whole = () => this.#session.run(signature, inputs, outputs, signal);
+    batch: readonly Joined[],
+  ): Promise<RunResult[]> {
+    const { inputs, sizes } = mergeInputs(batch, this.#options);
+    const { signal, end } = untilAllAborted(batch);
     try {
-      await inTurn(parts, atATime, async (part, index) => {
-        results[index] = await this.run(signature, part, outputs, signal);
-      });
-    } catch (error) {
-      releaseAll(results);
-      // What fails in parts may be right as it was sent: its rows may belong together.
-      if (unjoinable === 'refuse' || !this.#mayRunAgain(error)) throw error;
-      return whole();
-    }
-    const joined = joinResults(outputs, results, parts.map(batchSizeOf));
-    if (unjoinable === 'refuse' && !isOfRows(joined)) {
-      releaseAll(results);
-      throw failedPrecondition(
-        'Outputs of the batches of one request have different shapes, or not the rows of their inputs',
-      );
-    }
-    if (!isTrial && isOfRows(joined)) return joined;
-    return this.#compareWhole(signature, inputs, joined, whole);
-  }
-
-  /** Answers with what the whole request gets, and notes how its parts' outputs compare. */
-  async #compareWhole(
-    signature: string,
-    inputs: TensorMap,
-    parts: JoinedParts,
-    whole: () => Promise<RunResult>,
-  ): Promise<RunResult> {
-    try {
-      const result = await whole();
-      const sizes = [batchSizeOf(inputs)];
-      if (parts.version === result.version) {
-        const compared = compare(parts.outputs, [result], sizes);
-        this.#trials.note(signature, { ...rowsOf(inputs, sizes), outputs: compared });
-      }
-      return result;
-    } finally {
-      parts.release();
-    }
-  }
-
-  #mayRunAgain(error: unknown): boolean {
-    const isFull = error instanceof StatusError && error.code === Code.RESOURCE_EXHAUSTED;
-    return !isFull && this.#options.afterFailure?.(error) === 'halves';
-  }
-
-  /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
-  #joins(signatureKey: string, inputs: TensorMap, outputs: readonly string[]): boolean {
-    const signature = own(this.signatures, signatureKey);
-    const takes = signature?.inputs ?? {};
-    const specs = [
-      ...Object.values(takes),
-      ...outputs.flatMap((name) => (signature && own(signature.outputs, name)) ?? []),
-    ];
-    const rows = Object.values(inputs).map(({ shape }) => shape[0] ?? 0);
-    const [size = 0] = rows;
-    const { maxBatchSize, maxInputRows = maxBatchSize } = this.#options;
-    return (
-      specs.every(({ shape }) => shape?.[0] === -1) &&
-      // An input that is left to its default has rows of its own.
-      Object.keys(takes).every((name) => Object.hasOwn(inputs, name)) &&
-      size > 0 &&
-      size <= maxInputRows &&
-      rows.every((other) => other === size)
-    );
-  }
-
-  close(): Promise<void> {
-    return this.#session.close();
-  }
-
-  async #runJoined(jobs: Omit<Call, 'signal'>): Promise<RunResult[]> {
-    const merged = mergeInputs(jobs.batch, this.#options);
-    const { signal, end } = untilAllAborted(jobs.batch);
-    const call = { ...jobs, signal };
-    try {
-      if (this.#options.unjoinable === 'run-alone') return await this.#runAsKnown(call, merged);
-      return splitOutputs(await this.#runMerged(call, merged), merged.sizes, call.batch.length);
+      const result = await this.#session.run(signature, inputs, outputs, signal);
+      return splitOutputs(result, sizes, batch.length);
     } finally {
       end();
     }
   }
 
-  /** Together, alone, or both, by what is known of the signature's outputs. */
-  async #runAsKnown(call: Call, merged: Merged): Promise<RunResult[]> {
-    const { signature, outputs, batch, isAfterLoss } = call;
-    const isOne = batch.length === 1;
-    if (isOne && (merged.padding === 0 || isAfterLoss)) return this.#runApart(call);
-    const trials = merged.isPadded ? this.#padded : this.#trials;
-    const verdict = trials.verdict(signature, outputs, () => vary(Object.values(merged.inputs)));
-    if (verdict === 'alone') return this.#runApart(call);
-    try {
-      return await (verdict === 'both'
-        ? this.#runBoth(call, merged, trials)
-        : this.#runTogether(call, merged, trials));
-    } catch (error) {
-      // Rows that belong together cannot be padded: what fails may be the padding.
-      const isOfRows = error instanceof StatusError && error.code === Code.FAILED_PRECONDITION;
-      if (!isOne || !(isOfRows || this.#mayRunAgain(error))) throw error;
-      return this.#runApart(call);
-    }
+  close(): Promise<void> {
+    return this.#session.close();
   }
-
-  #runApart(call: Call): Promise<RunResult[]> {
-    for (const { size } of call.batch) {
-      this.#options.onBatch?.({ requests: 1, rows: size, padding: 0 });
-    }
-    return this.#runAlone(call);
-  }
-
-  /** @throws StatusError FAILED_PRECONDITION where the outputs do not have the rows of the inputs */
-  async #runTogether(call: Call, merged: Merged, trials: Trials): Promise<RunResult[]> {
-    const { inputs, sizes } = merged;
-    const result = await this.#runMerged(call, merged);
-    try {
-      return splitOutputs(result, sizes, call.batch.length);
-    } catch (error) {
-      const outputs = new Map(
-        Object.entries(result.outputs).map(([name, tensor]) => [
-          name,
-          hasRows(tensor, sizes) ? ('unclear' as const) : ('other' as const),
-        ]),
-      );
-      trials.note(call.signature, { ...rowsOf(inputs, sizes), outputs });
-      throw error;
-    }
-  }
-
-  /** Together and each alone, which is the answer. Together first: if that fails, nothing has been answered yet. */
-  async #runBoth(call: Call, merged: Merged, trials: Trials): Promise<RunResult[]> {
-    const together = await this.#runMerged(call, merged);
-    try {
-      const alone = await this.#runAlone(call);
-      // A new version may have come in between.
-      if (alone.every(({ version }) => version === together.version)) {
-        const outputs = compare(together.outputs, alone, merged.sizes);
-        trials.note(call.signature, { ...rowsOf(merged.inputs, merged.sizes), outputs });
-      }
-      return alone;
-    } finally {
-      together.release();
-    }
-  }
-
-  #runMerged({ signature, outputs, batch, signal, isAfterLoss }: Call, merged: Merged) {
-    const { inputs, sizes, padding } = merged;
-    const rows = total(sizes) - padding;
-    this.#options.onBatch?.({ requests: batch.length, rows, padding });
-    const company = { calls: batch.length, isAfterLoss };
-    return this.#session.run(signature, inputs, outputs, signal, company);
-  }
-
-  /** Each request by itself, all at the same time. @throws the first error, when all are over */
-  async #runAlone({ signature, outputs, batch, signal, isAfterLoss }: Call): Promise<RunResult[]> {
-    const company = { calls: 1, isAfterLoss };
-    const runs = await Promise.allSettled(
-      batch.map(({ inputs }) => this.#session.run(signature, inputs, outputs, signal, company)),
-    );
-    const results = runs.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
-    const failed = runs.find((run) => run.status === 'rejected');
-    if (!failed) return results;
-    releaseAll(results);
-    throw failed.reason;
-  }
-}
-
-/** A batch to run. */
-interface Call {
-  readonly signature: string;
-  readonly outputs: readonly string[];
-  readonly batch: readonly Joined[];
-  readonly signal: AbortSignalLike | undefined;
-  readonly isAfterLoss: boolean;
-}
-
-/** What a trial was made with. */
-function rowsOf(inputs: TensorMap, sizes: readonly number[]): Pick<Trial, 'rows' | 'varies'> {
-  return { rows: total(sizes), varies: vary(Object.values(inputs)) };
-}
-
-/** Works on each item in order, on some at a time. @throws the first error, when what had begun is over */
-async function inTurn<T>(
-  items: readonly T[],
-  atATime: number,
-  work: (item: T, index: number) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < items.length) {
-      const index = next++;
-      try {
-        await work(items[index] as T, index);
-      } catch (error) {
-        next = items.length;
-        throw error;
-      }
-    }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: atATime }, worker));
-  const failed = workers.find((ended) => ended.status === 'rejected');
-  if (failed) throw failed.reason;
-}
-
-/**
- * For a session in this process: all but a run that was cancelled, or whose session is gone, may fare better in
- * smaller batches.
- */
-export function halvesUnlessOver(error: unknown): AfterFailure {
-  const isOver =
-    error instanceof LibTensorFlowError
-      ? error.code === 'SESSION_CLOSED' || error.tfCode === Code.CANCELLED
-      : error instanceof StatusError && error.code === Code.CANCELLED;
-  return isOver ? 'reject' : 'halves';
 }

@@ -4,6 +4,7 @@ export * from './batches.ts';
 export * from './batching.ts';
 export * from './dtype-names.ts';
 export * from './examples.ts';
+export * from './joining.ts';
 export * from './load-servable.ts';
 export * from './multi-inference.ts';
 export * from './predict.ts';

@@ -3,8 +3,6 @@ import type { ConfigProto } from '@sagemaker-tfs/tensors/protos';
 import type { LibraryLocation } from '../library-location.ts';
 import { SavedModelSession } from '../saved-model-session.ts';
 import type { MixedPrecision } from '../session-config.ts';
-import type { BatchThreads } from './batch-queue.ts';
-import { type BatchingOptions, BatchingSession } from './batching.ts';
 import { Servable } from './servable.ts';
 import type { Session } from './session.ts';
 import type { VersionDirectory } from './version-directory.ts';
@@ -25,8 +23,8 @@ export interface ServableOptions {
   readonly maxOutputStrings?: number;
   /** What the session is configured with besides. */
   readonly base?: ConfigProto;
-  /** Undefined: requests run alone. */
-  readonly batching?: { readonly options: BatchingOptions; readonly threads: BatchThreads };
+  /** Makes a session that batches the runs of the model's own. Undefined: requests run alone. */
+  readonly batching?: (session: Session) => Session;
   /** Times that each warm-up request runs; 0 skips warm-up. */
   readonly warmupIterations: number;
   /** Told what warm-up does. */
@@ -52,9 +50,7 @@ export async function loadServable(
     ...(base && { base }),
   });
   const session = sessionOf(model);
-  const batched = batching
-    ? new BatchingSession(session, batching.options, batching.threads)
-    : session;
+  const batched = batching?.(session) ?? session;
   const servable = new Servable(name, version, batched, model.metaGraph.signatureDef);
   try {
     if (options.warmupIterations > 0) {

@@ -9,7 +9,7 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import type { BatchItem } from './batches.ts';
-import type { BatchingOptions } from './batching-options.ts';
+import type { MergeOptions } from './batching-options.ts';
 import { paddedShape, padTensor } from './padding.ts';
 import { failedPrecondition, invalidArgument } from './status-error.ts';
 
@@ -67,7 +67,7 @@ export function splitInputs(inputs: TensorMap, rows: number, most: number): Tens
   );
 }
 
-export function mergeInputs(batch: readonly Joined[], options: BatchingOptions): Merged {
+export function mergeInputs(batch: readonly Joined[], options: MergeOptions): Merged {
   const sizes = batch.map(({ size }) => size);
   const rows = total(sizes);
   const allowed = options.allowedBatchSizes.find((size) => size >= rows) ?? rows;
@@ -108,7 +108,7 @@ export function bytesOf(inputs: TensorMap): number {
 }
 
 /** The tensor's first row, `count` times: a valid row for the model to fill the batch with. */
-function fillingRows(tensor: Tensor, count: number, { onCheckFailed }: BatchingOptions): Tensor[] {
+function fillingRows(tensor: Tensor, count: number, { onCheckFailed }: MergeOptions): Tensor[] {
   if (count === 0) return [];
   const rows = tensor.shape[0] ?? 0;
   if (rows === 0) {
@@ -120,7 +120,7 @@ function fillingRows(tensor: Tensor, count: number, { onCheckFailed }: BatchingO
 }
 
 /** @throws StatusError where what they are padded to is beyond the bytes of a batch */
-function padAll(tensors: readonly Tensor[], { maxBatchBytes }: BatchingOptions): Tensor[] {
+function padAll(tensors: readonly Tensor[], { maxBatchBytes }: MergeOptions): Tensor[] {
   const shape = paddedShape(tensors);
   const rows = tensors.reduce((sum, tensor) => sum + (tensor.shape[0] ?? 0), 0);
   const [first] = tensors;

@@ -114,6 +114,16 @@ function joinRows(tensors: readonly Tensor[], sizes: readonly number[]): Tensor 
   return areRows && tensors.every((one) => rowShape(one) === first) ? concat(tensors) : undefined;
 }
 
+/** The results of runs that are made at the same time. @throws the first error, when all are over */
+export async function allResults(runs: readonly Promise<RunResult>[]): Promise<RunResult[]> {
+  const ended = await Promise.allSettled(runs);
+  const results = ended.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+  const failed = ended.find((run) => run.status === 'rejected');
+  if (!failed) return results;
+  releaseAll(results);
+  throw failed.reason;
+}
+
 /** Of parts that failed there is none. */
 export function releaseAll(results: readonly RunResult[]): void {
   results.forEach((result) => {

@@ -1,14 +1,14 @@
 /** Requests that may run together have the answers that they have alone, whatever the model does with its rows. */
 import { numericTensor, type Signature, toNumbers } from '@sagemaker-tfs/tensors';
 import { BatchThreads } from './batch-queue.ts';
-import { type BatchingOptions, BatchingSession } from './batching.ts';
+import { JoiningSession, type JoiningSessionOptions } from './joining.ts';
 import type { Session } from './session.ts';
 
 type Matrix = readonly (readonly number[])[];
 /** What a model makes of its rows. */
 type Model = (rows: Matrix) => Matrix;
 
-const OPTIONS: BatchingOptions = {
+const OPTIONS: JoiningSessionOptions = {
   maxBatchSize: 8,
   maxInputRows: 100,
   timeoutMs: 1,
@@ -16,7 +16,6 @@ const OPTIONS: BatchingOptions = {
   numBatchThreads: 2,
   allowedBatchSizes: [],
   padVariableLengthInputs: false,
-  unjoinable: 'run-alone',
   afterFailure: () => 'halves',
 };
 
@@ -36,7 +35,7 @@ function tensorOf(rows: Matrix) {
   );
 }
 
-function serve(model: Model, options: Partial<BatchingOptions>) {
+function serve(model: Model, options: Partial<JoiningSessionOptions>) {
   const sizes: number[] = [];
   const session: Session = {
     signatures: { serving_default: signature },
@@ -54,7 +53,7 @@ function serve(model: Model, options: Partial<BatchingOptions>) {
     close: async () => undefined,
   };
   const why: string[] = [];
-  const batching = new BatchingSession(
+  const batching = new JoiningSession(
     session,
     { ...OPTIONS, ...options, onAlone: (_signature, reason) => why.push(reason) },
     new BatchThreads(2),
@@ -89,7 +88,7 @@ const INDEPENDENT: Record<string, Model> = {
   'rounded otherwise in company': (rows) => rows.map(([x = 0]) => [x * (1 + 1e-4 * rows.length)]),
 };
 
-const WAYS: Record<string, Partial<BatchingOptions>> = {
+const WAYS: Record<string, Partial<JoiningSessionOptions>> = {
   'as they come': {},
   'filled up': { allowedBatchSizes: [4, 8] },
 };

@@ -6,17 +6,17 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { BatchThreads } from './batch-queue.ts';
-import { type BatchingOptions, BatchingSession } from './batching.ts';
+import { BatchingSession } from './batching.ts';
+import { JoiningSession, type JoiningSessionOptions } from './joining.ts';
 import type { Session } from './session.ts';
 
-const OPTIONS: BatchingOptions = {
+const OPTIONS: JoiningSessionOptions = {
   maxBatchSize: 2,
   timeoutMs: 1,
   maxEnqueuedBatches: 100,
   numBatchThreads: 1,
   allowedBatchSizes: [],
   padVariableLengthInputs: false,
-  unjoinable: 'run-alone',
 };
 
 const spec = { tensorName: 'x:0', dtype: 'float32', dtypeEnum: 1, shape: [-1, -1] } as const;
@@ -52,7 +52,7 @@ function sessionOf(isStuck = false) {
 
 test('a batch that nobody waits for any more is given up; one that somebody waits for is not', async () => {
   const { session, signals } = sessionOf(true);
-  const batching = new BatchingSession(session, OPTIONS, new BatchThreads(1));
+  const batching = new JoiningSession(session, OPTIONS, new BatchThreads(1));
   await batching.run('serving_default', rows(1), ['y']);
   const [first, second] = [new AbortController(), new AbortController()];
   const runs = [first, second].map(({ signal }) =>
@@ -74,7 +74,7 @@ test('nothing is kept of shapes that nobody waits for', async () => {
   const deleted = jest.spyOn(Map.prototype, 'delete');
   try {
     const { session } = sessionOf();
-    const batching = new BatchingSession(session, OPTIONS, new BatchThreads(4));
+    const batching = new JoiningSession(session, OPTIONS, new BatchThreads(4));
     await batching.run('serving_default', rows(1), ['y']);
     await Promise.all(
       Array.from({ length: 50 }, (_, width) =>
@@ -115,7 +115,7 @@ test.each([
 ])('a request of several batches whose outputs %s runs whole', async (_, shapeOf) => {
   const { session, calls } = oddSession(shapeOf);
   const options = { ...OPTIONS, maxInputRows: 100 };
-  const batching = new BatchingSession(session, options, new BatchThreads(1));
+  const batching = new JoiningSession(session, options, new BatchThreads(1));
   const { outputs } = await batching.run('serving_default', rows(3), ['y']);
   expect(outputs.y?.shape).toEqual(shapeOf(3));
   expect((await batching.run('serving_default', rows(5), ['y'])).outputs.y?.shape).toEqual(
@@ -125,8 +125,7 @@ test.each([
     shapeOf(6),
   );
   expect(calls).toEqual([2, 1, 3, 5, 6]);
-  const refusing = { ...options, unjoinable: 'refuse' } as const;
-  const refused = new BatchingSession(session, refusing, new BatchThreads(1));
+  const refused = new BatchingSession(session, options, new BatchThreads(1));
   await expect(refused.run('serving_default', rows(3), ['y'])).rejects.toMatchObject({
     code: Code.FAILED_PRECONDITION,
   });
@@ -135,7 +134,7 @@ test.each([
 test('a request whose batches have outputs that cannot be joined runs again whole, and so do later ones', async () => {
   const { session, calls } = oddSession((count) => [count, count === 2 ? 7 : 1]);
   const options = { ...OPTIONS, maxInputRows: 100 };
-  const batching = new BatchingSession(session, options, new BatchThreads(1));
+  const batching = new JoiningSession(session, options, new BatchThreads(1));
   for (const sizes of [[2, 2, 1, 5], [5]]) {
     calls.length = 0;
     const { outputs } = await batching.run('serving_default', rows(5), ['y']);
@@ -149,7 +148,7 @@ describe('rows that belong together', () => {
 
   test('a request whose padded outputs have other rows runs without padding, then and later', async () => {
     const { session, calls } = oddSession((count) => [count === 4 ? 8 : count, 1]);
-    const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
+    const batching = new JoiningSession(session, PADDED, new BatchThreads(1));
     for (const sizes of [[4, 3], [3], [3]]) {
       calls.length = 0;
       const { outputs } = await batching.run('serving_default', rows(3), ['y']);
@@ -163,7 +162,7 @@ describe('rows that belong together', () => {
       return [count, 1];
     });
     const options = { ...PADDED, afterFailure };
-    const batching = new BatchingSession(session, options, new BatchThreads(1));
+    const batching = new JoiningSession(session, options, new BatchThreads(1));
     expect((await batching.run('serving_default', rows(3), ['y'])).outputs.y?.shape).toEqual([
       3, 1,
     ]);
@@ -180,7 +179,7 @@ describe('rows that belong together', () => {
     const { session, calls } = oddSession(() => [4, 1]);
     const onAlone = jest.fn();
     const options = { ...PADDED, afterFailure, onAlone };
-    const batching = new BatchingSession(session, options, new BatchThreads(1));
+    const batching = new JoiningSession(session, options, new BatchThreads(1));
     const ask = async (count: number) =>
       (await batching.run('serving_default', rows(count), ['y'])).outputs.y?.shape;
     expect(await ask(1)).toEqual([4, 1]);
@@ -210,7 +209,7 @@ describe('rows that belong together', () => {
       },
       close: async () => undefined,
     };
-    const batching = new BatchingSession(session, PADDED, new BatchThreads(1));
+    const batching = new JoiningSession(session, PADDED, new BatchThreads(1));
     await batching.run('serving_default', rows(1), ['y', 'labels']);
     await batching.run('serving_default', rows(4), ['labels']);
     const { outputs } = await batching.run('serving_default', rows(1), ['labels']);
