@@ -1,5 +1,5 @@
 /** Strings between JavaScript and TensorFlow's memory, where each is a `TF_TString` (`ctstring_internal.h`). */
-import type { Steps } from '@sagemaker-tfs/tensors';
+import { pauseAfter, type Steps } from '@sagemaker-tfs/tensors/steps';
 import type { CApi, Pointer } from './c-api.ts';
 
 /** Bytes of a `TF_TString`. */
@@ -49,14 +49,11 @@ export function* writeStrings(
       bytes.set(value, at + 1);
     }
     api.memcpy(addressOf(block), bytes, bytesOf(block));
-    let done = 0;
+    const isDue = pauseAfter(STEP_BYTES);
     for (const index of larger) {
       const value = values[block.first + index] as Uint8Array;
       api.TF_StringCopy(stringAt(block, index), value, value.byteLength);
-      done += value.byteLength + CALL_BYTES;
-      if (done < STEP_BYTES) continue;
-      done = 0;
-      yield;
+      if (isDue(value.byteLength + CALL_BYTES)) yield;
     }
     if (block.count === BLOCK_STRINGS) yield;
   }
@@ -67,7 +64,7 @@ export function* readStrings(api: CApi, data: Pointer, count: number): Steps<Uin
   const values: Uint8Array[] = [];
   for (const block of blocksOf(data, count)) {
     const bytes = copyOf(api, block);
-    let done = 0;
+    const isDue = pauseAfter(STEP_BYTES);
     for (let index = 0; index < block.count; index++) {
       const at = index * TSTRING_BYTES;
       const head = bytes[at] as number;
@@ -77,10 +74,7 @@ export function* readStrings(api: CApi, data: Pointer, count: number): Steps<Uin
       }
       const value = readOther(api, stringAt(block, index));
       values.push(value);
-      done += value.byteLength + CALL_BYTES;
-      if (done < STEP_BYTES) continue;
-      done = 0;
-      yield;
+      if (isDue(value.byteLength + CALL_BYTES)) yield;
     }
     if (block.count === BLOCK_STRINGS) yield;
   }

@@ -8,9 +8,9 @@ import {
   isNumeric,
   type NumericDType,
   type StringTensor,
-  stepsInTurns,
   type Tensor,
 } from '@sagemaker-tfs/tensors';
+import { stepsInTurns } from '@sagemaker-tfs/tensors/steps';
 import koffi from 'koffi';
 import type { CApi, Pointer } from './c-api.ts';
 import { LibTensorFlowError } from './errors.ts';

@@ -1,7 +1,8 @@
 /** Tensors as JSON the way TensorFlow Serving's REST API prints them, in chunks and without whitespace. */
 import { writeNumbersJson } from './json-numbers.ts';
 import { isNumeric, type StringTensor, type Tensor } from './tensor.ts';
-import { base64Encode, utf8Decode, utf8DecodeStrict, utf8Encode, utf8Parts } from './text.ts';
+import { base64Encode, utf8Decode, utf8DecodeStrict, utf8Encode } from './text.ts';
+import { utf8Parts } from './utf8-parts.ts';
 
 /** How a tensor is written. */
 export interface WriteTensorJsonOptions {

@@ -1,8 +1,9 @@
 /** NumPy's fixed-width strings: `S` (bytes) and `U` (UTF-32 text), both padded with zeros. */
 import { TensorError } from './errors.ts';
-import type { Steps } from './steps.ts';
+import { pauseAfter, type Steps } from './steps.ts';
 import type { StringTensor } from './tensor.ts';
-import { dataViewOf, utf8Decode, utf8DecodeStrict, utf8Encode, utf8Parts } from './text.ts';
+import { dataViewOf, utf8Decode, utf8DecodeStrict, utf8Encode } from './text.ts';
+import { utf8Parts } from './utf8-parts.ts';
 
 /** Every element takes the width of the longest; more bytes than this in all are refused. */
 const MAX_BYTES = 1024 ** 3;
@@ -78,13 +79,14 @@ export function* writeStrings({
 }
 
 function* lookAt(values: readonly Uint8Array[]): Steps<Look> {
-  let [most, bytes, work] = [1, 1, 0];
+  let [most, bytes] = [1, 1];
   let isText = true;
+  const isDue = pauseAfter(STEP_WORK);
   for (const [index, value] of values.entries()) {
     const length = value.byteLength;
     if (length > 0 && value[length - 1] === 0) throw endsInZero(index);
     bytes = Math.max(bytes, length);
-    work += VALUE_WORK;
+    if (isDue(VALUE_WORK)) yield;
     let points = 0;
     for (const part of partsOf(value)) {
       if (!isText) break;
@@ -93,10 +95,7 @@ function* lookAt(values: readonly Uint8Array[]): Steps<Look> {
         isText = utf8DecodeStrict(part) !== undefined;
         points += codePoints(part);
       }
-      work += part.byteLength;
-      if (work < STEP_WORK) continue;
-      work = 0;
-      yield;
+      if (isDue(part.byteLength)) yield;
     }
     most = Math.max(most, points);
   }
@@ -127,13 +126,10 @@ function* writeByteStrings(
   width: number,
   data: Uint8Array,
 ): Steps<void> {
-  let work = 0;
+  const isDue = pauseAfter(STEP_WORK);
   for (const [index, value] of values.entries()) {
     data.set(value, index * width);
-    work += VALUE_WORK;
-    if (work < STEP_WORK) continue;
-    work = 0;
-    yield;
+    if (isDue(VALUE_WORK)) yield;
   }
 }
 
@@ -142,16 +138,13 @@ function* writeTextStrings(
   width: number,
   view: DataView,
 ): Steps<void> {
-  let work = 0;
+  const isDue = pauseAfter(STEP_WORK);
   for (const [index, value] of values.entries()) {
     let at = index * width * 4;
-    work += VALUE_WORK;
+    if (isDue(VALUE_WORK)) yield;
     for (const part of partsOf(value)) {
       at = writePart(part, view, at);
-      work += part.byteLength;
-      if (work < STEP_WORK) continue;
-      work = 0;
-      yield;
+      if (isDue(part.byteLength)) yield;
     }
   }
 }

@@ -22,3 +22,17 @@ export async function stepsInTurns<T>(
     await nextTurn();
   }
 }
+
+/**
+ * Counts work. Called with what was just done, it returns true each time that `most` is reached: time for a pause.
+ * @param most such as bytes, or elements
+ */
+export function pauseAfter(most: number): (done: number) => boolean {
+  let sum = 0;
+  return (done) => {
+    sum += done;
+    if (sum < most) return false;
+    sum = 0;
+    return true;
+  };
+}

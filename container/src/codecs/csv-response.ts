@@ -6,9 +6,9 @@ import {
   reshape,
   type Tensor,
   type TensorMap,
-  utf8Parts,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
+import { utf8Parts } from '@sagemaker-tfs/tensors/utf8-parts';
 import { ServingError } from '../errors.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
 import type { ResponseCodec } from './codec.ts';

@@ -17,6 +17,7 @@ import { jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { npyResponse } from './npy.ts';
 import { npzResponse } from './npz.ts';
+import { parquetResponse } from './parquet-response.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
 import { bodyOf, decodeContext, encodeContext, signatureOf } from './test-signatures.ts';
 import { encodeExample } from './tf-example-writer.ts';
@@ -182,6 +183,7 @@ test.each([
   ['npz', npzResponse],
   ['CSV', csvResponse],
   ['JSON', jsonResponse],
+  ['Parquet', parquetResponse],
 ])('an answer of very many strings is written as %s in turns', async (_, codec) => {
   const count = 200_000;
   const values = Array.from({ length: count }, (_, index) => `${index}`);

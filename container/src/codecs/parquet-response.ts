@@ -10,6 +10,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { SchemaElement } from 'hyparquet';
 import { ServingError } from '../errors.ts';
+import { eachInTurns } from '../waiting/in-turns.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 import type { ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
@@ -64,7 +65,7 @@ async function written(outputs: TensorMap, rows: number): Promise<Uint8Array> {
   const schema: SchemaElement[] = [{ name: 'root', num_children: entries.length }];
   const columnData = [];
   for (const [name, tensor] of entries) {
-    const { leaf, value } = leafOf(tensor);
+    const { leaf, value } = await leafOf(tensor);
     schema.push(...elements(name, tensor.shape.length - 1, leaf));
     columnData.push({ name, data: await rowsOf(tensor, value, rows) });
   }
@@ -93,7 +94,7 @@ function elements(name: string, depth: number, leaf: Leaf): SchemaElement[] {
 }
 
 /** How the elements of a tensor lie there, and each of them. */
-function leafOf(tensor: Tensor): { readonly leaf: Leaf; readonly value: ValueAt } {
+async function leafOf(tensor: Tensor): Promise<{ readonly leaf: Leaf; readonly value: ValueAt }> {
   if (isNumeric(tensor)) {
     const numbers = toNumbers(tensor);
     const isBool = tensor.dtype === 'bool';
@@ -101,11 +102,20 @@ function leafOf(tensor: Tensor): { readonly leaf: Leaf; readonly value: ValueAt 
     return { leaf: LEAVES[tensor.dtype], value };
   }
   const { values } = tensor;
-  if (!values.every((value) => isUtf8(value))) {
-    return { leaf: { type: 'BYTE_ARRAY' }, value: (i) => values[i] };
-  }
-  const value: ValueAt = (i) => Buffer.from(values[i] as Uint8Array).toString();
-  return { leaf: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value };
+  const texts = await textsOf(values);
+  return texts
+    ? { leaf: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value: (i) => texts[i] }
+    : { leaf: { type: 'BYTE_ARRAY' }, value: (i) => values[i] };
+}
+
+/** Undefined if one of them is no UTF-8. */
+async function textsOf(values: readonly Uint8Array[]): Promise<string[] | undefined> {
+  const texts: string[] = [];
+  const add = (value: Uint8Array, index: number): void => {
+    if (texts.length === index && isUtf8(value)) texts.push(Buffer.from(value).toString());
+  };
+  await eachInTurns(values, add, { bytesOf: ({ byteLength }) => byteLength });
+  return texts.length === values.length ? texts : undefined;
 }
 
 async function rowsOf({ shape }: Tensor, value: ValueAt, rows: number): Promise<unknown[]> {
