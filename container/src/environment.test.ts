@@ -124,6 +124,44 @@ describe('readEnvironment', () => {
     ).toThrow(/INSTANCE_COUNT[\s\S]*MULTI_MODEL/);
   });
 
+  test('so are those that are wrong only together, but for those with a wrong value by itself', () => {
+    const wrong = {
+      SAGEMAKER_TFS_VERSION_LABELS: 'stable',
+      SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
+      SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '4,2',
+      SAGEMAKER_SAFE_PORT_RANGE: '9000-9001',
+      SAGEMAKER_TFS_INSTANCE_COUNT: '2',
+      SAGEMAKER_TFS_METRICS_PORT: '9000',
+      SAGEMAKER_TFS_MODEL_SERVER_TCP: 'false',
+      SAGEMAKER_TFS_BACKEND: 'rest',
+      SAGEMAKER_TFS_OTLP_ENDPOINT: 'collector:4318',
+      SAGEMAKER_TFS_XLA: 'true',
+      TF_XLA_FLAGS: '/etc/xla-flags',
+    };
+    const named = (variables: Record<string, string>) => {
+      try {
+        read(variables);
+        return [];
+      } catch (error) {
+        return (error as EnvironmentError).message.split('\n').map((line) => line.split(' ', 1)[0]);
+      }
+    };
+    const problems = [
+      'SAGEMAKER_TFS_VERSION_LABELS',
+      'SAGEMAKER_TFS_ALLOWED_BATCH_SIZES',
+      'SAGEMAKER_TFS_METRICS_PORT',
+      'SAGEMAKER_SAFE_PORT_RANGE',
+      'SAGEMAKER_TFS_MODEL_SERVER_TCP',
+      'SAGEMAKER_TFS_OTLP_ENDPOINT',
+      'TF_XLA_FLAGS',
+    ];
+    expect(named(wrong)).toEqual(problems);
+    expect(named({ ...wrong, SAGEMAKER_SAFE_PORT_RANGE: '9000' })).toEqual([
+      'SAGEMAKER_SAFE_PORT_RANGE',
+      ...problems.filter((name) => name !== 'SAGEMAKER_SAFE_PORT_RANGE'),
+    ]);
+  });
+
   test('a port range must hold two ports for each instance', () => {
     const range = { SAGEMAKER_SAFE_PORT_RANGE: '9000-9003' };
     expect(read({ ...range, SAGEMAKER_TFS_INSTANCE_COUNT: '2' }).modelServer.ports).toEqual({

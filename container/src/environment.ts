@@ -171,32 +171,49 @@ export interface EnvironmentReading {
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
 ): EnvironmentReading {
-  const environment = environmentOf(valuesOf(variables));
-  checkPorts(environment);
-  checkTcp(environment);
-  checkProcesses(environment);
-  checkTraces(environment);
-  checkGraphOptions(environment.modelServer.graph, variables);
+  const { values, faults } = valuesOf(variables);
+  const environment = environmentOf(values);
+  const combined = [
+    ...wrongLabels(values),
+    ...wrongSizes(values),
+    ...wrongPorts(environment),
+    ...wrongTcp(environment),
+    ...wrongProcesses(environment),
+    ...wrongTraces(environment),
+    ...wrongGraphOptions(environment.modelServer.graph, variables),
+    // A faulty value was taken for its default: what it would do beside others is not known.
+  ].filter((problem) => !faults.some(({ name }) => problem.includes(name)));
+  const problems = [...faults.map(({ problem }) => problem), ...combined];
+  if (problems.length > 0) throw new EnvironmentError(problems);
   return {
     environment,
     warnings: [...unknownNames(variables), ...unreadValues(variables, environment)],
   };
 }
 
-/** Without a schema: its library would be half of what the start loads. */
-function valuesOf(variables: Readonly<Record<string, string | undefined>>): Values {
-  const problems: string[] = [];
+/** A variable whose value makes no sense by itself. */
+interface Fault {
+  readonly name: string;
+  readonly problem: string;
+}
+
+/** A faulty value counts as its default. Without a schema: its library would be half of what the start loads. */
+function valuesOf(variables: Readonly<Record<string, string | undefined>>): {
+  readonly values: Values;
+  readonly faults: readonly Fault[];
+} {
+  const faults: Fault[] = [];
   const values = ENVIRONMENT_VARIABLES.map((definition: VariableDefinition) => {
     const { name } = definition;
-    const text = variables[name]?.trim() || definition.default;
-    const value = text === undefined ? undefined : parseValue(text, definition);
-    if (typeof value === 'object' && 'problem' in value) {
-      problems.push(`${name} is "${text}"; ${value.problem}`);
-    }
-    return [name, value];
+    const given = variables[name]?.trim();
+    const read = (text: string | undefined) =>
+      text === undefined ? undefined : parseValue(text, definition);
+    const value = read(given || definition.default);
+    if (typeof value !== 'object' || !('problem' in value)) return [name, value];
+    faults.push({ name, problem: `${name} is "${given}"; ${value.problem}` });
+    return [name, read(definition.default)];
   });
-  if (problems.length > 0) throw new EnvironmentError(problems);
-  return Object.fromEntries(values) as Values;
+  return { values: Object.fromEntries(values) as Values, faults };
 }
 
 function parseValue(
@@ -344,18 +361,21 @@ function memoryLimit(): number {
   return constrained > 0 && constrained < total ? constrained : total;
 }
 
+const LABEL = /^\s*([^=\s]+)\s*=\s*(\d+)\s*$/;
+
 function versionLabelsOf(text: string | undefined): Record<string, string> | undefined {
   if (text === undefined) return undefined;
-  const pairs = text.split(',').map((pair) => /^\s*([^=\s]+)\s*=\s*(\d+)\s*$/.exec(pair));
+  const pairs = text.split(',').map((pair) => LABEL.exec(pair) ?? []);
   return Object.fromEntries(
-    pairs.map((match) => {
-      const [, label, version] = match ?? [];
-      if (label && version) return [label, BigInt(version).toString()];
-      throw new EnvironmentError([
-        `SAGEMAKER_TFS_VERSION_LABELS is "${text}"; it must be label=version with commas between`,
-      ]);
-    }),
+    pairs.map(([, label = '', version = '']) => [label, BigInt(version).toString()]),
   );
+}
+
+function wrongLabels({ SAGEMAKER_TFS_VERSION_LABELS: text }: Values): string[] {
+  if (text === undefined || text.split(',').every((pair) => LABEL.test(pair))) return [];
+  return [
+    `SAGEMAKER_TFS_VERSION_LABELS is "${text}"; it must be label=version with commas between`,
+  ];
 }
 
 function defaultProcesses(values: Values): number {
@@ -407,82 +427,91 @@ function maxRowsOf(values: Values): number | undefined {
   return values.SAGEMAKER_TFS_MAX_ROWS ?? BATCHES_A_CALL * values.SAGEMAKER_TFS_MAX_BATCH_SIZE;
 }
 
-function allowedSizesOf(values: Values): number[] {
-  const text = values.SAGEMAKER_TFS_ALLOWED_BATCH_SIZES;
+function allowedSizesOf({ SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: text }: Values): number[] {
   if (text === undefined) return [];
-  const sizes = text
-    .split(',')
-    .map((size) => (/^\s*\d+\s*$/.test(size) ? Number(size) : Number.NaN));
+  return text.split(',').map((size) => (/^\s*\d+\s*$/.test(size) ? Number(size) : Number.NaN));
+}
+
+function wrongSizes(values: Values): string[] {
+  const { SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: text, SAGEMAKER_TFS_MAX_BATCH_SIZE: most } = values;
+  if (text === undefined || !values.SAGEMAKER_TFS_ENABLE_BATCHING) return [];
+  const sizes = allowedSizesOf(values);
   const rising = sizes.every((size, index) => size > (sizes[index - 1] ?? 0));
-  if (rising && sizes.at(-1) === values.SAGEMAKER_TFS_MAX_BATCH_SIZE) return sizes;
-  throw new EnvironmentError([
-    `SAGEMAKER_TFS_ALLOWED_BATCH_SIZES is "${text}"; it must be rising whole numbers with commas between, the last SAGEMAKER_TFS_MAX_BATCH_SIZE (${values.SAGEMAKER_TFS_MAX_BATCH_SIZE})`,
-  ]);
+  if (rising && sizes.at(-1) === most) return [];
+  return [
+    `SAGEMAKER_TFS_ALLOWED_BATCH_SIZES is "${text}"; it must be rising whole numbers with commas between, the last SAGEMAKER_TFS_MAX_BATCH_SIZE (${most})`,
+  ];
 }
 
-function checkPorts(environment: Environment): void {
+function wrongPorts(environment: Environment): string[] {
   const { backend, port, metrics } = environment;
+  if (backend === 'in-process') return [];
   const { ports, instances } = environment.modelServer;
-  const refuseOwn = (name: string, value: number | undefined) => {
-    if (!value || backend === 'in-process') return;
-    const [grpc, rest] = ports ? [ports.low, ports.low] : [DEFAULT_GRPC_PORT, DEFAULT_REST_PORT];
-    const length = ports ? 2 * instances : instances;
-    if (![grpc, rest].some((low) => value >= low && value < low + length)) return;
-    throw new EnvironmentError([
-      `${name} is "${value}", which is a port of the model server (${ports ? 'SAGEMAKER_SAFE_PORT_RANGE' : `from ${DEFAULT_GRPC_PORT} and ${DEFAULT_REST_PORT}`}); take another`,
-    ]);
-  };
-  refuseOwn('SAGEMAKER_BIND_TO_PORT', port);
-  refuseOwn('SAGEMAKER_TFS_METRICS_PORT', metrics.port);
-  if (!ports || backend === 'in-process' || ports.high - ports.low + 1 >= 2 * instances) return;
-  throw new EnvironmentError([
+  const [grpc, rest] = ports ? [ports.low, ports.low] : [DEFAULT_GRPC_PORT, DEFAULT_REST_PORT];
+  const length = ports ? 2 * instances : instances;
+  const where = ports
+    ? 'SAGEMAKER_SAFE_PORT_RANGE'
+    : `from ${DEFAULT_GRPC_PORT} and ${DEFAULT_REST_PORT}`;
+  const own = { SAGEMAKER_BIND_TO_PORT: port, SAGEMAKER_TFS_METRICS_PORT: metrics.port };
+  const taken = Object.entries(own)
+    .filter(
+      ([, value]) => value && [grpc, rest].some((low) => value >= low && value < low + length),
+    )
+    .map(
+      ([name, value]) =>
+        `${name} is "${value}", which is a port of the model server (${where}); take another`,
+    );
+  if (!ports || ports.high - ports.low + 1 >= 2 * instances) return taken;
+  return [
+    ...taken,
     `SAGEMAKER_SAFE_PORT_RANGE is "${ports.low}-${ports.high}"; ${instances} instance(s) of the model server need ${2 * instances} ports`,
-  ]);
+  ];
 }
 
-function checkTcp({ backend, modelServer }: Environment): void {
-  if (modelServer.tcp || backend !== 'rest') return;
-  throw new EnvironmentError([
+function wrongTcp({ backend, modelServer }: Environment): string[] {
+  if (modelServer.tcp || backend !== 'rest') return [];
+  return [
     'SAGEMAKER_TFS_MODEL_SERVER_TCP is "false"; SAGEMAKER_TFS_BACKEND "rest" needs a port of the model server. Take grpc',
-  ]);
+  ];
 }
 
-function checkProcesses({ multiModel, processes }: Environment): void {
-  if (!multiModel || processes === 1) return;
-  throw new EnvironmentError([
+function wrongProcesses({ multiModel, processes }: Environment): string[] {
+  if (!multiModel || processes === 1) return [];
+  return [
     `SAGEMAKER_TFS_PROCESSES is "${processes}"; a multi-model endpoint has one process, which knows what is loaded`,
-  ]);
+  ];
 }
 
-function checkTraces({ traces }: Environment): void {
+function wrongTraces({ traces }: Environment): string[] {
   const endpoint = traces?.otlpEndpoint;
-  if (endpoint === undefined) return;
+  if (endpoint === undefined) return [];
   const isHttp = URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol);
-  if (isHttp && !/[?#]/.test(endpoint)) return;
-  throw new EnvironmentError([
+  if (isHttp && !/[?#]/.test(endpoint)) return [];
+  return [
     `SAGEMAKER_TFS_OTLP_ENDPOINT is "${endpoint}"; it must be an address such as http://collector:4318`,
-  ]);
+  ];
 }
 
-function checkGraphOptions(
+function wrongGraphOptions(
   { xla, mixedPrecision, oneDnn }: GraphOptions,
-  variables: Readonly<Record<string, string | undefined>>,
-): void {
-  const { TF_ENABLE_ONEDNN_OPTS, TF_XLA_FLAGS } = variables;
+  { TF_ENABLE_ONEDNN_OPTS, TF_XLA_FLAGS }: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const problems: string[] = [];
   const off = /^(0|false)$/i.test(TF_ENABLE_ONEDNN_OPTS?.trim() ?? '');
   if (mixedPrecision === 'bfloat16' && !(oneDnn ?? !off)) {
     const culprit = oneDnn === false ? 'SAGEMAKER_TFS_ONEDNN' : 'TF_ENABLE_ONEDNN_OPTS';
-    throw new EnvironmentError([
+    problems.push(
       `SAGEMAKER_TFS_MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which ${culprit} turns off`,
-    ]);
+    );
   }
   // TensorFlow takes a value that does not begin with a hyphen as the name of a file of flags.
   const flags = TF_XLA_FLAGS?.trim();
   if (xla && flags && !flags.startsWith('-')) {
-    throw new EnvironmentError([
+    problems.push(
       `TF_XLA_FLAGS is "${flags}"; with SAGEMAKER_TFS_XLA it must be flags, which those of XLA are added to, and not a file`,
-    ]);
+    );
   }
+  return problems;
 }
 
 function unknownNames(variables: Readonly<Record<string, string | undefined>>): string[] {

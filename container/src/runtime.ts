@@ -7,12 +7,13 @@ import { ServingError } from './errors.ts';
 import { loadHandler } from './handler/loader.ts';
 import { Admission } from './http/admission.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
+import type { Routes } from './http/route-match.ts';
 import { metricsRoute, multiModelRoutes, singleModelRoutes } from './http/routes.ts';
-import { BUFFERED_BYTES, type Routes, type RunningServer, startServer } from './http/server.ts';
+import { BUFFERED_BYTES, type RunningServer, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { setImageLimits } from './images/image-limits.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
-import type { ModelHost } from './model-host/model-host.ts';
+import type { ModelHost, ModelHostOptions } from './model-host/model-host.ts';
 import { startModelHost } from './model-host/start.ts';
 import { chooseModels } from './models/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
@@ -165,13 +166,11 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
   const { models, defaultModel } = await chooseModels(environment);
   const names = new Set(models.map((model) => model.name));
   // First of all, because loading the models takes longer than everything here.
-  const host = await startModelHost({
+  const { host, metrics } = await startCountedHost({
     ...options,
     models,
     sharesModelServer: options.worker !== undefined,
-    listeners: batchListeners(log, (batch) => metrics.batch(batch)),
   });
-  const metrics = await metricsOf(host);
   const archive = await loadArchive(environment.modelDir, log, environment.limits.waitMs).catch(
     async (error) => {
       await host.stop();
@@ -221,12 +220,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const root = environment.multiModelDir;
   const handler = await loadHandler(root, log, environment.limits.waitMs);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
-  const host = await startModelHost({
-    ...options,
-    models: [],
-    listeners: batchListeners(log, (batch) => metrics.batch(batch)),
-  });
-  const metrics = await metricsOf(host);
+  const { host, metrics } = await startCountedHost({ ...options, models: [] });
   const table = new ModelTable({
     root,
     universal,
@@ -295,10 +289,16 @@ function servicesOf(
   };
 }
 
-/** Loaded while the models load. */
-async function metricsOf({ readiness }: ModelHost): Promise<Metrics> {
+/** The models, and what counts their batches, which is loaded while they load. Before both are there nothing is asked. */
+async function startCountedHost(
+  options: Omit<ModelHostOptions, 'listeners'>,
+): Promise<{ readonly host: ModelHost; readonly metrics: Metrics }> {
+  let metrics: Metrics | undefined;
+  const listeners = batchListeners(options.log, (batch) => metrics?.batch(batch));
+  const host = await startModelHost({ ...options, listeners });
   const { Metrics } = await import('./observability/metrics.ts');
-  return new Metrics(() => readiness.reason);
+  metrics = new Metrics(() => host.readiness.reason);
+  return { host, metrics };
 }
 
 function forever(): Promise<never> {

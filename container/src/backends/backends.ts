@@ -82,10 +82,7 @@ function joiningOf(
   const { processes } = environment;
   const { batching } = environment.modelServer;
   if (!batching) return async (backend) => backend;
-  const modules = [
-    import('@sagemaker-tfs/libtensorflow/joining'),
-    import('./joining.ts'),
-  ] as const;
+  const modules = [import('@sagemaker-tfs/libtensorflow/joining'), import('./joining.ts')] as const;
   const loaded = Promise.all(modules).then(([{ BatchThreads }, { JoiningBackend }]) => {
     // All processes call one model server, which has one machine's threads to run what they send.
     const own = { ...batching, threads: Math.max(1, Math.floor(batching.threads / processes)) };

@@ -8,7 +8,8 @@ import { Admission, type AdmissionLimits } from './admission.ts';
 import { MOST_WAITING } from './pipelines.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply } from './reply.ts';
-import { type Routes, type RunningServer, type ServerOptions, startServer } from './server.ts';
+import type { Routes } from './route-match.ts';
+import { type RunningServer, type ServerOptions, startServer } from './server.ts';
 
 const log = pino({ level: 'silent' });
 const cleanups: (() => unknown)[] = [];

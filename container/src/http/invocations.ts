@@ -15,10 +15,10 @@ import { HeldResults } from '../inference/held-results.ts';
 import { createInference, type Inference } from '../inference/inference.ts';
 import { Stopwatch } from '../observability/timings.ts';
 import type { Ticket } from './admission.ts';
+import type { Exchange } from './exchange.ts';
 import { checkLength, contentLengthOf, readBody, streamBody } from './read-body.ts';
 import type { Reply } from './reply.ts';
 import { recordRequest } from './request-log.ts';
-import type { Exchange } from './server.ts';
 import type { Services } from './services.ts';
 
 /** Answers a request to the model that it names, or to `modelName` where the path named one. */

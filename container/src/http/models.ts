@@ -5,9 +5,9 @@
 import { ServingError } from '../errors.ts';
 import { isModelName } from '../multi-model/model-location.ts';
 import type { LoadedModel, ModelTable } from '../multi-model/model-table.ts';
+import type { Exchange } from './exchange.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import type { Exchange } from './server.ts';
 
 const PAGE_SIZE = 100;
 

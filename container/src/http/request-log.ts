@@ -9,7 +9,7 @@ import type { RequestSample } from '../observability/metrics.ts';
 import type { TracedRequest } from '../observability/spans.ts';
 import type { Stopwatch, Timings } from '../observability/timings.ts';
 import type { TraceHeaders } from '../observability/tracer.ts';
-import type { Exchange, Outcome } from './server.ts';
+import type { Exchange, Outcome } from './exchange.ts';
 import type { Services } from './services.ts';
 
 /** Characters of one text of the client's in a line. */

@@ -1,7 +1,7 @@
 import type { ModelTable } from '../multi-model/model-table.ts';
+import type { Routes } from './route-match.ts';
 import { ROUTES } from './route-table.ts';
 import { multiModelRoutes, singleModelRoutes } from './routes.ts';
-import type { Routes } from './server.ts';
 import type { Services } from './services.ts';
 
 const named = (routes: Routes) =>

@@ -11,7 +11,7 @@ import { executionParameters } from './execution-parameters.ts';
 import { invoke } from './lazy-invoke.ts';
 import { getModel, listModels, loadModel, unloadModel } from './models.ts';
 import { ping } from './ping.ts';
-import type { Routes } from './server.ts';
+import type { Routes } from './route-match.ts';
 import type { Services } from './services.ts';
 
 /** The routes of a container that serves one archive. */

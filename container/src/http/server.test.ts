@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { checkLength, readBody, streamBody } from './read-body.ts';
 import { jsonReply } from './reply.ts';
-import { type Routes, type RunningServer, type ServerOptions, startServer } from './server.ts';
+import type { Routes } from './route-match.ts';
+import { type RunningServer, type ServerOptions, startServer } from './server.ts';
 
 const log = pino({ level: 'silent' });
 const MAX_BYTES = 1000;

@@ -1,11 +1,10 @@
-/** The HTTP server: routes, time limits, disconnects and the way down; what is answered is the routes'. */
+/** The HTTP server: time limits, disconnects and the way down; what is answered is the routes'. */
 import {
   createServer,
   type IncomingMessage,
   maxHeaderSize,
   type Server,
   type ServerResponse,
-  STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -25,56 +24,18 @@ import {
 } from './client-pace.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import type { ConnectionSource } from './connection-source.ts';
+import { drain } from './drain.ts';
+import { createExchange, type Exchange, type Outcome } from './exchange.ts';
 import { foreignPage } from './foreign-pages.ts';
 import { answerHalfClosed } from './half-closed.ts';
 import { type ListenOptions, listen } from './listen.ts';
+import { malformedRefuser } from './malformed.ts';
 import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
 import { checkHead, isPlainlyFramed } from './request-head.ts';
+import { type CompiledRoutes, compileRoutes, pathOf, type Routes, routed } from './route-match.ts';
 import { slicesOf } from './slices.ts';
-
-/** One request on its way. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  /** Aborted when the client goes, the time limit passes, or the server must end. */
-  readonly signal: RequestSignal;
-  /** SageMaker's inference id, cut where it is long, or one of our own. */
-  readonly id: string;
-  /**
-   * Counts this request among those in flight until its connection is done with it.
-   * @param expected bytes that its body is announced to have; 0 where that is not known
-   * @throws ServingError OVERLOADED
-   */
-  admit(expected: number): Ticket;
-  /** Counts bytes that the request holds until its connection is done with it; not before it is admitted. */
-  hold(bytes: number): void;
-  /** Tells a client that waits (`Expect: 100-continue`) to send the body. */
-  acceptBody(): void;
-  /** False while the client still waits for that. */
-  bodyAccepted: boolean;
-  /** Called with the outcome once the answer is written or the client has gone. */
-  onFinish(callback: (outcome: Outcome) => void): void;
-  /** Called once the connection reads no more of the answer's bytes: all were sent, or it has gone. */
-  onClosed(callback: () => void): void;
-}
-
-/** What became of a request. */
-export interface Outcome {
-  readonly status: number;
-  /** Bytes of the body sent. */
-  readonly bytes: number;
-  readonly error: unknown;
-}
-
-/** Answers one method of one path; `params` are the segments that the path's pattern names. */
-export type RouteHandler = (
-  exchange: Exchange,
-  params: Readonly<Record<string, string>>,
-) => Reply | Promise<Reply>;
-
-/** Methods by path pattern; `:name` is a parameter: `{ '/models/:name': { GET: ... } }`. */
-export type Routes = Readonly<Record<string, Readonly<Record<string, RouteHandler>>>>;
 
 /** Settings of the server. */
 export interface ServerOptions extends ListenOptions {
@@ -124,13 +85,8 @@ const KEEP_ALIVE_MS = 620_000;
 export const BUFFERED_BYTES = 131_072;
 /** Largest answer, in bytes, that is sent in one piece. */
 const SMALL_BYTES = 16_384;
-/** Milliseconds of silence after which the rest of a refused body is not awaited. */
-const DRAIN_PAUSE_MS = 2000;
 /** No limit of a client's pace. */
 const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };
-/** Characters of a request's id that are kept; SageMaker's own are shorter. */
-const MAX_ID_LENGTH = 128;
-
 /** Starts to listen. @throws where the port is taken */
 export async function startServer(routes: Routes, options: ServerOptions): Promise<RunningServer> {
   const pace = options.pace ?? ANY_PACE;
@@ -155,7 +111,6 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     closing: false,
     pipelines: createPipelines(options.log, slicesOf(server)),
     inFlight: new Set(),
-    malformed: new WeakSet(),
     served: 0,
   };
   // Beyond a number of its own Node drops fields without a word; what counts is their size.
@@ -166,7 +121,8 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
   server.on('request', take(false));
   server.on('checkContinue', take(true));
   server.on('checkExpectation', take(true));
-  server.on('clientError', (error, socket) => void refuseMalformed(state, error, socket as Socket));
+  const refuse = malformedRefuser(state);
+  server.on('clientError', (error, socket) => void refuse(error, socket as Socket));
   answerHalfClosed(server, () => state.inFlight);
   const { source } = options;
   if (source) {
@@ -195,8 +151,6 @@ interface ServerState {
   closing: boolean;
   /** Until the connection is done with the answer. */
   readonly inFlight: Set<InFlight>;
-  /** Connections that sent what is no HTTP. */
-  readonly malformed: WeakSet<Socket>;
   served: number;
 }
 
@@ -216,9 +170,13 @@ async function serve(
   const signal = new RequestSignal();
   const { timeoutMs, log } = state.options;
   const timer = setTimeout(() => signal.abort(timedOut(timeoutMs)), timeoutMs);
-  const { exchange, finish, ticket } = createExchange(state, request, response, {
+  state.served += 1;
+  const { exchange, finish, ticket } = createExchange(request, response, {
     signal,
     expectsContinue,
+    number: state.served,
+    admission: state.admission,
+    log,
   });
   const inFlight: InFlight = {
     signal,
@@ -290,59 +248,6 @@ function pacedOf(
   };
 }
 
-/** Answers what is no HTTP, or comes too slowly to become a request. */
-async function refuseMalformed(
-  state: ServerState,
-  error: Error & { code?: string },
-  socket: Socket,
-): Promise<void> {
-  if (error.code !== 'ECONNRESET') {
-    // Each further packet is another error; one answer is enough.
-    if (state.malformed.has(socket)) return;
-    state.malformed.add(socket);
-    await answeredBefore(state, socket);
-  }
-  const begun = [...state.inFlight].some(
-    ({ response }) => response.req.socket === socket && response.headersSent,
-  );
-  if (begun || !socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const { status, headers, body } = errorReply(malformed(error, state.pace));
-  const bytes = Buffer.concat(body as readonly Uint8Array[]);
-  const fields = { ...headers, 'Content-Length': bytes.length, Connection: 'close' };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(head), bytes]));
-  // What else comes is not read as HTTP any more.
-  setTimeout(() => socket.destroy(), DRAIN_PAUSE_MS).unref();
-}
-
-/** Requests that came whole before it have answers of their own, which come first. */
-async function answeredBefore({ inFlight, pipelines }: ServerState, socket: Socket): Promise<void> {
-  const atWork = [...inFlight]
-    .map(({ response }) => response)
-    .filter(({ req }) => req.socket === socket);
-  const whole = [...atWork, ...pipelines.waiting(socket)].filter(({ req }) => req.complete);
-  await Promise.all(
-    whole.map((response) => new Promise<void>((resolve) => response.once('close', resolve))),
-  );
-}
-
-function malformed({ code, message }: Error & { code?: string }, pace: PaceLimits): ServingError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const seconds = pace.patienceMs / 1000;
-    return new ServingError(
-      'CLIENT_TOO_SLOW',
-      `the headers did not come within ${seconds} s (SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
-    );
-  }
-  const text = `this is not a request of HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`;
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  return new ServingError('BAD_REQUEST', text, { status });
-}
-
 /** What answers a request at once: the kernel takes so few bytes without waiting. */
 function cutter(
   { id, request }: Exchange,
@@ -377,7 +282,10 @@ async function answer(
     checkHead(request, state.options.maxHeaderBytes || maxHeaderSize);
     takeAbsoluteTarget(request);
     isSound = true;
-    reply = await untilAborted(exchange.signal, () => route(state, exchange));
+    reply = await untilAborted(exchange.signal, () => {
+      refuseUnwelcome(state, request);
+      return routed(state.routes, exchange);
+    });
   } catch (failure) {
     error = failure;
     reply = errorReply(failure);
@@ -406,145 +314,21 @@ async function answer(
   }
 }
 
+/** @throws ServingError for a page of another site, and on a connection that is one too many */
+function refuseUnwelcome({ options, connections }: ServerState, request: IncomingMessage): void {
+  const { foreignPages, address } = options;
+  const refused =
+    foreignPages === 'refuse' && foreignPage(request.method ?? '', request.headers, address);
+  if (refused) throw refused;
+  if (connections.isOver(request.socket) && pathOf(request) !== '/ping') {
+    throw connections.refusal();
+  }
+}
+
 /** Writes an answer; a stream that hangs is left behind. What is made already is sent whatever the signal says. */
 function writing(response: ServerResponse, reply: Reply, signal: RequestSignal): Promise<number> {
   const write = () => writeReply(response, reply, signal);
   return Array.isArray(reply.body) ? write() : untilAborted(signal, write);
-}
-
-function route(state: ServerState, exchange: Exchange): Reply | Promise<Reply> {
-  const { foreignPages, address } = state.options;
-  const { request } = exchange;
-  const refused =
-    foreignPages === 'refuse' && foreignPage(request.method ?? '', request.headers, address);
-  if (refused) throw refused;
-  const { method = '', url = '' } = request;
-  const path = url.split('?', 1)[0] ?? '';
-  if (state.connections.isOver(request.socket) && path !== '/ping') {
-    throw state.connections.refusal();
-  }
-  const plain = state.routes.plain.get(path);
-  if (plain) return plain[method]?.(exchange, {}) ?? methodRefused(path, method, plain);
-  for (const { pattern, methods } of state.routes.patterns) {
-    const match = pattern.exec(path);
-    if (!match) continue;
-    const handle = methods[method];
-    return (
-      handle?.(exchange, decodeParams(match.groups ?? {})) ?? methodRefused(path, method, methods)
-    );
-  }
-  throw new ServingError('ROUTE_NOT_FOUND', `there is no ${path} here`);
-}
-
-function methodRefused(path: string, method: string, methods: Methods): Reply {
-  const allowed = Object.keys(methods).join(', ');
-  const message = `${path} answers ${allowed}, not ${method}`;
-  const refusal = errorReply(new ServingError('METHOD_NOT_ALLOWED', message));
-  return { ...refusal, headers: { ...refusal.headers, Allow: allowed } };
-}
-
-function decodeParams(groups: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(groups).map(([name, value]) => {
-      try {
-        return [name, decodeURIComponent(value)];
-      } catch {
-        throw new ServingError(
-          'BAD_REQUEST',
-          `"${value}" in the path is not percent-encoded UTF-8`,
-        );
-      }
-    }),
-  );
-}
-
-function createExchange(
-  state: ServerState,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { signal, expectsContinue }: { signal: RequestSignal; expectsContinue: boolean },
-): {
-  exchange: Exchange;
-  finish: (outcome: Outcome) => void;
-  ticket: () => Ticket | undefined;
-} {
-  const callbacks: ((outcome: Outcome) => void)[] = [];
-  const given = request.headers['x-amzn-sagemaker-inference-id'];
-  let ticket: Ticket | undefined;
-  state.served += 1;
-  const exchange: Exchange = {
-    request,
-    signal,
-    id:
-      typeof given === 'string' ? given.slice(0, MAX_ID_LENGTH) : `${process.pid}-${state.served}`,
-    admit(expected) {
-      ticket = state.admission.admit(expected);
-      return ticket;
-    },
-    hold: (bytes) => ticket?.hold(bytes),
-    acceptBody() {
-      if (!exchange.bodyAccepted) response.writeContinue();
-      exchange.bodyAccepted = true;
-    },
-    bodyAccepted: !expectsContinue,
-    onFinish: (callback) => callbacks.push(callback),
-    onClosed: (callback) => void response.once('close', callback),
-  };
-  return {
-    exchange,
-    ticket: () => ticket,
-    // Each is somebody's place or memory: one that fails must not keep the others from theirs.
-    finish: (outcome) => {
-      for (const callback of callbacks) {
-        try {
-          callback(outcome);
-        } catch (err) {
-          state.options.log.error({ requestId: exchange.id, err }, 'a request was not recorded');
-        }
-      }
-    },
-  };
-}
-
-type Methods = Routes[string];
-
-interface CompiledRoutes {
-  /** Paths without parameters. */
-  readonly plain: ReadonlyMap<string, Methods>;
-  readonly patterns: readonly { readonly pattern: RegExp; readonly methods: Methods }[];
-}
-
-function compileRoutes(routes: Routes): CompiledRoutes {
-  const all = Object.entries(routes);
-  const patterns = all.filter(([path]) => path.includes(':'));
-  return {
-    plain: new Map(all.filter(([path]) => !path.includes(':'))),
-    patterns: patterns.map(([path, methods]) => ({
-      pattern: new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
-      methods,
-    })),
-  };
-}
-
-/**
- * Reads and forgets what is left of a body while it comes, for as long as `mostMs`: many clients look at the answer
- * only after they have sent everything, and would find their connection reset.
- */
-async function drain(request: IncomingMessage, mostMs: number): Promise<void> {
-  if (request.destroyed) return;
-  await new Promise<void>((resolve) => {
-    const finish = () => {
-      clearTimeout(pause);
-      clearTimeout(end);
-      request.off('data', onData).off('end', finish).off('close', finish);
-      resolve();
-    };
-    const pause = setTimeout(finish, Math.min(DRAIN_PAUSE_MS, mostMs));
-    const end = setTimeout(finish, mostMs);
-    const onData = () => pause.refresh();
-    request.on('data', onData).on('end', finish).on('close', finish);
-    request.resume();
-  });
 }
 
 async function close(server: Server, state: ServerState, timeoutMs: number): Promise<void> {
