@@ -43,7 +43,7 @@ async function differsAsRead({ file, columns }: Case): Promise<string | undefine
   const { inputs } = await decodeRequest(bytesOf(file), {
     signature: signatureOf(expected),
     contentType: 'application/x-parquet',
-    limits: DEFAULT_DECODE_LIMITS,
+    limits: { ...DEFAULT_DECODE_LIMITS, parquet: true },
   });
   return differs(inputs, expected);
 }
@@ -61,6 +61,7 @@ async function write({ python, scripts, out, size }: Oracle): Promise<void> {
       signature: signatureOf(outputs),
       outputOrder: Object.keys(outputs),
       form: 'row',
+      parquet: true,
     });
     const file = Buffer.from(joined(body as Uint8Array[])).toString('hex');
     cases.push(JSON.stringify({ outputs, file }));

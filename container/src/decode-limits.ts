@@ -34,6 +34,8 @@ export interface DecodeLimits extends ImageLimits {
   /** Such a vector may grow to this multiple of its own bytes, or to `smallSparseBytes`, whichever is more. */
   readonly maxSparseRatio: number;
   readonly smallSparseBytes: number;
+  /** Whether Parquet is read. */
+  readonly parquet: boolean;
 }
 
 /** Where nobody has set any: those of the environment's variables. */
@@ -58,4 +60,6 @@ export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
   maxSparseBytes: 256 * 2 ** 20,
   maxSparseRatio: 4096,
   smallSparseBytes: 2 ** 20,
+  // It is packed, has dictionaries, and few models need it.
+  parquet: false,
 };

@@ -387,6 +387,13 @@ const READERS = [
       'Bytes of the name of an array in a `.npz`, or of a feature in a SageMaker Record.',
   },
   {
+    name: 'SAGEMAKER_TFS_PARQUET',
+    type: 'boolean',
+    default: 'false',
+    description:
+      'Whether Parquet is read as a request and written as an answer. `false`: 415 and 406. Bytes of Parquet can unpack to far more than they are, so turn it on only where callers need it.',
+  },
+  {
     name: 'SAGEMAKER_TFS_MAX_NPZ_RATIO',
     type: 'integer',
     default: '100',

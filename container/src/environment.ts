@@ -340,6 +340,7 @@ function decodeLimitsOf(values: Values): DecodeLimits {
     maxSparseBytes: values.SAGEMAKER_TFS_MAX_SPARSE_BYTES,
     maxSparseRatio: values.SAGEMAKER_TFS_MAX_SPARSE_RATIO,
     smallSparseBytes: values.SAGEMAKER_TFS_SMALL_SPARSE_BYTES,
+    parquet: values.SAGEMAKER_TFS_PARQUET,
   };
 }
 

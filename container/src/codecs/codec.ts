@@ -48,6 +48,8 @@ export interface DecodedRequest {
 export interface EncodeContext {
   /** Rows of an output without elements. Default: that of `SAGEMAKER_TFS_MAX_STRINGS` */
   readonly maxEmptyRows?: number | undefined;
+  /** Whether Parquet is written. Default: no */
+  readonly parquet?: boolean | undefined;
   readonly signature: Signature;
   /** Order in which outputs were asked for; the signature's order where nobody asked. */
   readonly outputOrder: readonly string[];

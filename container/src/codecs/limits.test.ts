@@ -76,7 +76,7 @@ const ofSide = async (format: keyof typeof images, lossless = false): Promise<Ca
 
 const JSON_TYPE = 'application/json';
 const CASES: Record<
-  Exclude<keyof DecodeLimits, 'maxImageSeconds'>,
+  Exclude<keyof DecodeLimits, 'maxImageSeconds' | 'parquet'>,
   readonly (() => Case | Promise<Case>)[]
 > = {
   maxDecodedBytes: [

@@ -12,11 +12,12 @@ import {
   toNested,
 } from '@sagemaker-tfs/tensors';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { failureOf } from '../testing/serving-failure.ts';
 import { crafted, floatPage, runPage } from './parquet/crafted.ts';
 import { parquetResponse } from './parquet-response.ts';
-import { decodeRequest } from './registry.ts';
+import { decodeRequest, encodeResponse } from './registry.ts';
 import { bodyOf, decodeContext, encodeContext, nestedOf, signatureOf } from './test-signatures.ts';
 
 const TYPE = 'application/x-parquet';
@@ -151,6 +152,43 @@ describe('requests', () => {
       status: 400,
       message: expect.stringMatching(message) as string,
     });
+  });
+});
+
+describe('off, as by default', () => {
+  const off = (signature: Signature, contentType: string) => {
+    const context = decodeContext(signature, contentType);
+    return { ...context, limits: { ...context.limits, parquet: false } };
+  };
+  const x = signatureOf({ x: ['float32', [-1]] });
+  const outputs = { y: tensorOf([1, 2], 'float32') };
+  const { parquet: _, ...context } = encodeContext(['y']);
+
+  test('is what nobody asked for', () => expect(DEFAULT_DECODE_LIMITS.parquet).toBe(false));
+
+  test.each([TYPE, 'application/vnd.apache.parquet'])('%s is 415, not read', async (type) => {
+    const answer = decodeRequest(Buffer.from('no Parquet'), off(x, type));
+    await expect(answer).rejects.toMatchObject({
+      status: 415,
+      message: expect.stringMatching(/SAGEMAKER_TFS_PARQUET=true .*application\/x-npz/) as string,
+    });
+  });
+
+  test('Accept: 406 with the setting; others are taken where they are named too', async () => {
+    await expect(encodeResponse(outputs, TYPE, context)).rejects.toMatchObject({
+      status: 406,
+      message: expect.stringMatching(/SAGEMAKER_TFS_PARQUET=true .*application\/x-npz/) as string,
+    });
+    const { contentType } = await encodeResponse(outputs, `${TYPE}, text/csv;q=0.1`, context);
+    expect(contentType).toBe('text/csv');
+  });
+
+  test('refusals of unknown types do not offer it', async () => {
+    const asked = decodeRequest(Buffer.from(''), off(x, 'text/unknown'));
+    await expect(asked).rejects.toThrow(/use one of (?!.*parquet)/);
+    await expect(encodeResponse(outputs, 'text/unknown', context)).rejects.toThrow(
+      /use one of (?!.*parquet)/,
+    );
   });
 });
 

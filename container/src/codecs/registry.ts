@@ -64,14 +64,23 @@ const TEXT_CODECS: ReadonlySet<ResponseCodec> = new Set([
 /** A request without a Content-Type is read as this. */
 const DEFAULT_REQUEST_TYPE = 'application/json';
 
-/** Every media type that requests may have, `image/*` included. */
+const PARQUET_IS_OFF =
+  'Parquet is off here; set SAGEMAKER_TFS_PARQUET=true in the environment of the model';
+
+/** Every media type that requests may have, `image/*` included. Those of Parquet are read where it is on. */
 export function requestMediaTypes(): readonly string[] {
   return REQUEST_CODECS.flatMap(({ mediaTypes }) => mediaTypes);
 }
 
-/** Every media type that responses may have, the default first. */
+/** Every media type that responses may have, the default first. That of Parquet is written where it is on. */
 export function responseMediaTypes(): readonly string[] {
   return RESPONSE_CODECS.flatMap(({ mediaTypes }) => mediaTypes);
+}
+
+/** Those to choose from, for a client whose own is unknown. */
+function usable(mediaTypes: readonly string[], parquet: boolean | undefined): string {
+  const others = parquetRequest.mediaTypes;
+  return mediaTypes.filter((type) => parquet || !others.includes(type)).join(', ');
 }
 
 /**
@@ -82,7 +91,20 @@ export async function decodeRequest(
   body: Uint8Array,
   context: DecodeContext,
 ): Promise<DecodedRequest> {
-  const codec = requestCodec(context.contentType);
+  const { contentType, limits } = context;
+  const codec = requestCodec(contentType);
+  if (!codec) {
+    throw new ServingError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `unsupported Content-Type '${contentType}'; use one of ${usable(requestMediaTypes(), limits.parquet)}`,
+    );
+  }
+  if (codec === parquetRequest && !limits.parquet) {
+    throw new ServingError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `${PARQUET_IS_OFF}, or send one of ${usable(requestMediaTypes(), false)}`,
+    );
+  }
   try {
     const read = await inThread(codec, body, context);
     return read ? await withPictures(read, context) : await codec.decode(body, context);
@@ -91,7 +113,8 @@ export async function decodeRequest(
   }
 }
 
-const requestCodec = remembered((contentType): RequestCodec => {
+/** Undefined if there is none. @throws ServingError for text in another charset */
+const requestCodec = remembered((contentType): RequestCodec | undefined => {
   const { type, parameters } = parseMediaType(contentType || DEFAULT_REQUEST_TYPE);
   const codec = REQUEST_CODECS.find(({ mediaTypes }) =>
     mediaTypes.some((known) => covers(known, type)),
@@ -102,11 +125,7 @@ const requestCodec = remembered((contentType): RequestCodec => {
       `${type} is read as UTF-8, not as ${shortened(parameters.charset ?? '')}; send it as UTF-8`,
     );
   }
-  if (codec) return codec;
-  throw new ServingError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    `unsupported Content-Type '${contentType}'; use one of ${requestMediaTypes().join(', ')}`,
-  );
+  return codec;
 });
 
 /** Charsets in which not even ASCII is what it is in UTF-8. Clients name others without asking anybody. */
@@ -141,8 +160,13 @@ export async function encodeResponse(
   checkEmptyOutputs(outputs, context.maxEmptyRows);
   const result = await postprocessed(outputs, context);
   let refusal: ServingError | undefined;
+  let parquetWanted = false;
   for (const codec of responseCodecs(accept ?? '')) {
     if (context.badRecords && !TEXT_CODECS.has(codec)) continue;
+    if (codec === parquetResponse && !context.parquet) {
+      parquetWanted = true;
+      continue;
+    }
     try {
       return await codec.encode(result.outputs, result.context);
     } catch (error) {
@@ -154,7 +178,9 @@ export async function encodeResponse(
     refusal ??
     new ServingError(
       'NOT_ACCEPTABLE',
-      `unsupported Accept '${accept}'; use one of ${responseMediaTypes().join(', ')}`,
+      parquetWanted
+        ? `${PARQUET_IS_OFF}, or accept one of ${usable(responseMediaTypes(), false)}`
+        : `unsupported Accept '${accept}'; use one of ${usable(responseMediaTypes(), context.parquet)}`,
     )
   );
 }

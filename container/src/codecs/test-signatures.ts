@@ -42,7 +42,12 @@ export function decodeContext(
   return {
     signature,
     contentType,
-    limits: { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 50_000_000, maxImagePixels: 4_000_000 },
+    limits: {
+      ...DEFAULT_DECODE_LIMITS,
+      maxDecodedBytes: 50_000_000,
+      maxImagePixels: 4_000_000,
+      parquet: true,
+    },
     ...(preprocess && { preprocess }),
   };
 }
@@ -52,7 +57,7 @@ export function encodeContext(
   outputOrder: readonly string[] = [],
   form: 'row' | 'columnar' = 'row',
 ): EncodeContext {
-  return { signature: signatureOf({}), outputOrder, form };
+  return { signature: signatureOf({}), outputOrder, form, parquet: true };
 }
 
 /** The whole body. */

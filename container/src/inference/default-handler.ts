@@ -154,5 +154,6 @@ export function encodeOutputs(
     frames,
     badRecords,
     maxEmptyRows: inference.decodeLimits.maxStrings,
+    parquet: inference.decodeLimits.parquet,
   });
 }

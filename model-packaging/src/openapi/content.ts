@@ -30,7 +30,9 @@ export function requestContent(
         'A line an instance. With `; header=present` the first line names the inputs.',
       ),
       'application/x-npz': bytes('Arrays named like the inputs.'),
-      'application/x-parquet': bytes('A row an instance; columns named like the inputs.'),
+      'application/x-parquet': bytes(
+        'A row an instance; columns named like the inputs. Only with SAGEMAKER_TFS_PARQUET=true.',
+      ),
     }),
     ...when(hasOneInput, { 'application/x-npy': bytes('The input, one array of NumPy.') }),
     ...when(takesPictures, {
@@ -56,7 +58,9 @@ export function answerContent(signatures: readonly DescribedSignature[], json: S
       'application/x-npy': bytes('One output, or several of one dtype, joined.'),
       'application/x-npz': bytes('Every output by name.'),
       'application/x-tfrecord': bytes('A tf.Example an instance.'),
-      'application/x-parquet': bytes('A row an instance, a column an output.'),
+      'application/x-parquet': bytes(
+        'A row an instance, a column an output. Only with SAGEMAKER_TFS_PARQUET=true.',
+      ),
     }),
   };
 }

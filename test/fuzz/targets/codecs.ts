@@ -40,6 +40,7 @@ const LIMITS = {
   ...DEFAULT_DECODE_LIMITS,
   maxDecodedBytes: 64 * 2 ** 20,
   maxImagePixels: 1_000_000,
+  parquet: true,
 };
 
 /** A module that is imported late has a class of its own here, which it has not in the bundle. */
