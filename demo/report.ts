@@ -100,6 +100,7 @@ function speedOf({ batch: { job }, inputBytes, outputBytes }: DemoFigures) {
   return {
     of: 'images',
     perSecond: job.done / job.seconds,
+    seconds: job.seconds,
     inputBytes,
     outputBytes,
     under: `${job.maxConcurrentTransforms} in flight`,

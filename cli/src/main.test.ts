@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { fixtureModel } from '../../test/fixtures/index.ts';
@@ -153,6 +153,8 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['a source without a name', ['inspect', ''], 'the name of the source is empty'],
     ['help for no verb', ['help', 'bake'], "there is no verb 'bake'"],
     ['help for no verb below a verb', ['help', 'batch', 'bake'], "there is no verb 'bake'"],
+    ['--help of no verb', ['bake', '--help'], "there is no verb 'bake'"],
+    ['--help of no verb below a verb', ['batch', 'bake', '-h'], "there is no verb 'bake'"],
     ['help for no verb, asked of a verb', ['batch', 'help', 'bake'], "there is no verb 'bake'"],
     ['a body of unknown type', ['invoke', 'body.bin'], '--content-type'],
     ['standard input of unknown type', ['invoke', '-'], '--content-type'],
@@ -402,15 +404,17 @@ test('serve names --port where another program has the port', async () => {
   expect(status).toBe(1);
 });
 
-test('invoke says what to start where nothing listens', async () => {
-  const { status, stderr } = await run(
-    'invoke',
-    sample,
-    '--url',
-    `http://127.0.0.1:${await freePort()}`,
-  );
+test.each([
+  ['invoke', [sample]],
+  ['bench', [sample]],
+  ['tune', [sample]],
+  ['batch local', [dirname(sample), '--out', join(tmpdir(), 'nothing-answers')]],
+])('%s says at once what to start where nothing listens, and nothing twice', async (verb, args) => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { status, stderr } = await run(...verb.split(' '), ...args, '--url', url);
+  expect(stderr).toMatch(/nothing answers at .* sagemaker-tfs serve DIR\n$/);
+  expect(stderr).not.toContain('because');
   expect(status).toBe(1);
-  expect(stderr).toContain('sagemaker-tfs serve');
 });
 
 test('a reader that stops ends the command quietly', async () => {

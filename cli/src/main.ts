@@ -6,7 +6,7 @@ import { isRead } from './interrupt.ts';
 import { callable } from './output/command-name.ts';
 import { printableJson, printableLines } from './output/printable.ts';
 import { beQuiet } from './output/quiet.ts';
-import { helpTarget, listWhatIsAllowed } from './usage.ts';
+import { helpTarget, listWhatIsAllowed, requireKnownVerbs } from './usage.ts';
 import { checkValues } from './values.ts';
 import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
@@ -60,6 +60,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     const command = program();
     const help = helpTarget(command, argv);
+    if (argv.includes('--help') || argv.includes('-h')) requireKnownVerbs(command, argv);
     if (help) help.outputHelp();
     else await command.parseAsync([...argv], { from: 'user' });
     return EXIT.ok;

@@ -28,6 +28,17 @@ export function helpTarget(program: Command, argv: readonly string[]): Command |
   }, before);
 }
 
+/** Refuses an unknown verb before `--help`, for which the help of the verb above would be shown. @throws CommandError USAGE */
+export function requireKnownVerbs(program: Command, argv: readonly string[]): void {
+  let command = program;
+  for (const word of argv.filter((one) => !one.startsWith('-'))) {
+    if (command.commands.length === 0) return;
+    const verb = verbAt(command, [word]);
+    if (!verb) throw usageError(unknownVerb(command, word));
+    command = verb;
+  }
+}
+
 function verbAt(program: Command, path: readonly string[]): Command | undefined {
   let command: Command | undefined = program;
   for (const name of path) command = command?.commands.find((verb) => verb.name() === name);

@@ -14,6 +14,8 @@ export interface Speed {
   readonly perSecond: number;
   readonly inputBytes: number;
   readonly outputBytes: number;
+  /** How long it was measured, with the time before the first answer. */
+  readonly seconds: number;
   /** How it was measured, for example `8 in flight`. */
   readonly under: string;
 }
@@ -28,6 +30,8 @@ const PRICED = [
   ['ml.c6i.2xlarge', 8],
   ['ml.c6i.4xlarge', 16],
 ] as const;
+/** A shorter measurement is mostly its beginning. */
+const FEW_SECONDS = 10;
 const START_MINUTES = 8;
 const ENDPOINT_USE = 0.7;
 
@@ -95,13 +99,17 @@ function costTable(estimates: readonly Estimate[], of: string): Html {
 }
 
 function assumptions(speed: Speed, machine: Machine, type: string, prices: Prices): Html {
-  const { perSecond, inputBytes, outputBytes, under, of } = speed;
+  const { perSecond, seconds, inputBytes, outputBytes, under, of } = speed;
   return html`<p>This takes for granted:</p>
 <ul>
 <li>One <code>${type}</code> is as fast as the machine that was measured (${machine.cpu}, ${machine.cores} cores):
 ${perSecond.toPrecision(3)} ${of} a second, ${under}. Measure there before you rely on it:
 <code>${commandName()} tune SAMPLE --endpoint NAME</code>.</li>
-<li>Prices are of ${prices.asOf}, ${prices.region}, ${
+${
+  seconds < FEW_SECONDS &&
+  html`<li><strong>The measurement lasted ${seconds.toFixed(1)} s</strong>, which is too short to rely on: the first answers are slow.</li>
+`
+}<li>Prices are of ${prices.asOf}, ${prices.region}, ${
     /from memory/.test(prices.source) ? 'written down from memory' : prices.source
   }. <code>${commandName()} estimate --live-prices</code> asks AWS.</li>
 <li>${START_MINUTES} minutes are paid before the first answer; an endpoint is busy ${ENDPOINT_USE * 100}% of its time.</li>

@@ -19,6 +19,7 @@ export async function benchReport(run: BenchRun, words: readonly string[]): Prom
   const speed = {
     of: 'requests',
     perSecond: best.requestsPerSecond,
+    seconds: request.requests / best.requestsPerSecond,
     inputBytes: request.bytes,
     outputBytes: best.responseBytes,
     under: `${request.inFlight} in flight`,
@@ -32,7 +33,7 @@ export async function benchReport(run: BenchRun, words: readonly string[]): Prom
       Target: target,
       Request: `${request.file}, ${request.bytes} bytes of ${request.contentType}`,
       Load: `${request.requests} requests over each transport, ${request.inFlight} at a time, after one that is not counted`,
-      Command: html`<code>${['sagemaker-tfs', ...words.map(shellWord)].join(' ')}</code>`,
+      Command: html`<code>${[commandName(), ...words.map(shellWord)].join(' ')}</code>`,
     },
     next: { heading: 'What next', commands: nextCommands(run) },
   });

@@ -48,7 +48,7 @@ export async function jobReport(job: JobRun): Promise<string> {
       Inputs: `${result.inputs} in ${folder}, ${contentType}`,
       Outputs: out,
       Load: `${result.maxConcurrentTransforms} requests in flight`,
-      Command: html`<code>${['sagemaker-tfs', ...words.map(shellWord)].join(' ')}</code>`,
+      Command: html`<code>${[commandName(), ...words.map(shellWord)].join(' ')}</code>`,
     },
     next: { heading: 'What next', commands: nextCommands(job) },
   });
@@ -103,6 +103,7 @@ function costSection({ result, inputBytes, outputBytes, run }: JobRun): Promise<
   const speed = {
     of: 'inputs',
     perSecond: result.done / result.seconds,
+    seconds: result.seconds,
     inputBytes,
     outputBytes,
     under: `${result.maxConcurrentTransforms} in flight`,

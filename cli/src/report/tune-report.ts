@@ -4,7 +4,7 @@ import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { RunFacts } from '../bench/run-facts.ts';
 import { commandName } from '../output/command-name.ts';
 import { ms } from '../output/print.ts';
-import { NEAR_BEST, type Point } from '../tune/point.ts';
+import { isHighestTried, NEAR_BEST, type Point } from '../tune/point.ts';
 import { curveText, serverText } from '../tune/server-text.ts';
 import { awsSection } from './aws-cost.ts';
 import { figure } from './figure.ts';
@@ -32,7 +32,7 @@ export interface TuneRun {
 
 export async function tuneReport(tuned: TuneRun): Promise<string> {
   const { points, knee, run, samples, inputBytes, contentType, seconds, words } = tuned;
-  const command = ['sagemaker-tfs', ...words.map(shellWord)].join(' ');
+  const command = [commandName(), ...words.map(shellWord)].join(' ');
   return reportPage({
     title: 'The load to run with',
     result: resultOf(knee),
@@ -57,10 +57,17 @@ function curveSection(points: readonly Point[], knee: Point | undefined): Sectio
   return {
     heading: 'Throughput against latency',
     body: html`${figure(loadChart(points, knee))}
-<p>Chosen is the lowest P95 of those without errors within ${Math.round(100 * (1 - NEAR_BEST))}% of the best throughput: beyond
-it, only the wait grows.</p>
+<p>Chosen is the lowest P95 of those without errors within ${Math.round(100 * (1 - NEAR_BEST))}% of the best throughput.
+${knee && limitText(knee, points)}</p>
 ${pointTable(points, knee)}`,
   };
+}
+
+/** What was seen beyond the chosen load, if anything was. */
+function limitText(knee: Point, points: readonly Point[]): string {
+  return isHighestTried(knee, points)
+    ? `It is the highest load that was tried: more in flight may give more. Raise --max-concurrency above ${knee.concurrency} to see.`
+    : 'More in flight gave little or nothing more, and a longer wait.';
 }
 
 const HEADS = ['in flight', 'images/s', 'P50 ms', 'P95 ms', 'errors'];
@@ -81,10 +88,14 @@ function pointTable(points: readonly Point[], knee: Point | undefined): Html {
   );
 }
 
-function costSection({ run, inputBytes, outputBytes }: TuneRun, knee: Point): Promise<Section> {
+function costSection(
+  { run, inputBytes, outputBytes, seconds }: TuneRun,
+  knee: Point,
+): Promise<Section> {
   const speed = {
     of: 'images',
     perSecond: knee.imagesPerSecond,
+    seconds,
     inputBytes,
     outputBytes,
     under: `${knee.concurrency} in flight, ${knee.batchSize} a request`,

@@ -2,7 +2,7 @@
 import { ms } from '../output/print.ts';
 import { printable } from '../output/printable.ts';
 import { fitted, type Style } from '../output/style.ts';
-import { NEAR_BEST, type Point } from '../tune/point.ts';
+import { isHighestTried, NEAR_BEST, type Point } from '../tune/point.ts';
 import { serverText } from '../tune/server-text.ts';
 import { bar } from './bar.ts';
 import { columns } from './columns.ts';
@@ -41,7 +41,7 @@ export function tuneLines(
         points[at] === knee ? `${style.good('❯')} ${style.strong(line)}` : `  ${line}`,
       ),
     ),
-    ...(knee ? ['', ...kneeLines(knee, style)] : []),
+    ...(knee ? ['', ...kneeLines(knee, points, style)] : []),
   ];
 }
 
@@ -71,12 +71,17 @@ function columnsFor(points: readonly Point[]): Column[] {
   ];
 }
 
-function kneeLines(knee: Point, style: Style): string[] {
+function kneeLines(knee: Point, points: readonly Point[], style: Style): string[] {
   const setting = `${knee.concurrency} in flight, ${knee.batchSize} a request, ${serverText(knee.server)}`;
   const why = `the lowest P95 within ${Math.round(100 * (1 - NEAR_BEST))}% of the best throughput`;
   return [
     // The result, so never cut.
     `${style.good('✓')} ${printable(`run with ${setting}`)}`,
     `  ${style.quiet(fitted(why, style.width - 2))}`,
+    ...(isHighestTried(knee, points)
+      ? ['  the highest load tried; more may give more: raise --max-concurrency'].map((line) =>
+          style.quiet(fitted(line, style.width)),
+        )
+      : []),
   ];
 }

@@ -30,7 +30,7 @@ export interface Point {
   readonly dollarsPerMillion?: number;
 }
 
-/** Throughput within this part of the best counts as the best: beyond the knee only latency grows. */
+/** Throughput within this part of the best counts as the best. */
 export const NEAR_BEST = 0.95;
 
 /**
@@ -48,6 +48,18 @@ export function kneeOf(
   return good
     .filter(({ imagesPerSecond }) => imagesPerSecond >= NEAR_BEST * best)
     .sort((a, b) => latency(a) - latency(b) || (a.concurrency ?? 0) - (b.concurrency ?? 0))[0];
+}
+
+/** Whether the point has the most requests in flight that were tried with its settings: nothing is known of more. */
+export function isHighestTried(point: Point, points: readonly Point[]): boolean {
+  const setting = ({ where, server, batchSize }: Point) =>
+    JSON.stringify([where, server, batchSize]);
+  const tried = points.filter((other) => setting(other) === setting(point));
+  const { concurrency } = point;
+  return (
+    concurrency !== undefined &&
+    tried.every((other) => other.concurrency !== undefined && other.concurrency <= concurrency)
+  );
 }
 
 /** The runtime's variables for these settings; those at their defaults are left out. */

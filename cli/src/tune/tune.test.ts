@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startSageMaker } from '../batch/aws/sagemaker-stand-in.ts';
 import { ROOT, sagemakerTfs, startStub } from '../batch/test-support.ts';
 import { freePort } from '../serving/free-port.ts';
-import { kneeOf, type Point } from './point.ts';
+import { isHighestTried, kneeOf, type Point } from './point.ts';
 import { powersOfTwo } from './sweep.ts';
 import { settingsOf, writeSettings } from './write-settings.ts';
 
@@ -42,6 +42,17 @@ describe('the knee', () => {
     expect(kneeOf([...curve, point(16, 500, 5, { errors: 1 })])?.concurrency).toBe(4);
     expect(kneeOf(curve, 5)).toBeUndefined();
   });
+});
+
+test('whether more than the knee was tried, with its settings', () => {
+  const rising = [point(1, 100, 10), point(2, 190, 11)];
+  expect(isHighestTried(point(2, 190, 11), rising)).toBe(true);
+  expect(isHighestTried(point(2, 190, 11), [...rising, point(4, 191, 20)])).toBe(false);
+  expect(isHighestTried(point(2, 190, 11), [...rising, point(4, 9, 9, { batchSize: 8 })])).toBe(
+    true,
+  );
+  const { concurrency: _, ...chosenByAws } = point(2, 190, 11);
+  expect(isHighestTried(chosenByAws, [chosenByAws])).toBe(false);
 });
 
 test('concurrencies are the powers of two up to the most, and the most', () => {

@@ -260,7 +260,11 @@ async function withRuntime<T>(
   abort: AbortController,
   work: (url: string, model: string) => Promise<T>,
 ): Promise<T> {
-  if (options.url) return work(options.url.replace(/\/$/, ''), '');
+  if (options.url) {
+    const url = options.url.replace(/\/$/, '');
+    await requireListener(url);
+    return work(url, '');
+  }
   const { prepareModelRoot } = await import('../serving/model-root.ts');
   const { startRuntime } = await import('../serving/runtime-process.ts');
   const { modelDigest } = await import('@sagemaker-tfs/batch');
@@ -281,6 +285,16 @@ async function withRuntime<T>(
   } finally {
     await root.cleanUp();
   }
+}
+
+/** A runtime that is busy may be late; where nobody listens there is nothing to wait for. @throws CommandError NO_RUNTIME */
+async function requireListener(url: string): Promise<void> {
+  const { nothingAnswers } = await import('./target.ts');
+  const refused = await fetch(`${url}/ping`, { signal: AbortSignal.timeout(2_000) }).then(
+    () => false,
+    ({ cause }: { cause?: { code?: unknown } }) => cause?.code === 'ECONNREFUSED',
+  );
+  if (refused) throw nothingAnswers(url);
 }
 
 function requestsOf(options: BatchLocalOptions) {

@@ -36,9 +36,13 @@ export function withHint(error: unknown, target: Target): unknown {
     );
   }
   if (!('url' in target) || code !== 'CONNECTION_REFUSED') return error;
+  return nothingAnswers(target.url);
+}
+
+/** Where nobody listens. */
+export function nothingAnswers(url: string): CommandError {
   return new CommandError(
     'NO_RUNTIME',
-    `nothing answers at ${target.url}. Start a runtime with: sagemaker-tfs serve DIR`,
-    { cause: error },
+    `nothing answers at ${url}. Start a runtime with: sagemaker-tfs serve DIR`,
   );
 }

@@ -1,5 +1,6 @@
 /** VitePress: see docs/site/build.ts. */
 import { anchorOf, sidebar } from '../stage.ts';
+import { leaveDiagrams } from './diagrams.ts';
 
 export default {
   title: 'SageMaker TensorFlow CDK',
@@ -8,7 +9,7 @@ export default {
   outDir: 'dist',
   cacheDir: '.cache/vitepress',
   cleanUrls: false,
-  markdown: { anchor: { slugify: anchorOf } },
+  markdown: { anchor: { slugify: anchorOf }, config: leaveDiagrams },
   themeConfig: {
     nav: [
       { text: 'Ten minutes', link: '/ten-minutes.md' },
