@@ -19,6 +19,8 @@ export * from './model-digest.ts';
 export * from './notices.ts';
 export * from './origin.ts';
 export * from './outputs.ts';
+export * from './pack-formats.ts';
+export * from './rows.ts';
 export * from './s3-uri.ts';
 export * from './settings.ts';
 export * from './shard-report.ts';

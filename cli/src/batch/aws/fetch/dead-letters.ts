@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Answer } from '@sagemaker-tfs/batch';
+import { type Answer, rowsOf } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { openJsonArray } from '../../json-array-file.ts';
 
@@ -30,9 +30,6 @@ const letterSchema = z.object({
 const wholeSchema = z.object({ code: z.string().optional(), message: z.string() });
 /** A row of the runtime has nothing beside the error. */
 const rowSchema = z.strictObject({ error: z.string() });
-/** The same row as a cell of CSV. */
-const CSV_ROW = /^"(\{""error"":.*\})"\r?$/;
-
 /** The errors in what one object holds, in its order. */
 export function deadLettersOf(answers: readonly Answer[]): DeadLetter[] {
   return Array.from(byInput(answers)).flatMap((own) =>
@@ -56,34 +53,18 @@ function* byInput(answers: readonly Answer[]): Iterable<readonly Answer[]> {
 /** Records are counted over all answers to an input: a request may have carried several. */
 function lettersOfInput(key: string, answers: readonly Answer[]): DeadLetter[] {
   let record = 0;
-  return answers.flatMap(({ json, isError }): DeadLetter[] => {
-    const value: unknown = JSON.parse(json);
+  return answers.flatMap((answer): DeadLetter[] => {
+    const { json, isError } = answer;
     if (isError) {
-      const whole = wholeSchema.safeParse(value);
+      const whole = wholeSchema.safeParse(JSON.parse(json));
       return [{ key, ...(whole.success ? whole.data : { message: json }) }];
     }
-    return rowsOf(value).flatMap((row): DeadLetter[] => {
+    return rowsOf(answer).flatMap((row): DeadLetter[] => {
       const number = record++;
-      const bad = rowSchema.safeParse(row);
+      const bad = rowSchema.safeParse(JSON.parse(row));
       return bad.success ? [{ key, record: number, message: bad.data.error }] : [];
     });
   });
-}
-
-function rowsOf(value: unknown): readonly unknown[] {
-  // Text that is no JSON: CSV.
-  if (typeof value === 'string') return value.split('\n').filter(Boolean).map(csvRow);
-  const predictions = (value as { predictions?: unknown } | null)?.predictions;
-  return Array.isArray(predictions) ? predictions : [value];
-}
-
-function csvRow(line: string): unknown {
-  const cell = CSV_ROW.exec(line)?.[1];
-  try {
-    return cell === undefined ? line : (JSON.parse(cell.replaceAll('""', '"')) as unknown);
-  } catch {
-    return line;
-  }
 }
 
 /** A file of dead letters, a JSON object a line; it is there as a whole, or not at all if there are none. */

@@ -79,13 +79,14 @@ interface Fields {
 }
 
 async function* recordsOf(answers: AsyncIterable<Answer>): AsyncGenerator<Fields, undefined> {
-  for await (const { key, record, json, isError } of answers) {
+  let [last, next]: [string | undefined, number] = [undefined, 0];
+  for await (const { key, json, isError } of answers) {
     const value: unknown = isError ? { error: JSON.parse(json) } : JSON.parse(json);
     const list = (value as { predictions?: unknown } | null)?.predictions;
-    const several = Array.isArray(list) ? list : [value];
-    const start = record ?? 0;
-    for (const [index, one] of several.entries()) {
-      yield { key, record: start + index, fields: fieldsOf(one) };
+    // A request may have carried several records: they are counted over all answers to an input.
+    if (key !== last) [last, next] = [key, 0];
+    for (const one of Array.isArray(list) ? list : [value]) {
+      yield { key, record: next++, fields: fieldsOf(one) };
     }
   }
   return undefined;
