@@ -6,18 +6,25 @@
  *   its range, so the last part that is there tells how far the range is.
  * - `_worker/keys/RRRRR-PPPPPP.ndjson.gz`: the keys of a part, written before it
  * - `_worker/done/RRRRR.json`: the range is at its end
+ * - of `batch pack`, the parts are files of records instead, `parts/RRRRR-PPPPPP.tfrecord` for example
  * - `_worker/notices/PP.json`: a topic has heard that this percentage of the ranges is done
  */
 import * as z from 'zod';
 import { BatchError } from './errors.ts';
 import { compareKeys } from './key-order.ts';
+import { PACK_ENDINGS, PACK_FORMATS, type PackFormat } from './pack-formats.ts';
 
 /** Folder of the worker's own files. */
 export const WORKER_FOLDER = '_worker/';
 /** Folder of the answers. */
 export const PARTS_FOLDER = 'parts/';
+const ANSWERS_ENDING = '.ndjson';
+const PART_ENDINGS: ReadonlySet<string> = new Set([ANSWERS_ENDING, ...Object.values(PACK_ENDINGS)]);
+
 /** Key of the plan, below the output prefix. */
 export const PLAN_KEY = `${WORKER_FOLDER}plan.json`;
+
+const count = z.number().int().min(0);
 
 const plan = z.object({
   fingerprint: z.string(),
@@ -25,6 +32,7 @@ const plan = z.object({
   inputUri: z.string(),
   keySuffix: z.string(),
   cuts: z.array(z.string()),
+  pack: z.enum(PACK_FORMATS).optional(),
 });
 
 /** What a run is, fixed by the worker that comes first. */
@@ -37,6 +45,8 @@ export interface WorkerPlan {
   readonly keySuffix: string;
   /** Whole keys, sorted. Range `i` has the keys after the cut before it, up to and with cut `i`. */
   readonly cuts: readonly string[];
+  /** Framing of the inputs in the parts; undefined where parts have answers. */
+  readonly pack?: PackFormat | undefined;
 }
 
 /** Keys after `after`, up to and with `upTo`; undefined is the first, and the last. */
@@ -65,11 +75,15 @@ export function sortedCuts(keys: Iterable<string>): string[] {
   return [...new Set(keys)].sort(compareKeys);
 }
 
-/** Keys of the files of a part, below the output prefix. */
-export function partFiles(range: number, part: number): { answers: string; keys: string } {
+/** Keys of the files of a part, below the output prefix. @param pack framing of its records; undefined for answers */
+export function partFiles(
+  range: number,
+  part: number,
+  pack?: PackFormat,
+): { body: string; keys: string } {
   const name = `${rangeName(range)}-${String(part).padStart(6, '0')}`;
   return {
-    answers: `${PARTS_FOLDER}${name}.ndjson`,
+    body: `${PARTS_FOLDER}${name}${pack ? PACK_ENDINGS[pack] : ANSWERS_ENDING}`,
     keys: `${WORKER_FOLDER}keys/${name}.ndjson.gz`,
   };
 }
@@ -79,10 +93,11 @@ export function partsOfRange(range: number): string {
   return `${PARTS_FOLDER}${rangeName(range)}-`;
 }
 
-/** Number of a part; undefined for any other object. */
-export function partNumber(key: string): number | undefined {
-  const digits = /-(\d{6,})\.ndjson$/.exec(key)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+/** Numbers of a part and of its range, by its whole key or the end of it; undefined for any other object. */
+export function partOfKey(key: string): { range: number; part: number } | undefined {
+  const [, range, part, ending] = /(?:^|\/)(\d{5,})-(\d{6,})(\.[a-z]+)$/.exec(key) ?? [];
+  if (ending === undefined || !PART_ENDINGS.has(ending)) return undefined;
+  return { range: Number(range), part: Number(part) };
 }
 
 /** Folder of the files that say that a range is at its end. */
@@ -102,7 +117,6 @@ function rangeName(range: number): string {
   return String(range).padStart(5, '0');
 }
 
-const count = z.number().int().min(0);
 const counts = z.object({ answers: count, failures: count, gone: count });
 
 /** Inputs by what became of them. */
@@ -122,10 +136,31 @@ export interface KeysHeader extends WorkerCounts {
   readonly last: string;
 }
 
-/** Any other line: a key below the root, alone if it has an answer, else with the reason. */
-export type KeyLine = string | readonly [key: string, code: string, message: string];
+/**
+ * Any other line: a key below the root, alone if it has an answer, with the place of its record in a packed part (bytes), or
+ * with the reason why it has neither.
+ */
+export type KeyLine =
+  | string
+  | readonly [key: string, offset: number, size: number]
+  | readonly [key: string, code: string, message: string];
 
-const keyLine = z.union([z.string(), z.tuple([z.string(), z.string(), z.string()])]);
+const keyLine = z.union([
+  z.string(),
+  z.tuple([z.string(), z.string(), z.string()]),
+  z.tuple([z.string(), count, count]),
+]);
+
+/** The key of an input that is in the part; undefined for one with an error. */
+export function keyInPart(line: KeyLine): string | undefined {
+  if (typeof line === 'string') return line;
+  return typeof line[1] === 'number' ? line[0] : undefined;
+}
+
+/** The code of the error that an input has; undefined without. */
+export function codeInPart(line: KeyLine): string | undefined {
+  return typeof line !== 'string' && typeof line[1] === 'string' ? line[1] : undefined;
+}
 
 /** @throws BatchError WORKER_FILE_INVALID */
 export function parseKeysHeader(line: string, source: string): KeysHeader {

@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packFolder, SHARD_FORMATS, type ShardFormatName, unpackShards } from './shards.ts';
+import { PACK_FORMATS } from '@sagemaker-tfs/batch';
+import { packFolder, unpackShards } from './shards.ts';
 import { ROOT, sagemakerTfs } from './test-support.ts';
 
 const SAMPLES = join(ROOT, 'examples/tiles/samples');
-const FORMATS = Object.keys(SHARD_FORMATS) as ShardFormatName[];
 
 let work: string;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ afterEach(() => rm(work, { recursive: true, force: true }));
 const shardsIn = async (directory: string) =>
   (await readdir(directory)).sort().map((name) => join(directory, name));
 
-test.each(FORMATS)(
+test.each(PACK_FORMATS)(
   '%s: what is packed comes back byte for byte, under its name',
   async (format) => {
     const names = await readdir(SAMPLES);

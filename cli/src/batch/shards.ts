@@ -1,10 +1,11 @@
 /** Many small images in few large files: a folder packed into shards of records, and back. */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { PACK_ENDINGS, PACK_FORMATS, type PackFormat } from '@sagemaker-tfs/batch';
 import {
   encodeLengthPrefixed,
   encodeRecordIo,
@@ -18,7 +19,6 @@ import { folderSource, type InputSource } from './local/inputs.ts';
 
 /** How a format frames records. */
 interface ShardFormat {
-  readonly suffix: string;
   encode(record: Uint8Array): Uint8Array[];
   stream(
     chunks: AsyncIterable<Uint8Array>,
@@ -27,18 +27,11 @@ interface ShardFormat {
 }
 
 /** Formats by the name on the command line. */
-export const SHARD_FORMATS = {
-  tfrecord: { suffix: '.tfrecord', encode: encodeTfRecord, stream: streamTfRecords },
-  recordio: { suffix: '.rec', encode: encodeRecordIo, stream: streamRecordIo },
-  'length-prefixed': {
-    suffix: '.bin',
-    encode: encodeLengthPrefixed,
-    stream: streamLengthPrefixed,
-  },
-} as const satisfies Record<string, ShardFormat>;
-
-/** Name of a shard's format. */
-export type ShardFormatName = keyof typeof SHARD_FORMATS;
+const SHARD_FORMATS = {
+  tfrecord: { encode: encodeTfRecord, stream: streamTfRecords },
+  recordio: { encode: encodeRecordIo, stream: streamRecordIo },
+  'length-prefixed': { encode: encodeLengthPrefixed, stream: streamLengthPrefixed },
+} as const satisfies Record<PackFormat, ShardFormat>;
 
 /**
  * Names of the records of a shard, one JSON string a line, are in `<folder>.keys/<shard>.ndjson`: not among the
@@ -69,7 +62,7 @@ export interface ShardReport {
 export async function packFolder(
   directory: string,
   target: string,
-  format: ShardFormatName,
+  format: PackFormat,
   shardBytes: number,
   onRecord: () => void = () => undefined,
 ): Promise<ShardReport> {
@@ -102,11 +95,12 @@ interface Places {
 async function packInto(
   source: InputSource,
   places: Places,
-  format: ShardFormatName,
+  format: PackFormat,
   shardBytes: number,
   onRecord: () => void,
 ): Promise<ShardReport> {
-  const { encode, suffix } = SHARD_FORMATS[format];
+  const { encode } = SHARD_FORMATS[format];
+  const suffix = PACK_ENDINGS[format];
   const failures: { key: string; message: string }[] = [];
   let [records, bytes, shards] = [0, 0, 0];
   let shard: ShardWriter | undefined;
@@ -191,12 +185,27 @@ export async function unpackShards(
 }
 
 function formatOf(path: string): { stem: string; format: ShardFormat } {
-  const format = Object.values(SHARD_FORMATS).find(({ suffix }) => path.endsWith(suffix));
-  if (!format) {
-    const known = Object.values(SHARD_FORMATS).map(({ suffix }) => suffix);
-    throw usageError(`${path} is not a shard by its name. Shards end in ${known.join(', ')}.`);
+  const name = PACK_FORMATS.find((known) => path.endsWith(PACK_ENDINGS[known]));
+  if (!name) {
+    const known = Object.values(PACK_ENDINGS).join(', ');
+    throw usageError(`${path} is not a shard by its name. Shards end in ${known}.`);
   }
-  return { stem: path.slice(0, -format.suffix.length), format };
+  return { stem: path.slice(0, -PACK_ENDINGS[name].length), format: SHARD_FORMATS[name] };
+}
+
+/**
+ * Names of a shard's records, in their order.
+ * @param folder that holds the shard
+ * @returns undefined if there is no list of them, or the file is no shard by its name
+ */
+export async function shardNames(folder: string, file: string): Promise<string[] | undefined> {
+  const ending = Object.values(PACK_ENDINGS).find((known) => file.endsWith(known));
+  if (ending === undefined) return undefined;
+  const list = join(namesFolder(folder), file.slice(0, -ending.length) + NAMES_SUFFIX);
+  if (!existsSync(list)) return undefined;
+  const names: string[] = [];
+  for await (const name of namesOf(list)) names.push(name);
+  return names;
 }
 
 /** The names beside a shard, or none. */

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AwsClients } from '../batch/aws/clients.ts';
 import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
 import type { PartsOptions } from '../batch/aws/fetch/in-parts.ts';
+import type { FetchPlaces } from '../batch/aws/fetch/input-prefix.ts';
 import type { FileFormat } from '../batch/aws/fetch/write-file.ts';
 import type { TransformPlaces } from '../batch/aws/transform-places.ts';
 import type { VerifyReport } from '../batch/aws/verify.ts';
@@ -37,7 +38,11 @@ export function addBatchAws(batch: Command): void {
       .requiredOption('--out <file>', 'the file to write, or with --part-keys the folder')
       .option(
         '--input-uri <s3 uri>',
-        'prefix or manifest of the inputs of an S3 prefix, for the manifest of those with errors',
+        'prefix or manifest of the inputs of an S3 prefix: for the manifest of those with errors, and the names of packed ones',
+      )
+      .option(
+        '--packed <folder>',
+        'folder of packed inputs whose answers a local job has written: each gets its name back',
       )
       .addOption(
         new Option(
@@ -139,6 +144,7 @@ interface FetchOptions extends Shared {
   readonly format?: FileFormat;
   readonly partKeys?: number;
   readonly inputUri?: string;
+  readonly packed?: string;
   readonly share?: PartsOptions['share'];
 }
 
@@ -154,9 +160,11 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
   const { forManyReads, withAws } = await import('../batch/aws/clients.ts');
   const { inputPrefix } = await import('../batch/aws/fetch/input-prefix.ts');
   const { fetchInParts } = await import('../batch/aws/fetch/in-parts.ts');
+  const { packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { rangedOutputs } = await import('../batch/aws/fetch/source.ts');
   const { existsSync } = await import('node:fs');
   const { out: folder, format = 'ndjson', share = { index: 0, of: 1 } } = options;
+  if (options.packed !== undefined) throw usageError('--packed is for the folder of a local job.');
   if (!from.startsWith('s3://') && existsSync(from)) {
     throw usageError(`${from} is a folder, and --part-keys is for S3. Leave it out.`);
   }
@@ -165,10 +173,11 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
     options.region,
     async ({ s3, ...clients }) => {
       const places = await placesToFetch(clients, from, options);
-      const { outputUri: uri } = places;
-      return fetchInParts(await rangedOutputs(s3, uri), {
+      const { inputUri, outputUri: uri } = places;
+      const packed = inputUri === undefined ? undefined : await packedOnS3(s3, inputUri);
+      return fetchInParts(await rangedOutputs(s3, uri, packed), {
         ...{ from: uri, folder, format, partKeys, share },
-        inputPrefix: await inputPrefix(s3, places),
+        inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)),
         onProgress(outputs) {
           bar.total(outputs);
           bar.update(outputs);
@@ -191,6 +200,7 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
   const { inputPrefix } = await import('../batch/aws/fetch/input-prefix.ts');
   const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');
+  const { packedInFolder, packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { folderOutputs, s3Outputs } = await import('../batch/aws/fetch/source.ts');
   const { existsSync } = await import('node:fs');
   const format = options.format ?? formatOf(options.out);
@@ -204,13 +214,20 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   };
   const local = !from.startsWith('s3://') && existsSync(from);
   const report = await (local
-    ? fetchOutputs(folderOutputs(from), settings)
+    ? fetchOutputs(
+        folderOutputs(
+          from,
+          options.packed === undefined ? undefined : packedInFolder(options.packed),
+        ),
+        settings,
+      )
     : withAws(options.region, async ({ s3, ...clients }) => {
         const places = await placesToFetch(clients, from, options);
-        const prefix = await inputPrefix(s3, places);
-        return fetchOutputs(await s3Outputs(s3, places.outputUri), {
+        const { inputUri, outputUri } = places;
+        const packed = inputUri === undefined ? undefined : await packedOnS3(s3, inputUri);
+        return fetchOutputs(await s3Outputs(s3, outputUri, packed), {
           ...settings,
-          inputPrefix: prefix,
+          inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)),
         });
       })
   ).finally(bar.stop);
@@ -226,7 +243,7 @@ async function placesToFetch(
   clients: Pick<AwsClients, 'sfn' | 'sagemaker'>,
   from: string,
   { inputUri }: Pick<FetchOptions, 'inputUri'>,
-) {
+): Promise<FetchPlaces> {
   if (from.startsWith('s3://')) {
     if (inputUri !== undefined) return placesOf(inputUri, from);
     return { outputUri: from };

@@ -1,13 +1,20 @@
+import { PACK_FORMATS, PARTS_FOLDER, type PackFormat, WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ShardFormatName, ShardReport } from '../batch/shards.ts';
-import { CommandError, sentence } from '../errors.ts';
+import type { ShardReport } from '../batch/shards.ts';
+import { CommandError, sentence, usageError } from '../errors.ts';
+import { commandName } from '../output/command-name.ts';
 import { printResult, printText } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
+import { runWorkerWithBar } from './run-worker-with-bar.ts';
 
 interface PackOptions {
   readonly out: string;
-  readonly format: ShardFormatName;
+  readonly format: PackFormat;
   readonly shardSize: number;
+  readonly keySuffix?: string;
+  readonly share?: string;
+  readonly ranges?: string;
+  readonly region?: string;
   readonly json?: true;
 }
 
@@ -15,18 +22,31 @@ interface PackOptions {
 export function addBatchShards(batch: Command): void {
   batch
     .command('pack')
-    .description('pack the files of a folder into shards: far fewer objects and requests on S3')
-    .argument('<folder>', 'files to pack, one record each')
+    .description('pack many small files into shards: far fewer objects and requests on S3')
+    .argument('<from>', 'files to pack, one record each: a folder, or a prefix or manifest of S3')
     .requiredOption(
-      '--out <folder>',
-      'where shards go; the names of their records go to <folder>.keys',
+      '--out <place>',
+      'where shards go: a folder (the names of their records go to <folder>.keys), or a prefix of S3',
     )
     .addOption(
       new Option('--format <format>', 'how records are framed')
-        .choices(['tfrecord', 'recordio', 'length-prefixed'])
+        .choices(PACK_FORMATS)
         .default('tfrecord'),
     )
     .option('--shard-size <size>', 'size of a shard, such as 64MB', byteSize, byteSize('64MB'))
+    .option(
+      '--key-suffix <text>',
+      'of S3, end of the keys that are taken, such as .jpg (default: all)',
+    )
+    .option(
+      '--share <part>',
+      'of S3, the part of one of several processes, such as 1/4 (default: all)',
+    )
+    .option(
+      '--ranges <number>',
+      `of S3, ranges that the first process cuts the keys into (default: ${WORKER_DEFAULTS.ranges})`,
+    )
+    .option('--region <region>', 'default: the one of the environment')
     .option('--json', 'print the result as JSON')
     .action(pack)
     .exitOverride();
@@ -49,7 +69,49 @@ export function byteSize(text: string): number {
   return Math.round(Number(match[1]) * UNITS[match[2]?.toUpperCase() as keyof typeof UNITS]);
 }
 
-async function pack(folder: string, options: PackOptions): Promise<void> {
+async function pack(from: string, options: PackOptions): Promise<void> {
+  const onS3 = [from, options.out].filter((place) => place.startsWith('s3://')).length;
+  if (onS3 === 1) {
+    throw usageError('pack from a folder into a folder, or from S3 to S3: give both of one kind.');
+  }
+  if (onS3 === 2) return packOnS3(from, options);
+  for (const name of ['keySuffix', 'share', 'ranges', 'region'] as const) {
+    if (options[name] === undefined) continue;
+    throw usageError(`--${name.replace('S', '-s')} is for inputs on S3. Leave it out.`);
+  }
+  return packFiles(from, options);
+}
+
+const MB = 1024 ** 2;
+
+/** The worker, without a model. */
+async function packOnS3(from: string, options: PackOptions): Promise<void> {
+  const { format, shardSize, keySuffix, share, ranges, region, json } = options;
+  const args = Object.entries({
+    ...{ input: from, output: options.out, pack: format },
+    'part-mb': Math.max(1, Math.round(shardSize / MB)),
+    ...{ 'key-suffix': keySuffix, share, ranges },
+  });
+  const report = await runWorkerWithBar({
+    region,
+    args: args.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
+  });
+  if (report.failures > 0) {
+    throw new CommandError(
+      'BATCH_INCOMPLETE',
+      `${report.failures} objects are in no shard, ${report.answers} are. ${commandName()} batch verify --input-uri ${from} --output-uri ${options.out} lists them.`,
+      { details: report },
+    );
+  }
+  printResult(
+    json,
+    report,
+    () =>
+      `${report.answers} objects packed in ${report.ranges} ranges; ${report.now} of them now, in ${report.seconds.toFixed(1)} s. Shards: ${options.out.replace(/\/?$/, '/')}${PARTS_FOLDER}`,
+  );
+}
+
+async function packFiles(folder: string, options: PackOptions): Promise<void> {
   const { packFolder } = await import('../batch/shards.ts');
   const { countInputs, folderSource } = await import('../batch/local/inputs.ts');
   const bar = progress('files', await countInputs(folderSource(folder, options.out)));

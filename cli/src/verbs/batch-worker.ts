@@ -1,9 +1,8 @@
 import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { type Command, Option } from 'commander';
-import { CommandError } from '../errors.ts';
-import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult } from '../output/print.ts';
-import { progress, sayStep } from '../output/progress.ts';
+import { sayStep } from '../output/progress.ts';
+import { runWorkerWithBar, workerAbort } from './run-worker-with-bar.ts';
 
 /** Options that go to the worker as they are. */
 const PASSED = [
@@ -72,38 +71,16 @@ export function addBatchWorker(batch: Command): void {
 
 async function batchWorker(options: WorkerVerbOptions): Promise<void> {
   const { prepareModelRoot } = await import('../serving/model-root.ts');
-  const { runWorker } = await import('../batch/worker/run-worker.ts');
-  const { rateMeter } = await import('../batch/rate.ts');
-  const abort = new AbortController();
-  onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
-  const root = await prepareModelRoot(options.model, options.handler, {
-    signal: abort.signal,
-    onStep: sayStep,
-  });
-  const bar = progress('inputs', 0);
-  const rate = rateMeter();
+  const { model, handler, backend, region, json } = options;
+  const abort = workerAbort();
+  const { signal } = abort;
+  const root = await prepareModelRoot(model, handler, { signal, onStep: sayStep });
   try {
-    const report = await runWorker({
-      modelDirectory: root.directory,
-      backend: options.backend,
-      region: options.region,
-      args: argumentsOf(options),
-      signal: abort.signal,
-      onProgress({ answers, failures, gone, now }) {
-        const all = answers + failures + gone;
-        bar.total(all);
-        bar.update(all, rate(now, 0));
-      },
-    }).finally(bar.stop);
-    if (report.done < report.ranges) {
-      abort.signal.throwIfAborted();
-      throw new CommandError(
-        'BATCH_INCOMPLETE',
-        `${report.done} of ${report.ranges} ranges are at their end. Run it again to do the rest.`,
-        { details: report },
-      );
-    }
-    printResult(options.json, report, () => {
+    const report = await runWorkerWithBar(
+      { model: { directory: root.directory, backend }, region, args: argumentsOf(options) },
+      abort,
+    );
+    printResult(json, report, () => {
       const { answers, failures, gone, ranges, now, seconds } = report;
       const deleted = gone > 0 ? `, ${gone} deleted meanwhile` : '';
       return `${answers} answers, ${failures} errors${deleted} in ${ranges} ranges; ${now} of them now, in ${seconds.toFixed(1)} s (${(now / seconds).toFixed(0)}/s)`;

@@ -1,7 +1,8 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { HttpError } from '../handler/http-error.ts';
-import { rowMaker } from './answer.ts';
+import { answerLines } from './answer.ts';
 import { cautionOf } from './caution.ts';
+import { rowMaker } from './row.ts';
 import { CAUTIOUS } from './supervise.ts';
 
 /** Keys that the supervisor hears of. */
@@ -26,11 +27,10 @@ function rows(ask: () => Promise<Uint8Array>) {
     s3: { send: async () => ({ Body: body }) } as unknown as S3Client,
     bucket: 'bucket',
     root: '',
-    ask,
-    inFlight: 1,
+    make: answerLines({ ask, inFlight: 1, caution }),
+    tellsErrors: true,
     maxBytes: 10,
     poison: new Set(),
-    caution,
     hold: () => undefined,
   });
   return { make: (key: string) => make({ key, size: 1, modified: 0 }), caution };

@@ -4,21 +4,22 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { S3Client } from '@aws-sdk/client-s3';
-import { BatchError, modelDigest } from '@sagemaker-tfs/batch';
+import { BatchError, modelDigest, type PackFormat } from '@sagemaker-tfs/batch';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { Services } from '../http/services.ts';
 import { LAST_WORDS } from '../last-words.ts';
 import { createLog } from '../observability/log.ts';
-import { ModelGone, rowMaker } from './answer.ts';
+import { answerLines, ModelGone } from './answer.ts';
 import { ask } from './ask.ts';
 import { cautionOf } from './caution.ts';
 import { noticeTeller, publishToTopic } from './notices.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
+import { recordOf } from './pack.ts';
+import { rowMaker } from './row.ts';
 import { s3Client, storeBelow } from './store.ts';
 import { MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
-import { type WorkerContext, work } from './worker.ts';
+import { type WorkerContext, type WorkerReport, work } from './worker.ts';
 
 const PROGRESS_EVERY = 5_000;
 
@@ -54,69 +55,79 @@ async function workHere(
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   const log = createLog(environment.logLevel);
   for (const warning of warnings) log.warn(warning);
-  const { startRuntime } = await import('../runtime.ts');
-  const runtime = await startRuntime({
-    environment,
-    variables: process.env,
-    log,
-    listens: false,
-  });
   const s3 = s3Client(options.reads);
+  const base = {
+    ...{ options, s3 },
+    store: storeBelow(s3, options.outputUri, randomUUID()),
+    maxHeldBytes: environment.limits.maxHeldBytes,
+    stopped: () => stopping,
+    onProgress: throttled((progress: WorkerReport) => tell('progress', progress)),
+  };
+  const onFailure = (error: unknown) =>
+    log.warn(`a notice was not sent: ${(error as Error).message}`);
+  const onRangeDone = noticeTeller(base.store, options, { publish: publishToTopic, onFailure });
   try {
-    await Promise.race([runtime.ready, runtime.failed]);
-    const report = await Promise.race([
-      runtime.failed,
-      work({
-        ...(await modelWork({ options, environment, s3, services: runtime.services, log })),
-        stopped: () => stopping,
-        onProgress: throttled((progress) => tell('progress', progress)),
-      }),
-    ]);
+    const report = await (options.pack
+      ? work({ ...base, onRangeDone, ...packing(options.pack, base, environment) })
+      : withModel(environment, log, async (services) =>
+          work({ ...base, onRangeDone, ...(await asking(base, environment, services)) }),
+        ));
     tell('report', report);
     return report.done === report.ranges ? 0 : 1;
   } finally {
     s3.destroy();
+  }
+}
+
+/** Runs a task with the model in this process. */
+async function withModel<T>(
+  environment: Environment,
+  log: Logger,
+  task: (services: Services) => Promise<T>,
+): Promise<T> {
+  const { startRuntime } = await import('../runtime.ts');
+  const runtime = await startRuntime({ environment, variables: process.env, log, listens: false });
+  try {
+    await Promise.race([runtime.ready, runtime.failed]);
+    return await Promise.race([runtime.failed, task(runtime.services)]);
+  } finally {
     await runtime.close(0);
   }
 }
 
-/** What the worker does with this process's model. */
-async function modelWork({
-  options,
-  environment: { modelDir, limits },
-  s3,
-  services,
-  log,
-}: {
-  readonly options: WorkerOptions;
-  readonly environment: Environment;
-  readonly s3: S3Client;
-  readonly services: Services;
-  readonly log: Logger;
-}): Promise<Omit<WorkerContext, 'stopped' | 'onProgress'>> {
-  const store = storeBelow(s3, options.outputUri, randomUUID());
+/** What a worker does with any of its inputs. */
+type Work = Pick<WorkerContext, 'model' | 'reads' | 'rowMaker'>;
+type Base = Pick<WorkerContext, 'options' | 's3'>;
+
+function packing(format: PackFormat, { options, s3 }: Base, { limits }: Environment): Work {
+  const rest = { maxBytes: limits.maxRequestBytes, poison: new Set<string>(), tellsErrors: false };
+  return {
+    model: '',
+    reads: () => options.reads,
+    rowMaker: ({ bucket, root }, hold) =>
+      rowMaker({ ...rest, s3, bucket, root, hold, make: recordOf(format) }),
+  };
+}
+
+/** Asks this process's model. */
+async function asking(
+  { options, s3 }: Base,
+  { modelDir, limits }: Environment,
+  services: Services,
+): Promise<Work> {
   const caution = cautionOf(options);
   const poison = new Set(JSON.parse(process.env[POISON] ?? '[]') as string[]);
   let tried = 0;
+  const make = answerLines({
+    inFlight: options.inFlight,
+    caution,
+    ask: (body) => ask(services, body, options, `worker-${++tried}`),
+  });
+  const rest = { poison, maxBytes: limits.maxRequestBytes, tellsErrors: true };
   return {
-    options,
-    s3,
-    store,
-    onRangeDone: noticeTeller(store, options, {
-      publish: publishToTopic,
-      onFailure: (error) => log.warn(`a notice was not sent: ${(error as Error).message}`),
-    }),
     model: await modelDigest(modelDir),
-    maxHeldBytes: limits.maxHeldBytes,
     reads: () => (caution.isOn() ? 1 : options.reads),
-    rowMaker: ({ bucket, root }, hold) =>
-      rowMaker({
-        ...{ s3, bucket, root, poison, hold },
-        inFlight: options.inFlight,
-        maxBytes: limits.maxRequestBytes,
-        caution,
-        ask: (body) => ask(services, body, options, `worker-${++tried}`),
-      }),
+    rowMaker: ({ bucket, root }, hold) => rowMaker({ ...rest, s3, bucket, root, hold, make }),
   };
 }
 

@@ -1,7 +1,13 @@
 /** The settings of a batch worker: the arguments behind `batch-worker`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { BatchError, parseS3Uri, WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
+import {
+  BatchError,
+  PACK_FORMATS,
+  type PackFormat,
+  parseS3Uri,
+  WORKER_DEFAULTS,
+} from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 
 /** A worker's settings, checked. */
@@ -14,6 +20,9 @@ export interface WorkerOptions {
   readonly outputUri: string;
   /** End of the keys that are taken; empty for all. */
   readonly keySuffix: string;
+  /** Framing in which the inputs themselves are written; undefined if they are asked about. */
+  readonly pack: PackFormat | undefined;
+  /** Media type of the inputs; empty for what is packed. */
   readonly contentType: string;
   readonly accept: string | undefined;
   readonly customAttributes: string;
@@ -47,6 +56,7 @@ const OPTIONS = {
   input: TEXT,
   output: TEXT,
   'key-suffix': TEXT,
+  pack: TEXT,
   'content-type': TEXT,
   accept: TEXT,
   'custom-attributes': TEXT,
@@ -78,7 +88,8 @@ export function readOptions(
     throw usage('Give --input s3://BUCKET/PREFIX and --output s3://BUCKET/PREFIX.');
   for (const uri of [input, output]) parseS3Uri(uri);
   const contentType = values['content-type'];
-  if (!contentType) throw usage('Give --content-type, for example application/x-image.');
+  const pack = packOf(values.pack, contentType);
+  if (!pack && !contentType) throw usage('Give --content-type, for example application/x-image.');
   const whole = (name: keyof typeof values, limits: WholeNumber) =>
     wholeNumber(name, values[name], limits);
   return {
@@ -86,7 +97,8 @@ export function readOptions(
     inputUri: input,
     outputUri: output,
     keySuffix: values['key-suffix'] ?? '',
-    contentType,
+    pack,
+    contentType: contentType ?? '',
     accept: values.accept,
     customAttributes: values['custom-attributes'] ?? '',
     range: rangeOf(values.range),
@@ -94,7 +106,10 @@ export function readOptions(
     ranges: whole('ranges', { from: 1, to: 10_000, otherwise: WORKER_DEFAULTS.ranges }),
     reads: whole('reads', { from: 1, to: 4_096, otherwise: WORKER_DEFAULTS.reads }),
     inFlight: whole('in-flight', { from: 1, to: 4_096, otherwise: inFlight }),
-    partKeys: whole('part-keys', { from: 1, to: 1_000_000, otherwise: WORKER_DEFAULTS.partKeys }),
+    partKeys: whole('part-keys', {
+      ...{ from: 1, to: 1_000_000 },
+      otherwise: pack ? 1_000_000 : WORKER_DEFAULTS.partKeys,
+    }),
     partBytes: whole('part-mb', { from: 1, to: 1_024, otherwise: WORKER_DEFAULTS.partMb }) * MB,
     maxFailurePercent: whole('max-failure-percent', {
       from: 0,
@@ -103,6 +118,16 @@ export function readOptions(
     }),
     ...noticesOf(values['notices-at'], values['notice-topic']),
   };
+}
+
+function packOf(text: string | undefined, contentType: string | undefined) {
+  if (text === undefined) return undefined;
+  const format = PACK_FORMATS.find((known) => known === text);
+  if (!format) throw usage(`--pack is '${text}'. Give one of ${PACK_FORMATS.join(', ')}.`);
+  if (contentType !== undefined) {
+    throw usage('--pack asks no model. Leave out --content-type, or --pack.');
+  }
+  return format;
 }
 
 const TOPIC = /^arn:[^:]+:sns:[a-z0-9-]+:\d{12}:[^:]+$/;

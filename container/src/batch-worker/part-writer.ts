@@ -5,6 +5,7 @@ import {
   BatchError,
   type KeyLine,
   type KeysHeader,
+  type PackFormat,
   partFiles,
   type WorkerCounts,
 } from '@sagemaker-tfs/batch';
@@ -16,8 +17,8 @@ export interface Row {
   readonly key: string;
   /** Its key below the root of the inputs; undefined if it was deleted before it was read. */
   readonly name: string | undefined;
-  /** NDJSON: its answers, or its error. */
-  readonly lines: string;
+  /** NDJSON of its answers or of its error; of a part that is packed, its record, or nothing. */
+  readonly body: string | Uint8Array;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
 }
 
@@ -28,6 +29,8 @@ export interface PartOptions {
   readonly first: number;
   readonly partKeys: number;
   readonly partBytes: number;
+  /** Framing of the records; undefined for answers. */
+  readonly pack: PackFormat | undefined;
   /** Told what each part has once it is written. */
   readonly onWritten: (counts: WorkerCounts) => void;
 }
@@ -42,9 +45,10 @@ export interface PartWriter {
 
 /** A part under way. */
 interface Part {
-  readonly lines: string[];
+  readonly bodies: (string | Uint8Array)[];
   readonly keys: KeyLine[];
-  chars: number;
+  /** Bytes; of text, characters. */
+  size: number;
   answers: number;
   failures: number;
   gone: number;
@@ -55,7 +59,7 @@ const compress = promisify(gzip);
 
 /** @throws BatchError OTHER_WORKER from either function, where a part is there already */
 export function partWriter(store: Store, options: PartOptions): PartWriter {
-  const { partKeys, partBytes } = options;
+  const { partKeys, partBytes, pack } = options;
   let number = options.first;
   let part = newPart();
   let writing: Promise<void> = Promise.resolve();
@@ -68,16 +72,17 @@ export function partWriter(store: Store, options: PartOptions): PartWriter {
     writing.catch(() => undefined);
   };
   return {
-    async add({ key, name, lines, failure }) {
+    async add({ key, name, body, failure }) {
       part.last = key;
       if (name === undefined) part.gone++;
       else {
         part[failure ? 'failures' : 'answers']++;
-        part.keys.push(failure ? [name, failure.code, failure.message] : name);
-        part.lines.push(lines);
-        part.chars += lines.length;
+        if (failure) part.keys.push([name, failure.code, failure.message]);
+        else part.keys.push(pack ? [name, part.size, body.length] : name);
+        part.bodies.push(body);
+        part.size += body.length;
       }
-      if (part.keys.length >= partKeys || part.chars >= partBytes) await cut();
+      if (part.keys.length >= partKeys || part.size >= partBytes) await cut();
     },
     async finish() {
       if (part.last !== '') await cut();
@@ -87,25 +92,31 @@ export function partWriter(store: Store, options: PartOptions): PartWriter {
 }
 
 function newPart(): Part {
-  return { lines: [], keys: [], chars: 0, answers: 0, failures: 0, gone: 0, last: '' };
+  return { bodies: [], keys: [], size: 0, answers: 0, failures: 0, gone: 0, last: '' };
 }
 
 /** The answers last: once they are there, the part counts. */
 async function writePart(
   store: Store,
-  { range, onWritten }: PartOptions,
+  { range, pack, onWritten }: PartOptions,
   number: number,
-  { lines, keys, answers, failures, gone, last }: Part,
+  { bodies, keys, answers, failures, gone, last }: Part,
 ): Promise<void> {
-  const files = partFiles(range, number);
+  const files = partFiles(range, number, pack);
   const header: KeysHeader = { answers, failures, gone, last };
   const text = [header, ...keys].map((line) => `${JSON.stringify(line)}\n`).join('');
   await store.write(files.keys, await compress(text), 'application/gzip');
-  if (!(await store.create(files.answers, Buffer.from(lines.join('')), 'application/x-ndjson'))) {
+  const body = pack ? Buffer.concat(bodies.map(bytesOf)) : Buffer.from(bodies.join(''));
+  const type = pack ? 'application/octet-stream' : 'application/x-ndjson';
+  if (!(await store.create(files.body, body, type))) {
     throw new BatchError(
       'OTHER_WORKER',
-      `${files.answers} is there already: another worker is at range ${range}. Let one of them end, then run this one again.`,
+      `${files.body} is there already: another worker is at range ${range}. Let one of them end, then run this one again.`,
     );
   }
   onWritten({ answers, failures, gone });
+}
+
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }

@@ -35,11 +35,12 @@ async function makePlan(
   options: WorkerOptions,
   model: string,
 ): Promise<WorkerPlan> {
-  const { inputUri, keySuffix, ranges } = options;
+  const { inputUri, keySuffix, ranges, pack } = options;
   return {
     fingerprint: fingerprintOf(inputs, options, model),
     ...{ model, inputUri, keySuffix },
     cuts: await inputs.cuts(ranges),
+    ...(pack && { pack }),
   };
 }
 
@@ -48,11 +49,15 @@ function fingerprintOf(
   options: WorkerOptions,
   model: string,
 ): string {
-  const { contentType, accept, customAttributes, keySuffix } = options;
+  const { contentType, accept, customAttributes, keySuffix, pack } = options;
   return originOf(model, prefix, {
     contentType,
     accept: accept ?? '',
-    environment: { customAttributes, keySuffix, ...(digest !== undefined && { digest }) },
+    environment: {
+      ...{ customAttributes, keySuffix },
+      ...(digest !== undefined && { digest }),
+      ...(pack && { pack }),
+    },
   }).fingerprint;
 }
 

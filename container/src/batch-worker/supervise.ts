@@ -27,10 +27,10 @@ const MOST_ENDS = 20;
 /** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
 export async function supervise(
   environment: Environment,
-  { modelPath }: WorkerOptions,
+  { modelPath, pack }: WorkerOptions,
 ): Promise<number> {
   const supervisor = new Supervisor(environment);
-  if (modelPath === undefined) return supervisor.run({});
+  if (modelPath === undefined || pack) return supervisor.run({});
   const model = await modelDirectoryAt(modelPath);
   try {
     return await supervisor.run({ SAGEMAKER_TFS_MODEL_DIR: model.path });

@@ -137,6 +137,7 @@ async function workRange(
     first: position.next,
     partKeys: options.partKeys,
     partBytes: options.partBytes,
+    pack: options.pack,
     onWritten(written) {
       counts = sum(counts, written);
       total.written(written);
@@ -170,7 +171,7 @@ async function* rows(
   let [tried, failed] = [0, 0];
   const limits = { items: reads, mayBegin: () => held < maxHeldBytes };
   for await (const row of inOrder(objects, make, limits)) {
-    if (!row.failure) held -= row.lines.length;
+    if (!row.failure) held -= row.body.length;
     yield row;
     tried++;
     if (row.failure) checkFailures(++failed, tried, row.failure.message, options);

@@ -6,15 +6,17 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   BatchError,
+  codeInPart,
   compareKeys,
   inOutputOrder,
+  keyInPart,
   PLAN_KEY,
   parseKeyLine,
   parseKeysHeader,
   parsePlan,
   parseS3Uri,
   partFiles,
-  partNumber,
+  partOfKey,
   partsOfRange,
   rangesOf,
   type S3Location,
@@ -92,13 +94,15 @@ async function* answered(
 ): AsyncGenerator<S3Object> {
   const parts = listObjects(s3, { ...output, key: output.key + partsOfRange(number) });
   for await (const { key, modified } of parts) {
-    const part = partNumber(key);
+    const part = partOfKey(key)?.part;
     if (part === undefined) continue;
     const place = { ...output, key: output.key + partFiles(number, part).keys };
     for await (const line of keyLines(s3, place)) {
       // Its own size is not known without its answers.
-      if (typeof line === 'string') yield { key: line, size: 1, modified };
-      else failures.set(line[1], (failures.get(line[1]) ?? 0) + 1);
+      const input = keyInPart(line);
+      const code = codeInPart(line) ?? '';
+      if (input !== undefined) yield { key: input, size: 1, modified };
+      else failures.set(code, (failures.get(code) ?? 0) + 1);
     }
   }
 }
@@ -129,13 +133,14 @@ export async function countsOfPart(
       if (header.failures === 0) break;
       continue;
     }
-    const key = parseKeyLine(line, place.key);
-    if (typeof key !== 'string') byCode.set(key[1], (byCode.get(key[1]) ?? 0) + 1);
+    const code = codeInPart(parseKeyLine(line, place.key));
+    if (code !== undefined) byCode.set(code, (byCode.get(code) ?? 0) + 1);
   }
   return { ...(header ?? parseKeysHeader('', place.key)), byCode };
 }
 
-async function* keyLines(s3: S3Client, place: S3Location) {
+/** Lines of a file of keys behind the first. @throws BatchError WORKER_FILE_INVALID */
+export async function* keyLines(s3: S3Client, place: S3Location) {
   let isFirst = true;
   for await (const line of textLines(s3, place)) {
     if (!isFirst) yield parseKeyLine(line, place.key);

@@ -6,6 +6,7 @@ import {
   formatS3Uri,
   PARTS_FOLDER,
   parseS3Uri,
+  partOfKey,
   type S3Location,
 } from '@sagemaker-tfs/batch';
 import { listObjects } from '@sagemaker-tfs/batch/s3';
@@ -62,8 +63,9 @@ async function newParts(
   const names: string[] = [];
   const start = output.key + PARTS_FOLDER;
   for await (const { key } of listObjects(s3, { ...output, key: start })) {
-    const name = /^\d{5,}-\d{6,}(?=\.ndjson$)/.exec(key.slice(start.length))?.[0];
-    if (name !== undefined && !seen.has(name)) names.push(name);
+    if (!partOfKey(key)) continue;
+    const name = key.slice(start.length, key.lastIndexOf('.'));
+    if (!seen.has(name)) names.push(name);
   }
   return names;
 }

@@ -32,12 +32,18 @@ const lineSchema = z.union([
   z.object({ batchWorker: z.literal('error'), code: z.string(), message: z.string() }),
 ]);
 
+/** The model that a worker asks. */
+export interface WorkerModel {
+  /** Laid out as SageMaker lays out `/opt/ml/model`. */
+  readonly directory: string;
+  /** How it is reached. */
+  readonly backend: string;
+}
+
 /** What to start. */
 export interface WorkerProcess {
-  /** Laid out as SageMaker lays out `/opt/ml/model`. */
-  readonly modelDirectory: string;
-  /** How it reaches the model. */
-  readonly backend: string;
+  /** Undefined for a worker that asks no model. */
+  readonly model?: WorkerModel;
   /** Default: the one of the environment. */
   readonly region: string | undefined;
   /** Arguments behind `batch-worker`. */
@@ -55,10 +61,8 @@ const PORTS = 8;
  * @throws BatchError, CommandError WORKER_ENDED, the signal's reason
  */
 export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
-  const { modelDirectory, backend, region, args, signal } = options;
-  const inProcess = backend === 'in-process';
-  const model = await (inProcess ? chooseInProcess(signal) : chooseModelServer(undefined, signal));
-  const first = await freePortRange(PORTS);
+  const { model, region, args, signal } = options;
+  const environment = model ? await environmentOf(model, signal) : {};
   const child = spawn(
     process.execPath,
     [
@@ -68,15 +72,11 @@ export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        SAGEMAKER_SAFE_PORT_RANGE: `${first}-${first + PORTS - 1}`,
         SAGEMAKER_TFS_LOG_LEVEL: 'warn',
         ...process.env,
-        ...model.environment,
+        ...environment,
         ...(region !== undefined && { AWS_REGION: region }),
-        SAGEMAKER_TFS_BACKEND: backend,
-        PATH: model.path,
         SAGEMAKER_BATCH: 'true',
-        SAGEMAKER_TFS_MODEL_DIR: modelDirectory,
       },
     },
   );
@@ -90,6 +90,25 @@ export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
     signal.removeEventListener('abort', end);
     process.removeListener('exit', kill);
   }
+}
+
+async function environmentOf(
+  { directory, backend }: WorkerModel,
+  signal: AbortSignal,
+): Promise<NodeJS.ProcessEnv> {
+  const isInProcess = backend === 'in-process';
+  const model = await (isInProcess
+    ? chooseInProcess(signal)
+    : chooseModelServer(undefined, signal));
+  const first = await freePortRange(PORTS);
+  const { SAGEMAKER_SAFE_PORT_RANGE = `${first}-${first + PORTS - 1}` } = process.env;
+  return {
+    SAGEMAKER_SAFE_PORT_RANGE,
+    ...model.environment,
+    SAGEMAKER_TFS_BACKEND: backend,
+    PATH: model.path,
+    SAGEMAKER_TFS_MODEL_DIR: directory,
+  };
 }
 
 async function reportOf(

@@ -11,6 +11,12 @@ import { openInputs, readFacts, readText } from '@sagemaker-tfs/batch/s3';
 import type { TransformPlaces } from '../transform-places.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 
+/** Outputs, and where their inputs are if it is known. */
+export type FetchPlaces = Pick<TransformPlaces, 'outputUri'> & {
+  readonly inputUri?: string | undefined;
+  readonly dataType?: TransformPlaces['dataType'];
+};
+
 /**
  * The S3 URI of the folder of the inputs.
  * @param places of a job; without an input, the output must be a worker's
@@ -19,7 +25,7 @@ import { readWorkerPlan } from '../worker-keys.ts';
  */
 export async function inputPrefix(
   s3: S3Client,
-  { inputUri, outputUri, dataType }: Partial<TransformPlaces> & { readonly outputUri: string },
+  { inputUri, outputUri, dataType }: FetchPlaces,
 ): Promise<string | undefined> {
   const plan = await readWorkerPlan(s3, outputUri);
   if (plan) return (await openInputs(s3, { ...plan, outputUri })).prefix;

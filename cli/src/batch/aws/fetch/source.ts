@@ -15,6 +15,7 @@ import {
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
 import { folderSource } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
+import { named, type PackedNames } from './packed-names.ts';
 
 /** An object with the answers to one input, or a worker's part with those to many. */
 export interface OutputObject {
@@ -59,13 +60,21 @@ const RANGES = 128;
 const RANGES_AT_ONCE = 16;
 
 /** Outputs below an S3 prefix, of a transform job or of a worker. */
-export async function s3Outputs(s3: S3Client, uri: string): Promise<OutputSource> {
-  const { open, whole, reads } = await rangedOutputs(s3, uri);
+export async function s3Outputs(
+  s3: S3Client,
+  uri: string,
+  packed?: PackedNames,
+): Promise<OutputSource> {
+  const { open, whole, reads } = await rangedOutputs(s3, uri, packed);
   return { objects: open(whole), reads };
 }
 
 /** The same in ranges. */
-export async function rangedOutputs(s3: S3Client, uri: string): Promise<RangedOutputs> {
+export async function rangedOutputs(
+  s3: S3Client,
+  uri: string,
+  packed?: PackedNames,
+): Promise<RangedOutputs> {
   const place = asDirectory(parseS3Uri(uri));
   const isWorkers = (await readWorkerPlan(s3, uri)) !== undefined;
   const root = isWorkers ? { ...place, key: place.key + PARTS_FOLDER } : place;
@@ -78,7 +87,7 @@ export async function rangedOutputs(s3: S3Client, uri: string): Promise<RangedOu
     },
     async *open(range, after) {
       for await (const key of keysOf(s3, place, range, after)) {
-        const object = objectOf(s3, place, key);
+        const object = objectOf(s3, place, key, packed);
         if (object) yield object;
       }
     },
@@ -99,10 +108,21 @@ async function* keysOf(
 }
 
 /** Undefined for an object that is no output. */
-function outputOf(s3: S3Client, place: S3Location, key: string): OutputObject | undefined {
+function outputOf(
+  s3: S3Client,
+  place: S3Location,
+  key: string,
+  packed: PackedNames | undefined,
+): OutputObject | undefined {
   const input = inputOfOutput(key.slice(place.key.length));
   if (input === undefined) return undefined;
-  return { key, read: async () => answersOf(input, await readBytes(s3, { ...place, key })) };
+  return {
+    key,
+    async read() {
+      const answers = answersOf(input, await readBytes(s3, { ...place, key }));
+      return named(answers, await packed?.of(input));
+    },
+  };
 }
 
 function partOf(s3: S3Client, place: S3Location, key: string): OutputObject {
@@ -128,15 +148,21 @@ function readLine(line: string, key: string): Answer {
 }
 
 /** Outputs of a local job. */
-export function folderOutputs(directory: string): OutputSource {
-  return { objects: files(directory), reads: READS };
+export function folderOutputs(directory: string, packed?: PackedNames): OutputSource {
+  return { objects: files(directory, packed), reads: READS };
 }
 
 /** @throws CommandError FILE_NOT_FOUND */
-async function* files(directory: string): AsyncGenerator<OutputObject> {
+async function* files(
+  directory: string,
+  packed: PackedNames | undefined,
+): AsyncGenerator<OutputObject> {
   for await (const { key, path } of folderSource(directory).list()) {
     const input = inputOfOutput(key);
     if (input === undefined) continue;
-    yield { key, read: async () => answersOf(input, await readFile(path)) };
+    yield {
+      key,
+      read: async () => named(answersOf(input, await readFile(path)), await packed?.of(input)),
+    };
   }
 }

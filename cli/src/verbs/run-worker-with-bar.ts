@@ -1,0 +1,46 @@
+import type { WorkerProcess, WorkerReport } from '../batch/worker/run-worker.ts';
+import { CommandError } from '../errors.ts';
+import { interrupted, onInterrupt } from '../interrupt.ts';
+import { progress } from '../output/progress.ts';
+
+/** The worker's process without what the command itself does. */
+export type WorkerRun = Omit<WorkerProcess, 'signal' | 'onProgress'>;
+
+/** Aborts on Ctrl-C; what the worker has written stays. */
+export function workerAbort(): AbortController {
+  const abort = new AbortController();
+  onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
+  return abort;
+}
+
+/**
+ * Runs a worker to its end, and shows how far it is.
+ * @throws CommandError BATCH_INCOMPLETE where a range is left; what runWorker throws
+ */
+export async function runWorkerWithBar(
+  run: WorkerRun,
+  abort = workerAbort(),
+): Promise<WorkerReport> {
+  const { runWorker } = await import('../batch/worker/run-worker.ts');
+  const { rateMeter } = await import('../batch/rate.ts');
+  const bar = progress('inputs', 0);
+  const rate = rateMeter();
+  const report = await runWorker({
+    ...run,
+    signal: abort.signal,
+    onProgress({ answers, failures, gone, now }) {
+      const all = answers + failures + gone;
+      bar.total(all);
+      bar.update(all, rate(now, 0));
+    },
+  }).finally(bar.stop);
+  if (report.done < report.ranges) {
+    abort.signal.throwIfAborted();
+    throw new CommandError(
+      'BATCH_INCOMPLETE',
+      `${report.done} of ${report.ranges} ranges are at their end. Run it again to do the rest.`,
+      { details: report },
+    );
+  }
+  return report;
+}
