@@ -19,6 +19,10 @@ export const BATCH_ERRORS = {
     meaning: 'The Node that runs is older than the packages need.',
   },
   NOTHING_FOUND: { exitStatus: 1, meaning: 'The input prefix holds no inputs.' },
+  OVER_BUDGET: {
+    exitStatus: 1,
+    meaning: 'The workers of a run have used the hours of `--budget-hours`.',
+  },
   WORKER_FAILURES: {
     exitStatus: 1,
     meaning: 'More inputs of a worker failed than `--max-failure-percent` allows.',

@@ -7,6 +7,7 @@
  * - `_worker/keys/RRRRR-PPPPPP.ndjson.gz`: the keys of a part, written before it
  * - `_worker/done/RRRRR.json`: the range is at its end
  * - of `batch pack`, the parts are files of records instead, `parts/RRRRR-PPPPPP.tfrecord` for example
+ * - `_worker/hours/PROCESS.json`: how long a process has worked, where the run has a budget
  * - `_worker/notices/PP.json`: a topic has heard that this percentage of the ranges is done
  */
 import * as z from 'zod';
@@ -111,6 +112,14 @@ export function doneKey(range: number): string {
 /** Key of the file that says that a topic has heard of a percentage. */
 export function noticeKey(percent: number): string {
   return `${WORKER_FOLDER}notices/${percent}.json`;
+}
+
+/** Folder of the files that say how long each process has worked. */
+export const HOURS_FOLDER = `${WORKER_FOLDER}hours/`;
+
+/** Hours that a process has worked. @throws BatchError WORKER_FILE_INVALID */
+export function parseHours(text: string, source: string): number {
+  return parsed(text, source, z.object({ hours: z.number().min(0) })).hours;
 }
 
 function rangeName(range: number): string {

@@ -73,6 +73,9 @@ const LINES: Readonly<Record<string, () => readonly string[]>> = {
   'batch start': () => ['batch', 'start', '--model-name', 'm', ...PLACES],
   'batch watch': () => ['batch', 'watch', 'job', '--once'],
   'batch verify': () => ['batch', 'verify', 'job'],
+  'batch sample': () => [
+    ...['batch', 'sample', '--input-uri', 's3://bucket/in/', '--out', 's3://bucket/s.manifest'],
+  ],
   'batch probe': () => [
     ...['batch', 'probe', '--model-name', 'm', '--output-uri', 's3://bucket/out/'],
     ...['--sample', SAMPLE],

@@ -17,6 +17,10 @@ export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
   checkInteger(scope, 'attempts', props.attempts, 1, 10);
   checkInteger(scope, 'ranges', props.ranges, 1, 10_000);
   checkSetting(scope, 'maxFailurePercent', 'maxFailurePercent', props.maxFailurePercent);
+  const { budgetHours } = props;
+  if (budgetHours !== undefined && !Token.isUnresolved(budgetHours) && !(budgetHours > 0)) {
+    invalidProp(scope, 'budgetHours', `${budgetHours} hours are no budget`, 'Give more than 0');
+  }
   if (rangesOf(props) < workers) {
     const problem = `${props.ranges} ranges leave some of ${workers} workers without work`;
     invalidProp(scope, 'ranges', problem, `Give ${workers} or more`);

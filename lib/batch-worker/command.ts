@@ -24,11 +24,11 @@ export function rangesOf({ ranges, workers = DEFAULT_WORKERS }: BatchWorkerProps
 /** Arguments of the image. AWS Batch puts the job's parameters where `Ref::` names them. */
 export function workerCommand(props: BatchWorkerProps, archiveUri: string): string[] {
   const { contentType, accept } = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
-  const { keySuffix, maxFailurePercent, noticesAt, topic } = props;
+  const { keySuffix, maxFailurePercent, noticesAt, topic, budgetHours } = props;
   const isTold = noticesAt !== undefined && noticesAt.length > 0;
   return workerArguments({
     ...{ modelPath: archiveUri, input: 'Ref::input', output: 'Ref::output' },
-    ...{ contentType, accept, ranges: rangesOf(props), keySuffix, maxFailurePercent },
+    ...{ contentType, accept, ranges: rangesOf(props), keySuffix, maxFailurePercent, budgetHours },
     ...(isTold && { noticesAt: noticesAt.join(), noticeTopic: topic?.topicArn }),
   });
 }

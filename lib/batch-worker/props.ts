@@ -95,6 +95,12 @@ export interface BatchWorkerProps {
    */
   readonly topic?: ITopic;
   /**
+   * Hours of all workers of a run together, restarts included, after which they write what they have and end. Greater than 0.
+   * A worker that is killed may leave up to a minute uncounted.
+   * @default - no limit
+   */
+  readonly budgetHours?: number;
+  /**
    * Percentages, 1-99, of the ranges of keys at which `topic` hears how far a run is, once each for an output prefix.
    * @default - none
    */

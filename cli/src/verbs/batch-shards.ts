@@ -14,6 +14,7 @@ interface PackOptions {
   readonly keySuffix?: string;
   readonly share?: string;
   readonly ranges?: string;
+  readonly budgetHours?: string;
   readonly region?: string;
   readonly json?: true;
 }
@@ -46,6 +47,10 @@ export function addBatchShards(batch: Command): void {
       '--ranges <number>',
       `of S3, ranges that the first process cuts the keys into (default: ${WORKER_DEFAULTS.ranges})`,
     )
+    .option(
+      '--budget-hours <number>',
+      'of S3, hours of all processes together, restarts included, after which they end (default: no limit)',
+    )
     .option('--region <region>', 'default: the one of the environment')
     .option('--json', 'print the result as JSON')
     .action(pack)
@@ -75,9 +80,10 @@ async function pack(from: string, options: PackOptions): Promise<void> {
     throw usageError('pack from a folder into a folder, or from S3 to S3: give both of one kind.');
   }
   if (onS3 === 2) return packOnS3(from, options);
-  for (const name of ['keySuffix', 'share', 'ranges', 'region'] as const) {
+  for (const name of ['keySuffix', 'share', 'ranges', 'budgetHours', 'region'] as const) {
     if (options[name] === undefined) continue;
-    throw usageError(`--${name.replace('S', '-s')} is for inputs on S3. Leave it out.`);
+    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw usageError(`--${flag} is for inputs on S3. Leave it out.`);
   }
   return packFiles(from, options);
 }
@@ -86,11 +92,11 @@ const MB = 1024 ** 2;
 
 /** The worker, without a model. */
 async function packOnS3(from: string, options: PackOptions): Promise<void> {
-  const { format, shardSize, keySuffix, share, ranges, region, json } = options;
+  const { format, shardSize, keySuffix, share, ranges, budgetHours, region, json } = options;
   const args = Object.entries({
     ...{ input: from, output: options.out, pack: format },
     'part-mb': Math.max(1, Math.round(shardSize / MB)),
-    ...{ 'key-suffix': keySuffix, share, ranges },
+    ...{ 'key-suffix': keySuffix, share, ranges, 'budget-hours': budgetHours },
   });
   const report = await runWorkerWithBar({
     region,

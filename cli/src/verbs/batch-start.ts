@@ -16,7 +16,7 @@ import type { StartOptions } from '../batch/aws/start.ts';
 import { usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
-import { keyValue, list, wholeNumber } from './options.ts';
+import { keyValue, list, positive, wholeNumber } from './options.ts';
 
 type JobOptions = Omit<
   StartOptions,
@@ -55,6 +55,7 @@ interface MachineOptions {
   readonly existing?: Existing;
   readonly allowEmpty?: true;
   readonly maxFailurePercent?: number;
+  readonly budgetHours?: number;
   readonly noticesAt?: string;
   readonly noticeTopic?: string;
   readonly budgetInstanceHours?: number;
@@ -141,6 +142,11 @@ function addMachine(start: Command): void {
       wholeNumber(0, 100),
     )
     .option(
+      '--budget-hours <number>',
+      'hours of all workers together, restarts included, after which they end (--engine processing)',
+      positive,
+    )
+    .option(
       '--notices-at <percentages>',
       'such as 10,50,90: parts of the ranges at which the topic hears how far a worker is (--engine processing)',
     )
@@ -216,6 +222,11 @@ function addRequests(start: Command): void {
 async function batchStart(options: Options, command: Command): Promise<void> {
   if (!options.fallbacks && options.fallbackInstanceType) {
     throw usageError('--no-fallbacks and --fallback-instance-type say the opposite. Give one.');
+  }
+  if (options.engine !== 'processing' && options.budgetHours !== undefined) {
+    throw usageError(
+      '--budget-hours needs --engine processing. A state machine has --budget-instance-hours, a BatchWorker budgetHours.',
+    );
   }
   if (options.engine !== 'processing' && (options.noticesAt || options.noticeTopic)) {
     throw usageError(
@@ -301,8 +312,9 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
 
 async function startWorkerJob(options: Options, command: Command): Promise<void> {
   refuseGiven(command, NOT_OF_WORKERS, 'processing');
-  const { keySuffix, maxFailurePercent, noticesAt, noticeTopic, ...others } = options;
-  const job = { ...jobOf(others), keySuffix, maxFailurePercent, noticesAt, noticeTopic };
+  const { keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic, ...others } = options;
+  const ofWorkers = { keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic };
+  const job = { ...jobOf(others), ...ofWorkers };
   const { withAws } = await import('../batch/aws/clients.ts');
   const { startProcessing } = await import('../batch/aws/start-processing.ts');
   const instanceType = await withAws(options.region, ({ sagemaker }) =>

@@ -27,6 +27,10 @@ const PASSED = [
     `failed inputs, in percent of those tried, that end it (default: ${WORKER_DEFAULTS.maxFailurePercent})`,
   ],
   [
+    'budget-hours <number>',
+    'hours of all workers of the run together, restarts included, after which they end (default: no limit)',
+  ],
+  [
     'notices-at <percentages>',
     'such as 10,50,90: parts of the ranges at which the topic hears how far the run is',
   ],

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addBatchAws } from './batch-aws.ts';
 import { addBatchLocal } from './batch-local.ts';
 import { addBatchProbe } from './batch-probe.ts';
+import { addBatchSample } from './batch-sample.ts';
 import { addBatchShards } from './batch-shards.ts';
 import { addBatchStart } from './batch-start.ts';
 import { addBatchWorker } from './batch-worker.ts';
@@ -15,6 +16,7 @@ export function addBatch(program: Command): void {
   addBatchLocal(batch);
   addBatchShards(batch);
   addBatchStart(batch);
+  addBatchSample(batch);
   addBatchProbe(batch);
   addBatchAws(batch);
   addBatchWorker(batch);

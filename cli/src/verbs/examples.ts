@@ -27,7 +27,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'batch local images/ --model model.tar.gz --out outputs/',
     'batch local shards/ --url http://127.0.0.1:8080 --split-type TFRecord --out outputs/',
   ],
-  'batch pack': ['batch pack images/ --out shards/ --shard-size 64MB'],
+  'batch pack': [
+    'batch pack images/ --out shards/ --shard-size 64MB',
+    'batch pack s3://bucket/in/ --out s3://bucket/packed/ --share 1/4',
+  ],
   'batch unpack': ['batch unpack shards/*.tfrecord --out images/'],
   'batch start': [
     'batch start --model-name digits --input-uri s3://bucket/in/ --output-uri s3://bucket/out/',
@@ -37,6 +40,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'batch verify': [
     'batch verify my-job',
     'batch verify --input-uri s3://bucket/in/ --output-uri s3://bucket/out/',
+  ],
+  'batch sample': [
+    'batch sample --input-uri s3://bucket/in/ --count 100 --out s3://bucket/sample.manifest',
   ],
   'batch probe': [
     'batch probe --model-name my-model --output-uri s3://bucket/out/ --sample picture.jpg',

@@ -12,6 +12,7 @@ import { LAST_WORDS } from '../last-words.ts';
 import { createLog } from '../observability/log.ts';
 import { answerLines, ModelGone } from './answer.ts';
 import { ask } from './ask.ts';
+import { openBudget } from './budget.ts';
 import { cautionOf } from './caution.ts';
 import { noticeTeller, publishToTopic } from './notices.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
@@ -56,11 +57,15 @@ async function workHere(
   const log = createLog(environment.logLevel);
   for (const warning of warnings) log.warn(warning);
   const s3 = s3Client(options.reads);
+  const name = randomUUID();
+  const store = storeBelow(s3, options.outputUri, name);
+  const budget = await openBudget(store, name, options.budgetHours, (error) =>
+    log.warn(`the hours of the run were not counted: ${(error as Error).message}`),
+  );
   const base = {
-    ...{ options, s3 },
-    store: storeBelow(s3, options.outputUri, randomUUID()),
+    ...{ options, s3, store },
     maxHeldBytes: environment.limits.maxHeldBytes,
-    stopped: () => stopping,
+    stopped: () => stopping || budget.isUsedUp(),
     onProgress: throttled((progress: WorkerReport) => tell('progress', progress)),
   };
   const onFailure = (error: unknown) =>
@@ -73,10 +78,20 @@ async function workHere(
           work({ ...base, onRangeDone, ...(await asking(base, environment, services)) }),
         ));
     tell('report', report);
-    return report.done === report.ranges ? 0 : 1;
+    if (report.done === report.ranges) return 0;
+    if (!stopping && budget.isUsedUp()) throw overBudget(options);
+    return 1;
   } finally {
+    await budget.close();
     s3.destroy();
   }
+}
+
+function overBudget({ budgetHours }: WorkerOptions): BatchError {
+  return new BatchError(
+    'OVER_BUDGET',
+    `the workers of this run have used ${budgetHours} hours together, and --budget-hours allows no more. What is written stays. Run it again with more to do the rest.`,
+  );
 }
 
 /** Runs a task with the model in this process. */

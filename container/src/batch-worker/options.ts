@@ -42,6 +42,8 @@ export interface WorkerOptions {
   readonly partBytes: number;
   /** Failed inputs, in percent of those tried, that end the worker. */
   readonly maxFailurePercent: number;
+  /** Hours of all workers of the run together, restarts included, after which they end; undefined for no limit. */
+  readonly budgetHours: number | undefined;
   /** Percentages of the plan's ranges, of all workers, at which `noticeTopic` hears how far the run is. */
   readonly noticesAt: readonly number[];
   /** ARN of a topic of SNS. */
@@ -68,6 +70,7 @@ const OPTIONS = {
   'part-keys': TEXT,
   'part-mb': TEXT,
   'max-failure-percent': TEXT,
+  'budget-hours': TEXT,
   'notices-at': TEXT,
   'notice-topic': TEXT,
 } as const;
@@ -116,6 +119,7 @@ export function readOptions(
       to: 100,
       otherwise: WORKER_DEFAULTS.maxFailurePercent,
     }),
+    budgetHours: hoursOf(values['budget-hours']),
     ...noticesOf(values['notices-at'], values['notice-topic']),
   };
 }
@@ -157,6 +161,13 @@ function parsed(args: readonly string[]) {
 
 function usage(message: string, cause?: unknown): BatchError {
   return new BatchError('WORKER_USAGE', `batch worker: ${message}`, { cause });
+}
+
+function hoursOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const hours = Number(text);
+  if (/^[\d.]+$/.test(text) && hours > 0) return hours;
+  throw usage(`--budget-hours is '${text}'. Give a number of hours, such as 40 or 0.5.`);
 }
 
 interface WholeNumber {

@@ -32,6 +32,7 @@ export interface ProcessingOptions
   > {
   readonly keySuffix?: string | undefined;
   readonly maxFailurePercent?: number | undefined;
+  readonly budgetHours?: number | undefined;
   readonly noticesAt?: string | undefined;
   readonly noticeTopic?: string | undefined;
 }
@@ -105,10 +106,10 @@ function requestOf(
 
 function argumentsOf(options: ProcessingOptions): string[] {
   const { contentType, accept, keySuffix, maxFailurePercent } = options;
-  const { noticesAt, noticeTopic } = options;
+  const { noticesAt, noticeTopic, budgetHours } = options;
   return workerArguments({
     ...{ modelPath: MODEL_PATH, input: options.inputUri, output: options.outputUri },
     ...{ contentType, accept, inFlight: options.maxConcurrentTransforms },
-    ...{ keySuffix, maxFailurePercent, noticesAt, noticeTopic },
+    ...{ keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic },
   });
 }

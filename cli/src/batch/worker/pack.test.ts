@@ -65,6 +65,18 @@ test('every object is a record once, whoever packed it; verify compares the name
   expect(JSON.parse(verified.stdout)).toMatchObject({ inputs: COUNT, done: COUNT, missing: 0 });
 });
 
+test('a run over its budget ends with what it has, and goes on with more', async () => {
+  const first = await pack('budget', '--budget-hours', '0.000001');
+  expect(first.exitCode).toBe(1);
+  expect(first.stdout + first.stderr).toContain('OVER_BUDGET');
+  expect(partsOf('budget').length).toBeLessThan(4);
+  expect((await pack('budget', '--budget-hours', '100')).exitCode).toBe(0);
+  expect(partsOf('budget')).toHaveLength(partsOf('packed').length);
+  expect([...(s3.stored.get('out') ?? [])].filter(([key]) => key.includes('/hours/'))).toHaveLength(
+    2,
+  );
+});
+
 test('another framing into the same prefix is refused, and so is a model', async () => {
   const { exitCode, stdout, stderr } = await pack('packed', '--format', 'recordio');
   expect(exitCode).toBe(1);
@@ -86,7 +98,8 @@ test('answers to packed objects get their names back', async () => {
   const place = s3.stored.get('out');
   for (const [name] of partsOf('packed')) {
     const output = await readFile(join(answers, `${name}.out`)).catch(() => undefined);
-    if (output) place?.set(`answers/${name}.out`, { body: output, modified: Date.now(), metadata: {} });
+    if (output)
+      place?.set(`answers/${name}.out`, { body: output, modified: Date.now(), metadata: {} });
   }
   const file = join(work, 'answers.ndjson');
   const fetched = await command(

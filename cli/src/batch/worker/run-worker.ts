@@ -133,9 +133,9 @@ async function reportOf(
     else process.stderr.write(`${printable(text)}\n`);
   });
   const [status, killedBy] = (await once(child, 'close')) as [number | null, string | null];
+  if (error && isBatchError(error.code)) throw new BatchError(error.code, error.message);
   if (report) return report;
   signal.throwIfAborted();
-  if (error && isBatchError(error.code)) throw new BatchError(error.code, error.message);
   throw new CommandError(
     'WORKER_ENDED',
     error?.message ??

@@ -1,0 +1,79 @@
+/** A few of many inputs, chosen at random, for a run that shows what the whole would do. */
+import { randomInt } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { compareKeys, formatManifest, parseS3Uri } from '@sagemaker-tfs/batch';
+import { openInputs, type WorkerInputs } from '@sagemaker-tfs/batch/s3';
+import { CommandError } from '../../errors.ts';
+import { LISTINGS } from './transform-places.ts';
+
+/** Which inputs, how many, and where the manifest goes. */
+export interface SampleOptions {
+  readonly inputUri: string;
+  readonly keySuffix?: string | undefined;
+  readonly count: number;
+  /** S3 URI of the manifest. */
+  readonly manifestUri: string;
+}
+
+/** What was chosen. */
+export interface SampleReport {
+  readonly inputs: number;
+  readonly manifest: string;
+}
+
+/** Ranges that inputs are taken from, and how many keys of each are seen: one page of a listing. */
+const RANGES = 64;
+const SEEN = 1_000;
+
+/**
+ * Writes a manifest of inputs at random. They come from the first thousand keys of up to 64 ranges, so that 120 million inputs
+ * need about a hundred listings; keys that no range begins with are not among them.
+ * @throws CommandError INPUT_EMPTY
+ */
+export async function sampleInputs(s3: S3Client, options: SampleOptions): Promise<SampleReport> {
+  const { inputUri, keySuffix = '', count, manifestUri } = options;
+  const manifest = parseS3Uri(manifestUri);
+  // What lies beside the manifest, such as manifests of earlier samples, is no input.
+  const outputUri = manifestUri.slice(0, manifestUri.lastIndexOf('/') + 1);
+  const inputs = await openInputs(s3, { inputUri, outputUri, keySuffix });
+  const starts = [undefined, ...(await inputs.cuts(RANGES))];
+  const seen = await Readable.from(starts.map((after) => ({ after })))
+    .map(({ after }: { after: string | undefined }) => firstKeys(inputs, after), {
+      concurrency: LISTINGS,
+    })
+    .toArray();
+  const chosen = chooseEvenly(seen as string[][], count);
+  if (chosen.length === 0) {
+    throw new CommandError('INPUT_EMPTY', `${inputUri} holds no inputs. Check the prefix.`);
+  }
+  const { root, prefix } = inputs;
+  const keys = chosen.sort(compareKeys).map((key) => key.slice(root.length));
+  await s3.send(
+    new PutObjectCommand({
+      ...{ Bucket: manifest.bucket, Key: manifest.key, ContentType: 'application/json' },
+      Body: formatManifest(prefix, keys),
+    }),
+  );
+  return { inputs: keys.length, manifest: manifestUri };
+}
+
+async function firstKeys(inputs: WorkerInputs, after: string | undefined): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of inputs.objects(after)) if (keys.push(key) >= SEEN) break;
+  return keys;
+}
+
+/** Keys of all ranges in turn, each taken at random from those that are left; none twice. */
+export function chooseEvenly(ranges: readonly (readonly string[])[], count: number): string[] {
+  const left = ranges.map((keys) => [...keys]);
+  const chosen = new Set<string>();
+  while (chosen.size < count && left.some((keys) => keys.length > 0)) {
+    for (const keys of left) {
+      if (keys.length === 0 || chosen.size >= count) continue;
+      const [key] = keys.splice(randomInt(keys.length), 1);
+      if (key !== undefined) chosen.add(key);
+    }
+  }
+  return [...chosen];
+}
