@@ -9,11 +9,11 @@ import type { RedeployConfig, RegistryConfig } from '../registry-config.ts';
 
 /** Props of {@link RegistryStack}. */
 export interface RegistryStackProps extends StackProps {
-  /** @default - no groups */
+  /** Groups of versions and who may read them. @default - no groups */
   readonly registry?: RegistryConfig;
   /** What starts deployments. @default - nothing */
   readonly redeploy?: readonly RedeployConfig[];
-  /** @default - AWS's own keys */
+  /** Customer key of what the stack stores. @default - AWS's own keys */
   readonly encryptionKeyArn?: string;
 }
 
