@@ -46,7 +46,7 @@ export interface WorkerPlan {
   readonly keySuffix: string;
   /** Whole keys, sorted. Range `i` has the keys after the cut before it, up to and with cut `i`. */
   readonly cuts: readonly string[];
-  /** Framing of the inputs in the parts; undefined where parts have answers. */
+  /** Framing of the inputs in the parts; undefined if parts have answers. */
   readonly pack?: PackFormat | undefined;
 }
 
