@@ -84,8 +84,9 @@
           (local.tee $at (i32.add (local.get $at) (i32.const 4)))
           (local.get $end)))))
 
-  ;; out = upper + (lower - upper) * weight, rounded to the nearest byte (values are never negative);
-  ;; $length is rounded up to a multiple of 16.
+  ;; out = upper + (lower - upper) * weight, rounded to the nearest byte (values are never negative, nor more than
+  ;; 255); $length is rounded up to a multiple of 16. A whole float below 2^23, added to 2^23, is in the lowest
+  ;; bits of the sum: that takes fewer instructions than a conversion, which must heed NaN and what is too large.
   (func $mixRows
     (param $upper i32) (param $lower i32) (param $weight f32) (param $length i32) (param $out i32)
     (local $end i32) (local $w v128) (local $a v128)
@@ -95,39 +96,43 @@
       (v128.store (local.get $out)
         (i8x16.narrow_i16x8_u
           (i16x8.narrow_i32x4_s
-            (i32x4.trunc_sat_f32x4_s
-              (f32x4.add
-                (v128.const f32x4 0.5 0.5 0.5 0.5)
-                (f32x4.add
-                  (local.tee $a (v128.load (local.get $upper)))
-                  (f32x4.mul
-                    (f32x4.sub (v128.load (local.get $lower)) (local.get $a))
-                    (local.get $w)))))
-            (i32x4.trunc_sat_f32x4_s
-              (f32x4.add
-                (v128.const f32x4 0.5 0.5 0.5 0.5)
-                (f32x4.add
-                  (local.tee $a (v128.load offset=16 (local.get $upper)))
-                  (f32x4.mul
-                    (f32x4.sub (v128.load offset=16 (local.get $lower)) (local.get $a))
-                    (local.get $w))))))
+            (v128.and (v128.const i32x4 255 255 255 255)
+              (f32x4.add (v128.const f32x4 8388608 8388608 8388608 8388608)
+                (f32x4.floor
+                  (f32x4.add (v128.const f32x4 0.5 0.5 0.5 0.5)
+                    (f32x4.add
+                      (local.tee $a (v128.load (local.get $upper)))
+                      (f32x4.mul
+                        (f32x4.sub (v128.load (local.get $lower)) (local.get $a))
+                        (local.get $w)))))))
+            (v128.and (v128.const i32x4 255 255 255 255)
+              (f32x4.add (v128.const f32x4 8388608 8388608 8388608 8388608)
+                (f32x4.floor
+                  (f32x4.add (v128.const f32x4 0.5 0.5 0.5 0.5)
+                    (f32x4.add
+                      (local.tee $a (v128.load offset=16 (local.get $upper)))
+                      (f32x4.mul
+                        (f32x4.sub (v128.load offset=16 (local.get $lower)) (local.get $a))
+                        (local.get $w))))))))
           (i16x8.narrow_i32x4_s
-            (i32x4.trunc_sat_f32x4_s
-              (f32x4.add
-                (v128.const f32x4 0.5 0.5 0.5 0.5)
-                (f32x4.add
-                  (local.tee $a (v128.load offset=32 (local.get $upper)))
-                  (f32x4.mul
-                    (f32x4.sub (v128.load offset=32 (local.get $lower)) (local.get $a))
-                    (local.get $w)))))
-            (i32x4.trunc_sat_f32x4_s
-              (f32x4.add
-                (v128.const f32x4 0.5 0.5 0.5 0.5)
-                (f32x4.add
-                  (local.tee $a (v128.load offset=48 (local.get $upper)))
-                  (f32x4.mul
-                    (f32x4.sub (v128.load offset=48 (local.get $lower)) (local.get $a))
-                    (local.get $w))))))))
+            (v128.and (v128.const i32x4 255 255 255 255)
+              (f32x4.add (v128.const f32x4 8388608 8388608 8388608 8388608)
+                (f32x4.floor
+                  (f32x4.add (v128.const f32x4 0.5 0.5 0.5 0.5)
+                    (f32x4.add
+                      (local.tee $a (v128.load offset=32 (local.get $upper)))
+                      (f32x4.mul
+                        (f32x4.sub (v128.load offset=32 (local.get $lower)) (local.get $a))
+                        (local.get $w)))))))
+            (v128.and (v128.const i32x4 255 255 255 255)
+              (f32x4.add (v128.const f32x4 8388608 8388608 8388608 8388608)
+                (f32x4.floor
+                  (f32x4.add (v128.const f32x4 0.5 0.5 0.5 0.5)
+                    (f32x4.add
+                      (local.tee $a (v128.load offset=48 (local.get $upper)))
+                      (f32x4.mul
+                        (f32x4.sub (v128.load offset=48 (local.get $lower)) (local.get $a))
+                        (local.get $w))))))))))
       (local.set $upper (i32.add (local.get $upper) (i32.const 64)))
       (local.set $lower (i32.add (local.get $lower) (i32.const 64)))
       (br_if $block
