@@ -17,6 +17,8 @@ import { LibTensorFlowError } from './errors.ts';
 import { freeStrings, readStrings, TSTRING_BYTES, writeStrings } from './native-strings.ts';
 
 const NO_BYTES = new Uint8Array(0);
+/** Up to this many bytes of numbers are copied: to watch over a view of TensorFlow's memory costs more. */
+const COPIED_BYTES = 16_384;
 
 /**
  * Copies a tensor into memory of TensorFlow, once. Its own memory rather than JavaScript's, because a
@@ -83,7 +85,7 @@ export interface Output {
 }
 
 /**
- * Describes an output: numbers as a view on TensorFlow's memory, strings copied, in turns.
+ * Describes an output: many numbers as a view on TensorFlow's memory, few copied; strings copied, in turns.
  * @param maxStrings counted before they are read
  * @throws LibTensorFlowError WRONG_DTYPE for a dtype that this project does not carry; TOO_MANY_STRINGS
  */
@@ -113,6 +115,11 @@ function readNumbers(
 ): Output {
   const length = api.TF_TensorByteSize(native);
   if (length === 0) return { tensor: { dtype, shape, bytes: NO_BYTES }, view: undefined };
+  if (length <= COPIED_BYTES) {
+    const bytes = new Uint8Array(length);
+    api.memcpy(bytes, api.TF_TensorData(native), length);
+    return { tensor: { dtype, shape, bytes }, view: undefined };
+  }
   const view = koffi.view(api.TF_TensorData(native), length);
   return { tensor: { dtype, shape, bytes: new Uint8Array(view) }, view };
 }

@@ -97,25 +97,35 @@ describe('outputs', () => {
     expect(Object.keys(some.outputs)).toEqual(['x', 'a']);
   });
 
-  it('can be an input, and each can be released more than once', async () => {
-    const session = await openSameTensor();
-    const result = await session.run('serving_default', { x: floats(1, 2) });
-    expect(numbersOf(result.outputs.x)).toEqual([1, 2]);
-    expect(numbersOf(result.outputs.b)).toEqual([2, 4]);
-    result.release();
-    expect(() => result.release()).not.toThrow();
-  });
+  /** Few numbers are copied, many are views on TensorFlow's memory. */
+  const COUNTS = [2, 10_000];
+  const all = (count: number, value: number) => new Array<number>(count).fill(value);
 
-  it('stay valid after later runs and after the session is closed', async () => {
-    const session = await openSameTensor();
-    const first = await session.run('serving_default', { x: floats(1, 2) });
-    for (let i = 0; i < 50; i++) {
-      (await session.run('serving_default', { x: floats(7, 8) })).release();
-    }
-    await session.close();
-    expect(numbersOf(first.outputs.a)).toEqual([2, 4]);
-    first.release();
-  });
+  it.each(COUNTS)(
+    'can be an input, and each can be released more than once (%i numbers)',
+    async (count) => {
+      const session = await openSameTensor();
+      const result = await session.run('serving_default', { x: floats(...all(count, 3)) });
+      expect(numbersOf(result.outputs.x)).toEqual(all(count, 3));
+      expect(numbersOf(result.outputs.b)).toEqual(all(count, 6));
+      result.release();
+      expect(() => result.release()).not.toThrow();
+    },
+  );
+
+  it.each(COUNTS)(
+    'stay valid after later runs and after the session is closed (%i numbers)',
+    async (count) => {
+      const session = await openSameTensor();
+      const first = await session.run('serving_default', { x: floats(...all(count, 1)) });
+      for (let i = 0; i < 50; i++) {
+        (await session.run('serving_default', { x: floats(...all(count, 7)) })).release();
+      }
+      await session.close();
+      expect(numbersOf(first.outputs.a)).toEqual(all(count, 2));
+      first.release();
+    },
+  );
 
   it('of no elements have their shape', async () => {
     const session = await openSameTensor();
