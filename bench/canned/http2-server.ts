@@ -1,10 +1,12 @@
 /**
  * The server's side of HTTP/2 for unary calls, so that the canned model server sends large replies as TensorFlow
  * Serving's own gRPC does: in frames as large as the client takes, and reading all the while. node:http2 sends
- * frames of 16 KiB, which would be the benchmark's bottleneck.
+ * frames of 16 KiB, which would be the benchmark's bottleneck. Requests are read to where they stay, into memory that
+ * the next ones use too: what the server does with its own is no part of what is measured, and shares the processors
+ * with it.
  */
-import { createServer, type Socket } from 'node:net';
-import { giveBytes, takeBytes } from '../../container/src/memory/byte-pool.ts';
+import { createServer, Socket, type SocketConstructorOpts } from 'node:net';
+import { giveBytes } from '../../container/src/memory/byte-pool.ts';
 import { type FrameHandler, FrameReader } from '../../container/src/transport/grpc/frame-reader.ts';
 import {
   CONNECTION_PREFACE,
@@ -16,6 +18,7 @@ import {
   numberFrame,
 } from '../../container/src/transport/grpc/frames.ts';
 import { encodeHeaders, HeaderDecoder } from '../../container/src/transport/grpc/hpack.ts';
+import { MessageAssembler } from '../../container/src/transport/grpc/message-assembler.ts';
 import { OutgoingMessage } from '../../container/src/transport/grpc/outgoing-message.ts';
 import {
   FIRST_FRAME_BYTES,
@@ -30,6 +33,8 @@ import {
 /** What a method answers: a message in pieces, or undefined if there is no such method. */
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;
 
+const NOTHING = Buffer.alloc(0);
+const MOST_REQUEST_BYTES = 2 ** 31;
 const HELLO = greeting();
 const HEADERS = encodeHeaders([
   [':status', '200'],
@@ -42,15 +47,21 @@ const UNIMPLEMENTED = encodeHeaders([
   ['grpc-status', '12'],
 ]);
 
+/** For what is no content of a large message. */
+const SCRATCH_BYTES = 262_144;
+
 /** Serves on a port or the path of a Unix domain socket. */
 export function serveHttp2(answer: Answer, address: number | string): void {
-  createServer({ noDelay: true }, (socket) => new Connection(socket, answer)).listen(address);
+  createServer({ noDelay: true, pauseOnConnect: true }, (accepted) => {
+    const { _handle: handle } = accepted as Socket & { readonly _handle: object };
+    new Connection(handle, answer);
+  }).listen(address);
 }
 
 interface Stream {
   readonly id: number;
   readonly path: string;
-  readonly body: Buffer[];
+  readonly request: MessageAssembler;
   message: OutgoingMessage | undefined;
   window: number;
 }
@@ -62,40 +73,61 @@ class Connection implements FrameHandler {
   readonly #decoder = new HeaderDecoder();
   readonly #streams = new Map<number, Stream>();
   readonly #peer = { window: FIRST_WINDOW_BYTES, frame: FIRST_FRAME_BYTES };
+  readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  #direct: Buffer | undefined;
   #preface = CONNECTION_PREFACE.length;
   #window = FIRST_WINDOW_BYTES;
   #received = 0;
 
-  constructor(socket: Socket, answer: Answer) {
-    this.#socket = socket;
+  /** @param handle of an accepted connection: only a socket that is made of it can be told where to read to */
+  constructor(handle: object, answer: Answer) {
+    const onread = {
+      buffer: () => {
+        this.#direct = this.#reader.directRoom();
+        return this.#direct ?? this.#scratch;
+      },
+      callback: (bytes: number) => this.#read(bytes),
+    };
+    const options = { handle, readable: true, writable: true, onread };
+    this.#socket = new Socket(options as SocketConstructorOpts);
     this.#answer = answer;
-    socket.on('error', () => socket.destroy());
-    socket.on('data', (chunk) => this.#read(chunk));
-    socket.write(HELLO);
+    this.#socket.on('error', () => this.#socket.destroy());
+    this.#socket.on('end', () => this.#socket.destroy());
+    this.#socket.write(HELLO);
   }
 
-  #read(chunk: Buffer): void {
-    const skipped = Math.min(this.#preface, chunk.length);
-    this.#preface -= skipped;
+  #read(bytes: number): boolean {
     this.#socket.cork();
-    this.#reader.push(chunk.subarray(skipped));
+    if (this.#direct) this.#reader.directFilled(bytes);
+    else {
+      const skipped = Math.min(this.#preface, bytes);
+      this.#preface -= skipped;
+      this.#reader.push(this.#scratch.subarray(skipped, bytes));
+    }
     this.#socket.uncork();
+    return true;
   }
 
   data(id: number, piece: Buffer): void {
-    // Every chunk of a socket without `onread` is memory of its own.
-    this.#streams.get(id)?.body.push(piece);
-    this.#received += piece.length;
+    this.#streams.get(id)?.request.push(piece);
+    this.#opens(piece.length);
+  }
+
+  room(id: number): Buffer | undefined {
+    return this.#streams.get(id)?.request.room;
+  }
+
+  filled(id: number, bytes: number): void {
+    this.#streams.get(id)?.request.filled(bytes);
+    this.#opens(bytes);
+  }
+
+  #opens(bytes: number): void {
+    this.#received += bytes;
     if (this.#received < WINDOW_UPDATE_BYTES) return;
     this.#socket.write(numberFrame(FrameType.WINDOW_UPDATE, 0, this.#received));
     this.#received = 0;
   }
-
-  room(): undefined {
-    return undefined;
-  }
-
-  filled(): void {}
 
   frame(head: FrameHead, payload: Buffer): void {
     const { type, flags, stream: id } = head;
@@ -115,7 +147,8 @@ class Connection implements FrameHandler {
     const block = flags & Flag.PRIORITY ? payload.subarray(5) : payload;
     const path = this.#decoder.decode(block)[':path'] ?? '';
     const window = this.#peer.window;
-    this.#streams.set(id, { id, path, body: [], message: undefined, window });
+    const request = new MessageAssembler(MOST_REQUEST_BYTES);
+    this.#streams.set(id, { id, path, request, message: undefined, window });
   }
 
   #reply(id: number): void {
@@ -138,16 +171,10 @@ class Connection implements FrameHandler {
     this.#send(stream, stream.message);
   }
 
-  /** The request's memory is used again: what the server does with its own is no part of what is measured. */
-  #answered({ path, body }: Stream): readonly Uint8Array[] | undefined {
-    const whole = takeBytes(body.reduce((sum, { length }) => sum + length, 0));
-    let end = 0;
-    for (const piece of body) {
-      whole.set(piece, end);
-      end += piece.length;
-    }
-    const pieces = this.#answer(path, whole.subarray(5));
-    giveBytes(whole);
+  #answered({ path, request }: Stream): readonly Uint8Array[] | undefined {
+    const { complete } = request;
+    const pieces = this.#answer(path, complete ?? NOTHING);
+    if (complete) giveBytes(complete);
     return pieces;
   }
 
@@ -173,7 +200,7 @@ class Connection implements FrameHandler {
       this.#peer.window = value;
     }
     const ack = { type: FrameType.SETTINGS, flags: Flag.ACK, stream: 0 };
-    this.#socket.write(frame(ack, Buffer.alloc(0)));
+    this.#socket.write(frame(ack, NOTHING));
     this.#sendAll();
   }
 
