@@ -42,6 +42,8 @@ export interface JoiningSessionOptions extends BatchOptions {
   readonly maxBatchBytes?: number;
   /** Called where the answers of a signature turn out to be others in company: they run alone from now on. */
   readonly onAlone?: (signature: string, why: 'joined' | 'padded') => void;
+  /** Draws the joined batches that are looked at again. Default: `Math.random`. */
+  readonly random?: () => number;
   /** Called for every batch that runs. */
   readonly onBatch?: (batch: { requests: number; rows: number; padding: number }) => void;
 }

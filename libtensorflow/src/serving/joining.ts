@@ -37,7 +37,7 @@ import {
   releaseAll,
   splitOutputs,
 } from './part-outputs.ts';
-import { vary } from './same-rows.ts';
+import { varietyOf } from './same-rows.ts';
 import type { RunResult, Session } from './session.ts';
 import { StatusError } from './status-error.ts';
 import { type Trial, Trials } from './trials.ts';
@@ -63,8 +63,9 @@ export class JoiningSession implements Session {
     this.#session = session;
     this.#options = options;
     this.#batches = new Batches(options, threads, options.afterFailure);
-    this.#trials = new Trials((signature) => options.onAlone?.(signature, 'joined'));
-    this.#padded = new Trials((signature) => options.onAlone?.(signature, 'padded'));
+    const { onAlone, random } = options;
+    this.#trials = new Trials((signature) => onAlone?.(signature, 'joined'), random);
+    this.#padded = new Trials((signature) => onAlone?.(signature, 'padded'), random);
   }
 
   async run(
@@ -74,14 +75,15 @@ export class JoiningSession implements Session {
     signal?: AbortSignalLike,
   ): Promise<RunResult> {
     signal?.throwIfAborted();
-    // Whether the rows vary is checked for each batch.
+    // How much the rows differ is asked for each batch.
     const verdict = this.#joins(signature, inputs, outputs)
-      ? this.#trials.verdict(signature, outputs, () => true)
+      ? this.#trials.verdict(signature, outputs, () => 'many')
       : 'alone';
     if (verdict === 'alone') return this.#session.run(signature, inputs, outputs, signal);
     const size = batchSizeOf(inputs);
     if (size > this.#options.maxBatchSize) {
-      return this.#runSplit(signature, inputs, outputs, signal, verdict === 'both');
+      const isTrial = verdict === 'both' || this.#trials.looksAgain(signature, 1);
+      return this.#runSplit(signature, inputs, outputs, signal, isTrial);
     }
     return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
   }
@@ -102,7 +104,7 @@ export class JoiningSession implements Session {
 
   #pads(signature: string, outputs: readonly string[]): boolean {
     if (!this.#options.padVariableLengthInputs) return false;
-    return this.#padded.verdict(signature, outputs, () => true) !== 'alone';
+    return this.#padded.verdict(signature, outputs, () => 'many') !== 'alone';
   }
 
   /**
@@ -148,8 +150,9 @@ export class JoiningSession implements Session {
       const result = await whole();
       const sizes = [batchSizeOf(inputs)];
       if (parts.version === result.version) {
-        const compared = compare(parts.outputs, [result], sizes);
-        this.#trials.note(signature, { ...rowsOf(inputs, sizes), outputs: compared });
+        const trial = rowsOf(inputs, sizes);
+        const compared = compare(parts.outputs, [result], sizes, trial.variety);
+        this.#trials.note(signature, { ...trial, outputs: compared });
       }
       return result;
     } finally {
@@ -203,10 +206,13 @@ export class JoiningSession implements Session {
     const isOne = batch.length === 1;
     if (isOne && (merged.padding === 0 || isAfterLoss)) return this.#runApart(call);
     const trials = merged.isPadded ? this.#padded : this.#trials;
-    const verdict = trials.verdict(signature, outputs, () => vary(Object.values(merged.inputs)));
+    const variety = () => varietyOf(Object.values(merged.inputs));
+    const verdict = trials.verdict(signature, outputs, variety);
     if (verdict === 'alone') return this.#runApart(call);
+    const looksAgain = !isOne && trials.looksAgain(signature, batch.length);
+    const isTrial = verdict === 'both' || looksAgain;
     try {
-      return await (verdict === 'both'
+      return await (isTrial
         ? this.#runBoth(call, merged, trials)
         : this.#runTogether(call, merged, trials));
     } catch (error) {
@@ -231,12 +237,8 @@ export class JoiningSession implements Session {
     try {
       return splitOutputs(result, sizes, call.batch.length);
     } catch (error) {
-      const outputs = new Map(
-        Object.entries(result.outputs).map(([name, tensor]) => [
-          name,
-          hasRows(tensor, sizes) ? ('unclear' as const) : ('other' as const),
-        ]),
-      );
+      const odd = Object.entries(result.outputs).filter(([, tensor]) => !hasRows(tensor, sizes));
+      const outputs = new Map(odd.map(([name]) => [name, 'other' as const]));
       trials.note(call.signature, { ...rowsOf(inputs, sizes), outputs });
       throw error;
     }
@@ -249,8 +251,9 @@ export class JoiningSession implements Session {
       const alone = await this.#runAlone(call);
       // A new version may have come in between.
       if (alone.every(({ version }) => version === together.version)) {
-        const outputs = compare(together.outputs, alone, merged.sizes);
-        trials.note(call.signature, { ...rowsOf(merged.inputs, merged.sizes), outputs });
+        const trial = rowsOf(merged.inputs, merged.sizes);
+        const outputs = compare(together.outputs, alone, merged.sizes, trial.variety);
+        trials.note(call.signature, { ...trial, outputs });
       }
       return alone;
     } finally {
@@ -285,8 +288,8 @@ interface Call {
 }
 
 /** What a trial was made with. */
-function rowsOf(inputs: TensorMap, sizes: readonly number[]): Pick<Trial, 'rows' | 'varies'> {
-  return { rows: total(sizes), varies: vary(Object.values(inputs)) };
+function rowsOf(inputs: TensorMap, sizes: readonly number[]): Omit<Trial, 'outputs'> {
+  return { rows: total(sizes), variety: varietyOf(Object.values(inputs)) };
 }
 
 /** Works on each item in order, on some at a time. @throws the first error, when what had begun is over */

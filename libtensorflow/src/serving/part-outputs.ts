@@ -2,7 +2,7 @@
 import { concat, split, type Tensor } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { rowShape, total } from './merge-inputs.ts';
-import { likeness } from './same-rows.ts';
+import { likeness, type Variety } from './same-rows.ts';
 import type { RunResult } from './session.ts';
 import { failedPrecondition, StatusError } from './status-error.ts';
 import type { Trial } from './trials.ts';
@@ -49,15 +49,16 @@ export function compare(
   together: Readonly<Record<string, Tensor | undefined>>,
   alone: readonly RunResult[],
   sizes: readonly number[],
+  variety: Variety,
 ): Trial['outputs'] {
   const compared = Object.entries(together).map(([name, tensor]) => {
     if (!tensor || !hasRows(tensor, sizes)) return [name, 'other'] as const;
     const parts = split(tensor, sizes);
-    const all = alone.map(({ outputs }, at) =>
-      likeness(parts[at] as Tensor, outputs[name] as Tensor),
-    );
-    const worst = (['other', 'unclear'] as const).find((one) => all.includes(one));
-    return [name, worst ?? 'same'] as const;
+    const pairs = alone.map(({ outputs }, at) => ({
+      inCompany: parts[at] as Tensor,
+      alone: outputs[name] as Tensor,
+    }));
+    return [name, likeness(pairs, variety)] as const;
   });
   return new Map(compared);
 }
