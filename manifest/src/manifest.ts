@@ -1,14 +1,17 @@
 /** `code/manifest.json`, the one file by which packaging tells the runtime what an archive holds. */
 import * as z from 'zod';
-import { byName } from './by-name.ts';
+import { byName, listOf } from './by-name.ts';
 import { postprocessSchema, preprocessSchema } from './image-declaration.ts';
 import { staysInside } from './stays-inside.ts';
+
+/** TensorFlow's own. */
+const MOST_DIMENSIONS = 254;
 
 const tensorSpec = z.strictObject({
   /** TensorFlow's name of the dtype, `float32`; or its enum name where this project does not carry it. */
   dtype: z.string(),
   /** -1 for any size; null where the rank is unknown. */
-  shape: z.array(z.int().min(-1)).nullable(),
+  shape: listOf(z.int().min(-1), { most: MOST_DIMENSIONS }).nullable(),
 });
 
 const signature = z.strictObject({
@@ -40,16 +43,15 @@ export const manifestSchema = z.strictObject({
     error: 'a path leads out of the archive. Package the model again.',
   }),
   /** Models in the archive; the first is the default. */
-  models: z
-    .array(
-      z.strictObject({
-        name: z.string().min(1),
-        versions: z.array(z.string().regex(/^\d+$/)).min(1),
-        /** Signatures of the newest version, by key. */
-        signatures: byName(signature),
-      }),
-    )
-    .min(1),
+  models: listOf(
+    z.strictObject({
+      name: z.string().min(1),
+      versions: listOf(z.string().regex(/^\d+$/), { least: 1 }),
+      /** Signatures of the newest version, by key. */
+      signatures: byName(signature),
+    }),
+    { least: 1 },
+  ),
   /** The bundled handler inside the archive, `code/inference.mjs`, if there is one. */
   handler: z
     .string()

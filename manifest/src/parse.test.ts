@@ -71,7 +71,56 @@ test('a message names ten problems at most', () => {
   const models = Array.from({ length: 1000 }, () => ({}));
   const { message } = refusal(JSON.stringify({ ...manifest, models }));
   expect(message.split('\n')).toHaveLength(11);
-  expect(message).toMatch(/\nand 2990 more$/);
+  expect(message).toMatch(/\nand more$/);
+});
+
+const SHAPE = 'models.0.signatures.s.inputs.x.shape';
+const VERSION = 'models.0.versions.0';
+
+describe('manifests made to keep the runtime busy', () => {
+  const many = (count: number, value: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [i.toString(36), value]));
+  const model = (part: object) => ({ models: [{ ...manifest.models[0], ...part }] });
+  const specs = (inputs: object) =>
+    model({ signatures: { s: { methodName: '', inputs, outputs: {} } } });
+
+  test.each<[string, object, string, RegExp]>([
+    ['bytes', { handler: 'x'.repeat(2 ** 20) }, '', /1048576 are the most/],
+    ['values', many(100_001, 0), '', /more than 100000 values/],
+    ['unknown fields', many(60_000, 0), '', /59990 more/],
+    ['a declaration', { postprocess: { rename: many(9000, 'y') } }, 'postprocess', /65536 are/],
+    ['dimensions', specs({ x: { dtype: '', shape: Array(255) } }), SHAPE, /254 entries at most/],
+    ['wrong files', { files: many(60_000, 0) }, 'files.0', /and more/],
+    ['wrong inputs', specs(many(20_000, {})), 'models.0.signatures.s.inputs.0.dtype', /and more/],
+    ['wrong models', { models: Array(60_000).fill(0) }, 'models.0', /and more/],
+    ['wrong versions', model({ versions: Array(60_000).fill('v') }), VERSION, /and more/],
+  ])('too many %s', (_, part, field, words) => {
+    const error = refusal(JSON.stringify({ ...manifest, ...part }));
+    expect(error.field).toBe(field);
+    expect(error.message).toMatch(words);
+    expect(error.message.length).toBeLessThan(3000);
+  });
+
+  test('the largest of real ones are taken', () => {
+    const sha256 = 'a'.repeat(64);
+    const files = Object.fromEntries(
+      Array.from({ length: 7000 }, (_, i) => [
+        `1/assets/vocabulary-${i}.txt`,
+        { sha256, bytes: i },
+      ]),
+    );
+    expect(Object.keys(parseManifest(JSON.stringify({ ...manifest, files })).files)).toHaveLength(
+      7000,
+    );
+    const inputs = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, i) => [
+        `feature_${i}`,
+        { dtype: 'float32', shape: [-1, 1] },
+      ]),
+    );
+    const [first] = parseManifest(JSON.stringify({ ...manifest, ...specs(inputs) })).models;
+    expect(Object.keys(first?.signatures.s?.inputs ?? {})).toHaveLength(10_000);
+  });
 });
 
 function refusal(text: string): ManifestError {

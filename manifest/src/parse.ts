@@ -16,8 +16,14 @@ const MOST_DEPTH = 64;
 /** Problems that a message lists at most. */
 const MOST_NAMED = 10;
 
-/** Bytes of a manifest at most: some 40,000 files. It is parsed at once, whoever the archive is from. */
-export const MAX_MANIFEST_BYTES = 8 * 2 ** 20;
+/** Bytes of a manifest at most: some 7,500 files, or 15,000 inputs. It is parsed at once, whoever the archive is from. */
+export const MAX_MANIFEST_BYTES = 2 ** 20;
+
+/** Values of a manifest at most: a file takes three, an input of two dimensions five. */
+const MOST_VALUES = 100_000;
+
+/** Characters of `preprocess`, and of `postprocess`, as JSON: some thousand names of outputs. */
+const MOST_DECLARED = 2 ** 16;
 
 /** Asked before the file is read. @throws ManifestError for more than {@link MAX_MANIFEST_BYTES} */
 export function checkManifestSize(bytes: number): void {
@@ -31,7 +37,7 @@ export function checkManifestSize(bytes: number): void {
 /** Parses the text of `code/manifest.json`. @throws ManifestError naming the field */
 export function parseManifest(text: string): Manifest {
   checkManifestSize(text.length);
-  checkDepth(text);
+  checkStructure(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -42,20 +48,47 @@ export function parseManifest(text: string): Manifest {
       { cause: error },
     );
   }
+  for (const part of ['preprocess', 'postprocess']) checkDeclared(value, part);
   return check(manifestSchema, value, '');
 }
 
-/** Before it is parsed, which takes seconds for millions of brackets in each other. */
-function checkDepth(text: string): void {
+function checkDeclared(manifest: unknown, part: string): void {
+  if (typeof manifest !== 'object' || manifest === null || !Object.hasOwn(manifest, part)) return;
+  const declared = JSON.stringify((manifest as Readonly<Record<string, unknown>>)[part]).length;
+  if (declared <= MOST_DECLARED) return;
+  throw new ManifestError(
+    part,
+    `has ${declared} characters; ${MOST_DECLARED} are the most. Name fewer outputs, or package the model again.`,
+  );
+}
+
+const codes = (characters: string) => [...characters].map((one) => one.charCodeAt(0));
+const [BACKSLASH, QUOTE, COMMA] = codes('\\",');
+const BEGINS: ReadonlySet<number> = new Set(codes('[{'));
+const ENDS: ReadonlySet<number> = new Set(codes(']}'));
+
+/** Before it is parsed, which takes seconds for millions of brackets in each other, or of values. */
+function checkStructure(text: string): void {
   let depth = 0;
+  let values = 1;
   let isQuoted = false;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (isQuoted && character === '\\') at++;
-    else if (character === '"') isQuoted = !isQuoted;
+    const character = text.charCodeAt(at);
+    if (isQuoted && character === BACKSLASH) at++;
+    else if (character === QUOTE) isQuoted = !isQuoted;
     else if (isQuoted) continue;
-    else if (character === ']' || character === '}') depth--;
-    else if (character === '[' || character === '{') depth++;
+    else if (ENDS.has(character)) depth--;
+    else if (character === COMMA) values++;
+    else if (BEGINS.has(character)) {
+      depth++;
+      values++;
+    }
+    if (values > MOST_VALUES) {
+      throw new ManifestError(
+        '',
+        `the manifest has more than ${MOST_VALUES} values. Package fewer files, or join small ones into one.`,
+      );
+    }
     if (depth > MOST_DEPTH) {
       throw new ManifestError(
         '',
@@ -90,7 +123,7 @@ function check<Schema extends z.ZodType>(
       (other) =>
         `\n${[root, ...other.path].filter((part) => part !== '').join('.')}: ${other.message}`,
     );
-  if (others.length >= MOST_NAMED) rest.push(`\nand ${others.length - MOST_NAMED + 1} more`);
+  if (others.length >= MOST_NAMED) rest.push('\nand more');
   throw new ManifestError(field, `${issue?.message ?? 'invalid'}${rest.join('')}`, {
     cause: result.error,
   });

@@ -3,6 +3,9 @@ import type { Signature } from '@sagemaker-tfs/tensors';
 import type { Problem } from './errors.ts';
 import type { Postprocess } from './image-declaration.ts';
 
+/** A message has at most as many names, and problems of a list. */
+const MOST_NAMED = 10;
+
 /** Everything about a declaration that does not fit the signature; empty where it fits. */
 export function checkPostprocess(postprocess: Postprocess, signature: Signature): Problem[] {
   return [
@@ -26,27 +29,46 @@ function keptOutputs({ outputs }: Postprocess, signature: Signature): readonly s
 }
 
 function checkOutputs(postprocess: Postprocess, signature: Signature): Problem[] {
-  return (postprocess.outputs ?? []).flatMap((name, i, all) => {
+  const problems: Problem[] = [];
+  const seen = new Set<string>();
+  for (const [i, name] of (postprocess.outputs ?? []).entries()) {
     const field = `postprocess.outputs.${i}`;
-    if (all.indexOf(name) < i) return [{ field, message: `'${name}' is named twice.` }];
-    return unknownOutput(field, name, signature);
-  });
+    if (seen.has(name)) problems.push({ field, message: `'${name}' is named twice.` });
+    else problems.push(...unknownOutput(field, name, signature));
+    if (problems.length >= MOST_NAMED) break;
+    seen.add(name);
+  }
+  return problems;
 }
 
 function checkRename(postprocess: Postprocess, signature: Signature): Problem[] {
   const { rename } = postprocess;
   if (!rename) return [];
-  const kept = keptOutputs(postprocess, signature);
-  const problems = Object.keys(rename).flatMap((name) => {
+  const kept = new Set(keptOutputs(postprocess, signature));
+  const problems: Problem[] = [];
+  for (const name of Object.keys(rename)) {
     const field = `postprocess.rename.${name}`;
     const unknown = unknownOutput(field, name, signature);
-    if (unknown.length > 0 || kept.includes(name)) return unknown;
-    return [{ field, message: `'${name}' is not among the outputs kept.` }];
-  });
-  const names = kept.map((name) => rename[name] ?? name);
-  const twin = names.find((name, i) => names.indexOf(name) < i);
+    if (unknown.length > 0) problems.push(...unknown);
+    else if (!kept.has(name)) {
+      problems.push({ field, message: `'${name}' is not among the outputs kept.` });
+    }
+    if (problems.length >= MOST_NAMED) break;
+  }
+  const twin = firstTwin(
+    [...kept].map((name) => (Object.hasOwn(rename, name) ? String(rename[name]) : name)),
+  );
   if (twin === undefined) return problems;
   return [...problems, { field: 'postprocess.rename', message: `two outputs would be '${twin}'.` }];
+}
+
+function firstTwin(names: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }
 
 function checkSoftmax(postprocess: Postprocess, signature: Signature): Problem[] {
@@ -107,6 +129,8 @@ function checkScores(
 
 function unknownOutput(field: string, name: string, { key, outputs }: Signature): Problem[] {
   if (Object.hasOwn(outputs, name)) return [];
-  const names = Object.keys(outputs).join(', ');
-  return [{ field, message: `signature '${key}' has no output '${name}'; it has ${names}.` }];
+  const names = Object.keys(outputs);
+  const more = names.length > MOST_NAMED ? `, and ${names.length - MOST_NAMED} more` : '';
+  const known = names.slice(0, MOST_NAMED).join(', ') + more;
+  return [{ field, message: `signature '${key}' has no output '${name}'; it has ${known}.` }];
 }

@@ -5,6 +5,14 @@ import * as z from 'zod';
 /** Edits by length of the name: two in five (`modle`) are a slip of the finger, more is another word. */
 const SLIP = 0.4;
 
+/** Names that one message has at most, and characters of a name: distances of long ones take long. */
+const MOST_NAMED = 10;
+const MOST_CHARACTERS = 64;
+
+function shortened(name: string): string {
+  return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS)}...` : name;
+}
+
 /**
  * For zod's `error` option: of unknown fields it says what they may have meant, or what there is.
  * @returns undefined for other issues, which keep zod's message
@@ -12,7 +20,10 @@ const SLIP = 0.4;
 export function unknownFields(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined;
   const known = issue.inst;
-  const told = issue.keys.map((name) => `unknown field '${name}'; ${adviceOn(name, known)}`);
+  const told = issue.keys
+    .slice(0, MOST_NAMED)
+    .map((name) => `unknown field '${shortened(name)}'; ${adviceOn(shortened(name), known)}`);
+  if (issue.keys.length > MOST_NAMED) told.push(`${issue.keys.length - MOST_NAMED} more`);
   return told.join('. ').replaceAll('?. ', '? ');
 }
 
