@@ -67,6 +67,11 @@ export const GROUPS: readonly Group[] = [
         'The Model Registry',
         'keep versions of a model, and deploy what is approved',
       ),
+      page(
+        'drift.md',
+        'Drift and shadows',
+        'see whether requests or answers have changed, or a shadow agrees',
+      ),
       page('smoke-test.md', 'Smoke test', 'understand what a deployment checks'),
       page(
         'monitoring.md',

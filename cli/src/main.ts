@@ -10,6 +10,7 @@ import { helpTarget, listWhatIsAllowed, requireKnownVerbs } from './usage.ts';
 import { checkValues } from './values.ts';
 import { addBatch } from './verbs/batch.ts';
 import { addBench } from './verbs/bench.ts';
+import { addCaptures } from './verbs/captures.ts';
 import { addCompletion } from './verbs/completion.ts';
 import { addDoctor } from './verbs/doctor.ts';
 import { addEstimate } from './verbs/estimate.ts';
@@ -40,6 +41,7 @@ export function program(): Command {
     addBench,
     addBatch,
     addRegister,
+    addCaptures,
     addEstimate,
     addTune,
     addDoctor,

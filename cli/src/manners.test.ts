@@ -86,6 +86,11 @@ const LINES: Readonly<Record<string, () => readonly string[]>> = {
     ...['batch', 'worker', '--input', 's3://bucket/in/', '--output', 's3://bucket/out/'],
     ...['--model', 'half', '--content-type', 'application/json'],
   ],
+  'captures baseline': () => ['captures', 'baseline', 's3://bucket/c/', '--out', fresh('baseline')],
+  'captures drift': () => ['captures', 'drift', 's3://bucket/c/', '--baseline', 'inference.ts'],
+  'captures compare': () => [
+    ...['captures', 'compare', 's3://bucket/c/', '--production', 'a', '--shadow', 'b'],
+  ],
   register: () => [
     ...['register', 'half.tar.gz', '--group', 'half', '--to', 's3://bucket/models/'],
     ...['--image', '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:1'],

@@ -52,6 +52,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'batch worker': [
     'batch worker --input s3://bucket/in/ --output s3://bucket/out/ --model model.tar.gz --content-type application/x-image',
   ],
+  captures: ['captures drift s3://bucket/data-capture/ --baseline baseline.json --hours 24'],
+  'captures baseline': ['captures baseline s3://bucket/data-capture/ --out baseline.json'],
+  'captures drift': [
+    'captures drift s3://bucket/data-capture/ --baseline baseline.json --hours 24',
+  ],
+  'captures compare': ['captures compare s3://bucket/data-capture/ --production now --shadow next'],
   register: [
     'register model.tar.gz --group digits --to s3://bucket/models/ --image 123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1',
   ],

@@ -1,0 +1,135 @@
+/** The verbs over files as SageMaker writes them. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { type Moto, startMoto, TEST_CREDENTIALS } from '../../../test/rehearse/moto.ts';
+import { sagemakerTfs } from '../batch/test-support.ts';
+
+jest.setTimeout(120_000);
+
+const work = mkdtempSync(join(tmpdir(), 'captures-test-'));
+const baseline = join(work, 'baseline.json');
+let moto: Moto;
+let environment: Record<string, string>;
+
+const side = (value: unknown) => ({
+  observedContentType: 'application/json',
+  data: JSON.stringify(value),
+  encoding: 'JSON',
+});
+
+/** Lines of one variant. @param answer of request i */
+function lines(
+  count: number,
+  input: (i: number) => unknown,
+  answer: (i: number) => unknown,
+  ids = true,
+) {
+  return Array.from({ length: count }, (_, i) =>
+    JSON.stringify({
+      captureData: { endpointInput: side(input(i)), endpointOutput: side(answer(i)) },
+      eventMetadata: ids ? { eventId: `event-${i}` } : { eventId: `other-${Math.random()}` },
+      eventVersion: '0',
+    }),
+  ).join('\n');
+}
+
+const age = (i: number) => ({ instances: [20 + (i % 40)] });
+const scores = (i: number) => ({ predictions: [[(i % 10) / 10, 1 - (i % 10) / 10]] });
+
+beforeAll(async () => {
+  const folder = (variant: string) => join(work, 'captures', 'endpoint', variant, '2026/11/23/10');
+  const put = (variant: string, text: string) => {
+    mkdirSync(folder(variant), { recursive: true });
+    writeFileSync(join(folder(variant), 'a.jsonl'), `${text}\n`);
+  };
+  put('now', lines(200, age, scores));
+  // One answer of ten is of another class.
+  const other = (i: number) => (i % 10 === 3 ? { predictions: [[0.9, 0.1]] } : scores(i));
+  put('next', lines(200, age, other));
+  put(
+    'unnamed',
+    lines(200, (i) => ({ instances: [i] }), scores, false),
+  );
+  put(
+    'late',
+    lines(200, (i) => ({ instances: [90 + (i % 5)] }), scores),
+  );
+  writeFileSync(join(work, 'broken.jsonl'), '{"a": 1}\n');
+  Object.assign(process.env, TEST_CREDENTIALS);
+  moto = await startMoto();
+  environment = { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: moto.url };
+  const s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
+  await s3.send(new CreateBucketCommand({ Bucket: 'data' }));
+  const Key = 'data-capture/endpoint/now/2026/11/23/10/a.jsonl';
+  await s3.send(new PutObjectCommand({ Bucket: 'data', Key, Body: lines(50, age, scores) }));
+  s3.destroy();
+});
+afterAll(async () => {
+  await moto?.stop();
+  rmSync(work, { recursive: true, force: true });
+});
+
+const run = (...args: string[]) => sagemakerTfs(['captures', ...args], environment);
+const folder = join(work, 'captures');
+
+test('a baseline of one variant, and drift of another', async () => {
+  const made = await run('baseline', folder, '--variant', 'now', '--out', baseline, '--json');
+  expect(JSON.parse(made.stdout)).toMatchObject({ records: 200, unreadable: 0 });
+  const same = await run('drift', folder, '--variant', 'now', '--baseline', baseline, '--json');
+  expect(same.exitCode).toBe(0);
+  expect(JSON.parse(same.stdout)).toMatchObject({ drifted: 0, records: 200 });
+  const late = await run('drift', folder, '--variant', 'late', '--baseline', baseline, '--json');
+  expect(late.exitCode).toBe(1);
+  const { code, features } = JSON.parse(late.stdout);
+  expect(code).toBe('DRIFTED');
+  expect(features[0]).toMatchObject({ feature: 'input.value', drifted: true, count: 200 });
+  const told = await run('drift', folder, '--variant', 'late', '--baseline', baseline);
+  expect(told.stderr).toContain('1 of 4 features have drifted: input.value');
+});
+
+test('captures in S3, as many as are asked for', async () => {
+  const out = join(work, 's3.json');
+  const made = await run(
+    'baseline',
+    's3://data/data-capture/',
+    '--most',
+    '20',
+    '--out',
+    out,
+    '--json',
+  );
+  expect(JSON.parse(made.stdout)).toMatchObject({ records: 20 });
+  const none = await run('baseline', 's3://data/nothing/', '--out', out, '--json');
+  expect(JSON.parse(none.stdout)).toMatchObject({ code: 'INPUT_EMPTY' });
+});
+
+test('a shadow is compared by the id of requests, or by their bodies', async () => {
+  const compare = async (shadow: string) => {
+    const { stdout } = await run(
+      'compare',
+      folder,
+      '--production',
+      'now',
+      '--shadow',
+      shadow,
+      '--json',
+    );
+    return JSON.parse(stdout);
+  };
+  expect(await compare('next')).toMatchObject({
+    pairs: 200,
+    agreement: { count: 180, of: 200, share: 0.9 },
+    disagreements: { '[0]': 20 },
+  });
+  // Bodies of `unnamed` are 0 to 199, of which those from 20 to 59 were asked of `now` too.
+  expect(await compare('unnamed')).toMatchObject({ pairs: 40, production: 200, shadow: 200 });
+});
+
+test('what is no capture or no baseline is named', async () => {
+  const broken = await run('baseline', join(work, 'broken.jsonl'), '--out', baseline);
+  expect(broken.stderr).toContain('broken.jsonl: line 1 is no capture of SageMaker');
+  const wrong = await run('drift', folder, '--baseline', join(work, 'broken.jsonl'));
+  expect(wrong).toMatchObject({ exitCode: 2 });
+});

@@ -1,0 +1,173 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { Drift } from '@sagemaker-tfs/container/captures';
+import type { Command } from 'commander';
+import type { VariantComparison } from '../captures/compare.ts';
+import type { CaptureChoice } from '../captures/source.ts';
+import { CommandError, cannotRead, usageError } from '../errors.ts';
+import { printResult, table } from '../output/print.ts';
+import { remark } from '../output/quiet.ts';
+import { positive, wholeNumber } from './options.ts';
+
+interface Options {
+  readonly variant?: string;
+  readonly hours?: number;
+  readonly most: number;
+  readonly region?: string;
+  readonly json?: true;
+}
+
+interface DriftOptions extends Options {
+  readonly baseline: string;
+  readonly threshold: number;
+}
+
+interface CompareOptions extends Omit<Options, 'variant'> {
+  readonly production: string;
+  readonly shadow: string;
+  readonly absolute: number;
+  readonly relative: number;
+}
+
+const MOST = 10_000;
+
+/** `captures`: what an endpoint's data capture shows of drift, and of a shadow variant. */
+export function addCaptures(program: Command): void {
+  const group = program
+    .command('captures')
+    .description(
+      "look into an endpoint's data capture: drift of inputs and outputs, and a shadow's answers",
+    );
+  group.exitOverride();
+  common(group.command('baseline'))
+    .description('distributions of inputs and outputs, to compare later captures with')
+    .requiredOption('--out <file>', 'where the baseline goes')
+    .option('--variant <name>', 'captures of this variant alone')
+    .action(baseline);
+  common(group.command('drift'))
+    .description('population stability of each input and output; exit status 1 if one has drifted')
+    .requiredOption('--baseline <file>', 'what captures baseline wrote')
+    .option('--threshold <index>', 'stability index that counts as drift', positive, 0.2)
+    .option('--variant <name>', 'captures of this variant alone')
+    .action(drift);
+  common(group.command('compare'))
+    .description('how often a shadow variant answers as the production variant does')
+    .requiredOption('--production <name>', 'the variant whose answers callers get')
+    .requiredOption('--shadow <name>', 'the other')
+    .option('--absolute <number>', 'numbers that differ by less agree', positive, 1e-5)
+    .option('--relative <number>', 'and by less than this part of the first', positive, 1e-3)
+    .action(compare);
+}
+
+function common(verb: Command): Command {
+  return verb
+    .argument('<source>', 'a .jsonl file, a folder, or s3://bucket/prefix/')
+    .option('--hours <number>', 'files of S3 of the last hours alone', positive)
+    .option('--most <number>', 'captures to read', wholeNumber(), MOST)
+    .option('--region <region>', 'default: the one of the environment')
+    .option('--json', 'print the result as JSON')
+    .exitOverride();
+}
+
+/** Runs `work` with a client of S3, made when the source needs one. */
+async function withS3<T>(
+  { region }: Options,
+  work: (s3: () => S3Client) => Promise<T>,
+): Promise<T> {
+  const { withAws } = await import('../batch/aws/clients.ts');
+  return withAws(region, (clients) => work(() => clients.s3));
+}
+
+async function gather(source: string, options: Options) {
+  const { captures } = await import('../captures/source.ts');
+  const { gatherer } = await import('@sagemaker-tfs/container/captures');
+  const { hours, variant, most } = options;
+  const all = gatherer();
+  await withS3(options, async (s3) => {
+    for await (const capture of captures(s3, { source, hours, variant, most })) all.add(capture);
+  });
+  const gathered = all.gathered();
+  for (const [type, count] of Object.entries(gathered.sizesOnly)) {
+    remark(`${count} bodies of ${type}: only their size is known`);
+  }
+  return gathered;
+}
+
+async function baseline(
+  source: string,
+  options: Options & { readonly out: string },
+): Promise<void> {
+  const { baselineOf } = await import('@sagemaker-tfs/container/captures');
+  const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
+  await requirePlace('--out', options.out);
+  const gathered = await gather(source, options);
+  const made = baselineOf(gathered);
+  await writeWhole(options.out, `${JSON.stringify(made, null, 1)}\n`);
+  const { records, unreadable } = gathered;
+  const features = Object.keys(made.features);
+  printResult(
+    options.json,
+    { out: options.out, records, unreadable, features },
+    () =>
+      `${features.length} features of ${records} captures, ${unreadable} bodies unreadable: ${options.out}`,
+  );
+}
+
+async function drift(source: string, options: DriftOptions): Promise<void> {
+  const { readFile } = await import('node:fs/promises');
+  const { driftOf, parseBaseline } = await import('@sagemaker-tfs/container/captures');
+  const text = await readFile(options.baseline, 'utf8').catch(cannotRead(options.baseline));
+  const before = parse(() => parseBaseline(text), options.baseline);
+  const found = driftOf(before, await gather(source, options), options.threshold);
+  if (!options.json || found.drifted === 0)
+    printResult(options.json, found, () => driftText(found));
+  if (found.drifted === 0) return;
+  const names = found.features.filter(({ drifted }) => drifted).map(({ feature }) => feature);
+  throw new CommandError(
+    'DRIFTED',
+    `${names.length} of ${found.features.length} features have drifted: ${names.slice(0, 5).join(', ')}. Look at what callers send, or make a new baseline.`,
+    { details: found },
+  );
+}
+
+function parse<T>(work: () => T, file: string): T {
+  try {
+    return work();
+  } catch {
+    throw usageError(`${file} is no baseline. Write one with captures baseline.`);
+  }
+}
+
+async function compare(source: string, options: CompareOptions): Promise<void> {
+  const { captures } = await import('../captures/source.ts');
+  const { compareVariants } = await import('../captures/compare.ts');
+  const { production, shadow, hours, most, absolute, relative } = options;
+  const found = await withS3(options, async (s3) => {
+    const of = (variant: string) => captures(s3, { source, hours, most, variant } as CaptureChoice);
+    return compareVariants(of(production), of(shadow), { absolute, relative });
+  });
+  printResult(options.json, found, () => comparisonText(found));
+}
+
+function driftText({ records, unreadable, features, gone, unknown }: Drift): string {
+  const rows = features.map(({ feature, index, noise, count, drifted }) => [
+    ...[feature, index.toFixed(3), noise.toFixed(3), count],
+    drifted ? 'drifted' : '',
+  ]);
+  return [
+    table(['feature', 'stability index', 'chance', 'values', ''], rows),
+    `${records} captures, ${unreadable} bodies unreadable`,
+    ...(gone.length > 0 ? [`gone: ${gone.join(', ')}`] : []),
+    ...(unknown.length > 0 ? [`not in the baseline: ${unknown.join(', ')}`] : []),
+  ].join('\n');
+}
+
+function comparisonText(found: VariantComparison): string {
+  const { production, shadow, pairs, agreement, largestDifference, disagreements } = found;
+  const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
+  return [
+    `${pairs} pairs of ${production} and ${shadow} captures`,
+    `${percent(agreement.share)} agree (95% interval ${percent(agreement.low)} to ${percent(agreement.high)})`,
+    `largest difference ${largestDifference}`,
+    ...Object.entries(disagreements).map(([where, count]) => `${where}: ${count} disagree`),
+  ].join('\n');
+}

@@ -1,0 +1,89 @@
+/** Whether two variants answer the same to the same request. */
+import { TensorError } from '@sagemaker-tfs/tensors';
+import type { CapturedBody } from './capture.ts';
+import { isRead, type Values, valuesOf } from './values.ts';
+
+/** Numbers that may differ and still agree: `absolute + relative * |first|`. */
+export interface Tolerance {
+  readonly absolute: number;
+  readonly relative: number;
+}
+
+/** How two answers differ. */
+export interface Difference {
+  readonly agrees: boolean;
+  /** Greatest difference of two numbers; infinite where only one is a number. */
+  readonly largest: number;
+  /** Where the first disagreement is; undefined if they agree. */
+  readonly where: string | undefined;
+}
+
+/** Compares two answers by their values, or byte for byte where those are not read. */
+export function differenceOf(
+  first: CapturedBody,
+  second: CapturedBody,
+  tolerance: Tolerance,
+): Difference {
+  if (Buffer.compare(first.bytes, second.bytes) === 0) {
+    return { agrees: true, largest: 0, where: undefined };
+  }
+  const [one, other] = [read(first), read(second)];
+  if (!one || !other || first.contentType !== second.contentType) {
+    return { agrees: false, largest: Number.POSITIVE_INFINITY, where: 'body' };
+  }
+  return differenceOfValues(one, other, tolerance);
+}
+
+function read(body: CapturedBody): Values | undefined {
+  // The size of a body is no answer.
+  if (!isRead(body.contentType)) return undefined;
+  try {
+    return valuesOf(body);
+  } catch (error) {
+    if (error instanceof TensorError) return undefined;
+    throw error;
+  }
+}
+
+function differenceOfValues(one: Values, other: Values, tolerance: Tolerance): Difference {
+  const { absolute, relative } = tolerance;
+  let largest = 0;
+  let where: string | undefined;
+  for (const name of new Set([...one.keys(), ...other.keys()])) {
+    const [a = [], b = []] = [one.get(name), other.get(name)];
+    if (a.length !== b.length) where ??= name;
+    a.slice(0, b.length).forEach((value, i) => {
+      const second = b[i];
+      if (Object.is(value, second)) return;
+      const apart =
+        typeof value === 'number' && typeof second === 'number'
+          ? Math.abs(value - second)
+          : Number.POSITIVE_INFINITY;
+      if (!name.endsWith('.argmax')) largest = Math.max(largest, apart);
+      const allowed = typeof value === 'number' ? absolute + relative * Math.abs(value) : 0;
+      if (!(apart <= allowed)) where ??= name;
+    });
+  }
+  return { agrees: where === undefined, largest, where };
+}
+
+/** A share with its 95% interval, after Wilson. */
+export interface Share {
+  readonly count: number;
+  readonly of: number;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const Z = 1.959964;
+
+/** @see https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval */
+export function shareOf(count: number, of: number): Share {
+  if (of === 0) return { count, of, share: 0, low: 0, high: 1 };
+  const share = count / of;
+  const spread = Z * Math.sqrt((share * (1 - share)) / of + Z ** 2 / (4 * of ** 2));
+  const middle = share + Z ** 2 / (2 * of);
+  const scale = 1 + Z ** 2 / of;
+  return { count, of, share, low: (middle - spread) / scale, high: (middle + spread) / scale };
+}

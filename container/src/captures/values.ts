@@ -1,0 +1,184 @@
+/** The values of a body, by name: what distributions are made of. */
+import {
+  decodeNpy,
+  decodeNpz,
+  isNumeric,
+  parseJsonDocuments,
+  type Tensor,
+  TensorError,
+  toNumbers,
+} from '@sagemaker-tfs/tensors';
+import { parse } from 'csv-parse/sync';
+import type { CapturedBody } from './capture.ts';
+
+/** A number or a category; NaN for a value that is missing. */
+export type Value = number | string;
+
+/** Values of one body by name, such as `x[2]`. */
+export type Values = ReadonlyMap<string, Value[]>;
+
+/** Rows of a body that are looked at. */
+const MOST_ROWS = 256;
+/** Numbers of a row up to which each has a distribution of its own; more are pooled. */
+const MOST_COLUMNS = 64;
+/** Pooled numbers that a row gives. */
+const MOST_POOLED = 64;
+/** Names of a body. */
+const MOST_NAMES = 1024;
+/** Bytes that an archive may unpack to. */
+const MOST_BYTES = 256 * 1024 ** 2;
+/** Characters of a category. */
+const MOST_CHARACTERS = 64;
+
+/** Names that frame a whole body. */
+const FRAMES = ['instances', 'inputs', 'examples', 'predictions', 'outputs', 'result', 'results'];
+
+/** Media types whose values are read; of others only the size is. */
+const READERS: Readonly<Record<string, (bytes: Uint8Array, collect: Collect) => void>> = {
+  'application/json': readJson,
+  'application/jsonlines': readJson,
+  'application/jsons': readJson,
+  'application/x-npy': (bytes, collect) => readTensor('', decodeNpy(bytes), collect),
+  'application/x-npz': readNpz,
+  'text/csv': readCsv,
+};
+
+type Collect = (name: string, value: Value) => void;
+
+/**
+ * Reads a body: JSON, npy, npz and CSV row by row. Of every row a column of at most 64 has a name of its own; larger
+ * ones are pooled. A list of several numbers also gives the index of its greatest, `name.argmax`. Of other media types
+ * only `bytes` is known.
+ * @throws TensorError for a body that its media type does not describe
+ */
+export function valuesOf({ contentType, bytes }: CapturedBody): Values {
+  const values = new Map<string, Value[]>();
+  const collect: Collect = (name, value) => {
+    const known = values.get(name);
+    if (known) known.push(value);
+    else if (values.size < MOST_NAMES) values.set(name, [value]);
+  };
+  const read = READERS[contentType];
+  if (read) read(bytes, collect);
+  else collect('bytes', bytes.byteLength);
+  return values;
+}
+
+/** Whether the values of a media type are read. */
+export function isRead(contentType: string): boolean {
+  return Object.hasOwn(READERS, contentType);
+}
+
+function readJson(bytes: Uint8Array, collect: Collect): void {
+  for (const document of parseJsonDocuments(bytes).slice(0, MOST_ROWS)) {
+    for (const row of rowsOf(document)) readPart(row.name, row.value, collect);
+  }
+}
+
+/** The rows of a document: of a list each of its items, of columns each of their items, anything else is one. */
+function rowsOf(document: unknown, name = ''): { name: string; value: unknown }[] {
+  if (Array.isArray(document)) {
+    return document.slice(0, MOST_ROWS).map((value) => ({ name, value }));
+  }
+  if (typeof document !== 'object' || document === null) return [{ name, value: document }];
+  const frame = FRAMES.find((key) => Object.hasOwn(document, key));
+  if (frame === undefined) return [{ name, value: document }];
+  const inner: unknown = Reflect.get(document, frame);
+  if (Array.isArray(inner)) return rowsOf(inner, name);
+  if (typeof inner !== 'object' || inner === null) return [{ name, value: inner }];
+  return Object.entries(inner).flatMap(([key, value]) => rowsOf(value, key));
+}
+
+function readPart(name: string, value: unknown, collect: Collect): void {
+  if (Array.isArray(value)) readList(name, value, collect);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      readPart(name === '' ? key : `${name}.${key}`, inner, collect);
+    }
+  } else collect(nameOr(name), scalar(value));
+}
+
+function readList(name: string, list: readonly unknown[], collect: Collect): void {
+  const numbers = list.every((item) => typeof item === 'number');
+  if (numbers) return readNumbers(name, list as readonly number[], collect);
+  const [first] = list;
+  if (list.length === 1) return readPart(name, first, collect);
+  for (const item of strided(list, MOST_POOLED)) readPart(`${name}[]`, item, collect);
+}
+
+/** Numbers of one row. */
+function readNumbers(name: string, row: ArrayLike<number>, collect: Collect): void {
+  if (row.length === 0) return;
+  if (row.length === 1) return collect(nameOr(name), Number(row[0]));
+  if (row.length > MOST_COLUMNS) {
+    for (const value of strided(row, MOST_POOLED)) collect(`${name}[]`, value);
+  } else {
+    for (let i = 0; i < row.length; i++) collect(`${name}[${i}]`, Number(row[i]));
+  }
+  collect(`${nameOr(name)}.argmax`, `${argmax(row)}`);
+}
+
+function argmax(row: ArrayLike<number>): number {
+  let best = 0;
+  for (let i = 1; i < row.length; i++) if (Number(row[i]) > Number(row[best])) best = i;
+  return best;
+}
+
+/** At most `count` items, evenly spread. */
+function strided<T>(items: ArrayLike<T>, count: number): T[] {
+  const step = Math.max(1, items.length / count);
+  return Array.from({ length: Math.min(count, items.length) }, (_, i) => {
+    return items[Math.floor(i * step)] as T;
+  });
+}
+
+const nameOr = (name: string) => (name === '' ? 'value' : name);
+
+function scalar(value: unknown): Value {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (value === null || value === undefined) return Number.NaN;
+  return String(value).slice(0, MOST_CHARACTERS);
+}
+
+function readNpz(bytes: Uint8Array, collect: Collect): void {
+  for (const [name, tensor] of Object.entries(decodeNpz(bytes, { maxBytes: MOST_BYTES }))) {
+    readTensor(name, tensor, collect);
+  }
+}
+
+/** The first dimension counts rows. */
+function readTensor(name: string, tensor: Tensor, collect: Collect): void {
+  const [rows = 1, ...rest] = tensor.shape;
+  const width = rest.reduce((product, size) => product * size, 1);
+  const count = Math.min(rows, MOST_ROWS);
+  if (!isNumeric(tensor)) {
+    for (const value of strided(tensor.values, MOST_ROWS)) {
+      collect(nameOr(name), scalar(Buffer.from(value).toString('utf8')));
+    }
+    return;
+  }
+  const numbers = toNumbers(tensor);
+  for (let row = 0; row < count; row++) {
+    const part = numbers.subarray(row * width, (row + 1) * width);
+    readNumbers(name, Float64Array.from(part as ArrayLike<number | bigint>, Number), collect);
+  }
+}
+
+function readCsv(bytes: Uint8Array, collect: Collect): void {
+  for (const cells of csvRows(bytes)) {
+    cells.forEach((cell, i) => {
+      const number = Number(cell);
+      const value = cell.trim() === '' ? Number.NaN : Number.isNaN(number) ? scalar(cell) : number;
+      collect(cells.length === 1 ? 'value' : `[${i}]`, value);
+    });
+  }
+}
+
+function csvRows(bytes: Uint8Array): string[][] {
+  try {
+    return parse(Buffer.from(bytes), { relax_column_count: true, to: MOST_ROWS });
+  } catch (cause) {
+    throw new TensorError('MALFORMED', 'the body is no CSV.', { cause });
+  }
+}
