@@ -154,7 +154,10 @@ test('equal samples are stable, missing values and new categories are not', () =
 test('small samples of the same distribution drift in fewer than 10 of 100 cases', () => {
   let state = 7;
   // A generator of Park and Miller.
-  const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
   const baseline = distributionOf(Array.from({ length: 2000 }, random));
   const wrong = Array.from({ length: 100 }, () => {
     const now = countedIn(baseline, Array.from({ length: 60 }, random));

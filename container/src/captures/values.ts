@@ -99,17 +99,16 @@ function readPart(name: string, value: unknown, collect: Collect): void {
 }
 
 function readList(name: string, list: readonly unknown[], collect: Collect): void {
-  const numbers = list.every((item) => typeof item === 'number');
-  if (numbers) return readNumbers(name, list as readonly number[], collect);
-  const [first] = list;
-  if (list.length === 1) return readPart(name, first, collect);
-  for (const item of strided(list, MOST_POOLED)) readPart(`${name}[]`, item, collect);
+  const numbers = list.filter((item) => typeof item === 'number');
+  if (numbers.length === list.length) readNumbers(name, numbers, collect);
+  else if (list.length === 1) readPart(name, list[0], collect);
+  else for (const item of strided(list, MOST_POOLED)) readPart(`${name}[]`, item, collect);
 }
 
 /** Numbers of one row. */
 function readNumbers(name: string, row: ArrayLike<number>, collect: Collect): void {
-  if (row.length === 0) return;
-  if (row.length === 1) return collect(nameOr(name), Number(row[0]));
+  if (row.length === 1) collect(nameOr(name), Number(row[0]));
+  if (row.length < 2) return;
   if (row.length > MOST_COLUMNS) {
     for (const value of strided(row, MOST_POOLED)) collect(`${name}[]`, value);
   } else {
