@@ -26,7 +26,7 @@ export interface Gathered {
   readonly records: number;
   /** Bodies that their media type does not describe. */
   readonly unreadable: number;
-  /** Bodies of media types of which only the size is known, by type. */
+  /** Bodies whose values are not read, by media type: only their size is known. */
   readonly sizesOnly: Readonly<Record<string, number>>;
 }
 
@@ -103,7 +103,7 @@ export interface Drift {
   /** Greatest index first. */
   readonly features: readonly FeatureDrift[];
   readonly drifted: number;
-  /** Features of the baseline of which nothing came, and ones that it does not know. */
+  /** Features of the baseline without a value now, and ones that it does not know. */
   readonly gone: readonly string[];
   readonly unknown: readonly string[];
 }

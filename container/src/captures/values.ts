@@ -21,7 +21,7 @@ export type Values = ReadonlyMap<string, Value[]>;
 const MOST_ROWS = 256;
 /** Numbers of a row up to which each has a distribution of its own; more are pooled. */
 const MOST_COLUMNS = 64;
-/** Pooled numbers that a row gives. */
+/** Pooled numbers that a row has. */
 const MOST_POOLED = 64;
 /** Names of a body. */
 const MOST_NAMES = 1024;
@@ -47,7 +47,7 @@ type Collect = (name: string, value: Value) => void;
 
 /**
  * Reads a body: JSON, npy, npz and CSV row by row. Of every row a column of at most 64 has a name of its own; larger
- * ones are pooled. A list of several numbers also gives the index of its greatest, `name.argmax`. Of other media types
+ * ones are pooled. A list of several numbers also sets the index of its greatest, `name.argmax`. Of other media types
  * only `bytes` is known.
  * @throws TensorError for a body that its media type does not describe
  */
