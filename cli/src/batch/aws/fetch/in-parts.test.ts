@@ -64,6 +64,7 @@ test('the parts hold each answer of the single file once, none more outputs than
   expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, COMPLETE]);
   const files = filesOf(folder);
   expect(JSON.parse(stdout)).toMatchObject({ files: files.length });
+  expect(readFileSync(join(folder, '_fetch/table.sql'), 'utf8')).toContain('`output` string');
   expect(linesOf(files).sort()).toEqual(whole);
   expect(Math.max(...files.map((file) => linesOf([file]).length))).toBe(50);
   // Several ranges, each output read once.

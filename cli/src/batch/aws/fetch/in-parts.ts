@@ -1,9 +1,10 @@
 /** Fetches the outputs of a job into many files: ranges of keys at once, and again from where it was killed. */
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../../errors.ts';
+import { ndjsonTable, parquetTable } from './athena.ts';
 import {
   collectDeadLetters,
   type DeadLetterFile,
@@ -19,10 +20,11 @@ import {
   partPath,
   type RangeProgress,
   readProgress,
+  TABLE,
   writeProgress,
 } from './parts-plan.ts';
 import type { OutputObject, RangedOutputs } from './source.ts';
-import { columnsOf } from './table.ts';
+import { columnsOf, withOwn } from './table.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
 
 /** How to fetch. */
@@ -80,11 +82,19 @@ export async function fetchInParts(
     all.reduce((total, range) => total + range[name], 0);
   const complete = all.every(({ done }) => done);
   const deadLetters = complete && (await lettersOf(options));
+  if (complete) await writeTable(folder, plan);
   return {
     ...{ outputs: sum('outputs'), answers: sum('answers'), errors: sum('errors') },
     ...{ folder, files: sum('parts'), complete },
     ...(deadLetters && { deadLetters }),
   };
+}
+
+/** The statement for Athena; CSV has a header in each file, and texts over several lines. */
+async function writeTable(folder: string, { format, columns = [] }: FetchPlan): Promise<void> {
+  if (format === 'csv') return;
+  const sql = format === 'parquet' ? parquetTable(withOwn(columns)) : ndjsonTable();
+  await writeFile(join(folder, TABLE), sql);
 }
 
 /** Those of all parts. */

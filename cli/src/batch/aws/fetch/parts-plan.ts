@@ -8,6 +8,8 @@ import { FILE_FORMATS, type FileFormat } from './write-file.ts';
 /** Readers of tables leave out what begins so. */
 const FOLDER = '_fetch';
 const PLAN = join(FOLDER, 'plan.json');
+/** Statement that makes a table of Athena over the files. */
+export const TABLE = join(FOLDER, 'table.sql');
 
 const planSchema = z.object({
   from: z.string(),

@@ -38,12 +38,7 @@ export async function tableOf(
   const records = recordsOf(answers);
   const first = known ? [] : await firstOf(records);
   const fields = known ?? fieldColumns(first);
-  const columns: Column[] = [
-    { name: 'key', type: 'STRING' },
-    { name: 'record', type: 'DOUBLE' },
-    ...fields,
-    { name: OTHER, type: 'STRING' },
-  ];
+  const columns = withOwn(fields);
   const types = new Map(fields.map(({ name, type }) => [name, type]));
   return { columns, rows: rowsOf(first, records, types) };
 }
@@ -51,6 +46,16 @@ export async function tableOf(
 /** The columns of the first answers' fields, for several tables that must have the same. */
 export async function columnsOf(answers: AsyncIterable<Answer>): Promise<Column[]> {
   return fieldColumns(await firstOf(recordsOf(answers)));
+}
+
+/** All columns of a table with these fields. */
+export function withOwn(fields: readonly Column[]): Column[] {
+  return [
+    { name: 'key', type: 'STRING' },
+    { name: 'record', type: 'DOUBLE' },
+    ...fields,
+    { name: OTHER, type: 'STRING' },
+  ];
 }
 
 async function firstOf(records: AsyncGenerator<Fields, undefined>): Promise<Fields[]> {

@@ -1,0 +1,25 @@
+import { ndjsonTable, parquetTable } from './athena.ts';
+
+test('columns keep their places, under names that Athena takes', () => {
+  const sql = parquetTable([
+    { name: 'key', type: 'STRING' },
+    { name: 'Class Name', type: 'STRING' },
+    { name: 'class-name', type: 'DOUBLE' },
+    { name: '`; DROP TABLE x', type: 'BOOLEAN' },
+    { name: 'größe', type: 'DOUBLE' },
+  ]);
+  expect(sql.match(/^ {2}.*$/gm)).toEqual([
+    '  `key` string,',
+    '  `class_name` string,',
+    '  `class_name_2` double,',
+    '  `_drop_table_x` boolean,',
+    '  `gr_e` double',
+  ]);
+  expect(sql).toContain("'parquet.column.index.access' = 'true'");
+});
+
+test('lines of answers have four columns', () => {
+  expect(ndjsonTable()).toMatch(
+    /`key` string,\n {2}`record` bigint,\n {2}`output` string,\n {2}`error` string\n\)/,
+  );
+});
