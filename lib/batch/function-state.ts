@@ -4,9 +4,11 @@ import type { RunError } from '../errors.ts';
 import { jsonata } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
-/** Errors that say the same the next time; all others, Lambda's and S3's own among them, are tried again. */
+/**
+ * Errors that say the same the next time; all others, Lambda's and S3's own among them, are tried again. A broken
+ * connection and a failed lookup of a name arrive as plain `Error`.
+ */
 const LASTING_ERRORS = [
-  'Error',
   'ConstructError',
   'BatchError',
   'TypeError',

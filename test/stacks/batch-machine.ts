@@ -122,12 +122,17 @@ export function writeOutputs(s3: S3StandIn, refused: readonly string[] = []) {
   };
 }
 
-/** The real function, and the listing of the maps. */
+/** The real function with Lambda's names of errors, and the listing of the maps. */
 export function functionOn(s3: S3StandIn, milliseconds: () => number = () => 900_000): Service {
   return async (resource, args) => {
     if (resource.endsWith('lambda:invoke')) {
       const { Payload } = args as { Payload: ShardRequest };
-      return { Payload: await handler(Payload, { getRemainingTimeInMillis: milliseconds }) };
+      try {
+        return { Payload: await handler(Payload, { getRemainingTimeInMillis: milliseconds }) };
+      } catch (error) {
+        const { name: errorType, message: errorMessage } = error as Error;
+        throw new StateError(errorType, JSON.stringify({ errorType, errorMessage }));
+      }
     }
     const { Bucket: bucket, Prefix } = args as { Bucket: string; Prefix: string };
     return [...s3.objects.keys()]

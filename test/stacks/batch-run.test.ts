@@ -246,7 +246,7 @@ describe('failures', () => {
     expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
   });
 
-  test.each(['SlowDown', 'Lambda.Unknown', 'Runtime.OutOfMemory', 'TimeoutError'])(
+  test.each(['SlowDown', 'Lambda.Unknown', 'Runtime.OutOfMemory', 'TimeoutError', 'Error'])(
     '%s is tried again',
     async (error) => {
       const failed = new Set<string>();
@@ -261,6 +261,58 @@ describe('failures', () => {
       const { output } = await later(machine, {}, writeOutputs(s3), flaky);
       expect([...failed].sort()).toEqual(['begin', 'pending', 'plan', 'summary']);
       expect(output).toMatchObject({ missing: 0 });
+    },
+  );
+
+  /** An inventory of the inputs. */
+  function putInventory(): string {
+    const key = 'lists/keys.csv';
+    const rows = NAMES.map((name) => `"data","${encodeURIComponent(`input/${name}`)}"`);
+    s3.objects.set(`data/${key}`, Buffer.from(rows.join('\n')));
+    const manifest = {
+      ...{ sourceBucket: 'data', destinationBucket: 'arn:aws:s3:::data', fileFormat: 'CSV' },
+      ...{ fileSchema: 'Bucket, Key', files: [{ key }] },
+    };
+    s3.objects.set('data/lists/manifest.json', Buffer.from(JSON.stringify(manifest)));
+    return 's3://data/lists/manifest.json';
+  }
+
+  test('a connection that breaks once within each object or listing of S3 loses nothing', async () => {
+    const cut = new Set<string>();
+    s3.fail = (method, path) => {
+      if (method === 'PUT' || cut.has(path)) return undefined;
+      cut.add(path);
+      return 'cut';
+    };
+    const inventoryUri = putInventory();
+    for (const input of [{ existing: 'replace' }, { existing: 'replace', inventoryUri }]) {
+      const { jobs, output } = await later(machine, input);
+      expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+      expect(sentTo(jobs).sort()).toEqual(NAMES);
+    }
+    expect([...cut]).toEqual(
+      expect.arrayContaining([expect.stringContaining('.manifest'), 'data/lists/keys.csv']),
+    );
+  });
+
+  test.each(['a listing', 'an inventory'])(
+    'connections that keep breaking cost calls of the function, and no run: %s',
+    async (source) => {
+      const input = source === 'an inventory' ? { inventoryUri: putInventory() } : {};
+      process.env.AWS_MAX_ATTEMPTS = '1';
+      try {
+        const left = new Map<string, number>();
+        s3.fail = (method, path) => {
+          const more = left.get(path) ?? 2;
+          if (method !== 'GET' || more === 0) return undefined;
+          left.set(path, more - 1);
+          return 'cut';
+        };
+        const { output } = await later(machine, { existing: 'replace', ...input });
+        expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+      } finally {
+        delete process.env.AWS_MAX_ATTEMPTS;
+      }
     },
   );
 
@@ -575,7 +627,7 @@ describe('shards by the rate of the first', () => {
     let plans = 0;
     const dies: Service = (resource, args) => {
       const { Payload } = args as { Payload?: ShardRequest };
-      if (Payload?.action === 'plan' && ++plans > 1) throw new StateError('Error', 'no more');
+      if (Payload?.action === 'plan' && ++plans > 1) throw new StateError('BatchError', 'no more');
       return aws(resource, args);
     };
     expect((await sizes(19, goOn, dies)).output).toMatchObject({ error: 'ShardsFailed' });

@@ -16,7 +16,7 @@ export interface S3StandIn {
   now: number;
   /** Requests so far: `GET`, `PUT` and `LIST`. */
   readonly calls: Record<string, number>;
-  /** Answers a request with this error code instead, where it is given. */
+  /** Answers a request with this error code instead, where it is given; with `cut` the connection breaks within the body. */
   fail?: (method: string, path: string) => string | undefined;
   close(): Promise<void>;
 }
@@ -44,7 +44,12 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
     const method = isList ? 'LIST' : (request.method ?? '');
     s3.calls[method] = (s3.calls[method] ?? 0) + 1;
     const refusal = s3.fail?.(method, isList ? (url.searchParams.get('prefix') ?? '') : path);
-    if (refusal) {
+    if (refusal === 'cut') {
+      const body = objects.get(path) ?? Buffer.from('<ListBucketResult>');
+      response.writeHead(200, { 'content-length': body.length + 1 }).write(body, () => {
+        response.destroy();
+      });
+    } else if (refusal) {
       refuse(response, refusal === 'SlowDown' ? 503 : 400, refusal);
     } else if (request.method === 'PUT') {
       const body = await buffer(request);

@@ -1,10 +1,11 @@
 /** Listings, objects, retries and errors of S3, for programs that have the AWS SDK. */
+
+export { httpStatusOf, isPassing } from './errors.ts';
 export { readFacts } from './facts.ts';
-export { httpStatusOf } from './http-status.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
-export { findObject, openObject, readBytes, readText } from './objects.ts';
+export { findObject, openObject, readBytes, readText, receive } from './objects.ts';
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { attempts, patientRetries } from './patient-retries.ts';
 export { openInputs, type WorkerInputs } from './worker-inputs.ts';

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '../s3-uri.ts';
+import { isBrokenConnection } from './errors.ts';
 import { listPage, type S3Object } from './listing.ts';
 import { attempts } from './patient-retries.ts';
 
@@ -15,24 +16,44 @@ export async function findObject(s3: S3Client, place: S3Location): Promise<S3Obj
 
 /** Reads an object as text. */
 export async function readText(s3: S3Client, place: S3Location): Promise<string> {
-  const { Body } = await get(s3, place);
-  return (await Body?.transformToString()) ?? '';
+  return new TextDecoder().decode(await readBytes(s3, place));
 }
 
-/** Connections that break while a body comes, which the SDK has handed over by then. */
-const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE']);
+/** Reads an object as bytes. */
+export async function readBytes(s3: S3Client, place: S3Location): Promise<Uint8Array> {
+  return (await receive(s3, place)).bytes;
+}
+
+/** Bytes that S3 has sent, and what it said of them. */
+export interface Received {
+  readonly bytes: Uint8Array;
+  /** Of the whole object. */
+  readonly ETag?: string | undefined;
+  /** Such as `bytes 0-9/120`, if a range was asked for. */
+  readonly ContentRange?: string | undefined;
+}
+
 const FIRST_WAIT = 50;
 
-/** Reads an object as bytes, again where its connection breaks. */
-export async function readBytes(s3: S3Client, place: S3Location): Promise<Uint8Array> {
+/**
+ * Reads an object, again where its connection breaks: the SDK has handed the body over by then.
+ * @param Range such as `bytes=0-9`; default: the whole object
+ */
+export async function receive(
+  s3: S3Client,
+  { bucket, key }: S3Location,
+  Range?: string,
+): Promise<Received> {
   const most = attempts();
   for (let tries = 1; ; tries++) {
     try {
-      const { Body } = await get(s3, place);
-      return (await Body?.transformToByteArray()) ?? new Uint8Array();
+      const { Body, ETag, ContentRange } = await s3.send(
+        new GetObjectCommand({ Bucket: bucket, Key: key, Range }),
+      );
+      const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
+      return { bytes, ETag, ContentRange };
     } catch (error) {
-      const { code = '' } = error as { code?: string };
-      if (!BROKEN.has(code) || tries >= most) throw error;
+      if (!isBrokenConnection(error) || tries >= most) throw error;
       await sleep(FIRST_WAIT * 2 ** tries);
     }
   }
@@ -40,10 +61,6 @@ export async function readBytes(s3: S3Client, place: S3Location): Promise<Uint8A
 
 /** Opens an object as a stream. */
 export async function openObject(s3: S3Client, place: S3Location): Promise<Readable> {
-  const { Body } = await get(s3, place);
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: place.bucket, Key: place.key }));
   return Body as Readable;
-}
-
-function get(s3: S3Client, { bucket, key }: S3Location) {
-  return s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
 }

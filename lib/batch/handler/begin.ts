@@ -1,7 +1,7 @@
 /** The beginning of a run: it alone writes these outputs, and what makes them is written down. */
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { inputsOf, originOf, parseS3Uri } from '@sagemaker-tfs/batch';
-import { claimOrigin, findObject, originPlace } from '@sagemaker-tfs/batch/s3';
+import { claimOrigin, findObject, originPlace, receive } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { runPlace, sharedPlace } from './run-places.ts';
 import { readManifest, writeIf } from './storage.ts';
@@ -54,10 +54,8 @@ async function takeLease(
   const place = sharedPlace(settings, 'lease.json');
   const condition = takeOver ? { IfMatch: takeOver } : { IfNoneMatch: '*' as const };
   if (await writeIf(s3, place, { execution }, condition)) return {};
-  const { Body, ETag = '' } = await s3.send(
-    new GetObjectCommand({ Bucket: place.bucket, Key: place.key }),
-  );
-  const holder = holderOf((await Body?.transformToString()) ?? '');
+  const { bytes, ETag = '' } = await receive(s3, place);
+  const holder = holderOf(new TextDecoder().decode(bytes));
   return holder === execution ? {} : { holder, lease: ETag };
 }
 

@@ -6,7 +6,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
-import { openObject } from '@sagemaker-tfs/batch/s3';
+import { isPassing, openObject } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import { ConstructError } from '../../errors.ts';
 import { readJson } from './storage.ts';
@@ -36,6 +36,7 @@ const schema = z.object({
 export async function readInventory(s3: S3Client, uri: string, bucket: string): Promise<Inventory> {
   const place = parseS3Uri(uri);
   const json = await readJson(s3, place).catch((cause: unknown) => {
+    if (isPassing(cause)) throw cause;
     throw new ConstructError(
       'INVENTORY_NOT_READ',
       `cannot read the inventory ${uri}: ${(cause as Error).message}`,
@@ -98,6 +99,8 @@ export async function* inventoryKeys(
       yield lines.flatMap(keyOf);
     }
   } catch (cause) {
+    // The function is called again.
+    if (isPassing(cause)) throw cause;
     const message = (cause as Error).message;
     throw new ConstructError(
       'INVENTORY_NOT_READ',

@@ -1,5 +1,5 @@
 /** What the shard function reads from S3 and writes there, beyond single objects and listings. */
-import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
   formatManifest,
   formatS3Uri,
@@ -7,7 +7,7 @@ import {
   type S3Location,
   streamManifest,
 } from '@sagemaker-tfs/batch';
-import { readText } from '@sagemaker-tfs/batch/s3';
+import { readText, receive } from '@sagemaker-tfs/batch/s3';
 
 /** Reads a JSON object. */
 export async function readJson(s3: S3Client, place: S3Location): Promise<unknown> {
@@ -34,18 +34,12 @@ export function writeManifest(
 const RANGE = 128 * 1024;
 
 /** Reads an object range by range, each when it is asked for. */
-export async function* readRanges(
-  s3: S3Client,
-  { bucket, key }: S3Location,
-): AsyncGenerator<Uint8Array> {
+export async function* readRanges(s3: S3Client, place: S3Location): AsyncGenerator<Uint8Array> {
   let size = 1;
   for (let start = 0; start < size; start += RANGE) {
-    const Range = `bytes=${start}-${start + RANGE - 1}`;
-    const { Body, ContentRange } = await s3.send(
-      new GetObjectCommand({ Bucket: bucket, Key: key, Range }),
-    );
+    const { bytes, ContentRange } = await receive(s3, place, `bytes=${start}-${start + RANGE - 1}`);
     size = Number(ContentRange?.split('/')[1]);
-    if (Body) yield await Body.transformToByteArray();
+    yield bytes;
   }
 }
 

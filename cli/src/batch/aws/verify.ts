@@ -1,6 +1,6 @@
 /** Completeness of a job on S3: every input has an output, or is listed for another job. */
 import { Readable } from 'node:stream';
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import {
   compareKeys,
   countsAsDone,
@@ -10,7 +10,7 @@ import {
   outputKey,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import type { S3Object } from '@sagemaker-tfs/batch/s3';
+import { receive, type S3Object } from '@sagemaker-tfs/batch/s3';
 import { openJsonArray } from '../json-array-file.ts';
 import {
   type JobInput,
@@ -164,14 +164,9 @@ async function look(
   accept: string | undefined,
 ): Promise<Sample> {
   const whole = size <= PARSED;
-  const { Body } = await s3.send(
-    new GetObjectCommand({
-      Bucket: outputs.bucket,
-      Key: outputs.key + outputKey(key),
-      ...(!whole && { Range: `bytes=0-${START}` }),
-    }),
-  );
-  const text = (await Body?.transformToString()) ?? '';
+  const place = { bucket: outputs.bucket, key: outputs.key + outputKey(key) };
+  const { bytes } = await receive(s3, place, whole ? undefined : `bytes=0-${START}`);
+  const text = new TextDecoder().decode(bytes);
   const problem = problemOf(text, whole && accept !== undefined && /\bjson$/.test(accept));
   return { key, bytes: size, start: text.slice(0, START), ...(problem && { problem }) };
 }

@@ -1,0 +1,29 @@
+/** What errors of the AWS SDK say about the next try. */
+
+/** HTTP status of an error of the AWS SDK; undefined for any other error, and if no answer came. */
+export function httpStatusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata
+    ?.httpStatusCode;
+}
+
+/** Codes of Node for a connection that breaks, also within a body, or whose host was not resolved in time. */
+const BROKEN: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
+/** Whether the connection broke, so that the same call may work at once. */
+export function isBrokenConnection(error: unknown): boolean {
+  return BROKEN.has((error as { code?: unknown } | undefined)?.code);
+}
+
+/** Whether an error is about S3 or the way to it, and not about what was asked: the same call may work later. */
+export function isPassing(error: unknown): boolean {
+  const status = httpStatusOf(error);
+  if (status !== undefined) return status >= 500 || status === 429;
+  const { name, syscall } = (error ?? {}) as { name?: string; syscall?: string };
+  return isBrokenConnection(error) || syscall !== undefined || name === 'TimeoutError';
+}
