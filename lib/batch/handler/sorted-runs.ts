@@ -2,7 +2,7 @@
  * Sorts more keys than memory holds: sorted runs on S3, and their merge. An inventory's files are in no order,
  * and may name a key twice.
  */
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
@@ -143,7 +143,8 @@ async function* pagesOf(
   after: string,
 ): AsyncGenerator<readonly string[], undefined> {
   // In ranges: a response that waits for hundreds of other runs would be cut off.
-  const text = Readable.from(readRanges(s3, place), { highWaterMark: 1 }).pipe(createGunzip());
+  const ranges = Readable.from(readRanges(s3, place), { highWaterMark: 1 });
+  const text = pipeline(ranges, createGunzip(), () => undefined);
   text.setEncoding('utf8');
   let rest = '';
   for await (const chunk of text) {
