@@ -132,7 +132,7 @@ describe('start', () => {
       2,
       '--model-name cannot be given with --state-machine',
     ],
-    [['--state-machine', 'Tiles', '--missing-only'], 2, 'Give the --run-id'],
+    [['--state-machine', 'Tiles', '--missing-only'], 2, 'continues the run of its --run-id'],
     [['--no-fallbacks', '--fallback-instance-type', 'ml.g5.xlarge'], 2, 'say the opposite'],
     [['--inventory', 's3://lists/manifest.json'], 2, '--inventory needs --state-machine'],
     [['--model-name', 'm'], 2, 'Give --model-name, --input-uri and --output-uri'],

@@ -65,7 +65,7 @@ test.each([
   [['--job-queue', QUEUE, '--instance-count', '2'], 'needs --job-queue and --job-definition'],
   [NAMED, 'needs --instance-count'],
   [[...NAMED, '--instance-count', '2', '--accept', 'text/csv'], '--accept cannot be given'],
-  [[...NAMED, '--instance-count', '2', '--notices-at', '10'], 'need --engine processing'],
+  [[...NAMED, '--instance-count', '2', '--notices-at', '10'], 'needs --engine processing'],
   [[...NAMED, '--instance-count', '2', '--no-fallbacks'], '--no-fallbacks cannot be given'],
 ])('refused before AWS is asked: %j', async (args, message) => {
   const { exitCode, stderr, requests } = await start(...args);
