@@ -1,5 +1,5 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
-import type { Company } from '@sagemaker-tfs/libtensorflow/joining';
+import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike, Signature, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 
@@ -19,7 +19,7 @@ export interface BackendRequest {
   /** Aborts the call when the client has gone or the request timed out. */
   readonly signal?: AbortSignalLike | undefined;
   /** Set where several calls may be joined in this one. */
-  readonly company?: Company | undefined;
+  readonly batch?: BatchContext | undefined;
 }
 
 /** The answer of one call. */
@@ -44,7 +44,7 @@ export interface ExamplesRequest {
   readonly examples: readonly Uint8Array[];
   readonly signal?: AbortSignalLike | undefined;
   /** Set where the examples of several calls may be joined in this one. */
-  readonly company?: Company | undefined;
+  readonly batch?: BatchContext | undefined;
 }
 
 /** A class with its score. */

@@ -90,14 +90,14 @@ export class GrpcBackend implements Backend {
   #call(
     path: string,
     message: readonly Uint8Array[],
-    { signal, company }: Pick<BackendRequest, 'signal' | 'company'>,
+    { signal, batch }: Pick<BackendRequest, 'signal' | 'batch'>,
   ): Promise<Buffer> {
     const timeoutMs = this.#timeoutMs;
     return inServingErrors(
       this.#pool.use(
         ({ channel }, onAbandoned) =>
           channel.call({ path, message, timeoutMs, signal, onAbandoned }),
-        { signal, company },
+        { signal, batch },
       ),
     );
   }

@@ -89,7 +89,7 @@ test('calls at the same time are one call, and its version is that of each', asy
   const { ask, calls } = await backends();
   const answers = await Promise.all([1, 2, 3, 4].map((value) => ask(rows(value))));
   expect(answers).toEqual([1, 2, 3, 4].map((value) => ({ values: [value], version: '1' })));
-  expect(calls.map(({ company }) => company)).toEqual([{ calls: 4, isAfterLoss: false }]);
+  expect(calls.map(({ batch }) => batch)).toEqual([{ calls: 4, isAfterLoss: false }]);
 });
 
 test('a call that ends the model server runs alone the second time, as those do that were with it', async () => {
@@ -100,7 +100,7 @@ test('a call that ends the model server runs alone the second time, as those do 
     { reason: { code: 'MODEL_SERVER_GONE' } },
     { value: { values: [3] } },
   ]);
-  expect(calls.map(({ inputs, company }) => [values(inputs), company?.isAfterLoss])).toEqual([
+  expect(calls.map(({ inputs, batch }) => [values(inputs), batch?.isAfterLoss])).toEqual([
     [[1, -1, 3], false],
     [[1], true],
     [[-1], true],
@@ -122,7 +122,7 @@ test('each call has its own error, and none of another', async () => {
 test('what cannot be joined goes through as it is', async () => {
   const fixed = await backends([2, 1]);
   await Promise.all([fixed.ask(rows(1, 2)), fixed.ask(rows(3, 4))]);
-  expect(fixed.calls.map(({ company }) => company)).toEqual([undefined, undefined]);
+  expect(fixed.calls.map(({ batch }) => batch)).toEqual([undefined, undefined]);
   const { joining, calls } = await backends();
   const other = { model: MODEL, signature: 'other', inputs: rows(1) };
   await joining.predict(other);

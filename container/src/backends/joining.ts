@@ -5,10 +5,10 @@
  */
 import {
   type AfterFailure,
+  type BatchContext,
   Batches,
   type BatchItem,
   type BatchThreads,
-  type Company,
   JoiningSession,
   type RunResult,
   untilAllAborted,
@@ -139,8 +139,8 @@ export class JoiningBackend implements JoinableBackend {
       inputs: TensorMap,
       outputs: readonly string[],
       signal?: AbortSignalLike,
-      company?: Company,
-    ) => this.#run({ model, signature, inputs, outputs, signal, company });
+      batch?: BatchContext,
+    ) => this.#run({ model, signature, inputs, outputs, signal, batch });
     const session = new JoiningSession(
       { signatures, run, close: async () => undefined },
       batchingOptions({ ...this.#options, model: model.name, afterFailure }),
@@ -175,14 +175,14 @@ export class JoiningBackend implements JoinableBackend {
       padding: 0,
     });
     const { signal, end } = untilAllAborted(items);
-    const company = { calls: items.length, isAfterLoss };
+    const batch = { calls: items.length, isAfterLoss };
     const reply = await this.#runExamples({
       model,
       method,
       signature,
       examples,
       signal,
-      company,
+      batch,
     }).finally(end);
     return items.length === 1 ? [reply] : partsOf(reply, items);
   }

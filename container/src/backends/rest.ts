@@ -61,7 +61,7 @@ export class RestBackend implements Backend {
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
-    const { model, inputs, outputs, signal, company } = request;
+    const { model, inputs, outputs, signal, batch } = request;
     const { signatures, version, defaults } = await this.#signatures.entry(model);
     const key = request.signature || DEFAULT_SIGNATURE;
     const signature = own(signatures, key);
@@ -74,7 +74,7 @@ export class RestBackend implements Backend {
     const all = { ...defaults?.[key], ...inputs };
     if (!areListed(all)) return (await this.#overGrpc()).predict(request);
     const body = await predictRequestBody(key, all);
-    const reply = await this.#post(model, 'predict', body, { signal, company });
+    const reply = await this.#post(model, 'predict', body, { signal, batch });
     const read = await readReply(
       reply,
       { signature, outputs, maxStrings: this.#maxStrings },
@@ -143,20 +143,20 @@ export class RestBackend implements Backend {
     model: ModelSelector,
     method: 'predict' | 'classify' | 'regress',
     body: readonly Uint8Array[],
-    { signal, company }: Pick<BackendRequest, 'signal' | 'company'>,
+    { signal, batch }: Pick<BackendRequest, 'signal' | 'batch'>,
   ): Promise<Buffer> {
     const path = `${modelPath(model)}:${method}`;
-    return this.#call({ method: 'POST', path, body, signal, company });
+    return this.#call({ method: 'POST', path, body, signal, batch });
   }
 
-  #call({ company, ...call }: RestCall): Promise<Buffer> {
+  #call({ batch, ...call }: RestCall): Promise<Buffer> {
     const work: PoolWork<Buffer> = async ({ endpoint }, onAbandoned) => {
       const { host, restPort: port } = endpoint;
       const reply = await this.#client.call({ ...call, host, port, onAbandoned });
       if (reply.status === 200) return reply.body;
       throw modelError(errorText(reply), reply.status);
     };
-    return this.#pool.use(work, { signal: call.signal, company });
+    return this.#pool.use(work, { signal: call.signal, batch });
   }
 }
 
@@ -165,7 +165,7 @@ interface RestCall {
   readonly path: string;
   readonly body?: readonly Uint8Array[];
   readonly signal?: AbortSignalLike | undefined;
-  readonly company?: BackendRequest['company'];
+  readonly batch?: BackendRequest['batch'];
 }
 
 async function relayedBody({

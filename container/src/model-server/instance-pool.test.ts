@@ -1,5 +1,5 @@
 /** The pool: what waits for the model server, what is retried, and what is not. */
-import type { Company } from '@sagemaker-tfs/libtensorflow/joining';
+import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import {
   availableAnswer,
@@ -65,13 +65,13 @@ function call(
   { pool }: Calls,
   message: string,
   signal?: AbortSignal,
-  company?: Company,
+  batch?: BatchContext,
 ): Promise<string> {
   return pool
     .use(
       ({ channel }, onAbandoned) =>
         channel.call({ path: PATH, message: [Buffer.from(message)], signal, onAbandoned }),
-      { signal, company },
+      { signal, batch },
     )
     .then((reply) => reply.toString());
 }

@@ -1,7 +1,7 @@
 /** The processes of TensorFlow Serving as the request path sees them: which are ready, which is least busy. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Company } from '@sagemaker-tfs/libtensorflow/joining';
+import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
@@ -60,7 +60,7 @@ export type PoolWork<T> = (
 export interface UseOptions {
   readonly signal?: AbortSignalLike | undefined;
   /** Calls that are joined in it. Default: it is one, for the first time. */
-  readonly company?: Company | undefined;
+  readonly batch?: BatchContext | undefined;
 }
 
 /** Attempts at a call that never reached the server, or that it refused unseen; each after a longer pause. */
@@ -129,9 +129,9 @@ export class InstancePool {
    * them is to be run alone by the caller.
    * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined
    */
-  async use<T>(work: PoolWork<T>, { signal, company }: UseOptions = {}): Promise<T> {
-    let alone = company?.isAfterLoss === true;
-    const isJoined = company !== undefined && company.calls > 1;
+  async use<T>(work: PoolWork<T>, { signal, batch }: UseOptions = {}): Promise<T> {
+    let alone = batch?.isAfterLoss === true;
+    const isJoined = batch !== undefined && batch.calls > 1;
     for (let unseen = 0; ; ) {
       try {
         return await this.#attempt(work, { alone, first: unseen > 0, signal });

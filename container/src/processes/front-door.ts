@@ -42,7 +42,7 @@ interface Connection {
 }
 
 /** A worker as the door knows it. */
-interface Attendant {
+interface WorkerState {
   readonly worker: Worker;
   readonly states: number;
   /** By slot. */
@@ -70,7 +70,7 @@ const CONNECTIONS_BEYOND = 128;
 /** Takes the connections of all workers. */
 export class FrontDoor {
   readonly #server = createServer({ pauseOnConnect: true, allowHalfOpen: true });
-  readonly #attendants = new Map<Worker, Attendant>();
+  readonly #workers = new Map<Worker, WorkerState>();
   readonly #waiting = new Set<Connection>();
   readonly #freeSlots: number[] = [];
   readonly #fallback = fallbackServer(() => this.#state());
@@ -105,7 +105,7 @@ export class FrontDoor {
 
   /** Hands connections to this worker from when it says so until it ends. */
   attend(worker: Worker, states: number): void {
-    const attendant: Attendant = {
+    const owner: WorkerState = {
       worker,
       states,
       connections: new Map(),
@@ -113,17 +113,17 @@ export class FrontDoor {
       isReady: false,
       inTransit: 0,
     };
-    this.#attendants.set(worker, attendant);
+    this.#workers.set(worker, owner);
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'accepts') {
-        attendant.accepts = true;
+        owner.accepts = true;
         this.#placeWaiting();
       }
-      if (message.kind === 'ready') attendant.isReady = true;
-      if (message.kind === 'accepts-no-more') attendant.accepts = false;
-      if (message.kind === 'closed') this.#closed(attendant, message.slot);
+      if (message.kind === 'ready') owner.isReady = true;
+      if (message.kind === 'accepts-no-more') owner.accepts = false;
+      if (message.kind === 'closed') this.#closed(owner, message.slot);
     });
-    worker.once('exit', () => this.#lose(attendant));
+    worker.once('exit', () => this.#lose(owner));
   }
 
   /** Takes no more connections, and ends those that no worker has. */
@@ -156,7 +156,7 @@ export class FrontDoor {
     this.#isOverrun = false;
   }
 
-  #place(connection: Connection, owner: Attendant): void {
+  #place(connection: Connection, owner: WorkerState): void {
     this.#waiting.delete(connection);
     clearTimeout(connection.timer);
     owner.connections.set(connection.slot, connection);
@@ -176,8 +176,8 @@ export class FrontDoor {
   }
 
   /** The worker with the fewest, in turns, of those that have room. */
-  #next(): Attendant | undefined {
-    const accepting = [...this.#attendants.values()].filter(
+  #next(): WorkerState | undefined {
+    const accepting = [...this.#workers.values()].filter(
       ({ accepts, worker, inTransit }) =>
         accepts && inTransit < MOST_IN_TRANSIT && worker.isConnected(),
     );
@@ -208,28 +208,28 @@ export class FrontDoor {
   }
 
   #state(): WorkersState {
-    const accepting = [...this.#attendants.values()].filter(
+    const accepting = [...this.#workers.values()].filter(
       ({ accepts, worker }) => accepts && worker.isConnected(),
     );
     if (accepting.some(({ isReady }) => isReady)) return 'ready';
     return accepting.length > 0 ? 'loading' : 'starting';
   }
 
-  #closed(attendant: Attendant, slot: number): void {
-    const connection = attendant.connections.get(slot);
+  #closed(owner: WorkerState, slot: number): void {
+    const connection = owner.connections.get(slot);
     if (!connection) return;
-    attendant.connections.delete(slot);
+    owner.connections.delete(slot);
     this.#free(connection);
     connection.socket.destroy();
   }
 
-  #lose(attendant: Attendant): void {
-    this.#attendants.delete(attendant.worker);
-    const states = readStates(attendant.states, this.#slots);
-    closeStates(attendant.states);
+  #lose(owner: WorkerState): void {
+    this.#workers.delete(owner.worker);
+    const states = readStates(owner.states, this.#slots);
+    closeStates(owner.states);
     let asked = 0;
     let cut = 0;
-    for (const connection of attendant.connections.values()) {
+    for (const connection of owner.connections.values()) {
       const state = states[connection.slot];
       if (state === CONNECTION_STATE.asked) asked += 1;
       if (state === CONNECTION_STATE.answering) {
@@ -240,10 +240,7 @@ export class FrontDoor {
     }
     if (asked + cut > 0) {
       const { log } = this.#options;
-      log.error(
-        { worker: attendant.worker.id, refused: asked, cut },
-        'requests lost with a worker',
-      );
+      log.error({ worker: owner.worker.id, refused: asked, cut }, 'requests lost with a worker');
     }
   }
 

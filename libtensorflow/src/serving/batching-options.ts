@@ -40,7 +40,7 @@ export interface JoiningSessionOptions extends BatchOptions {
   readonly afterFailure?: (error: unknown) => AfterFailure;
   /** Bytes of the inputs of a batch of several requests. Default: any number. */
   readonly maxBatchBytes?: number;
-  /** Called where the answers of a signature turn out to be others in company: they run alone from now on. */
+  /** Called where the answers of a signature turn out to be others when joined: they run alone from now on. */
   readonly onAlone?: (signature: string, why: 'joined' | 'padded') => void;
   /** Draws the joined batches that are looked at again. Default: `Math.random`. */
   readonly random?: () => number;

@@ -1,7 +1,7 @@
 /**
  * Joins concurrent requests of one signature: they wait until a batch is full or its time is up and a batch thread is free,
  * run together, and their outputs are parted again. Only what can be joined is; all else runs alone: requests of other
- * shapes, signatures with an axis that is not open, and those whose answers are others in company, which the first
+ * shapes, signatures with an axis that is not open, and those whose answers are others when joined, which the first
  * batches show. TensorFlow Serving's own way is in batching.ts.
  */
 import {
@@ -46,7 +46,7 @@ export { untilAllAborted } from '../until-all-aborted.ts';
 export { BatchThreads } from './batch-queue.ts';
 export { type AfterFailure, Batches, type BatchItem } from './batches.ts';
 export type { JoiningSessionOptions } from './batching-options.ts';
-export type { Company, RunResult } from './session.ts';
+export type { BatchContext, RunResult } from './session.ts';
 
 /** A session whose runs are joined. */
 export class JoiningSession implements Session {
@@ -265,15 +265,15 @@ export class JoiningSession implements Session {
     const { inputs, sizes, padding } = merged;
     const rows = total(sizes) - padding;
     this.#options.onBatch?.({ requests: batch.length, rows, padding });
-    const company = { calls: batch.length, isAfterLoss };
-    return this.#session.run(signature, inputs, outputs, signal, company);
+    const context = { calls: batch.length, isAfterLoss };
+    return this.#session.run(signature, inputs, outputs, signal, context);
   }
 
   /** Each request by itself, all at the same time. @throws the first error, when all are over */
   async #runAlone({ signature, outputs, batch, signal, isAfterLoss }: Call): Promise<RunResult[]> {
-    const company = { calls: 1, isAfterLoss };
+    const context = { calls: 1, isAfterLoss };
     return allResults(
-      batch.map(({ inputs }) => this.#session.run(signature, inputs, outputs, signal, company)),
+      batch.map(({ inputs }) => this.#session.run(signature, inputs, outputs, signal, context)),
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Whether rows that a model answered in company are those that it answers alone. */
+/** Whether rows that a model answered when joined are those that it answers alone. */
 import {
   elementCount,
   isNumeric,

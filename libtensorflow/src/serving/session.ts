@@ -10,8 +10,8 @@ export interface RunResult {
   release(): void;
 }
 
-/** With whom a run is made. */
-export interface Company {
+/** The batch that a run is made for. */
+export interface BatchContext {
   /** Calls that are joined in it. */
   readonly calls: number;
   /** Whether the batch that its one call was in may have ended its process: nothing else may run beside it. */
@@ -30,7 +30,7 @@ export interface Session {
     inputs: TensorMap,
     outputs: readonly string[],
     signal?: AbortSignalLike,
-    company?: Company,
+    context?: BatchContext,
   ): Promise<RunResult>;
   close(): Promise<void>;
 }

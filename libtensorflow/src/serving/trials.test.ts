@@ -96,8 +96,8 @@ const DEPENDENT: Record<string, Model> = {
 };
 const INDEPENDENT: Record<string, Model> = {
   doubled: (rows) => rows.map(([x = 0]) => [2 * x]),
-  'rounded otherwise in company': (rows) => rows.map(([x = 0]) => [x * (1 + 1e-4 * rows.length)]),
-  'numbers around zero, rounded otherwise in company': (rows) =>
+  'rounded otherwise when joined': (rows) => rows.map(([x = 0]) => [x * (1 + 1e-4 * rows.length)]),
+  'numbers around zero, rounded otherwise when joined': (rows) =>
     rows.map(([x = 0]) =>
       Array.from(
         { length: 300 },

@@ -1,7 +1,7 @@
 /**
  * Which outputs can be joined. Shapes promise rows, but rows may depend on each other (a matrix of all rows with all, a
  * sum over them, a sorted list). So the first batches run alone as well, callers get what was answered alone, and only
- * outputs that were the same in company are joined from then on. A small share of later batches is looked at again: an
+ * outputs that were the same when joined are joined from then on. A small share of later batches is looked at again: an
  * output may be rows for some numbers only.
  */
 import type { Likeness, Variety } from './same-rows.ts';
@@ -56,7 +56,7 @@ export class Trials {
   readonly #joined = new Map<string, number>();
 
   /**
-   * @param onAlone called for each output that turns out other in company
+   * @param onAlone called for each output that turns out other when joined
    * @param random draws the joined batches that are looked at again: from 0 to below 1
    */
   constructor(onAlone: (signature: string) => void, random: () => number = Math.random) {
