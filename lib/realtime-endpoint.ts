@@ -16,6 +16,7 @@ import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
 import {
   checkTraffic,
+  DEFAULT_SERVER_ERRORS,
   type DeploymentProps,
   renderDeployment,
   type TrafficShift,
@@ -394,7 +395,7 @@ function rollbackAlarms(
       alarmName: `${fleet}-server-errors`,
       alarmDescription: 'The fleet answers with 5xx: an update is rolled back',
       metric: metrics.metricServerErrors(),
-      threshold: deployment.serverErrorsPerMinute ?? 5,
+      threshold: deployment.serverErrorsPerMinute ?? DEFAULT_SERVER_ERRORS,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,

@@ -1,5 +1,8 @@
 /** What the construct tells the function to check: one JSON text in the custom resource's properties. */
 
+/** Calls of each sample to each variant over each transport. */
+export const DEFAULT_ITERATIONS = 100;
+
 /** How the runtime reaches the model for a request. */
 export type SmokeTestTransport = 'rest' | 'grpc' | 'in-process';
 

@@ -17,7 +17,12 @@ import { justifyWildcard } from '../wildcards.ts';
 import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
 import { checkSamples } from './check-samples.ts';
 import { outputNames } from './handler/report.ts';
-import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from './plan.ts';
+import {
+  DEFAULT_ITERATIONS,
+  type SmokeTestPlan,
+  type SmokeTestSample,
+  type SmokeTestVariant,
+} from './plan.ts';
 import { createSamplesLayer, SAMPLES_DIR } from './samples-layer.ts';
 
 /** Props of {@link SmokeTest}. In a VPC the function needs a way to SageMaker's API and runtime. */
@@ -65,7 +70,7 @@ export class SmokeTest extends Construct {
     const key = props.encryptionKey ?? encryptionKeyOf(this) ?? encryptionKeyOf(endpoint);
     setEncryptionKey(this, key);
     const { asyncFiles } = endpoint;
-    const { iterations = asyncFiles ? 1 : 100 } = props;
+    const { iterations = asyncFiles ? 1 : DEFAULT_ITERATIONS } = props;
     checkInteger(this, 'iterations', iterations, 1, 1000);
     const data = endpoint.variants[0]?.props.model.data;
     checkSamples(this, props.samples, data?.manifest, endpoint.isAsync);

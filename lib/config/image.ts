@@ -1,0 +1,31 @@
+/** The serving image. */
+import * as z from 'zod';
+
+const variant = z.enum(['cpu', 'gpu', 'in-process']);
+
+/** Built here, or in ECR already. */
+export const image = z.union([
+  z.strictObject({
+    directory: z.string().optional().describe('Build context. Default: `container/`.'),
+    buildArgs: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Docker build arguments, such as `NODE_BASE`. Default: none.'),
+    variant: variant
+      .optional()
+      .describe(
+        'What to build; `in-process` is CPU, with no TensorFlow Serving between. Default: `gpu` for models on GPU instances, `cpu` for others and for an image in ECR.',
+      ),
+  }),
+  z.strictObject({
+    uri: z.string().min(1).describe('An image that is in ECR already.'),
+    variant: variant
+      .default('cpu')
+      .describe('What the image holds; `in-process` is CPU, with no TensorFlow Serving between.'),
+    cuda: z
+      .string()
+      .regex(/^\d+\.\d+$/, 'write MAJOR.MINOR')
+      .optional()
+      .describe('CUDA of a `gpu` image that is in ECR. Default: that of the public images.'),
+  }),
+]);
