@@ -34,6 +34,8 @@ export interface DecodeLimits extends ImageLimits {
   /** Such a vector may grow to this multiple of its own bytes, or to `smallSparseBytes`, whichever is more. */
   readonly maxSparseRatio: number;
   readonly smallSparseBytes: number;
+  /** Bytes of the values of a Parquet file, and of its pages, unpacked. */
+  readonly maxParquetBytes: number;
   /** Whether Parquet is read. */
   readonly parquet: boolean;
 }
@@ -60,6 +62,7 @@ export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
   maxSparseBytes: 256 * 2 ** 20,
   maxSparseRatio: 4096,
   smallSparseBytes: 2 ** 20,
+  maxParquetBytes: 256 * 2 ** 20,
   // It is packed, has dictionaries, and few models need it.
   parquet: false,
 };

@@ -292,7 +292,7 @@ function environmentOf(values: Values): Environment {
       decode: decodeLimitsOf(values),
       maxRows: maxRowsOf(values),
       maxRequestsInFlight: values.SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT,
-      maxHeldBytes: values.SAGEMAKER_TFS_MAX_HELD_BYTES ?? defaultHeldBytes(values.SAGEMAKER_BATCH),
+      maxHeldBytes: heldBytesOf(values),
       maxConnections: values.SAGEMAKER_TFS_MAX_CONNECTIONS,
       minClientBytesPerSecond: values.SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND,
       clientPatienceMs: values.SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS * 1000,
@@ -340,6 +340,8 @@ function decodeLimitsOf(values: Values): DecodeLimits {
     maxSparseBytes: values.SAGEMAKER_TFS_MAX_SPARSE_BYTES,
     maxSparseRatio: values.SAGEMAKER_TFS_MAX_SPARSE_RATIO,
     smallSparseBytes: values.SAGEMAKER_TFS_SMALL_SPARSE_BYTES,
+    // Counted as held only when it is read.
+    maxParquetBytes: heldBytesOf(values),
     parquet: values.SAGEMAKER_TFS_PARQUET,
   };
 }
@@ -348,6 +350,10 @@ function decodeLimitsOf(values: Values): DecodeLimits {
 const HELD_PART_OF_MEMORY = 1 / 8;
 /** Some seconds of reading text: more could only wait. */
 const HELD_BYTES_PER_CPU = 256 * 1024 * 1024;
+
+function heldBytesOf(values: Values): number {
+  return values.SAGEMAKER_TFS_MAX_HELD_BYTES ?? defaultHeldBytes(values.SAGEMAKER_BATCH);
+}
 
 /** A transform job waits for its answers however long they take, and SageMaker bounds how many it sends. */
 function defaultHeldBytes(isBatch: boolean): number {

@@ -43,12 +43,17 @@ export function bodyKind(codec: RequestCodec): BodyKind | undefined {
   return found as BodyKind | undefined;
 }
 
+/** A small body of Parquet may unpack to a large one. */
+function leastBytes(kind: BodyKind): number | undefined {
+  return kind === 'parquet' ? 0 : undefined;
+}
+
 /** Has a thread read a body; see {@link readInThread}. */
 export async function readBodyInThread(
   task: BodyTask,
   signal?: AbortSignalLike,
 ): Promise<ReadRequest | undefined> {
-  const read = await readInThread<HandedRequest>(task, signal);
+  const read = await readInThread<HandedRequest>(task, signal, leastBytes(task.kind));
   if (!read) return undefined;
   const pictures: HeldPictures[] = [];
   for (const { input, images } of read.pictures) {

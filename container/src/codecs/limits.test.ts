@@ -16,6 +16,7 @@ import { DEFAULT_DECODE_LIMITS, type DecodeLimits } from '../decode-limits.ts';
 import { readEnvironment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import { countScans } from '../images/jpeg-header.ts';
+import { crafted } from './parquet/crafted.ts';
 import { decodeRequest } from './registry.ts';
 import { signatureOf } from './test-signatures.ts';
 import { encodeExample } from './tf-example-writer.ts';
@@ -184,6 +185,15 @@ const CASES: Record<
       needs: 2,
     }),
   ],
+  maxParquetBytes: [
+    () => ({
+      contentType: 'application/x-parquet',
+      signature: signatureOf({ x: ['float32', [-1]] }),
+      body: crafted({}),
+      needs: 16,
+      others: { parquet: true },
+    }),
+  ],
   maxNameBytes: [
     () => ({
       contentType: 'application/x-npz',
@@ -261,5 +271,6 @@ test.each(ROWS)('%s, body %d', async (limit, _index, make) => {
 });
 
 test("the defaults are those of the environment's variables, and each has one", () => {
-  expect(readEnvironment({}).environment.limits.decode).toEqual(DEFAULT_DECODE_LIMITS);
+  const { decode, maxHeldBytes } = readEnvironment({}).environment.limits;
+  expect(decode).toEqual({ ...DEFAULT_DECODE_LIMITS, maxParquetBytes: maxHeldBytes });
 });

@@ -15,7 +15,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { failureOf } from '../testing/serving-failure.ts';
-import { crafted, floatPage, runPage } from './parquet/crafted.ts';
+import { crafted, dictionaryPage, floatPage, packedPage, runPage } from './parquet/crafted.ts';
 import { parquetResponse } from './parquet-response.ts';
 import { decodeRequest, encodeResponse } from './registry.ts';
 import { bodyOf, decodeContext, encodeContext, nestedOf, signatureOf } from './test-signatures.ts';
@@ -268,6 +268,18 @@ describe('answers', () => {
   });
 });
 
+/** Each in the one before, 14 deep, and 2 million bytes to take their elements from. */
+const listsInLists = `19${'f980897a'.repeat(14)}${'00'.repeat(2e6)}`;
+
+const dictionary = (count: number, size: number, values = 4) =>
+  crafted({ rows: values, page: Buffer.concat([dictionaryPage(count, size), floatPage(4)]) });
+const snappy = (packed: string) =>
+  crafted({ codec: 1, page: packedPage(Buffer.from(packed, 'hex')) });
+const bomb = (codec: number, pack: (bytes: Buffer) => Buffer) =>
+  crafted({ codec, page: packedPage(pack(Buffer.alloc(2 ** 24))) });
+const zstd = (bytes: Buffer) =>
+  (zlib as unknown as { zstdCompressSync(bytes: Buffer): Buffer }).zstdCompressSync(bytes);
+
 describe('hostile files', () => {
   const x = signatureOf({ x: ['float32', [-1]] });
 
@@ -317,7 +329,7 @@ describe('hostile files', () => {
     [
       'a page that unpacks to gigabytes',
       crafted({ page: floatPage(4, { size: 2 ** 31 - 1 }) }),
-      413,
+      400,
     ],
     ['values without end in a page', crafted({ page: floatPage(2 ** 31 - 1) }), 400],
     [
@@ -329,6 +341,24 @@ describe('hostile files', () => {
     ['a run without end', crafted({ rows: 1e6, page: runPage(1e6, 2 ** 31 - 1) }), 400],
     ['a footer of lists in lists', crafted({ footer: '19'.repeat(50_000) }), 400],
     ['a footer of one endless list', crafted({ footer: '29fcffffffff0f' }), 400],
+    ['lists in lists, each of as many elements as bytes', crafted({ footer: listsInLists }), 413],
+    ['a struct of a million booleans', crafted({ footer: '11'.repeat(1e6) }), 413],
+    ['a list of a million structs', crafted({ footer: `19fcc0843d${'00'.repeat(1e6)}` }), 413],
+    ['a dictionary of more values than its column', dictionary(5, 20), 400],
+    ['a dictionary of other bytes than its values', dictionary(4, 2 ** 30), 400],
+    ['a dictionary of a gigabyte', dictionary(2 ** 28, 2 ** 30, 2 ** 28), 413],
+    ['a page of more bytes than its values', crafted({ page: floatPage(4, { size: 4096 }) }), 400],
+    ['snappy that goes backwards', snappy('fcfaffffff'), 400],
+    ['snappy of a literal without end', snappy('10fcffffff7f00'), 400],
+    ['snappy that copies from before its start', snappy('100000fe0100'), 400],
+    ['snappy that copies beyond its end', snappy('100000fe0100fe0100'), 400],
+    ['snappy that is too short', snappy('100c00000000'), 400],
+    ['gzip of more than it says', bomb(2, zlib.gzipSync), 400],
+    ['brotli of more than it says', bomb(4, zlib.brotliCompressSync), 400],
+    ...('zstdCompressSync' in zlib
+      ? ([['zstd of more than it says', bomb(6, zstd), 400]] as [string, Buffer, number][])
+      : []),
+    ['encrypted, its footer too', Buffer.from('PARE\0\0\0\0\0\0\0\0\x04\0\0\0PARE'), 400],
     ['a number of endless bytes', crafted({ footer: `15${'ff'.repeat(50_000)}` }), 400],
   ])('%s', async (_, body, status) => {
     expect(await statusOf(body)).toBe(status);

@@ -21,6 +21,9 @@ import { readTable } from './parquet/table.ts';
 
 export const PARQUET = 'application/x-parquet';
 
+/** Fields of the footer: some thousand columns, each an object many times its bytes. */
+const MOST_FIELDS = 2 ** 18;
+
 /** Small files may unpack to this, others to `maxNpzRatio` times their size: runs of one value take no bytes. */
 const SMALL_FILE_BYTES = 8 * 2 ** 20;
 
@@ -32,7 +35,7 @@ export const parquetRequest: RequestCodec = {
   mediaTypes: [PARQUET, 'application/vnd.apache.parquet'],
   async decode(body, { signature, limits, signal }) {
     try {
-      const footer = readFooter(body, limits.maxStrings);
+      const footer = readFooter(body, MOST_FIELDS);
       if (footer.rows === 0) throw new ServingError('BAD_INPUT', 'the Parquet file has no rows');
       const maxBytes = maxBytesOf(body, limits);
       checkSize(footer, maxBytes, limits);
@@ -53,8 +56,15 @@ export const parquetRequest: RequestCodec = {
   },
 };
 
-function maxBytesOf(body: Uint8Array, { maxDecodedBytes, maxNpzRatio }: DecodeLimits): number {
-  return Math.min(maxDecodedBytes, Math.max(SMALL_FILE_BYTES, body.byteLength * maxNpzRatio));
+function maxBytesOf(
+  body: Uint8Array,
+  { maxDecodedBytes, maxParquetBytes, maxNpzRatio }: DecodeLimits,
+): number {
+  return Math.min(
+    maxDecodedBytes,
+    maxParquetBytes,
+    Math.max(SMALL_FILE_BYTES, body.byteLength * maxNpzRatio),
+  );
 }
 
 /** What the footer promises, before memory is taken for it. */

@@ -40,14 +40,16 @@ const POOL_PAYS_FROM_BYTES = 2 ** 19;
 /**
  * Reads text in a thread, where it is large enough and there are threads.
  * @param signal ends the wait for the thread, not its work
+ * @param leastBytes of a body that a thread reads. Default: what takes a few milliseconds
  * @returns what the reader of this kind returns; undefined if the caller is to read it itself
  * @throws ServingError as the readers', and as `ThreadPool.run`
  */
 export async function readInThread<Result>(
   task: TextTask,
   signal?: AbortSignalLike,
+  leastBytes = POOL_PAYS_FROM_BYTES,
 ): Promise<Result | undefined> {
-  const threads = task.body.byteLength < POOL_PAYS_FROM_BYTES ? undefined : pool();
+  const threads = task.body.byteLength < leastBytes ? undefined : pool();
   if (!threads) return undefined;
   // A copy, because handlers may still read the body, and it may be decoded for another signature.
   const body = await copyInTurns(task.body, signal);

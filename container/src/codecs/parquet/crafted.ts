@@ -7,6 +7,8 @@ interface Crafted {
   /** Row groups with the same page. */
   readonly chunks?: number;
   readonly page?: Buffer;
+  /** Compression, by its number. Default: none */
+  readonly codec?: number;
   /** In place of the whole footer, hexadecimal. */
   readonly footer?: string;
 }
@@ -17,6 +19,7 @@ export function crafted({
   values = rows,
   chunks = 1,
   page = floatPage(4),
+  codec = 0,
   footer = '',
 }: Crafted): Buffer {
   const body = Buffer.concat([Buffer.from('PAR1'), page]);
@@ -27,7 +30,7 @@ export function crafted({
         int(1, 4),
         list(2, 5, [varint(0)]),
         list(3, 8, [text('x')]),
-        int(4, 0),
+        int(4, codec),
         int(5, values),
         int(6, page.length),
         int(7, page.length),
@@ -84,6 +87,28 @@ export function floatPage(count: number, { size = 16 } = {}): Buffer {
     field(5, struct(int(1, count), int(2, 0), int(3, 3), int(4, 3))),
   );
   return Buffer.concat([head, data]);
+}
+
+/** A page of floats that are packed, and unpack to 16 bytes, or so says its head. */
+export function packedPage(packed: Buffer, size = 16): Buffer {
+  const head = struct(
+    int(1, 0),
+    int(2, size),
+    int(3, packed.length),
+    field(5, struct(int(1, 4), int(2, 0), int(3, 3), int(4, 3))),
+  );
+  return Buffer.concat([head, packed]);
+}
+
+/** A dictionary: values without bytes of their own. */
+export function dictionaryPage(count: number, size: number, packed = Buffer.alloc(0)): Buffer {
+  const head = struct(
+    int(1, 2),
+    int(2, size),
+    int(3, packed.length),
+    field(7, struct(int(1, count), int(2, 0))),
+  );
+  return Buffer.concat([head, packed]);
 }
 
 /** A page of indices in one run, of a dictionary that is not there. */

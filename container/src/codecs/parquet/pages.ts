@@ -1,11 +1,12 @@
 /** The values of a column, read page by page. */
+import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import { TensorError } from '@sagemaker-tfs/tensors';
-import { snappyUncompress } from 'hyparquet';
 import type { Chunk, Column } from './footer.ts';
-import { readHybrid } from './hybrid.ts';
+import { hybridReader } from './hybrid.ts';
+import { unsnapped } from './snappy.ts';
 import { bad, count, type Struct, structIn, ThriftReader } from './thrift.ts';
-import { type Values, valuesOf } from './values.ts';
+import { SIZES, type Values, valuesOf } from './values.ts';
 
 /** What all pages of a file may take together. */
 export interface PageBudget {
@@ -51,16 +52,15 @@ export async function readChunk(
     const page = { head, bytes: file.subarray(reader.at, position), codec: chunk.codec };
     const type = count(head, 1, 'type of a page');
     if (type === DICTIONARY) {
-      const header = structIn(head, 7, 'dictionary');
-      const bytes = unpacked(page.bytes, page.codec, count(head, 2, 'size of a page'), budget);
-      const size = count(header, 1, 'size of a dictionary');
-      dictionary = valuesOf(column.physical, size, bytes.length);
-      dictionary.readPlain(bytes, 0, size);
+      dictionary = await readDictionary(page, column, chunk, budget);
     } else if (type === DATA || type === DATA_V2) {
-      const { header, levels, values } =
-        type === DATA ? pageV1(page, column, budget) : pageV2(page, column, budget);
+      const header = structIn(head, type === DATA ? 5 : 8, 'head of a page');
       const size = count(header, 1, 'number of values');
       if (size > chunk.values - read) throw bad('has more values in a page than in its column');
+      checkPageSize(count(head, 2, 'size of a page'), size, column);
+      const { levels, values } = await (type === DATA
+        ? pageV1(page, column, budget)
+        : pageV2(page, header, column, budget));
       const place = { at: at + read, size, rowWidth: chunk.values / rows };
       const present = checkLevels(column, levels(size), place, read);
       const encoding = count(header, type === DATA ? 2 : 4, 'encoding');
@@ -71,6 +71,41 @@ export async function readChunk(
     if (work < TURN_WORK) continue;
     work = 0;
     await nextTurn();
+  }
+}
+
+/** A dictionary of fewer values than its column. @throws TensorError for others, before they are unpacked */
+async function readDictionary(
+  { head, bytes, codec }: Page,
+  { physical, name }: Column,
+  { values }: Chunk,
+  budget: PageBudget,
+): Promise<Values> {
+  const size = count(structIn(head, 7, 'dictionary'), 1, 'size of a dictionary');
+  const packed = count(head, 2, 'size of a page');
+  if (size > values) {
+    throw bad(`has a dictionary of ${size} values for ${values} values of column '${name}'`);
+  }
+  const isText = physical === 'BYTE_ARRAY';
+  if (isText ? packed < size * LENGTH_BYTES : packed !== size * SIZES[physical]) {
+    throw bad('has a dictionary of another size than its values');
+  }
+  const dictionary = valuesOf(physical, size);
+  dictionary.readPlain(await unpacked(bytes, codec, packed, budget), 0, size);
+  return dictionary;
+}
+
+/** Of a text, before it. */
+const LENGTH_BYTES = 4;
+/** What levels, or indices of a dictionary, take beside a value: runs of one number each, which no writer writes. */
+const MOST_BESIDE = 16;
+const PAGE_EXTRA = 1024;
+
+/** @throws TensorError for a page of numbers with more bytes than its values can take */
+function checkPageSize(bytes: number, values: number, { physical }: Column): void {
+  if (physical === 'BYTE_ARRAY') return;
+  if (bytes > values * (SIZES[physical] + MOST_BESIDE) + PAGE_EXTRA) {
+    throw bad('has a page with more bytes than its values take');
   }
 }
 
@@ -87,15 +122,17 @@ interface Levels {
 }
 
 interface DataPage {
-  readonly header: Struct;
   readonly levels: (size: number) => Levels;
   readonly values: Uint8Array;
 }
 
 /** Levels and values are packed together, each list of levels behind its length. */
-function pageV1({ head, bytes, codec }: Page, column: Column, budget: PageBudget): DataPage {
-  const header = structIn(head, 5, 'head of a page');
-  const plain = unpacked(bytes, codec, count(head, 2, 'size of a page'), budget);
+async function pageV1(
+  { head, bytes, codec }: Page,
+  column: Column,
+  budget: PageBudget,
+): Promise<DataPage> {
+  const plain = await unpacked(bytes, codec, count(head, 2, 'size of a page'), budget);
   let at = 0;
   const part = (): Uint8Array => {
     if (at + 4 > plain.length) throw bad('has a page that ends too early');
@@ -107,22 +144,24 @@ function pageV1({ head, bytes, codec }: Page, column: Column, budget: PageBudget
   const repetition = column.repetition > 0 ? part() : undefined;
   const definition = column.definition > 0 ? part() : undefined;
   return {
-    header,
     levels: (size) => levelsOf(column, repetition, definition, size),
     values: plain.subarray(at),
   };
 }
 
 /** Levels stand before the values and are not packed; the head has their lengths. */
-function pageV2({ head, bytes, codec }: Page, column: Column, budget: PageBudget): DataPage {
-  const header = structIn(head, 8, 'head of a page');
+async function pageV2(
+  { head, bytes, codec }: Page,
+  header: Struct,
+  column: Column,
+  budget: PageBudget,
+): Promise<DataPage> {
   const repetitionLength = count(header, 6, 'length of levels', 0);
   const start = repetitionLength + count(header, 5, 'length of levels', 0);
   const size = count(head, 2, 'size of a page') - start;
   if (start > bytes.length || size < 0) throw bad('has a page that ends too early');
   const isPacked = header.get(7) !== false;
   return {
-    header,
     levels: (values) =>
       levelsOf(
         column,
@@ -130,7 +169,7 @@ function pageV2({ head, bytes, codec }: Page, column: Column, budget: PageBudget
         bytes.subarray(repetitionLength, start),
         values,
       ),
-    values: unpacked(bytes.subarray(start), isPacked ? codec : 0, size, budget),
+    values: await unpacked(bytes.subarray(start), isPacked ? codec : 0, size, budget),
   };
 }
 
@@ -143,7 +182,7 @@ function levelsOf(
   const read = (max: number, bytes: Uint8Array | undefined) => {
     if (max === 0 || !bytes) return undefined;
     const levels = new Uint8Array(size);
-    readHybrid(bytes, 32 - Math.clz32(max), levels);
+    hybridReader(bytes, 32 - Math.clz32(max))(levels);
     return levels;
   };
   return {
@@ -187,6 +226,9 @@ function checkLevels(
   return (definition as Uint8Array).map((level) => (level === max ? 1 : 0));
 }
 
+/** Indices of a dictionary that are in memory at once. */
+const INDICES = 2 ** 16;
+
 function readValues(
   bytes: Uint8Array,
   encoding: number,
@@ -201,13 +243,16 @@ function readValues(
   else if (encoding === RLE && column.physical === 'BOOLEAN') {
     const bits = new Uint8Array(there);
     // Behind its length.
-    readHybrid(bytes.subarray(4), 1, bits);
+    hybridReader(bytes.subarray(4), 1)(bits);
     into.fillBooleans(bits, at);
   } else if (encoding === PLAIN_DICTIONARY || encoding === RLE_DICTIONARY) {
     if (!dictionary) throw bad(`has no dictionary for column '${column.name}'`);
-    const indices = new Uint32Array(there);
-    if (there > 0) readHybrid(bytes.subarray(1), bytes[0] ?? 33, indices);
-    into.fillFrom(dictionary, indices, at);
+    const read = hybridReader(bytes.subarray(1), there > 0 ? (bytes[0] ?? 33) : 0);
+    for (let done = 0; done < there; done += INDICES) {
+      const indices = new Uint32Array(Math.min(INDICES, there - done));
+      read(indices);
+      into.fillFrom(dictionary, indices, at + done);
+    }
   } else {
     throw bad(
       `has column '${column.name}' in an encoding that is not read here. Write it plain or with a dictionary, as pandas and pyarrow do by default`,
@@ -217,13 +262,27 @@ function readValues(
 }
 
 /** Node 22.15 and later have it. */
-const { zstdDecompressSync } = zlib as {
-  readonly zstdDecompressSync?: (bytes: Uint8Array, options: zlib.ZlibOptions) => Uint8Array;
+const { zstdDecompress } = zlib as {
+  readonly zstdDecompress?: (
+    bytes: Uint8Array,
+    options: zlib.ZlibOptions,
+    done: (error: Error | null, plain: Uint8Array) => void,
+  ) => void;
 };
+const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gunzip);
+const unbrotli = promisify<Uint8Array, zlib.BrotliOptions, Uint8Array>(zlib.brotliDecompress);
+const unzstd = zstdDecompress && promisify(zstdDecompress);
+/** Bytes that Node's readers of these formats unpack at a time. */
+const MOST_CHUNK = 2 ** 20;
 const [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD] = [0, 1, 2, 4, 6];
 
 /** A page's bytes, at most as many as it says. @throws TensorError TOO_LARGE beyond the budget, before memory is taken */
-function unpacked(bytes: Uint8Array, codec: number, size: number, budget: PageBudget): Uint8Array {
+async function unpacked(
+  bytes: Uint8Array,
+  codec: number,
+  size: number,
+  budget: PageBudget,
+): Promise<Uint8Array> {
   if (size > budget.bytes) {
     throw new TensorError(
       'TOO_LARGE',
@@ -231,9 +290,10 @@ function unpacked(bytes: Uint8Array, codec: number, size: number, budget: PageBu
     );
   }
   budget.bytes -= size;
-  const options = { maxOutputLength: Math.max(size, 1) };
+  const chunkSize = Math.max(64, Math.min(size, MOST_CHUNK));
+  const options = { maxOutputLength: Math.max(size, 1), chunkSize };
   try {
-    const plain = unpackWith(codec, bytes, size, options);
+    const plain = await unpackWith(codec, bytes, size, options);
     if (plain.length === size) return plain;
   } catch (error) {
     if (error instanceof TensorError) throw error;
@@ -244,21 +304,17 @@ function unpacked(bytes: Uint8Array, codec: number, size: number, budget: PageBu
   throw bad('has a page of another size than it says');
 }
 
-function unpackWith(
+async function unpackWith(
   codec: number,
   bytes: Uint8Array,
   size: number,
-  options: { readonly maxOutputLength: number },
-): Uint8Array {
+  options: { readonly maxOutputLength: number; readonly chunkSize: number },
+): Promise<Uint8Array> {
   if (codec === UNCOMPRESSED) return bytes;
-  if (codec === SNAPPY) {
-    const plain = new Uint8Array(size);
-    snappyUncompress(bytes, plain);
-    return plain;
-  }
-  if (codec === GZIP) return zlib.gunzipSync(bytes, options);
-  if (codec === BROTLI) return zlib.brotliDecompressSync(bytes, options);
-  if (codec === ZSTD && zstdDecompressSync) return zstdDecompressSync(bytes, options);
+  if (codec === SNAPPY) return unsnapped(bytes, size);
+  if (codec === GZIP) return gunzip(bytes, options);
+  if (codec === BROTLI) return unbrotli(bytes, options);
+  if (codec === ZSTD && unzstd) return unzstd(bytes, options);
   throw bad(
     'is compressed in a way that is not read here. Use snappy, gzip, brotli, zstd (Node 22.15 and later), or none',
   );

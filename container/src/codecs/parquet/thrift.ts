@@ -42,16 +42,23 @@ export class ThriftReader {
       if (type === 0) return fields;
       const delta = head >> 4;
       id = delta === 0 ? this.#integer() : id + delta;
+      this.#count(1);
       fields.set(id, type === TRUE || type === FALSE ? type === TRUE : this.#value(type, depth));
     }
   }
 
+  /** Before memory is taken for them. */
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values <= this.#maxValues) return;
+    throw new TensorError(
+      'TOO_LARGE',
+      `the Parquet file has more than ${this.#maxValues} fields in its footer, or in the head of a page`,
+    );
+  }
+
   #value(type: number, depth: number): Value {
     if (depth > MAX_DEPTH) throw bad('is nested too deeply');
-    this.#values += 1;
-    if (this.#values > this.#maxValues) {
-      throw new TensorError('TOO_LARGE', `has more than ${this.#maxValues} fields in its footer`);
-    }
     if (INTEGERS.has(type)) return this.#integer();
     if (type === TRUE || type === FALSE) return this.#byte() === TRUE;
     if (type === BYTE) return this.#byte();
@@ -68,7 +75,10 @@ export class ThriftReader {
     const count = short === 15 ? this.#varint() : short;
     // An element takes a byte at least.
     if (count > this.#bytes.length - this.#at) throw bad('has a list beyond its end');
-    return Array.from({ length: count }, () => this.#value(head & 0x0f, depth));
+    this.#count(count);
+    const values: Value[] = [];
+    for (let i = 0; i < count; i++) values.push(this.#value(head & 0x0f, depth));
+    return values;
   }
 
   #binary(): Uint8Array {

@@ -19,7 +19,8 @@ export interface Values {
   spread(at: number, there: number, present: Uint8Array): void;
 }
 
-const SIZES: Readonly<Record<Physical, number>> = {
+/** Bytes of a value; 0 for texts. */
+export const SIZES: Readonly<Record<Physical, number>> = {
   BOOLEAN: 1,
   INT32: 4,
   INT64: 8,
@@ -30,15 +31,9 @@ const SIZES: Readonly<Record<Physical, number>> = {
   FIXED_LEN_BYTE_ARRAY: 0,
 };
 
-/**
- * Room for `count` values.
- * @param available bytes that they are read from, where each takes some: a dictionary's
- * @throws TensorError for more values than bytes can hold
- */
-export function valuesOf(physical: Physical, count: number, available = Infinity): Values {
+/** Room for `count` values. */
+export function valuesOf(physical: Physical, count: number): Values {
   const size = SIZES[physical];
-  const least = physical === 'BYTE_ARRAY' ? 4 : physical === 'BOOLEAN' ? 1 / 8 : size;
-  if (count * least > available) throw bad('has a dictionary that ends too early');
   return size === 0 ? textValues(count) : numericValues(physical, size, count);
 }
 
