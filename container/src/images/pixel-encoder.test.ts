@@ -9,6 +9,8 @@ const DTYPE_NAMES = [
   'float16',
   'bfloat16',
   'uint8',
+  'uint16',
+  'uint32',
   'int16',
   'int32',
   'int64',
@@ -36,6 +38,17 @@ describe.each(DTYPE_NAMES)('%s', (dtype) => {
 
   test('interleaved channels, each with its own scale and offset', () => {
     expect(firstDifference(pixelsOf({ dtype, scale, offset }), data, expected)).toBe(-1);
+  });
+
+  test('unscaled, at any offset of memory', () => {
+    const input = pixelsOf({ dtype });
+    const { size } = DTYPES[dtype];
+    for (const at of [0, 1]) {
+      const out = new Uint8Array(data.length * size + at).subarray(at);
+      pixelEncoder(input).write(data, out);
+      const wanted = tensorFromValues(dtype, [data.length], Array.from(data));
+      expect(wanted.dtype !== 'string' && Buffer.from(out).equals(wanted.bytes)).toBe(true);
+    }
   });
 
   test('planar channels', () => {

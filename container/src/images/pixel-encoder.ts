@@ -1,6 +1,13 @@
 /** Writes 8-bit pixels as the elements of a tensor: scaled, in its dtype, in its layout. */
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
-import { cast, DTYPES, type NumericDType, numericTensor } from '@sagemaker-tfs/tensors';
+import {
+  cast,
+  DTYPES,
+  type NumericDType,
+  type NumericTensor,
+  numericTensor,
+  typedArray,
+} from '@sagemaker-tfs/tensors';
 import { lookup } from './lookup-kernel.ts';
 
 /** Writes one picture's pixels. */
@@ -10,6 +17,10 @@ export interface PixelEncoder {
   /** Writes `data` (rows of pixels, channels innermost) to `out`, whose length is its own times the element size. */
   write(data: Uint8Array, out: Uint8Array): void;
 }
+
+/** JavaScript's own conversion makes these of 0 to 255, faster than the lookup. */
+const CONVERTED = ['float32', 'float64', 'int32', 'uint32', 'int16', 'uint16'] as const;
+type Converted = (typeof CONVERTED)[number];
 
 /**
  * The encoder for a resolved input. A pixel has only 256 values, so each channel's arithmetic and conversion
@@ -21,6 +32,7 @@ export function pixelEncoder(input: PixelsInput): PixelEncoder {
   const isUnscaled = input.scale.every((s) => s === 1) && input.offset.every((o) => o === 0);
   const isIdentity = input.dtype === 'uint8' && isUnscaled && !isPlanar;
   const { size } = DTYPES[input.dtype];
+  const converted = CONVERTED.find((dtype) => dtype === input.dtype && isUnscaled && !isPlanar);
   const made = input.scale.map((scale, channel) =>
     lookupTable(input.dtype, scale, input.offset[channel] as number),
   );
@@ -30,6 +42,7 @@ export function pixelEncoder(input: PixelsInput): PixelEncoder {
     isIdentity,
     write(data, out) {
       if (isIdentity) out.set(data);
+      else if (converted && out.byteOffset % size === 0) convert(data, out, converted);
       else if (size !== 8) lookup(data, out, tables, size as 1 | 2 | 4, isPlanar);
       else writeLongs(data, out, tables, isPlanar);
     },
@@ -44,6 +57,15 @@ function lookupTable(dtype: NumericDType, scale: number, offset: number): Uint8A
     return isInteger ? Math.round(value) : value;
   });
   return cast(numericTensor('float64', [256], values), dtype).bytes;
+}
+
+function convert(data: Uint8Array, out: Uint8Array, dtype: Converted): void {
+  const tensor: NumericTensor & { readonly dtype: Converted } = {
+    dtype,
+    shape: [data.length],
+    bytes: out,
+  };
+  typedArray(tensor).set(data);
 }
 
 /** Elements of 8 bytes, which are rare. */
