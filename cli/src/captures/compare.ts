@@ -28,6 +28,13 @@ export interface VariantComparison {
 
 const EXAMPLES = 10;
 
+/** Captures of one body: an endpoint may get the same one a hundred thousand times. */
+interface SameBody {
+  readonly captures: Capture[];
+  /** All before it have a partner. */
+  next: number;
+}
+
 /**
  * Joins captures by SageMaker's id of the request; where the variants have no id in common, by the request's body, each
  * capture once.
@@ -38,13 +45,16 @@ export async function compareVariants(
   tolerance: Tolerance,
 ): Promise<VariantComparison> {
   const byId = new Map<string, Capture>();
-  const byBody = new Map<string, Capture[]>();
+  const byBody = new Map<string, SameBody>();
   let first = 0;
   for await (const capture of production) {
     first++;
     if (capture.id !== undefined) byId.set(capture.id, capture);
     const digest = digestOf(capture.input);
-    if (digest) byBody.set(digest, [...(byBody.get(digest) ?? []), capture]);
+    if (digest === undefined) continue;
+    const same = byBody.get(digest) ?? { captures: [], next: 0 };
+    same.captures.push(capture);
+    byBody.set(digest, same);
   }
   const places = new Map<string, number>();
   const examples: string[] = [];
@@ -80,13 +90,16 @@ export async function compareVariants(
 function partnerOf(
   { id, input }: Capture,
   byId: ReadonlyMap<string, Capture>,
-  byBody: ReadonlyMap<string, readonly Capture[]>,
+  byBody: ReadonlyMap<string, SameBody>,
   used: ReadonlySet<Capture>,
 ): Capture | undefined {
   const named = id === undefined ? undefined : byId.get(id);
   if (named && !used.has(named)) return named;
   const digest = digestOf(input);
-  return digest === undefined ? undefined : byBody.get(digest)?.find((one) => !used.has(one));
+  const same = digest === undefined ? undefined : byBody.get(digest);
+  if (!same) return undefined;
+  while (used.has(same.captures[same.next] as Capture)) same.next++;
+  return same.captures[same.next];
 }
 
 function digestOf(body: CapturedBody | undefined): string | undefined {
