@@ -19,6 +19,7 @@ export const NATIVE = [
 /** Lambda functions of the constructs: name in `dist/functions` and entry below `lib/`. */
 const FUNCTIONS = {
   authorizer: 'endpoint-api/authorizer/index.ts',
+  drift: 'drift/handler/index.ts',
   shards: 'batch/handler/index.ts',
   'smoke-test': 'smoke-test/handler/index.ts',
   'stop-jobs': 'batch/stop-handler/index.ts',

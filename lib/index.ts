@@ -12,6 +12,7 @@ export {
   type ServingConfig,
   type ServingConfigInput,
 } from './config.ts';
+export * from './drift-monitor.ts';
 export type { AsyncFiles, AsyncInferenceProps } from './endpoint/async-inference.ts';
 export type { ScalingProps, ScalingTarget } from './endpoint/autoscaling.ts';
 export type { DataCaptureProps } from './endpoint/data-capture.ts';

@@ -6,6 +6,7 @@ import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { SAGEMAKER_NAME, SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
 import { api } from './api.ts';
 import { deployment } from './deployment.ts';
+import { drift } from './drift.ts';
 import { byDefault, count, days, fraction } from './fields.ts';
 import { scaling } from './scaling.ts';
 import { smokeTest } from './smoke-test.ts';
@@ -144,6 +145,11 @@ export const endpoint = z.strictObject({
   dataCaptureRetentionDays: days
     .optional()
     .describe('Days after which captures are deleted. Default: never.'),
+  drift: drift
+    .optional()
+    .describe(
+      'A [scheduled look](drift.md#every-day) at the captures: how far inputs and outputs are from a baseline. Default: none.',
+    ),
   metrics: z
     .strictObject({
       detailed: z
@@ -192,8 +198,12 @@ export const endpoint = z.strictObject({
   smokeTest,
 });
 
-/** A time to keep what the endpoint never has. */
+/** A time to keep what the endpoint never has, or a look at it. */
 export function expiryOfNothing(given: z.output<typeof endpoint>) {
+  if (given.drift && given.dataCapturePercent === undefined) {
+    const problem = `nothing is captured. Give 'dataCapturePercent', or leave it out`;
+    return { name: 'drift', problem };
+  }
   if (given.asyncRetentionDays !== undefined && !given.async) {
     const problem = `only an asynchronous endpoint keeps requests and answers. Give 'async: true', or leave it out`;
     return { name: 'asyncRetentionDays', problem };

@@ -8,7 +8,7 @@ import { PACKAGE_ROOT } from '../package-root.ts';
 import { StagedCode } from './staged-code.ts';
 
 /** The functions; `build.mjs` bundles each to `dist/functions/<name>.js`. */
-export type FunctionName = 'authorizer' | 'shards' | 'smoke-test' | 'stop-jobs';
+export type FunctionName = 'authorizer' | 'drift' | 'shards' | 'smoke-test' | 'stop-jobs';
 
 /**
  * Props of a `NodejsFunction`. Its own bundling would hash the path of the checkout along with the sources, or

@@ -11,6 +11,7 @@ import {
 } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
+import { DriftMonitor } from '../drift-monitor.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import type { ScalingProps } from '../endpoint/autoscaling.ts';
 import type { DeploymentProps } from '../endpoint/deployment.ts';
@@ -69,6 +70,8 @@ export interface ServingStackProps extends StackProps {
 /** The model or models, their endpoint, dashboard, alarms and smoke test. */
 export class ServingStack extends Stack {
   readonly endpoint: RealtimeEndpoint;
+  /** Captures, and files of asynchronous requests; undefined if there are none. */
+  private dataBucket: Bucket | undefined;
 
   constructor(scope: Construct, id: string, props: ServingStackProps) {
     super(scope, id, props);
@@ -83,10 +86,16 @@ export class ServingStack extends Stack {
       props: variantProps(models[i] as IModel, variant),
     }));
     this.endpoint = this.createEndpoint(bound, config);
-    const monitoring = new EndpointMonitoring(this, 'Monitoring', {
-      endpoint: this.endpoint,
-      ...(config.alarmEmail && { alarmTopic: emailTopic(this, 'Alarms', config.alarmEmail) }),
-    });
+    const alarms = config.alarmEmail && {
+      alarmTopic: emailTopic(this, 'Alarms', config.alarmEmail),
+    };
+    const { endpoint } = this;
+    const monitoring = new EndpointMonitoring(this, 'Monitoring', { endpoint, ...alarms });
+    if (config.drift && this.dataBucket) {
+      const bucket = this.dataBucket;
+      const looked = { endpoint, bucket, baseline: config.drift.baseline };
+      new DriftMonitor(this, 'Drift', { ...definedOnly(config.drift), ...looked, ...alarms });
+    }
     const proof = this.endpoint.enabled ? this.createSmokeTest(config, network) : undefined;
     if (config.api) addApi(this, this.endpoint, config.api, sampleOf(config), proof);
     const { endpointName } = this.endpoint;
@@ -112,6 +121,7 @@ export class ServingStack extends Stack {
       ? createDataBucket(this, 'Data', { filledOnCreate: true })
       : undefined;
     const { asyncRetentionDays, dataCaptureRetentionDays, dataCapturePercent } = config;
+    this.dataBucket = bucket;
     if (bucket) noteOfRetention(bucket, config);
     const shadow = variants.find(({ isShadow }) => isShadow);
     return new RealtimeEndpoint(this, 'Endpoint', {

@@ -1,0 +1,24 @@
+/** The part of `serving.config.ts` about drift. */
+import * as z from 'zod';
+
+/** A scheduled look at an endpoint's captures. */
+export const drift = z.strictObject({
+  baseline: z.string().min(1).describe('File that `captures baseline` wrote.'),
+  schedule: z
+    .string()
+    .regex(/^(cron|rate)\(.+\)$/, 'write cron(...) or rate(...)')
+    .optional()
+    .describe('When: `cron(...)` or `rate(...)` of EventBridge. Default: `rate(1 day)`.'),
+  hours: z.int().min(1).max(720).optional().describe('Hours back that it looks. Default: 24.'),
+  most: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('Captures that it reads at most. Default: 5000.'),
+  threshold: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Population stability index that counts as drift. Default: 0.2.'),
+});

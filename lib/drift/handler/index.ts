@@ -1,0 +1,118 @@
+/** The function of a drift monitor: reads the captures of the last hours, compares them with the baseline, and reports. */
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { listObjects, readText } from '@sagemaker-tfs/batch/s3';
+import {
+  type Drift,
+  driftOf,
+  gatherer,
+  parseBaseline,
+  parseCapture,
+} from '@sagemaker-tfs/container/captures';
+import { ConstructError } from '../../errors.ts';
+
+/** Larger files are counted and passed over: the function's memory holds one at a time. */
+const MOST_BYTES = 64 * 1024 ** 2;
+
+/** What was looked at. */
+interface Look {
+  readonly drift: Drift;
+  /** Lines that are no captures, and files that are too large. */
+  readonly skipped: number;
+}
+
+/** Environment variables, which the construct sets. */
+const NAMES = [
+  ...(['BASELINE_BUCKET', 'BASELINE_KEY', 'CAPTURES_BUCKET', 'CAPTURES_PREFIX'] as const),
+  ...(['ENDPOINT_NAME', 'HOURS', 'MOST', 'NAMESPACE', 'REPORT_PREFIX', 'THRESHOLD'] as const),
+] as const;
+type Settings = Readonly<Record<(typeof NAMES)[number], string>>;
+
+/** Looks once. @returns the report, which also goes to S3 and, as metrics, to the log */
+export async function handler(): Promise<Drift> {
+  const settings = settingsOf(process.env);
+  // A bucket is no host name of a stand-in.
+  const s3 = new S3Client({ forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL) });
+  try {
+    const now = Date.now();
+    const { drift, skipped } = await look(s3, settings, now);
+    const Key = `${settings.REPORT_PREFIX}${new Date(now).toISOString()}.json`;
+    const Body = JSON.stringify({ ...drift, skipped }, null, 1);
+    const put = { Bucket: settings.CAPTURES_BUCKET, Key, Body, ContentType: 'application/json' };
+    await s3.send(new PutObjectCommand(put));
+    process.stdout.write(`${metricsLine(settings, drift, now)}\n`);
+    return drift;
+  } finally {
+    s3.destroy();
+  }
+}
+
+function settingsOf(environment: NodeJS.ProcessEnv): Settings {
+  const entries = NAMES.map((name) => {
+    const value = environment[name];
+    if (value !== undefined) return [name, value];
+    throw new ConstructError(
+      'FUNCTION_NOT_CONFIGURED',
+      `${name} is not set. Deploy the stack again.`,
+    );
+  });
+  return Object.fromEntries(entries) as Settings;
+}
+
+async function look(s3: S3Client, settings: Settings, now: number): Promise<Look> {
+  const { BASELINE_BUCKET, BASELINE_KEY, CAPTURES_BUCKET: bucket, CAPTURES_PREFIX } = settings;
+  const baseline = parseBaseline(
+    await readText(s3, { bucket: BASELINE_BUCKET, key: BASELINE_KEY }),
+  );
+  const since = now - Number(settings.HOURS) * 3_600_000;
+  const all = gatherer();
+  let [skipped, count] = [0, 0];
+  for await (const object of listObjects(s3, { bucket, key: CAPTURES_PREFIX })) {
+    if (count >= Number(settings.MOST)) break;
+    if (object.modified < since || !object.key.endsWith('.jsonl')) continue;
+    if (object.size > MOST_BYTES) skipped++;
+    else {
+      const text = await readText(s3, { bucket, key: object.key });
+      for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
+        if (count >= Number(settings.MOST)) break;
+        const capture = captureOf(line);
+        if (capture) all.add(capture);
+        else skipped++;
+        count++;
+      }
+    }
+  }
+  return { drift: driftOf(baseline, all.gathered(), Number(settings.THRESHOLD)), skipped };
+}
+
+function captureOf(line: string) {
+  try {
+    return parseCapture(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One log line from which CloudWatch makes metrics by endpoint. */
+function metricsLine(settings: Settings, drift: Drift, now: number): string {
+  const largest = drift.features[0]?.index;
+  const metrics = {
+    DriftedFeatures: drift.drifted,
+    Captures: drift.records,
+    ...(largest !== undefined && { LargestStabilityIndex: largest }),
+  };
+  return JSON.stringify({
+    _aws: {
+      Timestamp: now,
+      CloudWatchMetrics: [
+        {
+          Namespace: settings.NAMESPACE,
+          Dimensions: [['EndpointName']],
+          Metrics: Object.keys(metrics).map((Name) => ({ Name })),
+        },
+      ],
+    },
+    EndpointName: settings.ENDPOINT_NAME,
+    ...metrics,
+    drifted: drift.features.filter((one) => one.drifted).map(({ feature }) => feature),
+  });
+}

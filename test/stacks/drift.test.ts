@@ -1,0 +1,169 @@
+/** The scheduled look at captures: its resources, and the function against moto. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import type { Stack } from 'aws-cdk-lib/core';
+import { handler } from '../../lib/drift/handler/index.ts';
+import { addServingStacks, parseConfig } from '../../lib/index.ts';
+import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
+import { testApp } from './support.ts';
+
+jest.setTimeout(120_000);
+
+const work = mkdtempSync(join(tmpdir(), 'drift-test-'));
+const baseline = join(work, 'baseline.json');
+
+const line = (age: number) =>
+  JSON.stringify({
+    captureData: {
+      endpointInput: {
+        observedContentType: 'application/json',
+        data: JSON.stringify({ instances: [age] }),
+        encoding: 'JSON',
+      },
+    },
+    eventMetadata: {},
+  });
+const lines = (from: number) => Array.from({ length: 200 }, (_, i) => line(from + (i % 20)));
+
+beforeAll(() => {
+  const all = gatherer();
+  for (const text of lines(20)) all.add(parseCapture(text));
+  writeFileSync(baseline, JSON.stringify(baselineOf(all.gathered())));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+const config = (endpoint: object) => ({
+  image: { uri: '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:1' },
+  models: { m: { archive: 's3://models/m.tar.gz', endpoint } },
+});
+
+test('a look at captures every day, with an alarm that mails', () => {
+  const app = testApp();
+  const endpoint = {
+    dataCapturePercent: 10,
+    alarmEmail: 'a@example.com',
+    drift: { baseline, hours: 48, schedule: 'cron(0 6 * * ? *)' },
+  };
+  addServingStacks(app, parseConfig(config(endpoint), 'test'));
+  const template = Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
+  template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'cron(0 6 * * ? *)' });
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    Namespace: 'SageMakerTensorFlow/Drift',
+    MetricName: 'DriftedFeatures',
+    TreatMissingData: 'ignore',
+    AlarmActions: [Match.anyValue()],
+  });
+  template.hasResourceProperties('AWS::Lambda::Function', {
+    Environment: {
+      Variables: Match.objectLike({
+        HOURS: '48',
+        THRESHOLD: '0.2',
+        CAPTURES_PREFIX: Match.stringLikeRegexp('^data-capture/.+/$'),
+      }),
+    },
+  });
+  const policies = JSON.stringify(template.findResources('AWS::IAM::Policy'));
+  expect(policies).toMatch(/\/data-capture\/[^"]+\/\*/);
+  expect(policies).toMatch(/\/drift\/[^"]+\/\*/);
+});
+
+test.each([
+  [{ drift: { baseline: 'x' } }, /endpoint\.drift: nothing is captured/],
+  [{ dataCapturePercent: 5, drift: { baseline: 'x', threshold: 0 } }, /drift\.threshold/],
+])('%j is refused', (endpoint, message) => {
+  expect(() => parseConfig(config(endpoint), 'test')).toThrow(message);
+});
+
+test.each([
+  [{ baseline: 'nowhere.json' }, /nowhere\.json does not exist/],
+  [{ baseline: 'package.json' }, /package\.json is no baseline/],
+  [{ schedule: 'rate(1 days)' }, /has the wrong unit/],
+])('%j is refused when the stacks are made', (own, message) => {
+  const drift = { baseline, ...own };
+  const parsed = parseConfig(config({ dataCapturePercent: 5, drift }), 'test');
+  expect(() => addServingStacks(testApp(), parsed)).toThrow(message);
+});
+
+describe('the function', () => {
+  const before = { ...process.env };
+  let moto: Moto;
+  let s3: S3Client;
+  beforeAll(async () => {
+    Object.assign(process.env, TEST_CREDENTIALS);
+    moto = await startMoto();
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: moto.url,
+      ...{ BASELINE_BUCKET: 'data', BASELINE_KEY: 'baseline.json', CAPTURES_BUCKET: 'data' },
+      ...{ CAPTURES_PREFIX: 'data-capture/e/', REPORT_PREFIX: 'drift/e/', ENDPOINT_NAME: 'e' },
+      ...{ HOURS: '24', MOST: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2' },
+    });
+    s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
+    await s3.send(new CreateBucketCommand({ Bucket: 'data' }));
+    const file = await import('node:fs/promises').then((fs) => fs.readFile(baseline, 'utf8'));
+    await put('baseline.json', file);
+  });
+  afterAll(async () => {
+    s3?.destroy();
+    await moto?.stop();
+    process.env = before;
+  });
+  const put = (Key: string, Body: string) =>
+    s3.send(new PutObjectCommand({ Bucket: 'data', Key, Body }));
+
+  /** Runs it and returns its line of metrics. */
+  async function looked() {
+    const written: string[] = [];
+    const spy = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      written.push(String(text));
+      return true;
+    });
+    try {
+      await handler();
+    } finally {
+      spy.mockRestore();
+    }
+    return JSON.parse(written.join(''));
+  }
+
+  test('tells CloudWatch what drifted, and keeps a report', async () => {
+    expect(await looked()).toMatchObject({ DriftedFeatures: 0, Captures: 0 });
+    await put('data-capture/e/v/2026/11/23/10/a.jsonl', `${lines(20).join('\n')}\nbroken\n`);
+    expect(await looked()).toMatchObject({ DriftedFeatures: 0, Captures: 200 });
+    await put('data-capture/e/v/2026/11/23/11/a.jsonl', lines(90).join('\n'));
+    // Another endpoint's.
+    await put('data-capture/other/v/a.jsonl', lines(500).join('\n'));
+    const told = await looked();
+    expect(told).toMatchObject({
+      EndpointName: 'e',
+      DriftedFeatures: 1,
+      Captures: 400,
+      drifted: ['input.value'],
+    });
+    const [{ Metrics }] = told._aws.CloudWatchMetrics;
+    expect(Metrics.map(({ Name }: { Name: string }) => Name)).toEqual([
+      'DriftedFeatures',
+      'Captures',
+      'LargestStabilityIndex',
+    ]);
+    const { Contents = [] } = await s3.send(
+      new ListObjectsV2Command({ Bucket: 'data', Prefix: 'drift/e/' }),
+    );
+    expect(Contents).toHaveLength(3);
+    const Key = Contents.at(-1)?.Key ?? '';
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'data', Key }));
+    expect(JSON.parse((await Body?.transformToString()) ?? '')).toMatchObject({
+      skipped: 1,
+      features: [{ feature: 'input.value', drifted: true }],
+    });
+  });
+});
