@@ -49,6 +49,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'test/image/wheel.test.ts': 'compares the pinned wheel with the Dockerfile',
   'test/load/load.test.ts': "starts the runtime as the container's tests do",
   'test/python-client/client.test.ts': 'starts the runtime as the tests of the client do',
+  'test/stacks/drift.test.ts': 'the function, called without Lambda',
   'test/stacks/batch-machine.ts': "runs the state machine with the function's handler",
   'test/stacks/batch-run.test.ts': "types of the function's answers",
   'test/stacks/batch-transform.test.ts': "compares the template with the function's requests",
