@@ -37,6 +37,11 @@ export const GROUPS: readonly Group[] = [
         'Eight outputs to boxes',
         'turn the tensors of a detector into boxes',
       ),
+      page(
+        'examples/mobilenet/README.md',
+        'MobileNetV2 from Keras',
+        'take a network from Keras to an endpoint',
+      ),
       page('pictures-to-parquet.md', 'JPEGs to Parquet', 'turn 100,000 pictures into a table'),
       page(
         'migrating-from-the-python-container.md',

@@ -2,6 +2,7 @@
 
 import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Camera, hasCamera } from './camera.tsx';
 import type { PictureInput, SampleDescription } from './description.ts';
 import type { InputProps } from './payload.ts';
 
@@ -23,6 +24,7 @@ interface Chosen {
 export function FileInput({ samples, takesPictures, picture, busy, onSend }: Props) {
   const [chosen, setChosen] = useState<Chosen>();
   const [over, setOver] = useState(false);
+  const [looking, setLooking] = useState(false);
   const file = useRef<HTMLInputElement>(null);
   const camera = useRef<HTMLInputElement>(null);
   const send = async (next: Chosen) => {
@@ -67,7 +69,16 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
   return (
     <>
       <div class={over ? 'drop over' : 'drop'}>
-        {chosen?.contentType === 'application/x-image' ? <Preview {...chosen} /> : null}
+        {looking ? (
+          <Camera
+            onTake={(blob) => {
+              setLooking(false);
+              send({ name: 'camera.jpg', blob, contentType: 'application/x-image' });
+            }}
+            onClose={() => setLooking(false)}
+          />
+        ) : null}
+        {chosen?.contentType === 'application/x-image' && !looking ? <Preview {...chosen} /> : null}
         <p>
           {chosen ? chosen.name : `Drop or paste ${takesPictures ? 'a picture' : 'a file'} here`}
         </p>
@@ -76,7 +87,11 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
             Choose a file
           </button>
           {takesPictures ? (
-            <button type="button" class="camera" onClick={() => camera.current?.click()}>
+            <button
+              type="button"
+              class="camera"
+              onClick={() => (hasCamera() ? setLooking(true) : camera.current?.click())}
+            >
               Camera
             </button>
           ) : null}

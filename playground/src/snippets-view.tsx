@@ -1,7 +1,8 @@
 /** The request as code, to take along. */
 import { useState } from 'preact/hooks';
 import type { PageRequest } from './request/ask.ts';
-import { LANGUAGES, type Language, snippet } from './request/snippets.ts';
+import { inlineText, LANGUAGES, type Language, snippet } from './request/snippets.ts';
+import { saveFile } from './save-file.ts';
 
 /** One language at a time, with a button that copies. */
 export function Snippets({ request }: { readonly request: PageRequest }) {
@@ -30,9 +31,16 @@ export function Snippets({ request }: { readonly request: PageRequest }) {
             ))}
           </select>
         </label>
-        <button type="button" onClick={copy}>
-          {copied ? 'Copied' : 'Copy'}
-        </button>
+        <span>
+          {inlineText(request) === undefined ? (
+            <button type="button" onClick={() => saveFile(request.title, request.body)}>
+              Save body
+            </button>
+          ) : null}{' '}
+          <button type="button" onClick={copy}>
+            {copied ? 'Copied' : 'Copy'}
+          </button>
+        </span>
       </div>
       <pre data-testid="code">{code}</pre>
     </details>

@@ -6,7 +6,11 @@ export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     timeout: 90_000,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+      // A moving test picture in place of a camera.
+      ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+    ],
   });
 }
 

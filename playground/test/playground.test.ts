@@ -28,6 +28,8 @@ jest.setTimeout(240_000);
 const VIEWS: readonly View[] = [
   { width: 1280, colorScheme: 'light' },
   { width: 375, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 375, colorScheme: 'light' },
 ];
 
 const work = mkdtempSync(join(tmpdir(), 'playground-test-'));
@@ -123,6 +125,28 @@ suite(name, () => {
     });
   });
 
+  test('the camera, and a picture from the clipboard', async () => {
+    const digits = join(__dirname, '..', '..', 'examples', 'digits');
+    const { url } = await serving(join(digits, 'model'), join(digits, 'inference.ts'));
+    const seven = await readFile(join(digits, 'samples', '00000-7.jpg'));
+    await inEachView(url, async (page) => {
+      await page.getByRole('button', { name: 'Camera' }).click();
+      await page.getByRole('button', { name: 'Close the camera' }).click();
+      expect(await page.getByLabel('What the camera sees').count()).toBe(0);
+      await page.getByRole('button', { name: 'Camera' }).click();
+      await page.getByRole('button', { name: 'Take the picture' }).click();
+      await answer(page).getByText('Classes').waitFor();
+      expect(await page.getByTestId('code').textContent()).toContain('camera.jpg');
+      await page.evaluate(`{
+        const bytes = Uint8Array.from(atob('${seven.toString('base64')}'), (letter) => letter.charCodeAt(0));
+        const clipboardData = new DataTransfer();
+        clipboardData.items.add(new File([bytes], 'image.png', { type: 'image/png' }));
+        document.dispatchEvent(new ClipboardEvent('paste', { clipboardData }));
+      }`);
+      await answer(page).getByText('class 7').first().waitFor();
+    });
+  });
+
   test('what is no picture: code, message, what to do', async () => {
     const { url } = await serving(await packaged('image_nchw', {}));
     const bad = join(work, 'notes.jpg');
@@ -170,6 +194,14 @@ suite(name, () => {
       await again.waitFor();
       await answer(page).getByText('mean_color').first().click();
       await answer(page).getByText('0, 510, 0').first().waitFor();
+      // The code sends what was sent, and the page hands it out.
+      await expect(page.getByTestId('code').textContent()).resolves.toMatch(
+        /x-npz[^]*@switched\.png\.npz/,
+      );
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save body' }).click();
+      const saved = await readFile(await (await saving).path());
+      expect(Object.values(decodeNpz(saved, { maxBytes: 1e7 }))[0]?.shape?.[1]).toBe(3);
       await page.getByLabel('layout').selectOption('NHWC');
       await again.click();
       await expect(answer(page).getByRole('alert').textContent()).resolves.toMatch(/BAD_INPUT/);

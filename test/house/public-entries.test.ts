@@ -43,6 +43,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'docs/commands.test.ts': 'parses what the docs show with the command line',
   'docs/errors.ts': 'documents the catalogue of the constructs',
   'docs/regions.ts': 'documents the tables of regions',
+  'docs/run.test.ts': 'waits for `serve` as the tests of the command do',
   'docs/reference.ts': 'documents the variables of the retired container',
   'test/axe/axe.test.ts': 'asks the stub of the batch tests',
   'test/fuzz/': 'tries each parser by itself, and the runtime as a whole',

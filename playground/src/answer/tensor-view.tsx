@@ -1,6 +1,7 @@
 /** Any tensor: dtype, shape, figures, histogram, heat map, first values, and all of them as npz. */
 import { type TypedTensor, tensorsBody, texts } from '@sagemaker-tfs/client';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { saveFile } from '../save-file.ts';
 import { figure, planeOf, statisticsOf } from './statistics.ts';
 
 /** Values that are written out. */
@@ -16,7 +17,10 @@ export function Tensors({ tensors }: { readonly tensors: Readonly<Record<string,
     <section aria-label="Tensors">
       <div class="row">
         <h3>Tensors</h3>
-        <button type="button" onClick={() => download(tensors)}>
+        <button
+          type="button"
+          onClick={() => saveFile('answer.npz', tensorsBody({ ...tensors }).bytes)}
+        >
           Download npz
         </button>
       </div>
@@ -25,16 +29,6 @@ export function Tensors({ tensors }: { readonly tensors: Readonly<Record<string,
       ))}
     </section>
   );
-}
-
-function download(tensors: Readonly<Record<string, TypedTensor>>): void {
-  const { bytes } = tensorsBody({ ...tensors });
-  const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = 'answer.npz';
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 interface Props {

@@ -43,7 +43,8 @@ function acceptOf({ accept }: PageRequest): string | undefined {
   return accept.includes(',') ? undefined : accept;
 }
 
-function inlineText({ body, contentType }: PageRequest): string | undefined {
+/** Text that stands in the code; undefined if the code reads the body from a file. */
+export function inlineText({ body, contentType }: PageRequest): string | undefined {
   const isText = /json|csv/.test(contentType);
   return isText && body.length <= INLINE ? new TextDecoder().decode(body) : undefined;
 }
