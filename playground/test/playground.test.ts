@@ -196,7 +196,7 @@ suite(name, () => {
       await answer(page).getByText('0, 510, 0').first().waitFor();
       // The code sends what was sent, and the page hands it out.
       await expect(page.getByTestId('code').textContent()).resolves.toMatch(
-        /x-npz[^]*@switched\.png\.npz/,
+        /x-npz.*@switched\.png\.npz/s,
       );
       const saving = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Save body' }).click();
