@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Asks for the camera when it is shown, and gives it back when it is not. */
+/** Asks for the camera when it is shown, and stops it when it is not. */
 export function Camera({ onTake, onClose }: Props) {
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState('');
