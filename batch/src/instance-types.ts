@@ -17,3 +17,17 @@ const IN_PLACE_OF_P3 = ['ml.g5.2xlarge', 'ml.g4dn.xlarge'] as const;
 export function fallbackTypes(instanceType: string): readonly string[] {
   return instanceType.startsWith('ml.p3.') ? IN_PLACE_OF_P3 : [];
 }
+
+/**
+ * Families whose instances bring their own NVMe disks: SageMaker takes neither a volume size nor a KMS key
+ * for them (API reference of CreateEndpointConfig, KmsKeyId).
+ */
+export const LOCAL_STORAGE_FAMILIES: ReadonlySet<string> = new Set(
+  `m5d c5d r5d c6gd m6gd r6gd r7gd g4dn g5 g6 g6e g7 g7e p4d p4de p5 p5e p5en p6-b200 p6-b300
+  p6e-gb200 trn1 trn1n trn2 dl1`.split(/\s+/),
+);
+
+/** Whether instances of a type bring their own disks. */
+export function hasLocalStorage(instanceType: string): boolean {
+  return LOCAL_STORAGE_FAMILIES.has(instanceType.split('.')[1] ?? '');
+}

@@ -26,6 +26,8 @@ export interface WorkerArguments {
   readonly ranges?: number;
   readonly keySuffix?: string | undefined;
   readonly maxFailurePercent?: number | undefined;
+  /** Key of KMS that S3 encrypts with what the worker writes: its id, its ARN, or an alias. */
+  readonly kmsKeyId?: string | undefined;
   /** Hours of all workers together, restarts included, after which they end. */
   readonly budgetHours?: number | undefined;
   /** Percentages of the ranges, separated by commas, at which the topic hears how far the run is. */

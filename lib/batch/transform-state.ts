@@ -7,7 +7,7 @@
  */
 
 import { jobNameJsonata, LASTING_FAULT, NO_CAPACITY, SERVICE_FAULT } from '@sagemaker-tfs/batch';
-import { LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
+import { LOCAL_STORAGE_FAMILIES } from '@sagemaker-tfs/batch/instance-types';
 import { jsonata, literal } from './jsonata.ts';
 import { NO_ANSWER, nextTry } from './refused.ts';
 import { statesArn } from './states-arn.ts';

@@ -1,11 +1,12 @@
 /** One production or shadow variant of an endpoint: a model on instances, or serverless. */
+import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { nearestName } from '@sagemaker-tfs/manifest';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { InvalidProp } from '../errors.ts';
 import { chooseAmi } from '../inference-ami.ts';
-import { hasGpu, LOCAL_STORAGE_FAMILIES } from '../instance-types/index.ts';
+import { hasGpu } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
 import { SAGEMAKER_NAME } from '../rules/limits.ts';
@@ -288,11 +289,6 @@ function checkPool(
     '@sagemaker-tfs/cdk:idleGpu',
     `${prop}: ${instanceType} has a GPU that the '${variant}' image does not use. Use a 'gpu' image, or a CPU type such as ml.c6i.xlarge`,
   );
-}
-
-/** Whether instances of a type have disks of their own. */
-export function hasLocalStorage(instanceType: string): boolean {
-  return LOCAL_STORAGE_FAMILIES.has(instanceType.split('.')[1] ?? '');
 }
 
 function volume(

@@ -50,15 +50,6 @@ const other = (
   transform = false,
 ): InstanceFamily => ({ ...cpu(offered, transform), otherAccelerator });
 
-/**
- * Families whose instances bring their own NVMe disks: SageMaker takes neither a volume size nor a KMS key
- * for them (API reference of CreateEndpointConfig, KmsKeyId).
- */
-export const LOCAL_STORAGE_FAMILIES: ReadonlySet<string> = new Set(
-  `m5d c5d r5d c6gd m6gd r6gd r7gd g4dn g5 g6 g6e g7 g7e p4d p4de p5 p5e p5en p6-b200 p6-b300
-  p6e-gb200 trn1 trn1n trn2 dl1`.split(/\s+/),
-);
-
 /** Families by the middle part of the instance type's name. */
 export const INSTANCE_FAMILIES: Readonly<Record<string, InstanceFamily>> = {
   t2: cpu(sizes('medium large xlarge 2xlarge'), false),

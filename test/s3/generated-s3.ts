@@ -123,7 +123,7 @@ async function put(
   const body = await buffer(request);
   if (request.headers['if-none-match'] === '*' && own.has(key)) return refuse(response, 412);
   const metadata = Object.entries(request.headers).filter(([name]) =>
-    name.startsWith('x-amz-meta-'),
+    /^x-amz-(meta-|server-side-encryption)/.test(name),
   );
   own.set(key, { body, modified: Date.now(), metadata: Object.fromEntries(metadata) as never });
   response.setHeader('etag', etag(body));

@@ -92,7 +92,10 @@ export function addStartOptions(start: Command): void {
   start
     .option('--env <name=value>', 'a variable of the containers (repeatable)', keyValue)
     .option('--tag <name=value>', 'a tag of the job (repeatable)', keyValue)
-    .option('--kms-key-id <key>', 'encrypts the outputs')
+    .option(
+      '--kms-key-id <key>',
+      'encrypts the outputs; with --engine processing also the volume, if the instances have no disks of their own; the role of the model needs kms:GenerateDataKey and kms:Decrypt',
+    )
     .option('--region <region>', 'default: the one of the environment')
     .option('--json', 'print the result as JSON');
 }

@@ -58,7 +58,7 @@ async function workHere(
   for (const warning of warnings) log.warn(warning);
   const s3 = s3Client(options.reads);
   const name = randomUUID();
-  const store = storeBelow(s3, options.outputUri, name);
+  const store = storeBelow(s3, options.outputUri, name, options.kmsKeyId);
   const budget = await openBudget(store, name, options.budgetHours, (error) =>
     log.warn(`the hours of the run were not counted: ${(error as Error).message}`),
   );

@@ -40,6 +40,8 @@ export interface WorkerOptions {
   readonly partKeys: number;
   /** Bytes of a part's answers after which it ends. */
   readonly partBytes: number;
+  /** Key of KMS that S3 encrypts with what is written; undefined for the bucket's default. */
+  readonly kmsKeyId: string | undefined;
   /** Failed inputs, in percent of those tried, that end the worker. */
   readonly maxFailurePercent: number;
   /** Hours of all workers of the run together, restarts included, after which they end; undefined for no limit. */
@@ -70,6 +72,7 @@ const OPTIONS = {
   'part-keys': TEXT,
   'part-mb': TEXT,
   'max-failure-percent': TEXT,
+  'kms-key-id': TEXT,
   'budget-hours': TEXT,
   'notices-at': TEXT,
   'notice-topic': TEXT,
@@ -119,6 +122,7 @@ export function readOptions(
       to: 100,
       otherwise: WORKER_DEFAULTS.maxFailurePercent,
     }),
+    kmsKeyId: keyOf(values['kms-key-id']),
     budgetHours: hoursOf(values['budget-hours']),
     ...noticesOf(values['notices-at'], values['notice-topic']),
   };
@@ -132,6 +136,14 @@ function packOf(text: string | undefined, contentType: string | undefined) {
     throw usage('--pack asks no model. Leave out --content-type, or --pack.');
   }
   return format;
+}
+
+/** An id, an ARN or an alias of a key; the API of S3 takes no longer text. */
+const KMS_KEY = /^[\w:/-]{1,2048}$/;
+
+function keyOf(text: string | undefined): string | undefined {
+  if (text === undefined || KMS_KEY.test(text)) return text;
+  throw usage(`--kms-key-id is '${text}'. Give the id, the ARN or the alias of a key of KMS.`);
 }
 
 const TOPIC = /^arn:[^:]+:sns:[a-z0-9-]+:\d{12}:[^:]+$/;

@@ -51,8 +51,11 @@ export async function readObject(s3: S3Client, place: S3Location): Promise<Buffe
   }
 }
 
-/** @param writer names this process, so that it knows its own objects again */
-export function storeBelow(s3: S3Client, uri: string, writer: string): Store {
+/**
+ * @param writer names this process, so that it knows its own objects again
+ * @param kmsKeyId encrypts what is written; default: what the bucket is set to
+ */
+export function storeBelow(s3: S3Client, uri: string, writer: string, kmsKeyId?: string): Store {
   const place = asDirectory(parseS3Uri(uri));
   const at = (key: string): S3Location => ({ bucket: place.bucket, key: place.key + key });
   const named = (key: string) => ({ Bucket: place.bucket, Key: place.key + key });
@@ -62,6 +65,7 @@ export function storeBelow(s3: S3Client, uri: string, writer: string): Store {
     ContentLength: body.byteLength,
     ContentType: contentType,
     Metadata: { writer },
+    ...(kmsKeyId && { ServerSideEncryption: 'aws:kms' as const, SSEKMSKeyId: kmsKeyId }),
   });
   return {
     read: (key) => readObject(s3, at(key)),

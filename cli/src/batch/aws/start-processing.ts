@@ -8,7 +8,8 @@ import {
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
 import { workerArguments } from '@sagemaker-tfs/batch';
-import { CommandError } from '../../errors.ts';
+import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
+import { CommandError, usageError } from '../../errors.ts';
 import { onFirstType } from './instance-types.ts';
 import type { StartOptions } from './start.ts';
 
@@ -47,7 +48,7 @@ const VOLUME_GB = 50;
 /**
  * Starts a job with the image, the archive, the role, the variables and the network of a model.
  * @returns the instance type
- * @throws CommandError MODEL_UNSUITABLE, INSTANCE_TYPES_REFUSED
+ * @throws CommandError MODEL_UNSUITABLE, USAGE, INSTANCE_TYPES_REFUSED
  */
 export async function startProcessing(
   sagemaker: SageMakerClient,
@@ -55,8 +56,44 @@ export async function startProcessing(
 ): Promise<string> {
   const { modelName, instanceType, fallbacks } = options;
   const model = await sagemaker.send(new DescribeModelCommand({ ModelName: modelName }));
-  return onFirstType([{ instanceType }, ...fallbacks], (type) =>
-    sagemaker.send(new CreateProcessingJobCommand(requestOf(model, { ...options, ...type }))),
+  return onFirstType([{ instanceType }, ...fallbacks], (type) => {
+    const request = requestOf(model, { ...options, ...type });
+    checkTexts(request, modelName);
+    return sagemaker.send(new CreateProcessingJobCommand(request));
+  });
+}
+
+/**
+ * What a Processing job takes of variables and arguments; a model takes longer ones.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateProcessingJob.html
+ */
+const LONGEST_TEXT = 256;
+const MOST_VARIABLES = 100;
+
+/** @throws CommandError MODEL_UNSUITABLE, USAGE */
+function checkTexts(
+  { Environment = {}, AppSpecification }: CreateProcessingJobCommandInput,
+  modelName: string,
+): void {
+  const variables = Object.entries(Environment);
+  if (variables.length > MOST_VARIABLES) {
+    throw new CommandError(
+      'MODEL_UNSUITABLE',
+      `the model ${modelName} and --env have ${variables.length} variables together, and a Processing job takes ${MOST_VARIABLES}. Use --engine transform or --engine batch.`,
+    );
+  }
+  for (const [name, value] of variables) {
+    const [what, { length }] = name.length > LONGEST_TEXT ? ['name', name] : ['value', value];
+    if (length <= LONGEST_TEXT) continue;
+    throw new CommandError(
+      'MODEL_UNSUITABLE',
+      `the variable ${name.slice(0, LONGEST_TEXT)} of the model ${modelName} has a ${what} of ${length} characters, and a Processing job takes ${LONGEST_TEXT}. Give a shorter one with --env, or use --engine transform or --engine batch.`,
+    );
+  }
+  const long = AppSpecification?.ContainerArguments?.find((text) => text.length > LONGEST_TEXT);
+  if (long === undefined) return;
+  throw usageError(
+    `the argument ${long.slice(0, 60)}... of the worker has ${long.length} characters, and a Processing job takes ${LONGEST_TEXT}. Give a shorter one, or use --engine batch.`,
   );
 }
 
@@ -95,7 +132,8 @@ function requestOf(
         InstanceType: instanceType as ProcessingInstanceType,
         InstanceCount: instanceCount,
         VolumeSizeInGB: VOLUME_GB,
-        ...(kmsKeyId && { VolumeKmsKeyId: kmsKeyId }),
+        // Disks of the instance are encrypted by its hardware, and SageMaker refuses a key for them.
+        ...(kmsKeyId && !hasLocalStorage(instanceType) && { VolumeKmsKeyId: kmsKeyId }),
       },
     },
     ...(model.VpcConfig && { NetworkConfig: { VpcConfig: model.VpcConfig } }),
@@ -106,10 +144,10 @@ function requestOf(
 
 function argumentsOf(options: ProcessingOptions): string[] {
   const { contentType, accept, keySuffix, maxFailurePercent } = options;
-  const { noticesAt, noticeTopic, budgetHours } = options;
+  const { noticesAt, noticeTopic, budgetHours, kmsKeyId } = options;
   return workerArguments({
     ...{ modelPath: MODEL_PATH, input: options.inputUri, output: options.outputUri },
     ...{ contentType, accept, inFlight: options.maxConcurrentTransforms },
-    ...{ keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic },
+    ...{ keySuffix, maxFailurePercent, kmsKeyId, budgetHours, noticesAt, noticeTopic },
   });
 }

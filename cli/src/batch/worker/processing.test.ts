@@ -25,7 +25,10 @@ const MODEL = {
   VpcConfig: { SecurityGroupIds: ['sg-1'], Subnets: ['subnet-1'] },
 };
 
+const KEY = 'arn:aws:kms:us-east-1:123456789012:key/tiles';
+
 interface Request {
+  readonly ProcessingResources: { readonly ClusterConfig: object };
   readonly AppSpecification: { readonly ContainerArguments: readonly string[] };
   readonly ProcessingInputs: readonly { readonly S3Input: { readonly LocalPath: string } }[];
 }
@@ -58,7 +61,7 @@ test('the request is one that SageMaker takes, and its arguments make the image 
     MODEL,
     ...['--instance-type', 'ml.g4dn.xlarge', '--instance-count', '4', '--key-suffix', '.json'],
     ...['--notices-at', '10,50', '--notice-topic', 'arn:aws:sns:us-east-1:123456789012:tiles'],
-    ...['--tag', 'team=maps', '--env', 'SAGEMAKER_TFS_LOG_LEVEL=warn'],
+    ...['--tag', 'team=maps', '--env', 'SAGEMAKER_TFS_LOG_LEVEL=warn', '--kms-key-id', KEY],
   );
   expect(exitCode).toBe(0);
   const [request] = requests as [Request];
@@ -76,6 +79,8 @@ test('the request is one that SageMaker takes, and its arguments make the image 
       ...['--notices-at=10,50', '--notice-topic=arn:aws:sns:us-east-1:123456789012:tiles'],
     ]),
   );
+  // SageMaker refuses a key for disks of the instance.
+  expect(request.ProcessingResources.ClusterConfig).not.toHaveProperty('VolumeKmsKeyId');
   const local = ProcessingInputs[0]?.S3Input.LocalPath as string;
   await withArchive(async ({ folder, work, archive }) => {
     // As SageMaker does: the archive of the model, alone in a folder of the machine.
@@ -84,6 +89,40 @@ test('the request is one that SageMaker takes, and its arguments make the image 
     );
     expect(args.join(' ')).toContain(folder);
     expect(await runImage(args, { work, archive })).toEqual([0, 50]);
+  });
+});
+
+test('the volume is encrypted with the key, and each instance type by its own rule', async () => {
+  const { requests } = await start(
+    MODEL,
+    ...['--instance-type', 'ml.c6i.xlarge', '--kms-key-id', KEY],
+  );
+  expect(requests[0]?.ProcessingResources.ClusterConfig).toMatchObject({ VolumeKmsKeyId: KEY });
+});
+
+describe('variables and arguments that only a model takes', () => {
+  const withVariables = (Environment: Record<string, string>) => ({
+    ...MODEL,
+    PrimaryContainer: { ...MODEL.PrimaryContainer, Environment },
+  });
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`N${i}`, '1']));
+
+  test('the longest that SageMaker takes are sent', async () => {
+    const { requests } = await start(withVariables({ ...many(99), N: 'v'.repeat(256) }));
+    expect(requests).toHaveLength(1);
+    expect(problemsOf('sagemaker', 'CreateProcessingJob', { ...requests[0] })).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string>, string[], RegExp]>([
+    ['a value', { N: 'v'.repeat(257) }, [], /variable N .* value of 257 characters/],
+    ['a name', { ['N'.repeat(257)]: 'v' }, [], /name of 257 characters/],
+    ['too many', many(101), [], /101 variables/],
+    ['an argument', {}, ['--key-suffix', 'k'.repeat(256)], /--key-suffix=k+\.\.\. .*256/],
+  ])('%s is refused before SageMaker is asked', async (_, variables, more, message) => {
+    const { exitCode, requests, stdout, stderr } = await start(withVariables(variables), ...more);
+    expect({ exitCode, requests }).toEqual({ exitCode: more.length > 0 ? 2 : 1, requests: [] });
+    expect(stdout + stderr).toMatch(message);
   });
 });
 
@@ -133,7 +172,7 @@ async function withArchive(use: (files: Files) => Promise<void>): Promise<void> 
   }
 }
 
-/** Runs the bundled runtime over fifty inputs. @returns its status, and how many answers it wrote */
+/** Runs the bundled runtime over fifty inputs; each object that it writes must be encrypted as its arguments say. @returns its status, and how many answers it wrote */
 async function runImage(
   args: readonly string[],
   { work, archive }: Pick<Files, 'work' | 'archive'>,
@@ -169,6 +208,11 @@ async function runImage(
     expect((await readdir(temporary)).filter((name) => name.startsWith('worker-model-'))).toEqual(
       [],
     );
+    const key = args.find((text) => text.startsWith('--kms-key-id='))?.slice('--kms-key-id='.length);
+    for (const { metadata } of s3.stored.get('out')?.values() ?? []) {
+      expect(metadata['x-amz-server-side-encryption-aws-kms-key-id']).toBe(key);
+      expect(metadata['x-amz-server-side-encryption']).toBe(key && 'aws:kms');
+    }
     const parts = [...(s3.stored.get('out') ?? [])].filter(([key]) => key.includes('/parts/'));
     const lines = parts.flatMap(([, { body }]) =>
       Buffer.from(body).toString().split('\n').filter(Boolean),
