@@ -1,5 +1,6 @@
 /** Refuses what a transform job cannot be. */
 
+import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import {
   CONFLICT_RULES,
   DEFAULT_SETTINGS,
@@ -10,7 +11,6 @@ import type { Schedule } from 'aws-cdk-lib/aws-events';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
-import { hasLocalStorage } from '../endpoint/variant.ts';
 import {
   environmentProblem,
   scheduleProblem,

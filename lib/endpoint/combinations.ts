@@ -1,10 +1,11 @@
 /** What SageMaker refuses only after minutes of deployment, refused at once. */
+import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { SAGEMAKER_NAME } from '../rules/limits.ts';
 import { invalidProp } from '../validation.ts';
 import type { RealtimeEndpointProps } from './props.ts';
-import { hasLocalStorage, instanceTypesOf } from './variant.ts';
+import { instanceTypesOf } from './variant.ts';
 
 const MAX_VARIANTS = 10;
 

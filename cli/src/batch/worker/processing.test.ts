@@ -208,7 +208,9 @@ async function runImage(
     expect((await readdir(temporary)).filter((name) => name.startsWith('worker-model-'))).toEqual(
       [],
     );
-    const key = args.find((text) => text.startsWith('--kms-key-id='))?.slice('--kms-key-id='.length);
+    const key = args
+      .find((text) => text.startsWith('--kms-key-id='))
+      ?.slice('--kms-key-id='.length);
     for (const { metadata } of s3.stored.get('out')?.values() ?? []) {
       expect(metadata['x-amz-server-side-encryption-aws-kms-key-id']).toBe(key);
       expect(metadata['x-amz-server-side-encryption']).toBe(key && 'aws:kms');
