@@ -117,7 +117,9 @@ const variantSchema = z.array(
     InstancePools: z.array(z.object({ InstanceType: z.string() })).optional(),
     InitialInstanceCount: z.number().optional(),
     InferenceAmiVersion: z.string().optional(),
-    ServerlessConfig: z.unknown().optional(),
+    ServerlessConfig: z
+      .object({ MemorySizeInMB: z.number(), ProvisionedConcurrency: z.number().optional() })
+      .optional(),
   }),
 );
 
@@ -133,6 +135,18 @@ const all = (resources: Resources, type: string) =>
 export function typesOf({ InstanceType, InstancePools }: PlannedVariant): string[] {
   if (InstancePools) return InstancePools.map((pool) => pool.InstanceType);
   return InstanceType === undefined ? [] : [InstanceType];
+}
+
+/** What a serverless variant keeps warm; undefined if nothing. */
+export function warmOf({ ServerlessConfig: config }: PlannedVariant) {
+  const concurrency = config?.ProvisionedConcurrency ?? 0;
+  if (!config || concurrency === 0) return undefined;
+  const gigabytes = config.MemorySizeInMB / 1_024;
+  return {
+    concurrency,
+    gigabytes,
+    text: `provisioned concurrency of ${concurrency} x ${gigabytes} GB`,
+  };
 }
 
 /** Every variant of a template. */

@@ -1,6 +1,6 @@
 /** What a first deployment makes and costs. */
 
-import type { PlannedStack } from '../account/assembly.ts';
+import { type PlannedStack, variantsOf, warmOf } from '../account/assembly.ts';
 import type { Prices } from './prices.ts';
 
 /** One line of the plan. */
@@ -14,7 +14,7 @@ export interface PlanLine {
 
 /** The plan, in the order of the deployment. */
 export function planOf(stacks: readonly PlannedStack[], prices: Prices): PlanLine[] {
-  return stacks.flatMap(({ name: stack, fleets, isServerless }): PlanLine[] => [
+  return stacks.flatMap(({ name: stack, fleets, isServerless, resources }): PlanLine[] => [
     ...fleets.map(({ type, use, atFirst, most }) => {
       const price = prices.instanceHour[type];
       const instances = use === 'endpoint' ? atFirst : most;
@@ -25,6 +25,14 @@ export function planOf(stacks: readonly PlannedStack[], prices: Prices): PlanLin
     ...(isServerless
       ? [{ stack, makes: 'serverless endpoint', usdAnHour: 0, usdWhile: 'beside requests' }]
       : []),
+    ...variantsOf(resources).flatMap((variant): PlanLine[] => {
+      const warm = warmOf(variant);
+      if (!warm) return [];
+      const { provisionedGBSecond: price } = prices;
+      const usdAnHour =
+        price === undefined ? undefined : warm.concurrency * warm.gigabytes * 3_600 * price;
+      return [{ stack, makes: warm.text, usdAnHour, usdWhile: 'from deployment until deletion' }];
+    }),
     ...(fleets.length === 0 && !isServerless
       ? [{ stack, makes: 'no instances', usdAnHour: 0, usdWhile: '-' }]
       : []),

@@ -17,6 +17,8 @@ const schema = z.strictObject({
   /** One hour of one instance of real-time inference or batch transform. */
   instanceHour: z.record(z.string(), usd),
   serverlessGBSecond: usd,
+  /** Provisioned concurrency, paid for whether there are requests or not. */
+  provisionedGBSecond: usd.optional(),
   /** Calls of API Gateway's REST APIs. */
   apiCalls1000000: usd.optional(),
   /** Data in and out of endpoints. */
@@ -45,6 +47,22 @@ export async function readPrices(file?: string): Promise<Prices> {
       { cause: reason },
     );
   }
+}
+
+/**
+ * When and where prices are from, and that they are from memory where they are: as every figure must say.
+ * @param regions of the stacks that are priced; undefined where an app leaves it open
+ */
+export function originOf(
+  { asOf, source, region }: Prices,
+  regions: readonly (string | undefined)[] = [],
+): string {
+  const others = [...new Set(regions)].filter((one) => one !== undefined && one !== region);
+  const memory = /from memory/.test(source) ? ', written from memory and not read from AWS' : '';
+  const china = others.some((one) => one?.startsWith('cn-')) ? ', in China in CNY' : '';
+  const elsewhere =
+    others.length > 0 ? `; stacks in ${others.join(', ')} have other prices${china}` : '';
+  return `${asOf}${memory}, ${region}${elsewhere}`;
 }
 
 /** Price of an instance's hour. @throws CommandError PRICE_UNKNOWN */

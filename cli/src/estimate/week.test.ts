@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { readAssembly } from '../account/assembly.ts';
 import { sagemakerTfs } from '../batch/test-support.ts';
 import { fires } from './cron.ts';
-import { readPrices } from './prices.ts';
+import { planOf } from './plan.ts';
+import { originOf, readPrices } from './prices.ts';
 import { apisOf, weekOf } from './week.ts';
 
 /** Days of a month on which an expression fires at 8 o'clock. */
@@ -94,6 +95,50 @@ describe('a week', () => {
     ]);
     const { stdout } = await sagemakerTfs(['estimate', '--app', app]);
     expect(stdout).toContain('API of s: $3.50 for a million calls, and the function');
+  });
+
+  test('of provisioned concurrency, which is paid for without requests', async () => {
+    const serverless = async (ProvisionedConcurrency?: number) => {
+      const ServerlessConfig = {
+        ...{ MemorySizeInMB: 6_144, MaxConcurrency: 4 },
+        ...(ProvisionedConcurrency && { ProvisionedConcurrency }),
+      };
+      const ProductionVariants = [{ VariantName: 'AllTraffic', ServerlessConfig }];
+      const Resources = {
+        C: { Type: 'AWS::SageMaker::EndpointConfig', Properties: { ProductionVariants } },
+        E: { Type: 'AWS::SageMaker::Endpoint', Properties: {} },
+      };
+      await writeFile(join(app, 's.json'), JSON.stringify({ Resources }));
+      return readAssembly(app);
+    };
+    const prices = await readPrices();
+    const monday = new Date('2026-11-02');
+    const known = { ...prices, provisionedGBSecond: 0.00001 };
+    const dollars = 168 * 3_600 * 12 * 0.00001;
+    expect(weekOf(await serverless(), known, monday)).toMatchObject([{ usd: [0, 0] }]);
+    const warm = await serverless(2);
+    expect(weekOf(warm, known, monday)).toMatchObject([
+      { usd: [expect.closeTo(dollars), expect.closeTo(dollars)] },
+    ]);
+    expect(planOf(warm, known).map(({ usdAnHour }) => usdAnHour)).toEqual([
+      0,
+      expect.closeTo(dollars / 168),
+    ]);
+    expect(planOf(warm, prices).at(-1)).toMatchObject({
+      makes: 'provisioned concurrency of 2 x 6 GB',
+      usdAnHour: undefined,
+    });
+    const { stdout } = await sagemakerTfs(['estimate', '--app', app]);
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(/provisioned concurrency of 2 x 6 GB/);
+    expect(stdout).toContain('In all, without what has no price here: $0.00');
+  });
+
+  test('says where its prices are from, and which stacks are elsewhere', async () => {
+    const prices = await readPrices();
+    expect(originOf(prices, ['us-east-1', undefined])).toMatch(/from memory .*, us-east-1$/);
+    expect(originOf(prices, ['us-east-1', 'cn-north-1'])).toMatch(
+      /us-east-1; stacks in cn-north-1 have other prices, in China in CNY$/,
+    );
   });
 
   test('of several types, between the cheapest and the dearest', async () => {

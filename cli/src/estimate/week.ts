@@ -1,7 +1,7 @@
 /** What the endpoints of a synthesized app cost in a week, by their schedules. */
 import * as z from 'zod';
 import type { PlannedStack, Resources } from '../account/assembly.ts';
-import { typesOf, variantsOf } from '../account/assembly.ts';
+import { type PlannedVariant, typesOf, variantsOf, warmOf } from '../account/assembly.ts';
 import { fires } from './cron.ts';
 import type { Prices } from './prices.ts';
 
@@ -13,7 +13,7 @@ export interface VariantWeek {
   readonly instanceType: string | undefined;
   /** Hours of instances: with the fewest at every time, and with the most. */
   readonly hours: readonly [fewest: number, most: number];
-  /** The same in US dollars; undefined if the price is not known, or is by request. */
+  /** The same in US dollars, without what is paid for by request; undefined if the price is not known. */
   readonly usd: readonly [fewest: number, most: number] | undefined;
   /** Why it costs nothing, or what the hours leave out; undefined if there is nothing to say. */
   readonly note: string | undefined;
@@ -54,10 +54,10 @@ export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Da
       const instanceType = types.length === 0 ? undefined : types.join(' or ');
       const common = { stack, variant: VariantName, instanceType };
       if (!isOn) return { ...common, hours: [0, 0], usd: [0, 0], note: 'not enabled' };
-      if (instanceType === undefined) {
-        return { ...common, hours: [0, 0], usd: undefined, note: 'serverless: paid by request' };
-      }
       const scaled = targetOf(resources, VariantName);
+      if (instanceType === undefined) {
+        return { ...common, hours: [0, 0], ...serverlessWeek(variant, scaled, prices, from) };
+      }
       const hours = scaled
         ? scheduledHours(scaled, from)
         : ([168 * InitialInstanceCount, 168 * InitialInstanceCount] as const);
@@ -70,6 +70,26 @@ export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Da
       return { ...common, hours, usd, note: undefined };
     });
   });
+}
+
+/** Requests are paid for when they come, provisioned concurrency always. */
+function serverlessWeek(
+  variant: PlannedVariant,
+  scaled: Target | undefined,
+  prices: Prices,
+  from: Date,
+): Pick<VariantWeek, 'usd' | 'note'> {
+  const warm = warmOf(variant);
+  if (!warm) return { usd: [0, 0], note: 'serverless: paid by request' };
+  const note = `serverless: ${warm.text} is paid for all the time, requests on top`;
+  const { provisionedGBSecond: price } = prices;
+  if (price === undefined) {
+    return { usd: undefined, note: `${note}; the price file has no provisionedGBSecond` };
+  }
+  const all = 168 * warm.concurrency;
+  const hours = scaled ? scheduledHours(scaled, from) : ([all, all] as const);
+  const dollars = (of: number) => of * 3_600 * warm.gigabytes * price;
+  return { usd: [dollars(hours[0]), dollars(hours[1])], note };
 }
 
 /** An API in front of an endpoint. */

@@ -49,7 +49,7 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
   const { readAssembly } = await import('../account/assembly.ts');
   const { checkAccount } = await import('../account/checks.ts');
   const { planOf } = await import('../estimate/plan.ts');
-  const { readPrices } = await import('../estimate/prices.ts');
+  const { originOf, readPrices } = await import('../estimate/prices.ts');
   const stacks = await readAssembly(app);
   const known = await readPrices(prices);
   const regions = [...new Set(stacks.map(({ region }) => region))];
@@ -63,8 +63,9 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
     findings.push(...found.map((finding) => ({ ...finding, what: `${place}${finding.what}` })));
   }
   const plan = planOf(stacks, known);
+  const origin = originOf(known, regions);
   const usd = (value: number | undefined) => (value === undefined ? '?' : `$${value.toFixed(2)}`);
-  printResult(json, { findings, plan, prices: { region: known.region, asOf: known.asOf } }, () =>
+  printResult(json, { findings, plan, prices: origin }, () =>
     [
       findingsTable(findings),
       table(
@@ -76,7 +77,7 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
           usdWhile,
         ]),
       ),
-      `Prices of ${known.asOf}, ${known.region}. An image that the app builds is pushed by the deployment.`,
+      `Prices of ${origin}. An image that the app builds is pushed by the deployment.`,
     ].join('\n'),
   );
   const missing = findings.filter(({ ok }) => !ok).map(({ what }) => what);

@@ -7,14 +7,17 @@ export async function estimateWeek(
   { prices: file, json }: { readonly prices?: string; readonly json?: true },
 ): Promise<void> {
   const { readAssembly } = await import('../account/assembly.ts');
-  const { readPrices } = await import('../estimate/prices.ts');
+  const { originOf, readPrices } = await import('../estimate/prices.ts');
   const { apisOf, weekOf } = await import('../estimate/week.ts');
   const prices = await readPrices(file);
   const from = nextMidnight(new Date());
   const stacks = await readAssembly(app);
   const variants = weekOf(stacks, prices, from);
   const apis = apisOf(stacks, prices);
-  const origin = `${prices.asOf}${/from memory/.test(prices.source) ? ', written from memory and not read from AWS' : ''}, ${prices.region}`;
+  const origin = originOf(
+    prices,
+    stacks.map(({ region }) => region),
+  );
   printResult(json, { from: from.toISOString(), prices: origin, variants, apis }, () =>
     [describe(variants, origin, from), ...apis.map(describeApi)].join('\n'),
   );
@@ -37,10 +40,12 @@ function describe(variants: readonly VariantWeek[], origin: string, from: Date):
     note ?? '',
   ]);
   const known = variants.flatMap(({ usd }) => (usd ? [usd] : []));
+  const whole =
+    known.length === variants.length ? 'In all' : 'In all, without what has no price here';
   const sum = (end: 0 | 1) => known.reduce((total, usd) => total + usd[end], 0);
   return [
     table(['stack', 'variant', 'type', 'instance hours', 'a week', ''], rows),
-    `In all: ${range([sum(0), sum(1)], dollars)} for the week from ${from.toISOString().slice(0, 10)} (UTC), with the fewest and the most instances that scaling and its schedule allow.`,
+    `${whole}: ${range([sum(0), sum(1)], dollars)} for the week from ${from.toISOString().slice(0, 10)} (UTC), with the fewest and the most instances that scaling and its schedule allow.`,
     `Prices of ${origin}. Requests, data, storage and logs come on top.`,
   ].join('\n');
 }

@@ -95,7 +95,7 @@ async function run(options: Options): Promise<void> {
 
 async function estimateImages(options: ImagesOptions): Promise<void> {
   const { estimate, WAYS } = await import('../estimate/estimate.ts');
-  const { instanceHour, readPrices } = await import('../estimate/prices.ts');
+  const { instanceHour, originOf, readPrices } = await import('../estimate/prices.ts');
   const prices = await readPrices(options.prices);
   const region = options.region ?? prices.region;
   if (!options.livePrices && region !== prices.region) {
@@ -120,9 +120,7 @@ async function estimateImages(options: ImagesOptions): Promise<void> {
       if (hour !== undefined) estimates.push(estimate(way, work, type, hour, prices));
     }
   }
-  const origin = options.livePrices
-    ? `AWS Price List API, ${region}`
-    : `${prices.asOf}${/from memory/.test(prices.source) ? ', written from memory and not read from AWS' : ''}, ${region}`;
+  const origin = options.livePrices ? `AWS Price List API, ${region}` : originOf(prices);
   const notes = [...notesOn(work, origin, estimates), ...(note ? [note] : [])];
   if (process.stdout.isTTY && !options.json) {
     const { estimateLines } = await import('../terminal/estimate-lines.ts');
