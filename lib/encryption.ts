@@ -40,8 +40,8 @@ export function grantFormerKeys(scope: IConstruct, grantee: IGrantable): void {
   for (const key of formerKeysOf(scope)) key.grantEncryptDecrypt(grantee);
 }
 
-/** Keys of configurations, which name keys from outside only. */
-const CONFIGURED = new WeakSet<IKey>();
+/** Fields of a configuration that keys come from; it names keys from outside only. */
+const CONFIGURED = new WeakMap<IKey, string>();
 
 /** Makes the keys of a configuration those of a stack. */
 export function setEncryptionKeyArn(
@@ -49,13 +49,12 @@ export function setEncryptionKeyArn(
   keyArn: string | undefined,
   formerArns: readonly string[] = [],
 ): void {
-  setFormerKeys(
-    stack,
-    formerArns.map((arn, i) => Key.fromKeyArn(stack, `FormerEncryptionKey${i}`, arn)),
-  );
+  const former = formerArns.map((arn, i) => Key.fromKeyArn(stack, `FormerEncryptionKey${i}`, arn));
+  for (const [i, key] of former.entries()) CONFIGURED.set(key, `formerEncryptionKeyArns[${i}]`);
+  setFormerKeys(stack, former);
   if (!keyArn) return;
   const key = Key.fromKeyArn(stack, 'EncryptionKey', keyArn);
-  CONFIGURED.add(key);
+  CONFIGURED.set(key, 'encryptionKeyArn');
   setEncryptionKey(stack, key);
 }
 
@@ -92,7 +91,8 @@ function allowService(user: Construct, key: IKey, { name, service, actions }: Se
   const stack = Stack.of(user);
   const id = `@sagemaker-tfs/cdk:foreignKey.${name}`;
   const advice = `this app does not make the key, so it cannot change its policy. Let ${name} do ${actions.join(', ')} there, as docs/private-networks.md shows; without it the deployment fails, or messages and logs are lost`;
-  if (CONFIGURED.has(key)) Annotations.of(stack).addInfoV2(id, `encryptionKeyArn: ${advice}`);
+  const field = CONFIGURED.get(key);
+  if (field) Annotations.of(stack).addInfoV2(id, `${field}: ${advice}`);
   else Annotations.of(stack).addWarningV2(id, `encryptionKey: ${advice}`);
 }
 

@@ -10,6 +10,7 @@ import {
   tagsProblem,
 } from './limits.ts';
 import { modelPackageProblem } from './model-package.ts';
+import { PARTITION_RULE } from './partitions.ts';
 import type { Problem } from './problem.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
@@ -307,6 +308,7 @@ export const APP_RULES: readonly Rule[] = [
         });
       }),
   },
+  PARTITION_RULE,
   {
     id: 'stack-names',
     says: 'The name of a stack has at most 128 characters.',

@@ -490,6 +490,43 @@ const CASES: Readonly<
     ],
     kept: [{ ...endpoint({}), ...keyed('eu-central-1', 'eu-central-1') }],
   },
+  'arns-of-the-partition': {
+    broken: [
+      [{ ...endpoint({}), ...keyed('us-gov-west-1', 'us-gov-west-1') }, 'encryptionKeyArn'],
+      [named('cn-north-1', 'cn-north-1'), `${DOMAIN}.certificateArn`],
+      [
+        {
+          ...endpoint({}),
+          environments: [
+            {
+              ...{ name: 'prod', account: '123456789012', region: 'cn-north-1' },
+              formerEncryptionKeyArns: ['arn:aws:kms:cn-north-1:123456789012:key/1234'],
+            },
+          ],
+        },
+        'environments[0].formerEncryptionKeyArns[0]',
+      ],
+    ],
+    kept: [
+      { ...endpoint({}), ...keyed('us-gov-west-1', 'us-gov-west-1', 'aws-us-gov') },
+      { ...endpoint({}), ...keyed('cn-north-1', 'cn-north-1', 'aws-cn') },
+      // Its own key is in place of the one for all.
+      {
+        ...endpoint({}),
+        encryptionKeyArn: 'arn:aws:kms:eu-central-1:123456789012:key/1234',
+        environments: [
+          {
+            ...{ name: 'prod', account: '123456789012', region: 'cn-north-1' },
+            encryptionKeyArn: 'arn:aws-cn:kms:cn-north-1:123456789012:key/1234',
+          },
+        ],
+      },
+      {
+        ...endpoint({}, { environment: { TOPIC: 'arn:aws:sns:us-east-1:123456789012:t' } }),
+        environments: [{ name: 'prod', account: '123456789012', region: 'cn-north-1' }],
+      },
+    ],
+  },
 };
 
 /** An API with a certificate of one region, in another. */
@@ -517,9 +554,9 @@ function inTwoEnvironments(...regions: readonly [string, string]) {
 }
 
 /** A key of one region for an environment in another. */
-function keyed(keyRegion: string, region: string) {
+function keyed(keyRegion: string, region: string, partition = 'aws') {
   return {
-    encryptionKeyArn: `arn:aws:kms:${keyRegion}:123456789012:key/1234`,
+    encryptionKeyArn: `arn:${partition}:kms:${keyRegion}:123456789012:key/1234`,
     environments: [{ name: 'prod', account: '123456789012', region }],
   };
 }

@@ -333,6 +333,20 @@ describe('a key from before', () => {
     },
   );
 
+  test('it is remarked on by its own field, and warned of nowhere', () => {
+    const app = testApp();
+    const models = { m: { model: MODEL_DIR, batch: {} } };
+    addServingStacks(
+      app,
+      parseConfig({ image: { directory }, models, formerEncryptionKeyArns }, 'test'),
+    );
+    const annotations = Annotations.fromStack(app.node.findChild('tensorflow-m-batch') as Stack);
+    expect(annotations.findWarning('*', Match.anyValue())).toEqual([]);
+    expect(annotations.findInfo('*', FOREIGN).map(({ entry }) => entry.data)).toEqual([
+      expect.stringMatching(/^formerEncryptionKeyArns\[0\]: .* Let delivery\.logs/),
+    ]);
+  });
+
   test.each([KEY, undefined])('a batch reads old inputs, and old runs go on: %s', (now) => {
     expect(policies('tensorflow-m-batch', { batch: {} }, now)).toEqual([
       'BatchModelAccess',
