@@ -51,7 +51,7 @@ export async function readPrices(file?: string): Promise<Prices> {
 
 /**
  * When and where prices are from, and that they are from memory where they are: as every figure must say.
- * @param regions of the stacks that are priced; undefined where an app leaves it open
+ * @param regions of the stacks that are priced; undefined if an app leaves it open
  */
 export function originOf(
   { asOf, source, region }: Prices,
