@@ -16,7 +16,7 @@ import { Rule } from 'aws-cdk-lib/aws-events';
 import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Annotations, Resource, Size } from 'aws-cdk-lib/core';
+import { Annotations, Fn, Resource, Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
@@ -68,14 +68,22 @@ export class BatchWorker extends Resource {
     if (props.topic) tellOfEndedJobs(this, this.queue.jobQueueArn, props.topic);
   }
 
-  /** Lets `grantee` start runs. */
+  /**
+   * Lets `grantee` start runs, with tags too, and look at them. Every revision of the job may be started: each deployment
+   * makes another, and whoever names the job without its revision asks for the newest.
+   * @see https://docs.aws.amazon.com/batch/latest/userguide/iam-example-restrict-job-submission.html
+   */
   grantStart(grantee: IGrantable): Grant {
-    const { jobDefinitionArn } = this.definition;
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['batch:SubmitJob'],
-      resourceArns: [jobDefinitionArn, this.queue.jobQueueArn],
-    });
+    const { stack } = this;
+    const nameAndRevision = Fn.select(1, Fn.split('/', this.definition.jobDefinitionArn));
+    const name = Fn.select(0, Fn.split(':', nameAndRevision));
+    const arn = (resource: string, resourceName: string) =>
+      stack.formatArn({ service: 'batch', resource, resourceName });
+    const allow = (actions: string[], resourceArns: string[]) =>
+      Grant.addToPrincipal({ grantee, actions, resourceArns });
+    return allow(['batch:SubmitJob'], [arn('job-definition', `${name}:*`), this.queue.jobQueueArn])
+      .combine(allow(['batch:TagResource'], [arn('job', '*')]))
+      .combine(allow(['batch:DescribeJobs', 'batch:ListJobs'], ['*']));
   }
 
   private createInstances(props: BatchWorkerProps): ManagedEc2EcsComputeEnvironment {

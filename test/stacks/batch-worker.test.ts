@@ -2,6 +2,7 @@
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
+import { User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -199,7 +200,7 @@ test('one key for the logs', () => {
   template.hasResourceProperties('AWS::Logs::LogGroup', { KmsKeyId: Match.anyValue() });
 });
 
-test('whoever is let start runs may submit this job to this queue', () => {
+test('whoever is let start runs may submit this job, in any revision, to this queue, and look at runs', () => {
   const stack = testStack();
   const bucket = Bucket.fromBucketName(stack, 'Data', 'data');
   const model = testModel(stack);
@@ -208,10 +209,23 @@ test('whoever is let start runs may submit this job to this queue', () => {
     ...{ model, vpc: new Vpc(stack, 'Vpc'), input: place },
     output: { bucket, prefix: 'answers/' },
   });
-  expect(worker.grantStart(model).success).toBe(true);
+  expect(worker.grantStart(new User(stack, 'Operator')).success).toBe(true);
   Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: {
-      Statement: Match.arrayWith([Match.objectLike({ Action: 'batch:SubmitJob' })]),
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Action: 'batch:SubmitJob',
+          // Without the revision of today, which a request for the newest does not name tomorrow.
+          Resource: Match.arrayWith([
+            { 'Fn::GetAtt': [Match.stringLikeRegexp('^WorkerQueue'), 'JobQueueArn'] },
+            {
+              'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp(':job-definition/'), ':*'])],
+            },
+          ]),
+        }),
+        Match.objectLike({ Action: 'batch:TagResource' }),
+        Match.objectLike({ Action: ['batch:DescribeJobs', 'batch:ListJobs'], Resource: '*' }),
+      ]),
     },
   });
   Annotations.fromStack(stack).hasNoError('*', Match.anyValue());

@@ -1,10 +1,14 @@
 /** The smoke test's construct, and cdk-nag over everything that the app out of the box does not use. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type ISecurityGroup, type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { type App, Stack, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import {
+  EndpointApi,
   ModelData,
   RealtimeEndpoint,
   SmokeTest,
@@ -137,6 +141,27 @@ test('the in-process image is asked over its only transport', () => {
   expect(planOf(Template.fromStack(stack))).toMatchObject({
     variants: [{ transports: ['in-process'] }],
   });
+});
+
+test('cdk-nag finds of an API and of a key from outside what the documents name', () => {
+  const app: App = testApp();
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const stack = new Stack(app, 'Api');
+  const encryptionKey = Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:us-east-1:123456789012:key/1');
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [{ model: testModel(stack) }],
+    dataCapture: { bucket: Bucket.fromBucketName(stack, 'Bucket', 'data') },
+    encryptionKey,
+  });
+  new EndpointApi(stack, 'ByKey', { endpoint, auth: 'apiKey', corsOrigin: 'https://a.example' });
+  expect(() => app.synth()).toThrow();
+  const report = readFileSync(join(app.outdir, 'validation-report.json'), 'utf8');
+  const page = readFileSync('docs/https-api.md', 'utf8');
+  const found = [...report.matchAll(/AwsSolutions-([A-Z0-9]+(?:\[[^\]]*\])?)/g)].map(
+    ([, id]) => id,
+  );
+  expect(found).toContain('APIG1');
+  expect([...new Set(found)].filter((id) => !page.includes(`\`${id}\``))).toEqual([]);
 });
 
 test('cdk-nag has no finding: VPC, queue, capture, models from S3', () => {
