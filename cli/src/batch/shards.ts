@@ -56,7 +56,7 @@ export interface ShardReport {
 /**
  * Packs the files below a folder into `shard-000000.<suffix>`, ... with the names of the records in
  * `<target>.keys`. The target is there as a whole or not at all; memory holds one file.
- * @param shardBytes size after which the next shard is begun
+ * @param shardBytes most bytes of a shard; a record that has more is one of its own
  * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS
  */
 export async function packFolder(
@@ -107,6 +107,11 @@ async function packInto(
   for await (const { key, path } of source.list()) {
     try {
       const chunks = encode(await readFile(path));
+      const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      if (shard && shard.bytes + size > shardBytes) {
+        await shard.close();
+        shard = undefined;
+      }
       shard ??= await openShard(places, `shard-${String(shards++).padStart(6, '0')}`, suffix);
       bytes += await shard.add(key, chunks);
       records++;
@@ -115,10 +120,6 @@ async function packInto(
       failures.push({ key, message: explain(error) });
     }
     onRecord();
-    if (shard && shard.bytes >= shardBytes) {
-      await shard.close();
-      shard = undefined;
-    }
   }
   await shard?.close();
   if (records === 0 && failures.length === 0) {

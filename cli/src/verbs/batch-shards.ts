@@ -34,7 +34,12 @@ export function addBatchShards(batch: Command): void {
         .choices(PACK_FORMATS)
         .default('tfrecord'),
     )
-    .option('--shard-size <size>', 'size of a shard, such as 64MB', byteSize, byteSize('64MB'))
+    .option(
+      '--shard-size <size>',
+      'most bytes of a shard, such as 64MB; a record that has more is a shard of its own',
+      byteSize,
+      byteSize('64MB'),
+    )
     .option(
       '--key-suffix <text>',
       'of S3, end of the keys that are taken, such as .jpg (default: all)',
@@ -89,13 +94,17 @@ async function pack(from: string, options: PackOptions): Promise<void> {
 }
 
 const MB = 1024 ** 2;
+const MOST_SHARD = 1024 * MB;
 
 /** The worker, without a model. */
 async function packOnS3(from: string, options: PackOptions): Promise<void> {
   const { format, shardSize, keySuffix, share, ranges, budgetHours, region, json } = options;
+  if (shardSize < 1 || shardSize > MOST_SHARD) {
+    throw usageError('--shard-size is not between 1B and 1GB, which shards on S3 have at most.');
+  }
   const args = Object.entries({
     ...{ input: from, output: options.out, pack: format },
-    'part-mb': Math.max(1, Math.round(shardSize / MB)),
+    'part-mb': shardSize / MB,
     ...{ 'key-suffix': keySuffix, share, ranges, 'budget-hours': budgetHours },
   });
   const report = await runWorkerWithBar({

@@ -38,7 +38,7 @@ export interface WorkerOptions {
   readonly inFlight: number;
   /** Keys of a part at most. */
   readonly partKeys: number;
-  /** Bytes of a part's answers after which it ends. */
+  /** Bytes of a part's answers after which it ends; of a packed part the most, if no single record has more. */
   readonly partBytes: number;
   /** Key of KMS that S3 encrypts with what is written; undefined for the bucket's default. */
   readonly kmsKeyId: string | undefined;
@@ -53,6 +53,7 @@ export interface WorkerOptions {
 }
 
 const MB = 1024 ** 2;
+const MOST_PART_MB = 1_024;
 
 const TEXT = { type: 'string' } as const;
 const OPTIONS = {
@@ -116,7 +117,7 @@ export function readOptions(
       ...{ from: 1, to: 1_000_000 },
       otherwise: pack ? 1_000_000 : WORKER_DEFAULTS.partKeys,
     }),
-    partBytes: whole('part-mb', { from: 1, to: 1_024, otherwise: WORKER_DEFAULTS.partMb }) * MB,
+    partBytes: Math.round(partMbOf(values['part-mb']) * MB),
     maxFailurePercent: whole('max-failure-percent', {
       from: 0,
       to: 100,
@@ -172,7 +173,15 @@ function parsed(args: readonly string[]) {
 }
 
 function usage(message: string, cause?: unknown): BatchError {
-  return new BatchError('WORKER_USAGE', `batch worker: ${message}`, { cause });
+  return new BatchError('WORKER_USAGE', message, { cause });
+}
+
+/** Megabytes, which need not be whole. */
+function partMbOf(text: string | undefined): number {
+  if (text === undefined) return WORKER_DEFAULTS.partMb;
+  const size = Number(text);
+  if (size > 0 && size <= MOST_PART_MB) return size;
+  throw usage(`--part-mb is '${text}'. Give a number above 0, up to ${MOST_PART_MB}.`);
 }
 
 function hoursOf(text: string | undefined): number | undefined {

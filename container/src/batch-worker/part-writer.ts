@@ -73,6 +73,9 @@ export function partWriter(store: Store, options: PartOptions): PartWriter {
   };
   return {
     async add({ key, name, body, failure }) {
+      // A packed file has a size that a request can carry.
+      const isFull = pack && part.size > 0 && part.size + body.length > partBytes;
+      if (isFull) await cut();
       part.last = key;
       if (name === undefined) part.gone++;
       else {

@@ -65,6 +65,17 @@ test('every object is a record once, whoever packed it; verify compares the name
   expect(JSON.parse(verified.stdout)).toMatchObject({ inputs: COUNT, done: COUNT, missing: 0 });
 });
 
+test('no file is larger than asked, unless one record is', async () => {
+  const size = ['--format', 'length-prefixed', '--shard-size', '100B'];
+  expect((await pack('small', ...size)).exitCode).toBe(0);
+  const sizes = partsOf('small').map(([, body]) => body.length);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
+  expect(sizes.reduce((sum, one) => sum + one, 0) / sizes.length).toBeGreaterThan(50);
+  expect((await pack('tiny', '--shard-size', '1B')).exitCode).toBe(0);
+  expect(partsOf('tiny')).toHaveLength(COUNT);
+  expect((await pack('huge', '--shard-size', '5GB')).exitCode).toBe(2);
+});
+
 test('a run over its budget ends with what it has, and goes on with more', async () => {
   const first = await pack('budget', '--budget-hours', '0.000001');
   expect(first.exitCode).toBe(1);
