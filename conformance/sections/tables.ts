@@ -63,7 +63,9 @@ async function write({ python, scripts, out, size }: Oracle): Promise<void> {
       form: 'row',
       parquet: true,
     });
-    const file = Buffer.from(joined(body as Uint8Array[])).toString('hex');
+    const pieces: Uint8Array[] = [];
+    for await (const piece of body) pieces.push(piece);
+    const file = Buffer.from(joined(pieces)).toString('hex');
     cases.push(JSON.stringify({ outputs, file }));
   }
   await writeFile(join(out, 'tables_ours.jsonl'), cases.join('\n'));

@@ -1,48 +1,21 @@
 /** Answers in Parquet: a row an instance, a column an output. */
 import { isUtf8 } from 'node:buffer';
-import {
-  elementCount,
-  isNumeric,
-  type NumericDType,
-  type Tensor,
-  type TensorMap,
-  toNumbers,
-} from '@sagemaker-tfs/tensors';
-import type { SchemaElement } from 'hyparquet';
+import { isNumeric, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
-import { nextTurn } from '../waiting/next-turn.ts';
 import type { ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
+import { groupRows, MOST_PAGE_BYTES, writeTable } from './parquet/write-table.ts';
+import { type WrittenColumn, writtenColumn } from './parquet/written-column.ts';
 import { instanceCount } from './rows.ts';
+import { textBody } from './text-body.ts';
 
 const PARQUET = 'application/x-parquet';
-/** Values that are written without a turn of the event loop between. */
-const TURN_VALUES = 16_384;
 
-type Leaf = Pick<SchemaElement, 'type' | 'converted_type'>;
-
-/** An element by its place in the tensor. */
-type ValueAt = (index: number) => unknown;
-
-/** How dtypes lie in Parquet, which has no short floats and integers of its own. */
-const LEAVES: Readonly<Record<NumericDType, Leaf>> = {
-  bool: { type: 'BOOLEAN' },
-  bfloat16: { type: 'FLOAT' },
-  float16: { type: 'FLOAT' },
-  float32: { type: 'FLOAT' },
-  float64: { type: 'DOUBLE' },
-  int8: { type: 'INT32', converted_type: 'INT_8' },
-  int16: { type: 'INT32', converted_type: 'INT_16' },
-  int32: { type: 'INT32' },
-  int64: { type: 'INT64' },
-  uint8: { type: 'INT32', converted_type: 'UINT_8' },
-  uint16: { type: 'INT32', converted_type: 'UINT_16' },
-  uint32: { type: 'INT32', converted_type: 'UINT_32' },
-  uint64: { type: 'INT64', converted_type: 'UINT_64' },
-};
-
-/** An instance of a scalar is a scalar, others are lists, as deep as the instance has dimensions. Bytes that are no UTF-8 have no type. */
+/**
+ * An instance of a scalar is a scalar, others are lists, as deep as the instance has dimensions. Bytes that are no UTF-8
+ * have no type. It is made while it is sent, from the tensors as they lie.
+ */
 export const parquetResponse: ResponseCodec = {
   mediaTypes: [PARQUET],
   async encode(outputs, context) {
@@ -54,89 +27,43 @@ export const parquetResponse: ResponseCodec = {
         `${PARQUET} has a row for each instance, but ${rows.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
       );
     }
-    return { contentType: PARQUET, body: [await written(ordered, rows)] };
+    const columns = await columnsOf(ordered);
+    checkPages(columns, rows);
+    return { contentType: PARQUET, body: textBody(outputs, writeTable(columns, rows)) };
   },
 };
 
-async function written(outputs: TensorMap, rows: number): Promise<Uint8Array> {
-  // Nobody else needs it.
-  const { ByteWriter, parquetWrite } = await import('hyparquet-writer');
-  const entries = Object.entries(outputs);
-  const schema: SchemaElement[] = [{ name: 'root', num_children: entries.length }];
-  const columnData = [];
-  for (const [name, tensor] of entries) {
-    const { leaf, value } = await leafOf(tensor);
-    schema.push(...elements(name, tensor.shape.length - 1, leaf));
-    columnData.push({ name, data: await rowsOf(tensor, value, rows) });
+async function columnsOf(outputs: TensorMap): Promise<WrittenColumn[]> {
+  const columns: WrittenColumn[] = [];
+  for (const [name, tensor] of Object.entries(outputs)) {
+    columns.push(writtenColumn(name, tensor, await isText(tensor)));
   }
-  const widest = Math.max(1, ...entries.map(([, { shape }]) => elementCount(shape.slice(1))));
-  const writer = Object.assign(new ByteWriter(), { flush: nextTurn });
-  const rowGroupSize = Math.max(1, Math.floor(TURN_VALUES / widest));
-  await parquetWrite({ writer, columnData, schema, rowGroupSize, statistics: false });
-  return writer.getBytes();
+  return columns;
 }
 
-/** The schema of a column. A list is three levels deep: itself, its repetition, its element. */
-function elements(name: string, depth: number, leaf: Leaf): SchemaElement[] {
-  const lists = Array.from({ length: depth }, (_, i): SchemaElement[] => [
-    {
-      name: i === 0 ? name : 'element',
-      repetition_type: 'REQUIRED',
-      converted_type: 'LIST',
-      num_children: 1,
+async function isText(tensor: Tensor): Promise<boolean> {
+  if (isNumeric(tensor)) return false;
+  let all = true;
+  await eachInTurns(
+    tensor.values,
+    (value) => {
+      all &&= isUtf8(value);
     },
-    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-  ]);
-  return [
-    ...lists.flat(),
-    { name: depth === 0 ? name : 'element', repetition_type: 'REQUIRED', ...leaf },
-  ];
-}
-
-/** How the elements of a tensor lie there, and each of them. */
-async function leafOf(tensor: Tensor): Promise<{ readonly leaf: Leaf; readonly value: ValueAt }> {
-  if (isNumeric(tensor)) {
-    const numbers = toNumbers(tensor);
-    const isBool = tensor.dtype === 'bool';
-    const value: ValueAt = isBool ? (i) => Boolean(numbers[i]) : (i) => numbers[i];
-    return { leaf: LEAVES[tensor.dtype], value };
-  }
-  const { values } = tensor;
-  const texts = await textsOf(values);
-  return texts
-    ? { leaf: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value: (i) => texts[i] }
-    : { leaf: { type: 'BYTE_ARRAY' }, value: (i) => values[i] };
-}
-
-/** Undefined if one of them is no UTF-8. */
-async function textsOf(values: readonly Uint8Array[]): Promise<string[] | undefined> {
-  const texts: string[] = [];
-  const add = (value: Uint8Array, index: number): void => {
-    if (texts.length === index && isUtf8(value)) texts.push(Buffer.from(value).toString());
-  };
-  await eachInTurns(values, add, { bytesOf: ({ byteLength }) => byteLength });
-  return texts.length === values.length ? texts : undefined;
-}
-
-async function rowsOf({ shape }: Tensor, value: ValueAt, rows: number): Promise<unknown[]> {
-  const sizes = shape.slice(1);
-  const width = elementCount(sizes);
-  const all: unknown[] = [];
-  let turn = 0;
-  for (let row = 0; row < rows; row++) {
-    all.push(nested(value, row * width, sizes));
-    turn += width;
-    if (turn < TURN_VALUES) continue;
-    turn = 0;
-    await nextTurn();
-  }
+    { bytesOf: (value) => value.byteLength },
+  );
   return all;
 }
 
-/** The values of an instance from `at` on, as lists in lists. */
-function nested(value: ValueAt, at: number, sizes: readonly number[]): unknown {
-  const [size, ...inner] = sizes;
-  if (size === undefined) return value(at);
-  const stride = elementCount(inner);
-  return Array.from({ length: size }, (_, i) => nested(value, at + i * stride, inner));
+/** @throws ServingError NOT_ACCEPTABLE for rows that are too large for a page */
+function checkPages(columns: readonly WrittenColumn[], rows: number): void {
+  const step = groupRows(columns);
+  for (const { name, pageSize } of columns) {
+    for (let row = 0; row < rows; row += step) {
+      if (pageSize(row, Math.min(rows, row + step)) <= MOST_PAGE_BYTES) continue;
+      throw new ServingError(
+        'NOT_ACCEPTABLE',
+        `output '${name}' has rows that are too large for ${PARQUET}. Accept application/x-npz.`,
+      );
+    }
+  }
 }

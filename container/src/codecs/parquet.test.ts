@@ -5,6 +5,7 @@ import * as zlib from 'node:zlib';
 import {
   type DType,
   type Nested,
+  numericTensor,
   type Signature,
   stringTensor,
   type Tensor,
@@ -250,15 +251,73 @@ describe('answers', () => {
   test('large ones have groups of rows', async () => {
     const wide = {
       x: tensorOf(
-        Array.from({ length: 50_000 }, (_, i) => [i, -i]),
+        Array.from({ length: 200_000 }, (_, i) => [i, -i]),
         'float32',
       ),
     };
     const body = await written(wide);
     const { row_groups } = parquetMetadata(bufferOf(body));
-    expect(row_groups.length).toBeGreaterThan(5);
+    expect(row_groups.length).toBeGreaterThan(1);
     const { x } = await decode(body, signatureOf({ x: ['float32', [-1, 2]] }));
     expect(x).toEqual(toNested(wide.x));
+  });
+
+  test('lists of many depths and sizes, without elements too, as another reader sees them', async () => {
+    const shapes = [
+      [3, 1],
+      [3, 17],
+      [3, 0],
+      [3, 2, 0],
+      [3, 0, 2],
+      [3, 2, 0, 5],
+      [3, 2, 3, 4],
+      [3, 1, 1, 1, 2],
+    ];
+    const wide = Object.fromEntries(
+      shapes.map((shape) => {
+        const count = shape.reduce((product, size) => product * size, 1);
+        return [
+          `x${shape}`,
+          numericTensor(
+            'int32',
+            shape,
+            Int32Array.from({ length: count }, (_, i) => i),
+          ),
+        ];
+      }),
+    );
+    const flags = Array.from({ length: 3 }, (_, i) =>
+      Array.from({ length: 20_001 }, (_, j) => (i + j) % 3 === 0),
+    );
+    const outputs = { ...wide, flags: tensorOf(flags, 'bool') };
+    const rows = await parquetReadObjects({ file: bufferOf(await written(outputs)) });
+    for (const [name, tensor] of Object.entries(outputs)) {
+      expect({ name, rows: rows.map((row) => row[name]) }).toEqual({
+        name,
+        rows: toNested(tensor),
+      });
+    }
+  });
+
+  test('a large row is made while it is sent, in small pieces', async () => {
+    const values = Float32Array.from({ length: 300_000 }, (_, i) => i);
+    const large = { x: numericTensor('float32', [1, 300_000], values) };
+    const { body } = await parquetResponse.encode(large, encodeContext(['x']));
+    expect(Array.isArray(body)).toBe(false);
+    let turns = 0;
+    let most = 0;
+    const count = () => {
+      turns++;
+      other = setImmediate(count);
+    };
+    let other = setImmediate(count);
+    for await (const piece of body) most = Math.max(most, piece.byteLength);
+    clearImmediate(other);
+    expect(turns).toBeGreaterThan(2);
+    expect(most).toBeLessThan(2 ** 18);
+    const file = bufferOf(await written(large));
+    const [row] = await parquetReadObjects({ file });
+    expect(row?.x).toEqual([...values]);
   });
 
   test('outputs without common rows are 406', async () => {

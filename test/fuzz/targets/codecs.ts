@@ -13,7 +13,13 @@ import {
   stringTensor,
   type Tensor,
 } from '@sagemaker-tfs/tensors';
-import { crafted, floatPage, runPage } from '../../../container/src/codecs/parquet/crafted.ts';
+import {
+  crafted,
+  dictionaryPage,
+  floatPage,
+  packedPage,
+  runPage,
+} from '../../../container/src/codecs/parquet/crafted.ts';
 import { decodeRequest } from '../../../container/src/codecs/registry.ts';
 import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
 import { encodeExample } from '../../../container/src/codecs/tf-example-writer.ts';
@@ -172,13 +178,25 @@ const parquetFiles = () =>
 
 /** A file of one column, in which one count or none is wrong. */
 function parquetOf(random: Random): Buffer {
-  const wrong = random(7);
+  const wrong = random(9);
   const count = (which: number) => (which === wrong ? edgeNumber(random) : 4);
-  const page =
-    wrong === 4
-      ? runPage(4, edgeNumber(random))
-      : floatPage(count(0), { size: wrong === 1 ? edgeNumber(random) : 16 });
-  const file = crafted({ rows: count(2), values: count(3), chunks: wrong === 5 ? 2 : 1, page });
+  const pages = () => {
+    if (wrong === 4) return runPage(4, edgeNumber(random));
+    if (wrong === 6) {
+      const dictionary = dictionaryPage(edgeNumber(random), edgeNumber(random), Buffer.alloc(16));
+      return Buffer.concat([dictionary, runPage(4, 4)]);
+    }
+    // Snappy's tags, most of them wrong.
+    if (wrong === 7) return packedPage(Buffer.from(Array.from({ length: 20 }, () => random(256))));
+    return floatPage(count(0), { size: wrong === 1 ? edgeNumber(random) : 16 });
+  };
+  const file = crafted({
+    rows: count(2),
+    values: count(3),
+    chunks: wrong === 5 ? 2 : 1,
+    page: pages(),
+    codec: wrong === 7 ? 1 : 0,
+  });
   return random(4) ? file : mutate(random, [file], []);
 }
 
