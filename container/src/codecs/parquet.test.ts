@@ -378,6 +378,14 @@ describe('hostile files', () => {
     }
   });
 
+  test('encrypted pages are named', async () => {
+    const body = crafted({ footer: '8c1c000000' });
+    expect(await failure(body, x)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/is encrypted/) as string,
+    });
+  });
+
   test('the crafted file is one', async () => {
     expect(await decode(crafted({}), x)).toEqual({ x: [0, 1, 2, 3] });
   });

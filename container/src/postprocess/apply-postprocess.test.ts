@@ -83,15 +83,20 @@ describe('top K', () => {
     });
   });
 
-  test('agrees with sorting on many classes', async () => {
+  test.each([20, 64, 65, 900])('agrees with sorting on many classes: %d of them', async (k) => {
     const many = Array.from({ length: 1001 }, (_, at) => (at * 7919) % 1001);
-    const { outputs } = await apply(
-      { many: tensorFromNested('int32', [many]) },
-      { topK: { k: 20 } },
-    );
+    const { outputs } = await apply({ many: tensorFromNested('int32', [many]) }, { topK: { k } });
     const expected = many.map((_, at) => at).sort((a, b) => (many[b] ?? 0) - (many[a] ?? 0));
-    expect(plain(outputs).classes).toEqual([expected.slice(0, 20).map(BigInt)]);
+    expect(plain(outputs).classes).toEqual([expected.slice(0, k).map(BigInt)]);
     expect(outputs.scores?.dtype).toBe('int32');
+  });
+
+  test.each([2, 100])('of equals the first, NaN last, among the best %d', async (k) => {
+    const row = Array.from({ length: 130 }, (_, at) => (at % 3 === 0 ? Number.NaN : at % 2));
+    const { outputs } = await apply({ y: tensorFromNested('float32', [row]) }, { topK: { k } });
+    const rank = (at: number) => (Number.isNaN(row[at]) ? 2 : 1 - (row[at] as number));
+    const expected = row.map((_, at) => at).sort((a, b) => rank(a) - rank(b) || a - b);
+    expect(plain(outputs).classes).toEqual([expected.slice(0, k).map(BigInt)]);
   });
 
   test('other outputs stay beside it', async () => {
@@ -213,6 +218,15 @@ test.each<[string, TensorMap, PostprocessInput]>([
       detection_boxes: numericTensor('float32', [20_000, 2, 4], new Float32Array(160_000)),
       detection_scores: numericTensor('float32', [20_000, 2], new Float32Array(40_000).fill(1)),
       detection_classes: numericTensor('float32', [20_000, 2], new Float32Array(40_000)),
+    },
+    { boxes: {} },
+  ],
+  [
+    'boxes of one image',
+    {
+      detection_boxes: numericTensor('float32', [1, 40_000, 4], new Float32Array(160_000)),
+      detection_scores: numericTensor('float32', [1, 40_000], new Float32Array(40_000).fill(1)),
+      detection_classes: numericTensor('float32', [1, 40_000], new Float32Array(40_000)),
     },
     { boxes: {} },
   ],

@@ -72,17 +72,26 @@ export async function detections(
     };
   };
   const lists: Detection[][] = [];
-  const add = (image: number): void => {
-    const list = Array.from({ length: perImage }, (_, at) => image * perImage + at)
+  const bestOf = (image: number): number[] =>
+    Array.from({ length: perImage }, (_, at) => image * perImage + at)
       .filter((at) => scores.at(at) >= declaration.threshold)
       .sort((a, b) => scores.at(b) - scores.at(a))
-      .slice(0, declaration.limit)
-      .map((at) => detectionAt(at, frames?.[image]));
-    lists.push(list);
+      .slice(0, declaration.limit);
+  /** An image's scores, then each of its detections. */
+  function* steps(): Generator<number | 'scores'> {
+    for (const image of indices(images)) {
+      lists.push([]);
+      yield 'scores';
+      yield* bestOf(image);
+    }
+  }
+  const add = (at: number | 'scores'): void => {
+    const image = lists.length - 1;
+    if (at !== 'scores') lists[image]?.push(detectionAt(at, frames?.[image]));
   };
-  const weight = (): number =>
-    perImage * SCORE_BYTES + (lists.at(-1)?.length ?? 0) * DETECTION_BYTES;
-  await eachInTurns(indices(images), add, { bytesOf: weight });
+  const weight = (at: number | 'scores') =>
+    at === 'scores' ? perImage * SCORE_BYTES : DETECTION_BYTES;
+  await eachInTurns(steps(), add, { bytesOf: weight });
   return lists;
 }
 

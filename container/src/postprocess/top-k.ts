@@ -51,19 +51,30 @@ export async function topK(
   };
 }
 
-/** Indices of the largest values, best first: one pass that keeps the best so far in order. */
+/** Up to this many are kept in order in one pass; more are sorted, as each insertion moves those behind it. */
+const MOST_INSERTED = 64;
+
+/** Indices of the largest values, best first. */
 function bestOf(
   scores: ArrayLike<number | bigint>,
   start: number,
   width: number,
   k: number,
 ): number[] {
-  const best: number[] = [];
   const isBetter = (a: number, b: number): boolean => {
     const left = scores[start + a] as number | bigint;
     const right = scores[start + b] as number | bigint;
     return left > right || (Number.isNaN(right) && !Number.isNaN(left));
   };
+  if (k > MOST_INSERTED) {
+    const order = (a: number, b: number) => (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : a - b);
+    return [
+      ...Uint32Array.from({ length: width }, (_, i) => i)
+        .sort(order)
+        .subarray(0, k),
+    ];
+  }
+  const best: number[] = [];
   for (let index = 0; index < width; index++) {
     if (best.length === k && !isBetter(index, best[k - 1] as number)) continue;
     let place = best.length;

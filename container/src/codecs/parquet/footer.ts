@@ -66,6 +66,8 @@ const UNSIGNED_CONVERTED: ReadonlySet<number> = new Set([11, 12, 13, 14]);
 /** Of `LogicalType`: STRING, ENUM, INTEGER, JSON, BSON. */
 const PLAIN_LOGICAL: ReadonlySet<number> = new Set([1, 4, 10, 12, 13]);
 const INTEGER = 10;
+/** Field of the footer of a file with encrypted pages. */
+const ENCRYPTION = 8;
 /** Index that pandas writes as a column; a range is none. */
 const PANDAS_INDEX = /^__index_level_\d+__$/;
 
@@ -80,6 +82,7 @@ export function readFooter(file: Uint8Array, maxFields: number): Footer {
   const length = new DataView(file.buffer, file.byteOffset + end, 4).getUint32(0, true);
   if (length > end - 4) throw bad('has a footer that is longer than the file');
   const head = new ThriftReader(file.subarray(0, end), end - length, maxFields).struct();
+  if (head.has(ENCRYPTION)) throw bad('is encrypted. Send it without encryption');
   const all = columnsOf(structsIn(head, 2, 'schema'));
   const rows = count(head, 3, 'number of rows');
   if (rows === 0) return { rows, columns: [], groups: [] };

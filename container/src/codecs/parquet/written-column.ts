@@ -40,7 +40,7 @@ const LEAVES: Readonly<Record<NumericDType, Leaf>> = {
 const STEP = 2 ** 14;
 const LENGTH_BYTES = 4;
 
-/** A column, of which the rows from `row` to `end` become a page. */
+/** A column. Its rows from `row` to `end` become a page. */
 export interface WrittenColumn {
   readonly name: string;
   readonly leaf: Leaf;
