@@ -131,5 +131,6 @@ test('what is no capture or no baseline is named', async () => {
   const broken = await run('baseline', join(work, 'broken.jsonl'), '--out', baseline);
   expect(broken.stderr).toContain('broken.jsonl: line 1 is no capture of SageMaker');
   const wrong = await run('drift', folder, '--baseline', join(work, 'broken.jsonl'));
-  expect(wrong).toMatchObject({ exitCode: 2 });
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.stderr).toContain('is no baseline. Write one with captures baseline.');
 });

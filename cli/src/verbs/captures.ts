@@ -3,7 +3,7 @@ import type { Drift } from '@sagemaker-tfs/container/captures';
 import type { Command } from 'commander';
 import type { VariantComparison } from '../captures/compare.ts';
 import type { CaptureChoice } from '../captures/source.ts';
-import { CommandError, cannotRead, usageError } from '../errors.ts';
+import { CommandError, cannotRead } from '../errors.ts';
 import { printResult, table } from '../output/print.ts';
 import { remark } from '../output/quiet.ts';
 import { positive, wholeNumber } from './options.ts';
@@ -133,7 +133,8 @@ function parse<T>(work: () => T, file: string): T {
   try {
     return work();
   } catch {
-    throw usageError(`${file} is no baseline. Write one with captures baseline.`);
+    const message = `${file} is no baseline. Write one with captures baseline.`;
+    throw new CommandError('CAPTURE_INVALID', message);
   }
 }
 
