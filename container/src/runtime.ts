@@ -248,9 +248,11 @@ function batchListeners(log: Logger, onBatch: BatchListeners['onBatch']): BatchL
     onAlone: (model, signature, why) =>
       log.warn(
         { model },
-        why === 'joined'
-          ? `the answers of signature "${signature}" depend on the requests beside them: its requests run one by one`
-          : `the answers of signature "${signature}" change when shorter inputs are padded: only requests of one shape run together`,
+        {
+          joined: `the answers of signature "${signature}" depend on the requests beside them: its requests run one by one`,
+          padded: `the answers of signature "${signature}" change when shorter inputs are padded: only requests of one shape run together`,
+          writes: `signature "${signature}" writes what other requests read (variables, tables, queues), or its graph cannot be read: its requests run one by one, each once`,
+        }[why],
       ),
   };
 }

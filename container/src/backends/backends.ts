@@ -2,6 +2,7 @@
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
+import type { ServedModel } from '../models/served-model.ts';
 import type { Backend, Transport } from './backend.ts';
 import { type BatchListeners, maxRowsOf } from './batching-options.ts';
 import type { GrpcBackend } from './grpc.ts';
@@ -22,6 +23,7 @@ export interface Backends {
 export function modelServerBackends(
   environment: Environment,
   pool: InstancePool,
+  served: () => readonly ServedModel[],
   listeners: BatchListeners = {},
 ): Backends {
   const options = {
@@ -32,7 +34,7 @@ export function modelServerBackends(
   };
   let grpc: Promise<JoinableBackend> | undefined;
   let rest: Promise<JoinableBackend> | undefined;
-  const joining = joiningOf(environment, listeners);
+  const joining = joiningOf(environment, served, listeners);
   const configured = environment.backend === 'rest' ? 'rest' : 'grpc';
   let ownGrpc: Promise<GrpcBackend> | undefined;
   const overGrpc = () => {
@@ -77,19 +79,27 @@ function withoutRest(): ServingError {
 /** Puts joining before a backend, where it is asked for; the batches of all backends share their threads. */
 function joiningOf(
   environment: Environment,
+  served: () => readonly ServedModel[],
   listeners: BatchListeners,
 ): (backend: JoinableBackend) => Promise<JoinableBackend> {
   const { processes } = environment;
   const { batching } = environment.modelServer;
   if (!batching) return async (backend) => backend;
-  const modules = [import('@sagemaker-tfs/libtensorflow/joining'), import('./joining.ts')] as const;
-  const loaded = Promise.all(modules).then(([{ BatchThreads }, { JoiningBackend }]) => {
-    // All processes call one model server, which has one machine's threads to run what they send.
-    const own = { ...batching, threads: Math.max(1, Math.floor(batching.threads / processes)) };
-    const threads = new BatchThreads(own.threads);
-    const maxRows = maxRowsOf(environment);
-    return (backend: JoinableBackend) =>
-      new JoiningBackend(backend, { batching: own, threads, maxRows, listeners });
-  });
+  const modules = [
+    import('@sagemaker-tfs/libtensorflow/joining'),
+    import('./joining.ts'),
+    import('../models/writing-signatures.ts'),
+  ] as const;
+  const loaded = Promise.all(modules).then(
+    ([{ BatchThreads }, { JoiningBackend }, { writingOf }]) => {
+      // All processes call one model server, which has one machine's threads to run what they send.
+      const own = { ...batching, threads: Math.max(1, Math.floor(batching.threads / processes)) };
+      const threads = new BatchThreads(own.threads);
+      const maxRows = maxRowsOf(environment);
+      const writing = writingOf(served);
+      return (backend: JoinableBackend) =>
+        new JoiningBackend(backend, { batching: own, threads, maxRows, listeners, writing });
+    },
+  );
   return async (backend) => (await loaded)(backend);
 }

@@ -1,5 +1,9 @@
 /** How this process joins calls, whichever way the models run. */
-import type { AfterFailure, JoiningSessionOptions } from '@sagemaker-tfs/libtensorflow/joining';
+import type {
+  AfterFailure,
+  JoiningSessionOptions,
+  WhyAlone,
+} from '@sagemaker-tfs/libtensorflow/joining';
 import type { Batching, Environment } from '../environment.ts';
 import type { BatchSample } from '../observability/metrics.ts';
 
@@ -15,19 +19,19 @@ export interface BatchingParts {
   readonly model: string;
   readonly afterFailure: (error: unknown) => AfterFailure;
   readonly listeners?: BatchListeners | undefined;
+  /** Signatures that write; see `JoiningSessionOptions`. */
+  readonly writing: Promise<ReadonlySet<string>>;
 }
 
 /** Who hears of batches. */
 export interface BatchListeners {
   readonly onBatch?: ((batch: BatchSample) => void) | undefined;
-  /** The answers of a signature are others when requests are joined, or padded for it: that is not done from now on. */
-  readonly onAlone?:
-    | ((model: string, signature: string, why: 'joined' | 'padded') => void)
-    | undefined;
+  /** Requests of a signature are not joined, or not padded for it, from now on. */
+  readonly onAlone?: ((model: string, signature: string, why: WhyAlone) => void) | undefined;
 }
 
 export function batchingOptions(parts: BatchingParts): JoiningSessionOptions {
-  const { batching, maxRows, model, afterFailure, listeners } = parts;
+  const { batching, maxRows, model, afterFailure, listeners, writing } = parts;
   return {
     ...batchLimits(batching),
     maxInputRows: maxRows,
@@ -35,6 +39,7 @@ export function batchingOptions(parts: BatchingParts): JoiningSessionOptions {
     allowedBatchSizes: batching.allowedSizes,
     padVariableLengthInputs: batching.pads,
     afterFailure,
+    writing,
     onBatch: (batch) => listeners?.onBatch?.({ model, ...batch }),
     onAlone: (signature, why) => listeners?.onAlone?.(model, signature, why),
   };

@@ -19,8 +19,15 @@ const MODEL = { name: 'm' };
 
 function signaturesOf(shape: readonly number[]): SignatureMap {
   const spec = { tensorName: 'x:0', dtype: 'float32', dtypeEnum: 1, shape } as const;
-  return { run: { key: 'run', methodName: '', inputs: { x: spec }, outputs: { y: spec } } };
+  const signature = { methodName: '', inputs: { x: spec }, outputs: { y: spec } };
+  return { run: { key: 'run', ...signature }, count: { key: 'count', ...signature } };
 }
+
+// No batch is looked at again.
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.999);
+});
+afterEach(() => jest.restoreAllMocks());
 
 const values = (inputs: TensorMap) => {
   const { x } = inputs;
@@ -65,6 +72,7 @@ async function backends(shape = [-1, 1], batching = {}) {
     batching: { ...BATCHING, ...batching },
     threads: new BatchThreads(1),
     maxRows: 1_000,
+    writing: async () => new Set(['count']),
   });
   const ask = async (inputs: TensorMap, signal?: AbortSignal) => {
     const { outputs, version } = await joining.predict({
@@ -127,6 +135,19 @@ test('what cannot be joined goes through as it is', async () => {
   const other = { model: MODEL, signature: 'other', inputs: rows(1) };
   await joining.predict(other);
   expect(calls).toEqual([other]);
+});
+
+test('what writes is called once for each request, and never joined', async () => {
+  const { joining, calls, examples } = await backends();
+  const signature = 'count';
+  const ask = (value: number) => joining.predict({ model: MODEL, signature, inputs: rows(value) });
+  await Promise.allSettled([1, 2, -2, 4, 5].map(ask));
+  expect(calls.map(({ inputs }) => values(inputs))).toEqual([[1], [2], [-2], [4], [5]]);
+  const method = 'regress';
+  const send = (text: string) =>
+    joining.examples({ model: MODEL, method, signature, examples: [Buffer.from(text)] });
+  await Promise.allSettled(['1', 'bad', '3'].map(send));
+  expect(examples.map((one) => one.examples.map(String))).toEqual([['1'], ['bad'], ['3']]);
 });
 
 test('a call of many rows runs in batches, in order, and stops when its sender leaves', async () => {

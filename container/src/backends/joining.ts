@@ -24,6 +24,7 @@ import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { Batching } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
+import type { AskWriting } from '../models/writing-signatures.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { orAborted } from '../waiting/or-aborted.ts';
 import type {
@@ -45,6 +46,7 @@ export interface JoiningOptions {
   /** Rows of one call that is split into batches. */
   readonly maxRows: number;
   readonly listeners?: BatchListeners | undefined;
+  readonly writing: AskWriting;
 }
 
 /** A backend of the model server. */
@@ -60,6 +62,7 @@ interface ExamplesItem extends BatchItem {
 interface Joined {
   readonly signatures: SignatureMap;
   readonly session: JoiningSession;
+  readonly writing: Promise<ReadonlySet<string>>;
 }
 
 /** Calls of one signature that can be joined run as one; all others go through as they are. */
@@ -91,6 +94,8 @@ export class JoiningBackend implements JoinableBackend {
     if (!this.#backend.examples || examples.length > this.#options.batching.maxBatchSize) {
       return this.#runExamples(request);
     }
+    const { writing } = await this.#session(model);
+    if ((await writing).has(signature)) return this.#runExamples(request);
     signal?.throwIfAborted();
     const bytes = examples.reduce((sum, example) => sum + example.byteLength, 0);
     const item = { size: examples.length, bytes, examples, signal };
@@ -141,12 +146,13 @@ export class JoiningBackend implements JoinableBackend {
       signal?: AbortSignalLike,
       batch?: BatchContext,
     ) => this.#run({ model, signature, inputs, outputs, signal, batch });
+    const writing = this.#options.writing(model, signatures);
     const session = new JoiningSession(
       { signatures, run, close: async () => undefined },
-      batchingOptions({ ...this.#options, model: model.name, afterFailure }),
+      batchingOptions({ ...this.#options, model: model.name, afterFailure, writing }),
       this.#options.threads,
     );
-    const joined = { signatures, session };
+    const joined = { signatures, session, writing };
     this.#joined.set(key, joined);
     return joined;
   }

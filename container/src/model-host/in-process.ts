@@ -20,6 +20,7 @@ import type { Batching, Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
 import { StartError } from '../models/choose-models.ts';
+import { writingIn } from '../models/writing-signatures.ts';
 import { laterFailure } from '../waiting/failure.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.ts';
@@ -78,15 +79,18 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     log: (message) => log.info(message),
   };
   const maxRows = maxRowsOf(environment);
-  const joining = (batching: Batching, threads: BatchThreads, model: string) => {
+  const joining = (batching: Batching, threads: BatchThreads, model: string, directory: string) => {
     const options = { batching, maxRows, model, afterFailure: halvesUnlessOver, listeners };
-    return (session: Session) => new JoiningSession(session, batchingOptions(options), threads);
+    return (session: Session) => {
+      const writing = writingIn(directory, session.signatures);
+      return new JoiningSession(session, batchingOptions({ ...options, writing }), threads);
+    };
   };
   return async (name, directory) => {
     const started = performance.now();
     const servable = await loadServable(name, directory, {
       ...common,
-      ...(batching && threads && { batching: joining(batching, threads, name) }),
+      ...(batching && threads && { batching: joining(batching, threads, name, directory.path) }),
     });
     const ms = Math.round(performance.now() - started);
     log.info({ model: name, version: directory.version.toString(), ms }, 'loaded');

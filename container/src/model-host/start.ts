@@ -14,12 +14,16 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
   const modelServer = options.sharesModelServer
     ? connectModelServer(options)
     : await startModelServer(options);
+  let served = options.models;
   return {
     readiness: modelServer.pool,
-    backends: modelServerBackends(environment, modelServer.pool, options.listeners),
+    backends: modelServerBackends(environment, modelServer.pool, () => served, options.listeners),
     endpoint: modelServer.pool.instances[0]?.endpoint,
     failed: modelServer.failed,
-    serve: (models) => modelServer.serve(models),
+    async serve(models) {
+      await modelServer.serve(models);
+      served = models;
+    },
     stop: () => modelServer.stop(),
   };
 }

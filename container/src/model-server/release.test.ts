@@ -15,7 +15,8 @@ const text = (version: string) =>
 test.each([
   ['2.8.0-rc1+dev.sha.9400ef1', [PRECISION]],
   ['2.12.1', [PRECISION]],
-  ['2.15.1', [PRECISION]],
+  ['2.14.1', [PRECISION]],
+  ['2.15.1', []],
   ['2.16.1', []],
   ['2.19.1', []],
   ['2.20.0', []],
@@ -29,7 +30,7 @@ test.each([
 
 test('the warning names the release, what is lost, and the release that has it', () => {
   expect(ignoredFlags(text('2.14.1'), [PRECISION])).toEqual([
-    'TensorFlow Serving 2.14 ignores --mixed_precision: the graph runs in float32; 2.16 and later know it',
+    'TensorFlow Serving 2.14 ignores --mixed_precision: the graph runs in float32; 2.15 and later know it',
   ]);
 });
 

@@ -31,6 +31,9 @@ export interface BatchingOptions extends BatchOptions {
   readonly onCheckFailed?: (check: string) => never;
 }
 
+/** Answers are others in company, or where shorter inputs are padded; or a run writes what other requests read. */
+export type WhyAlone = 'joined' | 'padded' | 'writes';
+
 /** Joining as the runtime does it. */
 export interface JoiningSessionOptions extends BatchOptions {
   /**
@@ -40,8 +43,10 @@ export interface JoiningSessionOptions extends BatchOptions {
   readonly afterFailure?: (error: unknown) => AfterFailure;
   /** Bytes of the inputs of a batch of several requests. Default: any number. */
   readonly maxBatchBytes?: number;
-  /** Called where the answers of a signature turn out to be others when joined: they run alone from now on. */
-  readonly onAlone?: (signature: string, why: 'joined' | 'padded') => void;
+  /** Signatures whose runs change the model: they run alone, and never twice. Default: none. */
+  readonly writing?: Promise<ReadonlySet<string>>;
+  /** Called where requests of a signature run alone from now on. */
+  readonly onAlone?: (signature: string, why: WhyAlone) => void;
   /** Draws the joined batches that are looked at again. Default: `Math.random`. */
   readonly random?: () => number;
   /** Called for every batch that runs. */

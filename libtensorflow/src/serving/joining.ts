@@ -1,8 +1,8 @@
 /**
  * Joins concurrent requests of one signature: they wait until a batch is full or its time is up and a batch thread is free,
  * run together, and their outputs are parted again. Only what can be joined is; all else runs alone: requests of other
- * shapes, signatures with an axis that is not open, and those whose answers are others when joined, which the first
- * batches show. TensorFlow Serving's own way is in batching.ts.
+ * shapes, signatures with an axis that is not open, those that write what other requests read, and those whose
+ * answers are others when joined, which the first batches show. TensorFlow Serving's own way is in batching.ts.
  */
 import {
   type AbortSignalLike,
@@ -45,7 +45,7 @@ import { type Trial, Trials } from './trials.ts';
 export { untilAllAborted } from '../until-all-aborted.ts';
 export { BatchThreads } from './batch-queue.ts';
 export { type AfterFailure, Batches, type BatchItem } from './batches.ts';
-export type { JoiningSessionOptions } from './batching-options.ts';
+export type { JoiningSessionOptions, WhyAlone } from './batching-options.ts';
 export type { BatchContext, RunResult } from './session.ts';
 
 /** A session whose runs are joined. */
@@ -63,7 +63,10 @@ export class JoiningSession implements Session {
     this.#session = session;
     this.#options = options;
     this.#batches = new Batches(options, threads, options.afterFailure);
-    const { onAlone, random } = options;
+    const { onAlone, random, writing } = options;
+    writing?.then((signatures) => {
+      for (const signature of signatures) onAlone?.(signature, 'writes');
+    });
     this.#trials = new Trials((signature) => onAlone?.(signature, 'joined'), random);
     this.#padded = new Trials((signature) => onAlone?.(signature, 'padded'), random);
   }
@@ -75,10 +78,13 @@ export class JoiningSession implements Session {
     signal?: AbortSignalLike,
   ): Promise<RunResult> {
     signal?.throwIfAborted();
+    const writes = (await this.#options.writing)?.has(signature) === true;
+    signal?.throwIfAborted();
     // How much the rows differ is asked for each batch.
-    const verdict = this.#joins(signature, inputs, outputs)
-      ? this.#trials.verdict(signature, outputs, () => 'many')
-      : 'alone';
+    const verdict =
+      !writes && this.#joins(signature, inputs, outputs)
+        ? this.#trials.verdict(signature, outputs, () => 'many')
+        : 'alone';
     if (verdict === 'alone') return this.#session.run(signature, inputs, outputs, signal);
     const size = batchSizeOf(inputs);
     if (size > this.#options.maxBatchSize) {

@@ -1,0 +1,59 @@
+/** Signatures whose runs change the model, by the graphs of its versions. */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writingSignaturesInTurns } from '@sagemaker-tfs/libtensorflow/graph';
+import type { SignatureMap } from '@sagemaker-tfs/tensors';
+import type { ModelSelector } from './servable.ts';
+import type { ServedModel } from './served-model.ts';
+
+/** Graphs that are remembered; older ones are read again. */
+const MOST_GRAPHS = 1_000;
+
+/** Asks which of a model's signatures write. Never rejects: of a graph that cannot be read, each may. */
+export type AskWriting = (
+  model: ModelSelector,
+  signatures: SignatureMap,
+) => Promise<ReadonlySet<string>>;
+
+/** @param served the models of now */
+export function writingOf(served: () => readonly ServedModel[]): AskWriting {
+  const known = new Map<string, Promise<ReadonlySet<string>>>();
+  const ask = async (directory: string, signatures: SignatureMap) => {
+    const { mtimeMs, size } = await stat(join(directory, 'saved_model.pb'));
+    const key = JSON.stringify([directory, mtimeMs, size, Object.keys(signatures)]);
+    const found = known.get(key) ?? writingSignaturesInTurns(directory, signatures);
+    const [oldest] = known.keys();
+    if (known.size >= MOST_GRAPHS && oldest !== undefined) known.delete(oldest);
+    known.set(key, found);
+    return found;
+  };
+  return async ({ name, version }, signatures) => {
+    const model = served().find((one) => one.name === name);
+    try {
+      const directories = model ? await versionDirectories(model.basePath, version) : [];
+      if (directories.length === 0) return new Set(Object.keys(signatures));
+      const sets = await Promise.all(directories.map((one) => ask(one, signatures)));
+      return new Set(sets.flatMap((set) => [...set]));
+    } catch {
+      return new Set(Object.keys(signatures));
+    }
+  };
+}
+
+/** Of one version, or of all: any of them may be served now. `0001` is version 1. */
+async function versionDirectories(basePath: string, version: string | undefined) {
+  const names = (await readdir(basePath)).filter((name) => /^\d+$/.test(name));
+  return names
+    .filter((name) => version === undefined || BigInt(name) === BigInt(version))
+    .map((name) => join(basePath, name));
+}
+
+/** Of one version's directory. @returns all of them where its graph cannot be read: each may write */
+export async function writingIn(
+  directory: string,
+  signatures: SignatureMap,
+): Promise<ReadonlySet<string>> {
+  return writingSignaturesInTurns(directory, signatures).catch(
+    () => new Set(Object.keys(signatures)),
+  );
+}

@@ -1,0 +1,14 @@
+/** SavedModels read from their files, without TensorFlow. */
+export {
+  compilingSignatures,
+  type SignatureOutputs,
+  writingSignatures,
+  writingSignaturesInTurns,
+} from './run-traits.ts';
+export {
+  DamagedFile,
+  LENGTH_DELIMITED,
+  type Span,
+  type WireFile,
+  withWireFile,
+} from './wire-file.ts';

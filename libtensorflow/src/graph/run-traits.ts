@@ -1,0 +1,277 @@
+/**
+ * Signatures whose run changes the model (training steps, counters, batch normalization in training mode), and those
+ * that XLA must compile.
+ */
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { allSteps, pauseAfter, type Steps, stepsInTurns } from '@sagemaker-tfs/tensors/steps';
+import { LENGTH_DELIMITED, openWireFile, type Span, type WireFile } from './wire-file.ts';
+
+/** A signature by the names of its output tensors, as an inspected one has them. */
+export interface SignatureOutputs {
+  readonly outputs: Readonly<Record<string, { readonly tensorName: string }>>;
+}
+
+/**
+ * Operations that write variables (the state of random generators among them), tables, queues, what is staged, datasets that are
+ * read on, or files. `ScatterNd` alone makes a tensor.
+ */
+const WRITES = new RegExp(
+  `^(?:${[
+    'Assign',
+    'Resource(?:Sparse)?Apply',
+    '(?:Sparse)?Apply',
+    'ResourceScatter',
+    'ResourceStridedSliceAssign',
+    'StridedSliceAssign',
+    'Scatter(?!Nd$|NdNonAliasing)',
+    '(?:Resource)?CountUpTo',
+    'LookupTable(?:Insert|Import|Remove)',
+    'Queue(?:Enqueue|Dequeue|Close)',
+    'Stack(?:Push|Pop)',
+    'Barrier(?:InsertMany|TakeMany|Close)',
+    '(?:OrderedMap|Map)?(?:Stage|Unstage|Clear)$',
+    '(?:OrderedMap|Map)(?:UnstageNoKey|Clear)$',
+    '(?:Resource)?(?:Conditional)?Accumulator(?:Apply|Take|Set)',
+    '(?:Resource|Sparse)Accumulator',
+    'IteratorGetNext',
+    'RngSkip|RngReadAndSkip|NonDeterministicInts|Stateful(?:Uniform|StandardNormal|Truncated|RandomBinomial)',
+    'Reader(?:Read|Reset|Restore)',
+    'PyFunc|EagerPyFunc',
+    'WriteFile|Save(?:V2|Slices)?$|(?:Write|Create|Flush|Close).*Summary',
+  ].join('|')})`,
+);
+
+/** TensorFlow's kXlaMustCompileAttr (compiler/tf2xla/tf2xla_defs.cc), of nodes and of functions. */
+const MUST_COMPILE = '_XlaMustCompile';
+
+/** What of a node decides. */
+interface Node extends Traits {
+  /** Names of nodes whose outputs it takes or waits for. */
+  readonly inputs: readonly string[];
+  /** Functions that it may run. */
+  readonly calls: readonly string[];
+}
+
+interface Traits {
+  readonly writes: boolean;
+  /** Marked by `tf.function(jit_compile=True)`. */
+  readonly compiles: boolean;
+}
+
+interface LibraryFunction {
+  readonly compiles: boolean;
+  /** Read when it is asked for: most functions of a SavedModel are called by no signature. */
+  readonly nodes: () => Steps<readonly Node[]>;
+}
+
+interface Graph {
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly functions: ReadonlyMap<string, LibraryFunction>;
+}
+
+type Signatures = Readonly<Record<string, SignatureOutputs>>;
+
+/** Nodes that are read in one go: some milliseconds. */
+const NODES_A_TURN = 256;
+
+/**
+ * The keys of the signatures that write what other requests read, of the MetaGraph that is served.
+ * @param directory the one with `saved_model.pb`
+ * @throws DamagedFile, or the file system's error
+ */
+export function writingSignatures(directory: string, signatures: Signatures): ReadonlySet<string> {
+  const file = openGraph(directory);
+  try {
+    return allSteps(signaturesThat('writes', file, signatures));
+  } finally {
+    file.close();
+  }
+}
+
+/** As {@link writingSignatures}, with the turns of others in between. */
+export async function writingSignaturesInTurns(
+  directory: string,
+  signatures: Signatures,
+): Promise<ReadonlySet<string>> {
+  const file = openGraph(directory);
+  try {
+    return await stepsInTurns(signaturesThat('writes', file, signatures), () => nextTurn());
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * The keys of the signatures that run a function with `jit_compile=True`, of the MetaGraph that is served.
+ * @param directory the one with `saved_model.pb`
+ * @throws DamagedFile, or the file system's error
+ */
+export function compilingSignatures(
+  directory: string,
+  signatures: Signatures,
+): ReadonlySet<string> {
+  const file = openGraph(directory);
+  try {
+    return allSteps(signaturesThat('compiles', file, signatures));
+  } finally {
+    file.close();
+  }
+}
+
+function openGraph(directory: string): WireFile {
+  return openWireFile(join(directory, 'saved_model.pb'));
+}
+
+function* signaturesThat(
+  trait: keyof Traits,
+  file: WireFile,
+  signatures: Signatures,
+): Steps<ReadonlySet<string>> {
+  const graph = yield* readGraph(file);
+  const keys = new Set<string>();
+  for (const [key, { outputs }] of Object.entries(signatures)) {
+    if (yield* reaches(trait, graph, Object.values(outputs))) keys.add(key);
+  }
+  return keys;
+}
+
+function* reaches(
+  trait: keyof Traits,
+  graph: Graph,
+  outputs: readonly { readonly tensorName: string }[],
+): Steps<boolean> {
+  const waiting = outputs.map(({ tensorName }) => nodeOf(tensorName));
+  const seen = new Set(waiting);
+  const called = new Set<string>();
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const node = graph.nodes.get(name);
+    if (!node) continue;
+    if (node[trait] || (yield* functionsReach(trait, graph, node.calls, called))) return true;
+    for (const input of node.inputs) {
+      if (seen.has(input)) continue;
+      seen.add(input);
+      waiting.push(input);
+    }
+  }
+  return false;
+}
+
+/** @param called functions that were looked at before */
+function* functionsReach(
+  trait: keyof Traits,
+  graph: Graph,
+  names: readonly string[],
+  called: Set<string>,
+): Steps<boolean> {
+  const waiting = [...names];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const fn = called.has(next) ? undefined : graph.functions.get(next);
+    called.add(next);
+    if (!fn) continue;
+    if (trait === 'compiles' && fn.compiles) return true;
+    for (const node of yield* fn.nodes()) {
+      if (node[trait]) return true;
+      waiting.push(...node.calls);
+    }
+  }
+  return false;
+}
+
+/** SavedModel: meta_graphs = 2; MetaGraphDef: graph_def = 2; GraphDef: node = 1, library = 2; function = 1. */
+function* readGraph(file: WireFile): Steps<Graph> {
+  const metaGraphs = nested(file, { start: 0, end: file.size }, 2);
+  const served = metaGraphs.find((one) => isServed(file, one)) ?? metaGraphs[0];
+  const [graph] = served ? nested(file, served, 2) : [];
+  if (!graph) return { nodes: new Map(), functions: new Map() };
+  const functions = new Map<string, LibraryFunction>();
+  for (const span of nested(file, graph, 2).flatMap((library) => nested(file, library, 1))) {
+    functions.set(...readFunction(file, span));
+    yield;
+  }
+  return { nodes: new Map(yield* readNodes(file, nested(file, graph, 1))), functions };
+}
+
+/** MetaGraphDef: meta_info_def = 1; MetaInfoDef: tags = 4. */
+function isServed(file: WireFile, metaGraph: Span): boolean {
+  const [info] = nested(file, metaGraph, 1);
+  return info ? nested(file, info, 4).some((tag) => file.text(tag) === 'serve') : false;
+}
+
+/** FunctionDef: signature = 1, node_def = 3, attr = 5; OpDef: name = 1. */
+function readFunction(file: WireFile, span: Span): [string, LibraryFunction] {
+  const [signature] = nested(file, span, 1);
+  const [name] = signature ? nested(file, signature, 1) : [];
+  let known: readonly Node[] | undefined;
+  function* nodes(): Steps<readonly Node[]> {
+    known ??= (yield* readNodes(file, nested(file, span, 3))).map(([, node]) => node);
+    return known;
+  }
+  const compiles = nested(file, span, 5).some((one) => readAttribute(file, one).compiles);
+  return [name ? file.text(name) : '', { compiles, nodes }];
+}
+
+function* readNodes(file: WireFile, spans: readonly Span[]): Steps<[string, Node][]> {
+  const isTime = pauseAfter(NODES_A_TURN);
+  const nodes: [string, Node][] = [];
+  for (const span of spans) {
+    nodes.push(...readNode(file, span));
+    if (isTime(1)) yield;
+  }
+  return nodes;
+}
+
+/**
+ * NodeDef: name = 1, op = 2, input = 3, attr = 5. Functions of TF2 are attributes of the nodes that call them, those of TF1
+ * their operation. Constants are passed over: they are large, and nothing hangs on them.
+ */
+function readNode(file: WireFile, span: Span): [string, Node][] {
+  let [name, op] = ['', ''];
+  const [inputs, calls]: [string[], string[]] = [[], []];
+  let compiles = false;
+  for (const field of file.fields(span)) {
+    if (field.wireType !== LENGTH_DELIMITED) continue;
+    if (field.number === 1) name = file.text(field);
+    if (field.number === 3) inputs.push(nodeOf(file.text(field)));
+    if (field.number === 2) {
+      op = file.text(field);
+      if (op === 'Const') return [];
+    }
+    if (field.number === 5) {
+      const attribute = readAttribute(file, field);
+      compiles ||= attribute.compiles;
+      calls.push(...attribute.calls);
+    }
+  }
+  return [[name, { writes: WRITES.test(op), compiles, inputs, calls: [op, ...calls] }]];
+}
+
+/**
+ * An entry of `map<string, AttrValue>`: key = 1, value = 2; AttrValue: list = 1, b = 5, func = 10; ListValue: func = 9;
+ * NameAttrList: name = 1.
+ */
+function readAttribute(file: WireFile, span: Span): Pick<Node, 'compiles' | 'calls'> {
+  const [key] = nested(file, span, 1);
+  const [value] = nested(file, span, 2);
+  const fields = value ? [...file.fields(value)] : [];
+  const functions = fields.flatMap((field) => {
+    if (field.wireType !== LENGTH_DELIMITED) return [];
+    return field.number === 10 ? [field] : field.number === 1 ? nested(file, field, 9) : [];
+  });
+  const isTrue = fields.some(({ number, varint }) => number === 5 && varint === 1n);
+  return {
+    calls: functions.flatMap((one) => nested(file, one, 1).map((name) => file.text(name))),
+    compiles: isTrue && key !== undefined && file.text(key) === MUST_COMPILE,
+  };
+}
+
+/** `^name` waits for it; `name:0` is one of its outputs. */
+function nodeOf(input: string): string {
+  return input.replace(/^\^/, '').split(':', 1)[0] ?? '';
+}
+
+function nested(file: WireFile, span: Span, number: number) {
+  return [...file.fields(span)].filter(
+    (field) => field.number === number && field.wireType === LENGTH_DELIMITED,
+  );
+}
