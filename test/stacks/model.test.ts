@@ -181,6 +181,11 @@ test('an unpacked model is laid out under a prefix of its own', () => {
     },
   });
   template.resourceCountIs('Custom::CDKBucketDeployment', 1);
+  // It downloads the whole model: the 512 MB of temporary space by default are too few for what this is for.
+  template.hasResourceProperties('AWS::Lambda::Function', {
+    EphemeralStorage: { Size: 10_240 },
+    MemorySize: 3_008,
+  });
 });
 
 test('a new revision of an unpacked model leaves the old files until the update is complete, and not after', () => {
