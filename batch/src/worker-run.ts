@@ -22,6 +22,8 @@ export const PARTS_FOLDER = 'parts/';
 const ANSWERS_ENDING = '.ndjson';
 const PART_ENDINGS: ReadonlySet<string> = new Set([ANSWERS_ENDING, ...Object.values(PACK_ENDINGS)]);
 
+/** Folder of the keys of parts. */
+export const WORKER_KEYS = `${WORKER_FOLDER}keys/`;
 /** Key of the plan, below the output prefix. */
 export const PLAN_KEY = `${WORKER_FOLDER}plan.json`;
 
@@ -85,7 +87,7 @@ export function partFiles(
   const name = `${rangeName(range)}-${String(part).padStart(6, '0')}`;
   return {
     body: `${PARTS_FOLDER}${name}${pack ? PACK_ENDINGS[pack] : ANSWERS_ENDING}`,
-    keys: `${WORKER_FOLDER}keys/${name}.ndjson.gz`,
+    keys: `${WORKER_KEYS}${name}.ndjson.gz`,
   };
 }
 

@@ -70,3 +70,14 @@ test('the command packs with a size of its own, and refuses a folder with shards
   const none = await sagemakerTfs(['batch', 'pack', join(work, 'empty'), '--out', join(work, 'x')]);
   expect(none.exitCode).toBe(1);
 });
+
+test('an empty file is in no shard, and is named', async () => {
+  const inputs = join(work, 'inputs');
+  await mkdir(inputs);
+  await writeFile(join(inputs, 'a'), 'a');
+  await writeFile(join(inputs, 'b'), '');
+  expect(await packFolder(inputs, join(work, 'shards'), 'tfrecord', 1_000)).toMatchObject({
+    records: 1,
+    failures: [{ key: 'b', message: expect.stringContaining('empty') }],
+  });
+});

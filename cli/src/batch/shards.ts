@@ -106,7 +106,10 @@ async function packInto(
   let shard: ShardWriter | undefined;
   for await (const { key, path } of source.list()) {
     try {
-      const chunks = encode(await readFile(path));
+      const body = await readFile(path);
+      // A model refuses it, and a request of many records with it.
+      if (body.length === 0) throw usageError('the file is empty.');
+      const chunks = encode(body);
       const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
       if (shard && shard.bytes + size > shardBytes) {
         await shard.close();
@@ -116,7 +119,8 @@ async function packInto(
       bytes += await shard.add(key, chunks);
       records++;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).path !== path && !isOfTheRecord(error)) throw error;
+      const isOwn = (error as NodeJS.ErrnoException).path === path || isOfTheRecord(error);
+      if (!isOwn) throw error;
       failures.push({ key, message: explain(error) });
     }
     onRecord();
@@ -129,7 +133,9 @@ async function packInto(
 }
 
 function isOfTheRecord(error: unknown): boolean {
-  return ['TOO_LARGE', 'ERR_FS_FILE_TOO_LARGE'].includes((error as { code?: string }).code ?? '');
+  return ['TOO_LARGE', 'ERR_FS_FILE_TOO_LARGE', 'USAGE'].includes(
+    (error as { code?: string }).code ?? '',
+  );
 }
 
 interface ShardWriter {
@@ -192,6 +198,11 @@ function formatOf(path: string): { stem: string; format: ShardFormat } {
     throw usageError(`${path} is not a shard by its name. Shards end in ${known}.`);
   }
   return { stem: path.slice(0, -PACK_ENDINGS[name].length), format: SHARD_FORMATS[name] };
+}
+
+/** Whether a folder of shards has lists of names beside it. */
+export function hasShardNames(folder: string): boolean {
+  return existsSync(namesFolder(folder));
 }
 
 /**

@@ -90,7 +90,7 @@ async function workHere(
 function overBudget({ budgetHours }: WorkerOptions): BatchError {
   return new BatchError(
     'OVER_BUDGET',
-    `the workers of this run have used ${budgetHours} hours together, and --budget-hours allows no more. What is written stays. Run it again with more to do the rest.`,
+    `the workers of this run have used up its --budget-hours ${budgetHours}. What is written stays. Run it again with more to do the rest.`,
   );
 }
 

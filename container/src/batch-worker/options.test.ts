@@ -17,6 +17,26 @@ test.each([
   );
 });
 
+test.each([
+  ['s3://a/in/', 's3://a/in/'],
+  ['s3://a/in/', 's3://a/in'],
+  ['s3://a/in/tiles', 's3://a/in/'],
+  ['s3://a/in/', 's3://a/'],
+])('inputs %s in the place of the output %s are refused', (input, output) => {
+  const args = [`--input=${input}`, `--output=${output}`, '--content-type=application/json'];
+  expect(() => readOptions(args, 1, {})).toThrow('--output');
+});
+
+test.each([
+  ['s3://a/in/', 's3://a/in/answers/'],
+  ['s3://a/in/', 's3://a/in2/'],
+  ['s3://a/in/', 's3://b/in/'],
+  ['s3://a/out/redrive.manifest', 's3://a/out/'],
+])('inputs %s beside the output %s are taken', (input, output) => {
+  const args = [`--input=${input}`, `--output=${output}`, '--content-type=application/json'];
+  expect(readOptions(args, 1, {})).toMatchObject({ inputUri: input, outputUri: output });
+});
+
 describe('notices', () => {
   const TOPIC = 'arn:aws:sns:us-east-1:123456789012:tiles';
   const read = (...more: string[]) =>

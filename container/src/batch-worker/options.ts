@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
+  asDirectory,
   BatchError,
+  isManifest,
   PACK_FORMATS,
   type PackFormat,
   parseS3Uri,
@@ -93,7 +95,7 @@ export function readOptions(
   const { input, output } = values;
   if (!input || !output)
     throw usage('Give --input s3://BUCKET/PREFIX and --output s3://BUCKET/PREFIX.');
-  for (const uri of [input, output]) parseS3Uri(uri);
+  checkPlaces(input, output);
   const contentType = values['content-type'];
   const pack = packOf(values.pack, contentType);
   if (!pack && !contentType) throw usage('Give --content-type, for example application/x-image.');
@@ -127,6 +129,13 @@ export function readOptions(
     budgetHours: hoursOf(values['budget-hours']),
     ...noticesOf(values['notices-at'], values['notice-topic']),
   };
+}
+
+/** A worker's own files would be among the inputs of the next run. */
+function checkPlaces(input: string, output: string): void {
+  const [from, to] = [parseS3Uri(input), asDirectory(parseS3Uri(output))];
+  if (isManifest(input) || from.bucket !== to.bucket || !from.key.startsWith(to.key)) return;
+  throw usage(`--output ${output} holds the inputs. Give another prefix.`);
 }
 
 function packOf(text: string | undefined, contentType: string | undefined) {

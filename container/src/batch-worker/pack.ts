@@ -1,6 +1,7 @@
 /** `--pack`: the inputs themselves as the records of larger files. */
 import type { PackFormat } from '@sagemaker-tfs/batch';
 import { encodeLengthPrefixed, encodeRecordIo, encodeTfRecord } from '@sagemaker-tfs/tensors';
+import { ServingError } from '../errors.ts';
 import type { NamedObject } from './row.ts';
 
 const ENCODERS = {
@@ -9,8 +10,12 @@ const ENCODERS = {
   'length-prefixed': encodeLengthPrefixed,
 } as const satisfies Record<PackFormat, (record: Uint8Array) => Uint8Array[]>;
 
-/** Makes the record of an object, with its framing. */
+/** Makes the record of an object, with its framing. @returns a function that throws ServingError BAD_INPUT for an empty one */
 export function recordOf(format: PackFormat): (object: NamedObject) => Promise<Uint8Array> {
   const encode = ENCODERS[format];
-  return async ({ body }) => Buffer.concat(encode(body));
+  return async ({ body }) => {
+    // A model refuses it, and a request of many records with it.
+    if (body.length === 0) throw new ServingError('BAD_INPUT', 'the object is empty');
+    return Buffer.concat(encode(body));
+  };
 }

@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { readTfRecords } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
@@ -125,6 +125,25 @@ test('answers to packed objects get their names back', async () => {
   expect(found.length).toBeLessThan(COUNT);
   const right = new Map(Array.from({ length: COUNT }, (_, at) => [nameOf(at), answerOf(at)]));
   for (const { key, output } of found) expect([key, output]).toEqual([key, right.get(key)]);
+});
+
+test('names are found beside parts that were brought to disk; where there are none, fetch says so', async () => {
+  const parts = join(work, 'disk', 'parts');
+  const keys = join(work, 'disk', '_worker', 'keys');
+  for (const folder of [parts, keys]) await mkdir(folder, { recursive: true });
+  for (const [key, { body }] of s3.stored.get('out') ?? []) {
+    if (!key.startsWith('packed/_worker/keys/')) continue;
+    await writeFile(join(keys, basename(key)), body);
+  }
+  const file = join(work, 'disk.ndjson');
+  const fetchWith = (packed: string) =>
+    command('fetch', join(work, 'answers'), '--packed', packed, '--out', file);
+  expect((await fetchWith(parts)).exitCode).toBe(0);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  const names = lines.map((line) => (JSON.parse(line) as { key: string }).key);
+  const known = new Set(Array.from({ length: COUNT }, (_, at) => nameOf(at)));
+  expect(names.filter((name) => !known.has(name))).toEqual([]);
+  expect((await fetchWith(join(work, 'nowhere'))).exitCode).toBe(2);
 });
 
 test('a local job over packed files too', async () => {

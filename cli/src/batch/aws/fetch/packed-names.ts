@@ -1,5 +1,8 @@
 /** The names of the inputs that `batch pack` has put into one file, for the answers to that file. */
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   type Answer,
@@ -7,13 +10,16 @@ import {
   formatS3Uri,
   keyInPart,
   PARTS_FOLDER,
+  parseKeyLine,
   parseS3Uri,
   partFiles,
   partOfKey,
   rowsOf,
+  WORKER_KEYS,
 } from '@sagemaker-tfs/batch';
 import { openInputs } from '@sagemaker-tfs/batch/s3';
-import { shardNames } from '../../shards.ts';
+import { usageError } from '../../../errors.ts';
+import { hasShardNames, shardNames } from '../../shards.ts';
 import { keyLines, readWorkerPlan } from '../worker-keys.ts';
 
 /** Names by file. */
@@ -54,9 +60,31 @@ export async function packedOnS3(s3: S3Client, inputUri: string): Promise<Packed
   };
 }
 
-/** Of a folder that `batch pack` has written. */
+/**
+ * Of a folder of packed files: one that `batch pack` has written, or the `parts/` of S3 with `_worker/keys/` beside it.
+ * @throws CommandError USAGE where there are no names
+ */
 export function packedInFolder(folder: string): PackedNames {
-  return { prefix: undefined, of: (file) => shardNames(folder, basename(file)) };
+  const keys = join(resolve(folder), '..', WORKER_KEYS);
+  if (existsSync(keys)) return { prefix: undefined, of: (file) => namesInFolder(keys, file) };
+  if (hasShardNames(folder)) {
+    return { prefix: undefined, of: (file) => shardNames(folder, basename(file)) };
+  }
+  throw usageError(
+    `there are no names for --packed ${folder}: neither ${folder.replace(/\/$/, '')}.keys nor ${WORKER_KEYS} beside it. Name the folder that batch pack has written.`,
+  );
+}
+
+async function namesInFolder(keys: string, file: string): Promise<string[] | undefined> {
+  const part = partOfKey(file);
+  if (!part) return undefined;
+  const list = join(keys, basename(partFiles(part.range, part.part).keys));
+  if (!existsSync(list)) return undefined;
+  const [, ...lines] = gunzipSync(await readFile(list))
+    .toString('utf8')
+    .split('\n')
+    .filter(Boolean);
+  return lines.flatMap((line) => keyInPart(parseKeyLine(line, list)) ?? []);
 }
 
 /**
