@@ -121,8 +121,8 @@ test('no manifest is longer than the longest that a job has taken', async () => 
 
 test('facts that cannot be read end the run with their name', async () => {
   s3.objects.set('data/output/_shards/facts.json', Buffer.from('{"layout": "other"}'));
-  await expect(start(() => {})).rejects.toMatchObject({
-    code: 'FACTS_INVALID',
-    message: expect.stringContaining('s3://data/output/_shards/facts.json'),
+  expect((await start(() => {})).output).toMatchObject({
+    error: 'ShardsFailed',
+    cause: expect.stringContaining('s3://data/output/_shards/facts.json is not what'),
   });
 });
