@@ -19,9 +19,10 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/ doctor --account/, 'needs an AWS account; cli/src/account asks a stand-in'],
   [
-    / batch (?:start|watch|verify|fetch|stop|probe|worker) /,
+    / batch (?:start|watch|verify|fetch|stop|probe|sample|worker) | batch pack s3:/,
     'needs S3 and SageMaker; cli/src/batch asks stand-ins of both',
   ],
+  [/ captures \w+ s3:/, 'needs S3; cli/src/captures asks a stand-in'],
   [/ register /, 'needs S3 and SageMaker; its test asks stand-ins'],
   [/\| aws /, 'needs an AWS account'],
   [

@@ -130,6 +130,8 @@ function shell(script: string): { status: number | null; output: string } {
 
 test.each(run)('the commands of %s succeed', async (page) => {
   await stop();
+  // Several pages make the same project.
+  rmSync(join(work, 'digits'), { recursive: true, force: true });
   for (const line of shellLines(page).filter(isRun)) {
     const [, words] = /^npx sagemaker-tfs serve (.*)$/.exec(line) ?? [];
     if (words !== undefined) {

@@ -10,6 +10,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { zipSync } from 'fflate';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { type ResultsTask, takenResults } from './backends/rest/examples-thread.ts';
 import type { ReplyTask } from './backends/rest/reply-thread.ts';
 import { type ArrayTask, readArray } from './codecs/array-thread.ts';
 import type { BodyTask, HandedRequest } from './codecs/body-thread.ts';
@@ -49,7 +50,7 @@ function inFortranOrder(dtype: 'float32' | 'float64', shape: readonly number[], 
 }
 
 describe('a thread', () => {
-  let pool: ThreadPool<BodyTask | ReplyTask | ArrayTask | ExampleTask, unknown>;
+  let pool: ThreadPool<BodyTask | ReplyTask | ResultsTask | ArrayTask | ExampleTask, unknown>;
   beforeAll(() => {
     pool = new ThreadPool(sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`)), 1);
   });
@@ -169,6 +170,21 @@ describe('a thread', () => {
     });
     const many = encodeExample({ a: feature, b: feature });
     await expect(pool.run(task(many), [])).rejects.toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+  });
+
+  test('reads results of classify', async () => {
+    const body = Buffer.from('{"results": [[["a", 1.5], ["ü", NaN]], []]}');
+    const task: ResultsTask = { kind: 'results', method: 'classify', body };
+    const read = (await pool.run(task, [])) as HandedTensors;
+    expect(await takenResults(read, 'classify')).toEqual({
+      classifications: [
+        [
+          { label: 'a', score: 1.5 },
+          { label: 'ü', score: Number.NaN },
+        ],
+        [],
+      ],
+    });
   });
 
   test('reads what a model server answers', async () => {

@@ -20,7 +20,8 @@ import type {
   RelayReply,
   RelayRequest,
 } from './backend.ts';
-import { examplesRequestBody, readExamplesReply } from './rest/examples-json.ts';
+import { examplesRequestBody } from './rest/examples-json.ts';
+import { readResults } from './rest/examples-thread.ts';
 import { areListed, predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
 import { readReply } from './rest/reply-thread.ts';
 import { utf8Reply } from './rest/utf8-reply.ts';
@@ -90,7 +91,7 @@ export class RestBackend implements Backend {
     const { version } = await this.#signatures.entry(model);
     const reply = await this.#post(model, method, body, request);
     return {
-      ...readExamplesReply(reply, method),
+      ...(await readResults(reply, method, request.signal)),
       ...(version === undefined ? {} : { version }),
     };
   }
