@@ -101,7 +101,7 @@ export function classification(
   if (wanted.length === 0) {
     throw invalidArgument(
       'Expected classification signature outputs to contain at least one of "classes" or "scores". ' +
-        `Signature outputs were: ${outputs.join(', ')}`,
+        `Signature was: its outputs are ${outputs.join(', ')}`,
     );
   }
   return { signature, outputs: wanted, convert: toClassifications };
