@@ -10,7 +10,7 @@ const ARN =
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (ModelPackageName)
  */
 export function modelPackageProblem(arn: string, region: string | undefined): Problem {
-  const found = ARN.exec(arn)?.groups?.region;
+  const { region: found } = ARN.exec(arn)?.groups ?? {};
   if (found === undefined) {
     return {
       problem: `'${arn}' is no version of a model package group`,

@@ -203,7 +203,7 @@ describe('files that no model may bring', () => {
       /topK\.labels: must be a path inside/,
     ],
     ['labels that are not there', manifest({ labels: 'none.txt' }), /none\.txt cannot be read/],
-    ['more than is parsed', ' '.repeat(8 * 2 ** 20 + 1), /8388609 bytes; 8388608 are the most/],
+    ['more than is parsed', ' '.repeat(2 ** 20 + 1), /1048577 bytes; 1048576 are the most/],
   ])('a manifest with %s', async (_, text, message) => {
     const { models, lists } = table();
     const directory = await model('a');
