@@ -24,5 +24,6 @@ export * from './rows.ts';
 export * from './s3-uri.ts';
 export * from './settings.ts';
 export * from './shard-report.ts';
+export * from './share.ts';
 export * from './worker-arguments.ts';
 export * from './worker-run.ts';

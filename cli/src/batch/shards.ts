@@ -192,12 +192,16 @@ export async function unpackShards(
 }
 
 function formatOf(path: string): { stem: string; format: ShardFormat } {
-  const name = PACK_FORMATS.find((known) => path.endsWith(PACK_ENDINGS[known]));
-  if (!name) {
-    const known = Object.values(PACK_ENDINGS).join(', ');
-    throw usageError(`${path} is not a shard by its name. Shards end in ${known}.`);
-  }
-  return { stem: path.slice(0, -PACK_ENDINGS[name].length), format: SHARD_FORMATS[name] };
+  const shard = byName(path);
+  if (shard) return { stem: shard.stem, format: SHARD_FORMATS[shard.name] };
+  const known = Object.values(PACK_ENDINGS).join(', ');
+  throw usageError(`${path} is not a shard by its name. Shards end in ${known}.`);
+}
+
+/** A shard's name without its ending, and its format; undefined for any other file. */
+function byName(file: string): { stem: string; name: PackFormat } | undefined {
+  const name = PACK_FORMATS.find((known) => file.endsWith(PACK_ENDINGS[known]));
+  return name && { stem: file.slice(0, -PACK_ENDINGS[name].length), name };
 }
 
 /** Whether a folder of shards has lists of names beside it. */
@@ -211,9 +215,9 @@ export function hasShardNames(folder: string): boolean {
  * @returns undefined if there is no list of them, or the file is no shard by its name
  */
 export async function shardNames(folder: string, file: string): Promise<string[] | undefined> {
-  const ending = Object.values(PACK_ENDINGS).find((known) => file.endsWith(known));
-  if (ending === undefined) return undefined;
-  const list = join(namesFolder(folder), file.slice(0, -ending.length) + NAMES_SUFFIX);
+  const shard = byName(file);
+  if (!shard) return undefined;
+  const list = join(namesFolder(folder), shard.stem + NAMES_SUFFIX);
   if (!existsSync(list)) return undefined;
   const names: string[] = [];
   for await (const name of namesOf(list)) names.push(name);

@@ -1,4 +1,4 @@
-import { isManifest } from '@sagemaker-tfs/batch';
+import { isManifest, parseShare } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AwsClients } from '../batch/aws/clients.ts';
 import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
@@ -149,9 +149,8 @@ interface FetchOptions extends Shared {
 }
 
 function shareOf(text: string): PartsOptions['share'] {
-  const [, number, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  const share = { index: Number(number) - 1, of: Number(of) };
-  if (share.index >= 0 && share.index < share.of) return share;
+  const share = parseShare(text);
+  if (share) return share;
   throw new InvalidArgumentError(`${text} is no share. Give 1/4 for the first of four.`);
 }
 

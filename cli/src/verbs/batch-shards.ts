@@ -93,8 +93,7 @@ async function pack(from: string, options: PackOptions): Promise<void> {
   return packFiles(from, options);
 }
 
-const MB = 1024 ** 2;
-const MOST_SHARD = 1024 * MB;
+const MOST_SHARD = UNITS.GB;
 
 /** The worker, without a model. */
 async function packOnS3(from: string, options: PackOptions): Promise<void> {
@@ -104,7 +103,7 @@ async function packOnS3(from: string, options: PackOptions): Promise<void> {
   }
   const args = Object.entries({
     ...{ input: from, output: options.out, pack: format },
-    'part-mb': shardSize / MB,
+    'part-mb': shardSize / UNITS.MB,
     ...{ 'key-suffix': keySuffix, share, ranges, 'budget-hours': budgetHours },
   });
   const report = await runWorkerWithBar({
@@ -153,5 +152,5 @@ async function unpack(shards: string[], options: { out: string; json?: true }): 
 }
 
 function describe({ records, bytes, shards }: ShardReport): string {
-  return `${records} records, ${(bytes / 1024 ** 2).toFixed(1)} MB, ${shards} shards`;
+  return `${records} records, ${(bytes / UNITS.MB).toFixed(1)} MB, ${shards} shards`;
 }

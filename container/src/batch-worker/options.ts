@@ -8,6 +8,7 @@ import {
   PACK_FORMATS,
   type PackFormat,
   parseS3Uri,
+  parseShare,
   WORKER_DEFAULTS,
 } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
@@ -229,9 +230,8 @@ function rangeOf(text: string | undefined): WorkerOptions['range'] {
 }
 
 function shareOf(text: string): WorkerOptions['share'] {
-  const [, number, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  const share = { index: Number(number) - 1, of: Number(of) };
-  if (share.index >= 0 && share.index < share.of) return share;
+  const share = parseShare(text);
+  if (share) return share;
   throw usage(`--share is '${text}'. Give 1/4 for the first of four workers.`);
 }
 
