@@ -11,6 +11,7 @@ import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
+import { loadOnce } from '../memory/load-once.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
@@ -56,7 +57,7 @@ export class GrpcBackend implements Backend {
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { method } = request;
-    const messages = await import('./grpc/examples.ts');
+    const messages = await examplesMessages();
     const message = await messages.encodeExamplesRequest(request);
     const path = method === 'classify' ? GRPC_METHODS.classify : GRPC_METHODS.regress;
     const bytes = await this.#call(path, message, request).catch((error: unknown) => {
@@ -118,10 +119,9 @@ function unreadExamples(cause: ServingError): ServingError {
   return new ServingError('BAD_INPUT', message, { cause });
 }
 
-/** Not before it is called: the descriptors of its messages take long to load, and Predict needs none. */
-function modelService() {
-  return import('../model-server/model-service.ts');
-}
+/** Not before they are called: the descriptors of their messages take long to load, and Predict needs none. */
+const modelService = loadOnce(() => import('../model-server/model-service.ts'));
+const examplesMessages = loadOnce(() => import('./grpc/examples.ts'));
 
 function turnsFor(signal: AbortSignalLike | undefined): () => Promise<void> {
   return async () => {

@@ -1,7 +1,13 @@
 /** Decodes the pictures of a body that was taken apart. */
 import { PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
 import type { Tensor } from '@sagemaker-tfs/tensors';
+import { loadOnce } from '../memory/load-once.ts';
 import type { DecodeContext, DecodedRequest, ReadRequest, RequestCodec } from './codec.ts';
+
+/** What reads text needs none of them. */
+const imageLibraries = loadOnce(() =>
+  Promise.all([import('../images/image-to-tensor.ts'), import('../images/frame-in-picture.ts')]),
+);
 
 /** The request with its pictures as tensors. @throws ServingError 4xx naming the record */
 export async function withPictures(
@@ -9,9 +15,7 @@ export async function withPictures(
   context: DecodeContext,
 ): Promise<DecodedRequest> {
   if (pictures.length === 0) return request;
-  // Only then: what reads text needs no image libraries.
-  const { formOfImages, imagesToTensors } = await import('../images/image-to-tensor.ts');
-  const { framesOf } = await import('../images/frame-in-picture.ts');
+  const [{ formOfImages, imagesToTensors }, { framesOf }] = await imageLibraries();
   const inputs: [string, Tensor][] = Object.entries(request.inputs);
   for (const { input, images } of pictures) {
     if (input === undefined) {

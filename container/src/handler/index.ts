@@ -4,6 +4,7 @@
  */
 import type { DecodeImageOptions } from '../images/decode-image.ts';
 import type { Pixels } from '../images/resample.ts';
+import { loadOnce } from '../memory/load-once.ts';
 
 export * from '@sagemaker-tfs/tensors';
 export type * from './api.ts';
@@ -33,6 +34,9 @@ export {
   tensorFromNested,
 } from './readers.ts';
 
+/** Not with the handler, which is loaded before the runtime listens. */
+const decoder = loadOnce(() => import('../images/decode-in-handler.ts'));
+
 /**
  * Decodes, resizes and orders the channels of one picture (JPEG, PNG, WebP, TIFF, or the first frame of a
  * GIF), upright by its EXIF orientation.
@@ -45,7 +49,6 @@ export async function decodeImage(
   options?: DecodeImageOptions,
   out?: Uint8Array,
 ): Promise<Pixels> {
-  // Loaded at the first call at the latest: a handler is loaded before the runtime listens.
-  const decoder = await import('../images/decode-in-handler.ts');
-  return decoder.decodeInHandler(bytes, options, out);
+  const { decodeInHandler } = await decoder();
+  return decodeInHandler(bytes, options, out);
 }

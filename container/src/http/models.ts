@@ -3,6 +3,7 @@
  * Endpoints").
  */
 import { ServingError } from '../errors.ts';
+import { loadOnce } from '../memory/load-once.ts';
 import { isModelName } from '../multi-model/model-location.ts';
 import type { LoadedModel, ModelTable } from '../multi-model/model-table.ts';
 import type { Exchange } from './exchange.ts';
@@ -10,6 +11,9 @@ import { readBody } from './read-body.ts';
 import { jsonReply, type Reply } from './reply.ts';
 
 const PAGE_SIZE = 100;
+
+/** Its schema takes longer to load than everything else that listens. */
+const loadRequests = loadOnce(() => import('../multi-model/load-request.ts'));
 
 /**
  * `POST /models` with `{"model_name", "url"}`.
@@ -27,8 +31,7 @@ export async function loadModel(
     signal,
     variable: 'SAGEMAKER_TFS_MAX_LOAD_REQUEST_BYTES',
   });
-  // Its schema takes longer to load than everything else that listens.
-  const { parseLoadRequest } = await import('../multi-model/load-request.ts');
+  const { parseLoadRequest } = await loadRequests();
   const { model_name: name, url } = parseLoadRequest(body);
   const model = await table.load(name, url);
   const success = `Successfully loaded model ${name}.`;

@@ -1,11 +1,14 @@
 /** One look at a process of TensorFlow Serving: are its models there? */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
+import { loadOnce } from '../memory/load-once.ts';
 import type { ModelVersionStatus } from '../models/servable.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import type { ProbeResult } from './readiness.ts';
+
+const modelService = loadOnce(() => import('./model-service.ts'));
 
 /** Milliseconds after which a probe has found out nothing. */
 export const PROBE_TIMEOUT_MS = 5000;
@@ -60,7 +63,7 @@ async function probeModel(
   signal: AbortSignal,
 ): Promise<ModelProbe> {
   try {
-    const { getModelStatus } = await import('./model-service.ts');
+    const { getModelStatus } = await modelService();
     return stateOf(name, await getModelStatus(channel, { name }, { signal }));
   } catch (error) {
     return stateAfter(error as Error, name);
