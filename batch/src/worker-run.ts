@@ -7,7 +7,8 @@
  * - `_worker/keys/RRRRR-PPPPPP.ndjson.gz`: the keys of a part, written before it
  * - `_worker/done/RRRRR.json`: the range is at its end
  * - of `batch pack`, the parts are files of records instead, `parts/RRRRR-PPPPPP.tfrecord` for example
- * - `_worker/hours/PROCESS.json`: how long a process has worked, where the run has a budget
+ * - `_worker/hours/PROCESS/first` and `/last`: written when a process begins and every minute, where the run has a
+ *   budget; between the two lies the time that it worked
  * - `_worker/notices/PP.json`: a topic has heard that this percentage of the ranges is done
  */
 import * as z from 'zod';
@@ -116,12 +117,25 @@ export function noticeKey(percent: number): string {
   return `${WORKER_FOLDER}notices/${percent}.json`;
 }
 
-/** Folder of the files that say how long each process has worked. */
+/** Folder of the files between whose times each process has worked. */
 export const HOURS_FOLDER = `${WORKER_FOLDER}hours/`;
 
-/** Hours that a process has worked. @throws BatchError WORKER_FILE_INVALID */
-export function parseHours(text: string, source: string): number {
-  return parsed(text, source, z.object({ hours: z.number().min(0) })).hours;
+/** Keys of a process's two files: written when it begins, and again and again while it works. */
+export function hoursKeys(process: string): { first: string; last: string } {
+  const folder = `${HOURS_FOLDER}${process}/`;
+  return { first: `${folder}first`, last: `${folder}last` };
+}
+
+/** Milliseconds that all processes of a listing of `HOURS_FOLDER` have worked. */
+export function workedBy(files: readonly { key: string; modified: number }[]): number {
+  const times = new Map(files.map(({ key, modified }) => [key, modified]));
+  let sum = 0;
+  for (const [key, last] of times) {
+    const [, process] = /\/([^/]+)\/last$/.exec(key) ?? [];
+    const first = process === undefined ? undefined : times.get(hoursKeys(process).first);
+    if (first !== undefined) sum += Math.max(0, last - first);
+  }
+  return sum;
 }
 
 function rangeName(range: number): string {

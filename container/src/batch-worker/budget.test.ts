@@ -1,62 +1,84 @@
 import { openBudget } from './budget.ts';
 import type { Store } from './store.ts';
 
-/** Files in memory. */
-function memoryStore(): Store & { readonly files: Map<string, Buffer> } {
-  const files = new Map<string, Buffer>();
-  return {
-    files,
-    read: async (key) => files.get(key),
-    async write(key, body) {
-      files.set(key, Buffer.from(body));
+/** Files in memory, and what was asked of them. */
+function memoryStore() {
+  const files = new Map<string, number>();
+  const asked = { writes: 0, lists: 0 };
+  const store: Store = {
+    read: () => Promise.reject(new Error('nothing is read')),
+    async write(key) {
+      asked.writes++;
+      files.set(key, Date.now());
     },
     create: () => Promise.reject(new Error('nothing is created')),
-    list: async (start) => [...files.keys()].filter((key) => key.startsWith(start)).sort(),
+    async list(start) {
+      asked.lists++;
+      const keys = [...files.keys()].filter((key) => key.startsWith(start)).sort();
+      return keys.map((key) => ({ key, modified: files.get(key) as number }));
+    },
   };
+  const worked = (process: string, hours: number) => {
+    files.set(`_worker/hours/${process}/first`, 1e12);
+    files.set(`_worker/hours/${process}/last`, 1e12 + hours * 3_600_000);
+  };
+  return { store, files, asked, worked };
 }
 
-const LONG_AGO = Buffer.from('{"hours": 39.9}');
 const failed = jest.fn();
 afterEach(() => {
   expect(failed).not.toHaveBeenCalled();
 });
 
 test('hours of all processes count, those of earlier tries too', async () => {
-  const store = memoryStore();
-  store.files.set('_worker/hours/first.json', LONG_AGO);
-  store.files.set('_worker/hours/second.json', LONG_AGO);
+  const { store, files, worked } = memoryStore();
+  worked('one', 39.9);
+  worked('two', 39.9);
   for (const [hours, isUsedUp] of [
     [79, true],
     [100, false],
   ] as const) {
-    const budget = await openBudget(store, 'third', hours, failed);
+    const budget = await openBudget(store, 'three', hours, failed);
     expect(budget.isUsedUp()).toBe(isUsedUp);
     await budget.close();
   }
-  const own = JSON.parse(String(store.files.get('_worker/hours/third.json'))) as { hours: number };
-  expect(own.hours).toBeGreaterThan(0);
-  expect(own.hours).toBeLessThan(1);
+  const [first, last] = ['first', 'last'].map((name) => files.get(`_worker/hours/three/${name}`));
+  expect(first).toBeGreaterThan(1e12);
+  expect(last).toBeGreaterThanOrEqual(first as number);
+});
+
+test('a thousand processes cost one listing a look', async () => {
+  const { store, asked, worked } = memoryStore();
+  for (let process = 0; process < 1_000; process++) worked(`p${process}`, 0.1);
+  const budget = await openBudget(store, 'own', 100.5, failed);
+  expect(budget.isUsedUp()).toBe(false);
+  expect(asked).toEqual({ writes: 2, lists: 1 });
+  await budget.close();
+});
+
+test('a process that was killed before its first look, and a clock that went back, count as nothing', async () => {
+  const { store, files, worked } = memoryStore();
+  files.set('_worker/hours/killed/first', 0);
+  worked('back', -1_000);
+  worked('one', 1);
+  const budget = await openBudget(store, 'own', 0.9, failed);
+  expect(budget.isUsedUp()).toBe(true);
+  await budget.close();
+  const other = await openBudget(store, 'own', 1.1, failed);
+  expect(other.isUsedUp()).toBe(false);
+  await other.close();
 });
 
 test('a budget that this process uses up alone', async () => {
-  const budget = await openBudget(memoryStore(), 'only', 1e-9, failed);
+  const budget = await openBudget(memoryStore().store, 'only', 1e-9, failed);
   expect(budget.isUsedUp()).toBe(true);
   await budget.close();
 });
 
 test('without a budget nothing is written', async () => {
-  const store = memoryStore();
+  const { store, files } = memoryStore();
   const budget = await openBudget(store, 'only', undefined, failed);
   expect(budget.isUsedUp()).toBe(false);
   await budget.close();
-  expect(store.files.size).toBe(0);
-});
-
-test('a file that is none of a worker is named', async () => {
-  const store = memoryStore();
-  store.files.set('_worker/hours/x.json', Buffer.from('{"hours": -1}'));
-  await expect(openBudget(store, 'y', 1, failed)).rejects.toMatchObject({
-    code: 'WORKER_FILE_INVALID',
-    message: expect.stringContaining('_worker/hours/x.json'),
-  });
+  expect(files.size).toBe(0);
 });

@@ -1,5 +1,5 @@
 /** `--budget-hours`: what all workers of a run have used together, in all their tries. */
-import { HOURS_FOLDER, parseHours } from '@sagemaker-tfs/batch';
+import { HOURS_FOLDER, hoursKeys, workedBy } from '@sagemaker-tfs/batch';
 import type { Store } from './store.ts';
 
 /** Hours of a run. */
@@ -10,7 +10,10 @@ export interface Budget {
   close(): Promise<void>;
 }
 
-/** Milliseconds between two looks. A process that is killed leaves at most so much uncounted. */
+/**
+ * Milliseconds between two looks. A process that is killed leaves at most so much uncounted. A look is one listing and
+ * one small object, for a thousand processes too: S3's own times say how long each has worked.
+ */
 const LOOK_EVERY = 60_000;
 const HOUR = 3_600_000;
 
@@ -28,18 +31,16 @@ export async function openBudget(
   onFailure: (error: unknown) => void,
 ): Promise<Budget> {
   if (hours === undefined) return { isUsedUp: () => false, close: async () => undefined };
-  const own = `${HOURS_FOLDER}${process}.json`;
+  const own = hoursKeys(process);
   let others = 0;
   const used = () => performance.now() / HOUR;
-  const write = () =>
-    store.write(own, Buffer.from(JSON.stringify({ hours: used() })), 'application/json');
+  const write = (key: string) => store.write(key, Buffer.alloc(0), 'application/octet-stream');
   const look = async () => {
-    await write();
-    const keys = (await store.list(HOURS_FOLDER)).filter((key) => key !== own);
-    let sum = 0;
-    for (const key of keys) sum += parseHours(String((await store.read(key)) ?? ''), key);
-    others = sum;
+    await write(own.last);
+    const files = await store.list(HOURS_FOLDER);
+    others = workedBy(files.filter(({ key }) => key !== own.last)) / HOUR;
   };
+  await write(own.first);
   await look();
   let looking = Promise.resolve();
   const timer = setInterval(() => {
@@ -50,7 +51,7 @@ export async function openBudget(
     async close() {
       clearInterval(timer);
       await looking;
-      await write().catch(onFailure);
+      await write(own.last).catch(onFailure);
     },
   };
 }

@@ -33,7 +33,7 @@ export type Position =
 export async function positionOf(store: Store, { number, after }: WorkerRange): Promise<Position> {
   const done = await store.read(doneKey(number));
   if (done) return { isDone: true, counts: parseCounts(done.toString('utf8'), doneKey(number)) };
-  const parts = (await store.list(partsOfRange(number))).map((key) => partOfKey(key)?.part);
+  const parts = (await store.list(partsOfRange(number))).map(({ key }) => partOfKey(key)?.part);
   let counts: WorkerCounts = { answers: 0, failures: 0, gone: 0 };
   let last = after;
   for (const part of parts) {

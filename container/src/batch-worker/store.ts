@@ -13,8 +13,8 @@ export interface Store {
    * @returns false if somebody else has written it; the SDK's second try after a lost answer is no one else
    */
   create(key: string, body: Uint8Array, contentType: string): Promise<boolean>;
-  /** Keys that start so, sorted. */
-  list(start: string): Promise<string[]>;
+  /** Objects whose keys start so, sorted by key; the times are S3's, milliseconds since 1970. */
+  list(start: string): Promise<{ readonly key: string; readonly modified: number }[]>;
 }
 
 /** Milliseconds. */
@@ -85,10 +85,10 @@ export function storeBelow(s3: S3Client, uri: string, writer: string, kmsKeyId?:
       }
     },
     async list(start) {
-      const keys: string[] = [];
-      for await (const { key } of listObjects(s3, at(start)))
-        keys.push(key.slice(place.key.length));
-      return keys;
+      const found: { key: string; modified: number }[] = [];
+      for await (const { key, modified } of listObjects(s3, at(start)))
+        found.push({ key: key.slice(place.key.length), modified });
+      return found;
     },
   };
 }
