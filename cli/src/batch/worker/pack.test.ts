@@ -84,7 +84,7 @@ test('a run over its budget ends with what it has, and goes on with more', async
   expect((await pack('budget', '--budget-hours', '100')).exitCode).toBe(0);
   expect(partsOf('budget')).toHaveLength(partsOf('packed').length);
   expect([...(s3.stored.get('out') ?? [])].filter(([key]) => key.includes('/hours/'))).toHaveLength(
-    2,
+    4,
   );
 });
 
