@@ -2,6 +2,7 @@ import type { WorkerProcess, WorkerReport } from '../batch/worker/run-worker.ts'
 import { CommandError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
 import { progress } from '../output/progress.ts';
+import { warn } from '../output/warn.ts';
 
 /** The worker's process without what the command itself does. */
 export type WorkerRun = Omit<WorkerProcess, 'signal' | 'onProgress'>;
@@ -41,6 +42,9 @@ export async function runWorkerWithBar(
       `${report.done} of ${report.ranges} ranges are at their end. Run it again to do the rest.`,
       { details: report },
     );
+  }
+  if (report.ranges === 0) {
+    warn('None of the ranges of this run falls to this worker: see --share, --range and --ranges');
   }
   return report;
 }

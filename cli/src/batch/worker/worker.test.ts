@@ -285,6 +285,13 @@ test('two workers share the ranges', async () => {
   expect(lines('shared')).toEqual(lines('plain'));
 });
 
+test('a share without a range says so', async () => {
+  expect((await run('few', '--ranges', '2', '--share', '1/4')).stderr).not.toContain('falls to');
+  const { stdout, stderr, exitCode } = await run('few', '--share', '4/4');
+  expect([exitCode, (JSON.parse(stdout) as { ranges: number }).ranges]).toEqual([0, 0]);
+  expect(stderr).toContain('None of the ranges of this run falls to this worker');
+});
+
 test('another worker at the same range: one of them says so, and nothing is lost or twice', async () => {
   const both = await Promise.all([run('same', '--ranges', '1'), run('same', '--ranges', '1')]);
   const codes = both.map(({ stdout }) => (JSON.parse(stdout) as { code?: string }).code);
