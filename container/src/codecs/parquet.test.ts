@@ -390,6 +390,13 @@ describe('hostile files', () => {
     expect(await decode(crafted({}), x)).toEqual({ x: [0, 1, 2, 3] });
   });
 
+  test('a text of a dictionary counts each time that it is named, within what the file may unpack to', async () => {
+    const strings = signatureOf({ x: ['string', [-1]] });
+    const { x: read } = await decode(oneText(50), strings);
+    const text = Buffer.alloc(100_000, 'a');
+    expect((read as Uint8Array[]).map((one) => text.equals(one))).toEqual(Array(50).fill(true));
+  });
+
   test.each<[string, Buffer, number]>([
     ['rows without end', crafted({ rows: 2 ** 45 }), 413],
     ['more rows than values', crafted({ rows: 1000, values: 4 }), 400],
@@ -425,12 +432,22 @@ describe('hostile files', () => {
     ...('zstdCompressSync' in zlib
       ? ([['zstd of more than it says', bomb(6, zstd), 400]] as [string, Buffer, number][])
       : []),
+    ['a text of 100 kB, named a thousand times', oneText(1_000), 413],
+    ['a text of 100 kB, named a million times', oneText(1e6), 413],
     ['encrypted, its footer too', Buffer.from('PARE\0\0\0\0\0\0\0\0\x04\0\0\0PARE'), 400],
     ['a number of endless bytes', crafted({ footer: `15${'ff'.repeat(50_000)}` }), 400],
   ])('%s', async (_, body, status) => {
     expect(await statusOf(body)).toBe(status);
   });
 });
+
+/** A column of texts, all of them the only one of its dictionary. */
+function oneText(rows: number): Buffer {
+  const text = Buffer.alloc(100_004, 'a');
+  text.writeUInt32LE(100_000);
+  const page = Buffer.concat([dictionaryPage(1, text.length, text), runPage(rows, rows, 0)]);
+  return crafted({ rows, page, physical: 6 });
+}
 
 /** Numbers, texts and bytes alike, however they came. */
 function plain(value: unknown): unknown {

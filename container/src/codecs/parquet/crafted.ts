@@ -7,18 +7,21 @@ interface Crafted {
   /** Row groups with the same page. */
   readonly chunks?: number;
   readonly page?: Buffer;
+  /** Physical type, by its number. Default: floats */
+  readonly physical?: number;
   /** Compression, by its number. Default: none */
   readonly codec?: number;
   /** In place of the whole footer, hexadecimal. */
   readonly footer?: string;
 }
 
-/** A file of one column `x` of floats. */
+/** A file of one column `x`. */
 export function crafted({
   rows = 4,
   values = rows,
   chunks = 1,
   page = floatPage(4),
+  physical = 4,
   codec = 0,
   footer = '',
 }: Crafted): Buffer {
@@ -27,7 +30,7 @@ export function crafted({
     field(
       3,
       struct(
-        int(1, 4),
+        int(1, physical),
         list(2, 5, [varint(0)]),
         list(3, 8, [text('x')]),
         int(4, codec),
@@ -41,7 +44,7 @@ export function crafted({
   const group = struct(list(1, 12, [chunk]), int(2, page.length), int(3, rows / chunks));
   const schema = [
     struct(field(4, text('root'), 8), int(5, 1)),
-    struct(int(1, 4), int(3, 0), field(4, text('x'), 8)),
+    struct(int(1, physical), int(3, 0), field(4, text('x'), 8)),
   ];
   const head =
     footer === ''
@@ -111,9 +114,9 @@ export function dictionaryPage(count: number, size: number, packed = Buffer.allo
   return Buffer.concat([head, packed]);
 }
 
-/** A page of indices in one run, of a dictionary that is not there. */
-export function runPage(count: number, run: number): Buffer {
-  const data = Buffer.concat([Buffer.from([1]), length(run * 2), Buffer.from([1])]);
+/** A page of indices in one run. */
+export function runPage(count: number, run: number, index = 1): Buffer {
+  const data = Buffer.concat([Buffer.from([1]), length(run * 2), Buffer.from([index])]);
   const head = struct(
     int(1, 0),
     int(2, data.length),

@@ -10,7 +10,7 @@ import { SIZES, type Values, valuesOf } from './values.ts';
 
 /** What all pages of a file may take together. */
 export interface PageBudget {
-  /** Bytes of pages, unpacked. */
+  /** Bytes of pages, unpacked, and of texts that are named in dictionaries, each time. */
   bytes: number;
   /** Fields of the heads of pages. */
   readonly maxFields: number;
@@ -64,7 +64,7 @@ export async function readChunk(
       const place = { at: at + read, size, rowWidth: chunk.values / rows };
       const present = checkLevels(column, levels(size), place, read);
       const encoding = count(header, type === DATA ? 2 : 4, 'encoding');
-      readValues(values, encoding, column, dictionary, into, place, present);
+      readValues(values, encoding, { column, dictionary, into, place, present, budget });
       read += size;
     }
     work += PAGE_WORK + read - before;
@@ -229,14 +229,19 @@ function checkLevels(
 /** Indices of a dictionary that are in memory at once. */
 const INDICES = 2 ** 16;
 
+interface PageValues {
+  readonly column: Column;
+  readonly dictionary: Values | undefined;
+  readonly into: Values;
+  readonly place: Place;
+  readonly present: Uint8Array | undefined;
+  readonly budget: PageBudget;
+}
+
 function readValues(
   bytes: Uint8Array,
   encoding: number,
-  column: Column,
-  dictionary: Values | undefined,
-  into: Values,
-  { at, size }: Place,
-  present: Uint8Array | undefined,
+  { column, dictionary, into, place: { at, size }, present, budget }: PageValues,
 ): void {
   const there = present ? present.reduce((sum, one) => sum + one, 0) : size;
   if (encoding === PLAIN) into.readPlain(bytes, at, there);
@@ -251,7 +256,7 @@ function readValues(
     for (let done = 0; done < there; done += INDICES) {
       const indices = new Uint32Array(Math.min(INDICES, there - done));
       read(indices);
-      into.fillFrom(dictionary, indices, at + done);
+      charge(budget, into.fillFrom(dictionary, indices, at + done));
     }
   } else {
     throw bad(
@@ -276,6 +281,17 @@ const unzstd = zstdDecompress && promisify(zstdDecompress);
 const MOST_CHUNK = 2 ** 20;
 const [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD] = [0, 1, 2, 4, 6];
 
+/** @throws TensorError TOO_LARGE beyond the budget */
+function charge(budget: PageBudget, bytes: number): void {
+  if (bytes > budget.bytes) {
+    throw new TensorError(
+      'TOO_LARGE',
+      'the Parquet file unpacks to more than is allowed for its size',
+    );
+  }
+  budget.bytes -= bytes;
+}
+
 /** A page's bytes, at most as many as it says. @throws TensorError TOO_LARGE beyond the budget, before memory is taken */
 async function unpacked(
   bytes: Uint8Array,
@@ -283,13 +299,7 @@ async function unpacked(
   size: number,
   budget: PageBudget,
 ): Promise<Uint8Array> {
-  if (size > budget.bytes) {
-    throw new TensorError(
-      'TOO_LARGE',
-      'the Parquet file unpacks to more than is allowed for its size',
-    );
-  }
-  budget.bytes -= size;
+  charge(budget, size);
   const chunkSize = Math.max(64, Math.min(size, MOST_CHUNK));
   const options = { maxOutputLength: Math.max(size, 1), chunkSize };
   try {

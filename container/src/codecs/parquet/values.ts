@@ -12,8 +12,11 @@ export interface Values {
   readonly texts: Uint8Array[];
   /** Reads `count` values as they lie, to the index `at`. @throws TensorError where there are fewer */
   readPlain(bytes: Uint8Array, at: number, count: number): void;
-  /** @throws TensorError for an index beyond the dictionary */
-  fillFrom(dictionary: Values, indices: Uint32Array, at: number): void;
+  /**
+   * @returns bytes of the texts, each as often as it is named; 0 for numbers, which have their room
+   * @throws TensorError for an index beyond the dictionary
+   */
+  fillFrom(dictionary: Values, indices: Uint32Array, at: number): number;
   fillBooleans(bits: Uint8Array, at: number): void;
   /** Moves `there` values from `at` on to where `present` says 1; the others become NaN. */
   spread(at: number, there: number, present: Uint8Array): void;
@@ -58,6 +61,7 @@ function numericValues(physical: Physical, size: number, count: number): Values 
           bytes[(at + i) * size + byte] = source[index * size + byte] as number;
         }
       }
+      return 0;
     },
     fillBooleans: (bits, at) => bytes.set(bits, at),
     spread(at, there, present) {
@@ -95,11 +99,14 @@ function textValues(count: number): Values {
       }
     },
     fillFrom(dictionary, indices, at) {
+      let sum = 0;
       for (let i = 0; i < indices.length; i++) {
         const text = dictionary.texts[indices[i] as number];
         if (!text) throw bad('names a value beyond its dictionary');
         texts[at + i] = text;
+        sum += text.length;
       }
+      return sum;
     },
     fillBooleans: () => {
       throw bad('has booleans in a column of texts');
