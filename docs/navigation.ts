@@ -93,6 +93,11 @@ export const GROUPS: readonly Group[] = [
         'Multi-model endpoints',
         'hold hundreds of models on the same instances',
       ),
+      page(
+        'inference-components.md',
+        'Inference components',
+        'share instances between a few models, or let a real-time endpoint sleep',
+      ),
       page('batch.md', 'Batch transform', 'run over millions of objects'),
       page('performance.md', 'Performance', 'make it faster'),
       page('private-networks.md', 'Private networks', 'stay inside a VPC'),

@@ -1,6 +1,7 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
 import * as z from 'zod';
 import { batch } from './config/batch.ts';
+import { type component, componentConflict } from './config/components.ts';
 import { endpoint, type endpointVariant, expiryOfNothing } from './config/endpoint.ts';
 import { environment, vpc } from './config/environment.ts';
 import { keyArn, name } from './config/fields.ts';
@@ -108,6 +109,8 @@ export const configSchema = z
     for (const [name, { endpoint }] of Object.entries(models)) {
       const field = endpoint && expiryOfNothing(endpoint);
       if (field) refuse(['models', name, 'endpoint', field.name], field.problem);
+      const conflict = endpoint && componentConflict(endpoint);
+      if (conflict) refuse(['models', name, 'endpoint', conflict.name], conflict.problem);
       const { api } = endpoint ?? {};
       const tokens = api && tokenProblem(api.auth, api.jwt);
       const path = ['models', name, 'endpoint', 'api', 'jwt'];
@@ -131,6 +134,8 @@ export type ModelConfig = ServingConfig['models'][string];
 export type EndpointConfig = NonNullable<ModelConfig['endpoint']>;
 /** A variant of it that is named. */
 export type VariantConfig = z.output<typeof endpointVariant>;
+/** An inference component of it. */
+export type ComponentConfig = z.output<typeof component>;
 /** Its batch transform. */
 export type BatchConfig = NonNullable<ModelConfig['batch']>;
 

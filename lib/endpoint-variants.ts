@@ -1,12 +1,12 @@
 /** The variants of a configuration's endpoint, each with what it takes from the endpoint and from the model. */
-import type { EndpointConfig, ModelConfig, VariantConfig } from './config.ts';
+import type { ComponentConfig, EndpointConfig, ModelConfig, VariantConfig } from './config.ts';
 
 /** A variant as it is deployed. */
 export interface PlannedVariant {
   /** Undefined for the only variant of an endpoint that lists none. */
   readonly name: string | undefined;
   readonly weight: number | undefined;
-  /** Where its own fields stand, below the endpoint: `variants[1]`, `shadow`, or nothing. */
+  /** Where its own fields stand, below the endpoint: `variants[1]`, `components[1]`, `shadow`, or nothing. */
   readonly path: string;
   /** Whether it gets copies of requests, and its answers go nowhere. */
   readonly isShadow: boolean;
@@ -38,9 +38,17 @@ const OF_PLACE = [
   ...['model', 'archive', 'multiModel', 'modelName', 'modelPackage', 'fingerprint'],
 ] as (keyof ModelConfig & keyof VariantConfig)[];
 
-/** Every variant of an endpoint: production variants in the order given, then the shadow. */
+/**
+ * Every variant of an endpoint: production variants in the order given, then the shadow. An inference component counts as
+ * one: it has a model, and fields of its own.
+ */
 export function plannedVariants(model: ModelConfig, endpoint: EndpointConfig): PlannedVariant[] {
-  const { variants, shadow } = endpoint;
+  const { variants, shadow, components } = endpoint;
+  if (components) {
+    return components.map((component, i) =>
+      planned(model, endpoint, asVariant(component), `components[${i}]`, false),
+    );
+  }
   const production = variants?.map((variant, i) =>
     planned(model, endpoint, variant, `variants[${i}]`, false),
   );
@@ -58,11 +66,23 @@ export function plannedVariants(model: ModelConfig, endpoint: EndpointConfig): P
 export function fieldOfVariant({ path, endpoint }: PlannedVariant, field: string): string {
   const own = path === '' ? undefined : ownFields(endpoint, path);
   const [first = ''] = field.split(/[.[]/);
-  return own && own[first as keyof VariantConfig] !== undefined ? `${path}.${field}` : field;
+  return own && first in own && own[first as keyof typeof own] !== undefined
+    ? `${path}.${field}`
+    : field;
 }
 
-function ownFields({ variants, shadow }: EndpointConfig, path: string): VariantConfig | undefined {
-  return path === 'shadow' ? shadow : variants?.[Number(/\d+/.exec(path)?.[0])];
+function ownFields(
+  { variants, shadow, components }: EndpointConfig,
+  path: string,
+): VariantConfig | ComponentConfig | undefined {
+  if (path === 'shadow') return shadow;
+  const index = Number(/\d+/.exec(path)?.[0]);
+  return path.startsWith('components') ? components?.[index] : variants?.[index];
+}
+
+/** What a component has in common with a variant: not its scaling, which is of copies. */
+function asVariant({ scaling: _, ...component }: ComponentConfig): VariantConfig {
+  return component;
 }
 
 function planned(

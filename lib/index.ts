@@ -7,6 +7,18 @@ export * from './batch-transform.ts';
 export type { BatchWorkerProps } from './batch-worker/props.ts';
 export * from './batch-worker.ts';
 export type { AnyBucket, AnyVpc } from './cdk-types.ts';
+export * from './component-endpoint.ts';
+export * from './component-monitoring.ts';
+export { ComponentMetrics } from './components/metrics.ts';
+export type {
+  BoundComponent,
+  ComponentEndpointProps,
+  ComponentInstancesProps,
+  ComponentProps,
+  ComponentScalingProps,
+  ComponentTarget,
+  ComponentUpdateProps,
+} from './components/props.ts';
 export {
   defineConfig,
   type ServingConfig,

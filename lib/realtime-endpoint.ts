@@ -144,7 +144,8 @@ export class RealtimeEndpoint extends EndpointBase {
       props.shadowVariant && bindVariant(this, 'shadowVariant', props.shadowVariant, false);
     this.config = this.createConfig(props);
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
-    const logs = keepLogs(this, this.endpointName, props.logRetention ?? DEFAULT_LOG_RETENTION);
+    const logGroup = endpointLogGroup(this.endpointName);
+    const logs = keepLogs(this, logGroup, props.logRetention ?? DEFAULT_LOG_RETENTION);
     const permissions = this.allowRollback();
     this.resource = this.enabled ? this.createEndpoint(props) : undefined;
     this.resource?.node.addDependency(...permissions, logs);

@@ -6,7 +6,7 @@ import type { TensorMap } from '@sagemaker-tfs/tensors';
 import { type RunningRuntime, startRuntime } from '../../cli/src/serving/runtime-process.ts';
 import { firstDifference } from '../../test/fixtures/compare.ts';
 import { fixtureModel, loadGoldens } from '../../test/fixtures/index.ts';
-import { clientOf, ENDPOINT, LOG_ARN, standIn } from '../test/sagemaker-stand-in.ts';
+import { asleep, clientOf, ENDPOINT, LOG_ARN, standIn } from '../test/sagemaker-stand-in.ts';
 import type { TestServer } from '../test/servers.ts';
 import {
   imagesBody,
@@ -204,6 +204,32 @@ test('an endpoint that is not there is named with what to check', async () => {
     code: 'ENDPOINT_NOT_FOUND',
     status: 400,
     message: expect.stringContaining('Check the name, the region and the account.'),
+  });
+});
+
+test('a component that sleeps is told, or waited for', async () => {
+  const target = { endpointName: ENDPOINT, client: clientOf(sagemaker) };
+  const body = jsonBody({ instances: [Array.from({ length: 784 }, () => 0)] });
+  const options = { inferenceComponent: 'digits-cats', customAttributes: { modelName: 'digits' } };
+  asleep.add('digits-cats');
+  const before = sagemaker.requests.length;
+  await expect(predict(target, body, options)).rejects.toMatchObject({
+    code: 'ASLEEP',
+    status: 400,
+    message: expect.stringContaining('has no copies') as string,
+  });
+  // A refusal is no reason to hurry: it is not repeated at once.
+  expect(sagemaker.requests).toHaveLength(before + 1);
+  const waiting = predict(target, body, { ...options, wakeSeconds: 0.05 });
+  await expect(waiting).rejects.toMatchObject({ code: 'ASLEEP' });
+  expect(sagemaker.requests).toHaveLength(before + 3);
+  asleep.clear();
+  const awake = await predict(target, body, { ...options, wakeSeconds: 0.05 }).catch(
+    (error: unknown) => error,
+  );
+  expect(awake).not.toMatchObject({ code: 'ASLEEP' });
+  expect(sagemaker.requests.at(-1)?.headers).toMatchObject({
+    'x-amzn-sagemaker-inference-component': 'digits-cats',
   });
 });
 

@@ -12,6 +12,7 @@ import { type RetryOptions, withRetries } from './retry.ts';
 import { endpointTransport } from './targets/endpoint.ts';
 import type { OutgoingRequest, Target, Transport } from './targets/target.ts';
 import { urlTransport } from './targets/url.ts';
+import { whenAwake } from './when-awake.ts';
 
 /** How a prediction is asked for. */
 export interface PredictOptions extends RetryOptions {
@@ -25,6 +26,13 @@ export interface PredictOptions extends RetryOptions {
   readonly targetModel?: string;
   /** A production variant; endpoints only. */
   readonly targetVariant?: string;
+  /** SageMaker's name of an inference component; endpoints only. */
+  readonly inferenceComponent?: string;
+  /**
+   * Seconds to wait for a component that sleeps: the request is sent again every 15 seconds until there is a copy. Default:
+   * 0, which throws ASLEEP at once.
+   */
+  readonly wakeSeconds?: number;
   /** Ends the call; its reason is then thrown. */
   readonly signal?: AbortSignal;
   /** Seconds that each try may take. Default: 70, as SageMaker allows 60 for real-time answers. */
@@ -94,7 +102,10 @@ async function call<T>(
   const transport =
     'url' in target ? urlTransport(target, options.targetModel) : await endpointTransport(target);
   const retry = transport.retriesItself ? { ...options, retries: 0 } : options;
-  return withRetries(() => attempt(transport, request, options, use), retry);
+  return whenAwake(
+    () => withRetries(() => attempt(transport, request, options, use), retry),
+    options,
+  );
 }
 
 function requestOf(
@@ -111,6 +122,7 @@ function requestOf(
     customAttributes: typeof asked === 'string' ? asked : formatCustomAttributes(asked),
     targetModel: options.targetModel,
     targetVariant: options.targetVariant,
+    inferenceComponent: options.inferenceComponent,
   };
 }
 

@@ -58,7 +58,8 @@ function isNotBegun({ code, status }: PredictionError): boolean {
   return code === 'CONNECTION_REFUSED' || status === 429 || runtimeError(code)?.notBegun === true;
 }
 
-function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits. @throws the signal's reason */
+export function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   if (seconds === 0) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const onAbort = () => {

@@ -15,6 +15,12 @@ export const ENDPOINT = 'digits-endpoint';
 /** Where ModelError says that the log is. */
 export const LOG_ARN = 'arn:aws:logs:us-east-1:123456789012:log-group:/aws/sagemaker/Endpoints/x';
 
+const COMPONENT = 'x-amzn-sagemaker-inference-component';
+const NO_CAPACITY =
+  'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress (if configured) or try to increase the capacity by invoking UpdateInferenceComponentRuntimeConfig API.';
+/** Inference components that have no copies. */
+export const asleep = new Set<string>();
+
 /** Starts the stand-in. */
 export function standIn(runtimeUrl: string): Promise<TestServer> {
   return serve((request, response, body) => {
@@ -22,6 +28,9 @@ export function standIn(runtimeUrl: string): Promise<TestServer> {
     if (name !== ENDPOINT) {
       const Message = `Endpoint ${name} of account 123456789012 not found.`;
       return fail(response, 400, 'ValidationError', { Message });
+    }
+    if (asleep.has(String(request.headers[COMPONENT]))) {
+      return fail(response, 400, 'ValidationError', { Message: NO_CAPACITY });
     }
     if (verb === 'async-invocations') return accept(request, response);
     const isStream = verb === 'invocations-response-stream';

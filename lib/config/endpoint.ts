@@ -5,6 +5,7 @@ import { METRIC_FREQUENCIES } from '../endpoint/metrics-config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { SAGEMAKER_NAME, SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
 import { api } from './api.ts';
+import { component, managedInstances } from './components.ts';
 import { deployment } from './deployment.ts';
 import { drift } from './drift.ts';
 import { byDefault, count, days, fraction } from './fields.ts';
@@ -189,6 +190,17 @@ export const endpoint = z.strictObject({
     .describe(
       'A variant that gets [a copy of the requests](updating-and-rolling-back.md#compare-two-models), and whose answers nobody sees. Default: none.',
     ),
+  components: z
+    .array(component)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      '[Inference components](inference-components.md): models that share the instances, each with copies and a share. Default: one model on all of each instance.',
+    ),
+  managedInstances: managedInstances
+    .optional()
+    .describe('How many instances `components` may have; required with them.'),
   api: api
     .optional()
     .describe(

@@ -61,6 +61,12 @@ const sample = z.strictObject({
     .optional()
     .describe('Custom attributes of the request. Default: none.'),
   targetModel: z.string().optional().describe('The model, of a multi-model endpoint.'),
+  component: z
+    .string()
+    .optional()
+    .describe(
+      'Name of the one component that is asked. Default: each, of an endpoint of components.',
+    ),
   expect: z
     .array(expectation)
     .optional()

@@ -11,9 +11,10 @@ export function checkVariants(
   },
   context: z.RefinementCtx,
 ): void {
-  const { variants = [], shadow } = config.endpoint ?? {};
+  const { variants = [], shadow, components = [] } = config.endpoint ?? {};
   const placed = [
     ...variants.map((variant, i) => ({ variant, path: ['endpoint', 'variants', i] })),
+    ...components.map((variant, i) => ({ variant, path: ['endpoint', 'components', i] })),
     ...(shadow ? [{ variant: shadow, path: ['endpoint', 'shadow'] }] : []),
   ];
   const derived = placed.filter(({ variant }) => sourcesOf(variant).length === 0);
@@ -23,7 +24,9 @@ export function checkVariants(
     const message = `a model of SageMaker has its own. Leave it out`;
     context.addIssue({ code: 'custom', path: [...path, 'environment'], message });
   }
-  if (variants.length === 0 || derived.length > 0 || config.batch) return;
-  const message = `no variant serves it: each has a model of its own. Leave the model of one variant out`;
+  const all = [...variants, ...components];
+  if (all.length === 0 || derived.length > 0 || config.batch) return;
+  const kind = components.length > 0 ? 'component' : 'variant';
+  const message = `no ${kind} serves it: each has a model of its own. Leave the model of one ${kind} out`;
   context.addIssue({ code: 'custom', path: sourcesOf(config).slice(0, 1), message });
 }

@@ -138,12 +138,11 @@ const STREAMS = 'The streams of this one log group';
  */
 export function keepLogs(
   parent: Construct,
-  endpointName: string,
+  logGroupName: string,
   retention: RetentionDays,
 ): Construct {
   const scope = new Construct(parent, 'Logs');
   const stack = Stack.of(scope);
-  const logGroupName = endpointLogGroup(endpointName);
   const key = encryptionKeyOf(scope);
   const { role, logGroup } = callerOf(stack, key);
   const arn = stack.formatArn({

@@ -10,30 +10,17 @@ const REQUESTS = 'AWS/SageMaker';
 /** What the agent on the instances measures. */
 const INSTANCES = '/aws/sagemaker/Endpoints';
 
-/** Metrics of one variant of an endpoint. */
-export class VariantMetrics {
+/** Requests of a variant or of an inference component. */
+export abstract class RequestMetrics {
   private readonly dimensions: Readonly<Record<string, string>>;
 
-  /**
-   * @param endpointConfigName counts only the instances that run this configuration: during an update, one
-   *   fleet and not both. Default: all of the endpoint's
-   */
-  constructor(endpointName: string, variantName: string, endpointConfigName?: string) {
-    this.dimensions = {
-      EndpointName: endpointName,
-      VariantName: variantName,
-      ...(endpointConfigName !== undefined && { EndpointConfigName: endpointConfigName }),
-    };
+  protected constructor(dimensions: Readonly<Record<string, string>>) {
+    this.dimensions = dimensions;
   }
 
   /** Requests sent to the model. @default sum over 1 minute */
   metricInvocations(options?: MetricOptions): Metric {
     return this.count('Invocations', options);
-  }
-
-  /** Requests sent, for each instance; autoscaling follows it. @default sum over 1 minute */
-  metricInvocationsPerInstance(options?: MetricOptions): Metric {
-    return this.count('InvocationsPerInstance', options);
   }
 
   /** Answers with a 4xx status. @default sum over 1 minute */
@@ -46,16 +33,6 @@ export class VariantMetrics {
     return this.count('Invocation5XXErrors', options);
   }
 
-  /** Asynchronous requests that were not answered, for whatever reason. @default sum over 1 minute */
-  metricInvocationFailures(options?: MetricOptions): Metric {
-    return this.count('InvocationFailures', options);
-  }
-
-  /** Asynchronous requests that were worked on, well or not. @default sum over 1 minute */
-  metricInvocationsProcessed(options?: MetricOptions): Metric {
-    return this.count('InvocationsProcessed', options);
-  }
-
   /** Time in the container, microseconds. @default p90 over 1 minute */
   metricModelLatency(options?: MetricOptions): Metric {
     return this.latency('ModelLatency', options);
@@ -64,6 +41,58 @@ export class VariantMetrics {
   /** Time that SageMaker adds before and after the container, microseconds. @default p90 over 1 minute */
   metricOverheadLatency(options?: MetricOptions): Metric {
     return this.latency('OverheadLatency', options);
+  }
+
+  protected count(metricName: string, options?: MetricOptions): Metric {
+    return this.metric(REQUESTS, metricName, { statistic: Stats.SUM, ...options });
+  }
+
+  protected latency(metricName: string, options?: MetricOptions): Metric {
+    return this.metric(REQUESTS, metricName, { statistic: Stats.p(90), ...options });
+  }
+
+  /**
+   * Any other metric with the same dimensions, such as a custom one of the runtime's.
+   * @default - average over 1 minute
+   */
+  metric(namespace: string, metricName: string, options?: MetricOptions): Metric {
+    return new Metric({
+      namespace,
+      metricName,
+      period: Duration.minutes(1),
+      dimensionsMap: { ...this.dimensions },
+      ...options,
+    });
+  }
+}
+
+/** Metrics of one variant of an endpoint. */
+export class VariantMetrics extends RequestMetrics {
+  /**
+   * @param endpointConfigName counts only the instances that run this configuration: during an update, one
+   *   fleet and not both. Default: all of the endpoint's
+   */
+  constructor(endpointName: string, variantName: string, endpointConfigName?: string) {
+    super({
+      EndpointName: endpointName,
+      VariantName: variantName,
+      ...(endpointConfigName !== undefined && { EndpointConfigName: endpointConfigName }),
+    });
+  }
+
+  /** Requests sent, for each instance; autoscaling follows it. @default sum over 1 minute */
+  metricInvocationsPerInstance(options?: MetricOptions): Metric {
+    return this.count('InvocationsPerInstance', options);
+  }
+
+  /** Asynchronous requests that were not answered, for whatever reason. @default sum over 1 minute */
+  metricInvocationFailures(options?: MetricOptions): Metric {
+    return this.count('InvocationFailures', options);
+  }
+
+  /** Asynchronous requests that were worked on, well or not. @default sum over 1 minute */
+  metricInvocationsProcessed(options?: MetricOptions): Metric {
+    return this.count('InvocationsProcessed', options);
   }
 
   /** Time to start compute for a serverless endpoint, microseconds. @default p90 over 1 minute */
@@ -96,30 +125,8 @@ export class VariantMetrics {
     return this.utilization('DiskUtilization', options);
   }
 
-  private count(metricName: string, options?: MetricOptions): Metric {
-    return this.metric(REQUESTS, metricName, { statistic: Stats.SUM, ...options });
-  }
-
-  private latency(metricName: string, options?: MetricOptions): Metric {
-    return this.metric(REQUESTS, metricName, { statistic: Stats.p(90), ...options });
-  }
-
   private utilization(metricName: string, options?: MetricOptions): Metric {
     return this.metric(INSTANCES, metricName, { statistic: Stats.AVERAGE, ...options });
-  }
-
-  /**
-   * Any other metric of this variant, such as a custom one of the runtime's.
-   * @default - average over 1 minute
-   */
-  metric(namespace: string, metricName: string, options?: MetricOptions): Metric {
-    return new Metric({
-      namespace,
-      metricName,
-      period: Duration.minutes(1),
-      dimensionsMap: { ...this.dimensions },
-      ...options,
-    });
   }
 }
 

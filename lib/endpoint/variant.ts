@@ -133,13 +133,16 @@ export function requireModels(
     ...(variants ?? []).map((variant, i) => [`variants[${i}]`, variant] as const),
     ...(shadowVariant ? [['shadowVariant', shadowVariant] as const] : []),
   ];
-  for (const [prop, variant] of given) {
-    const { model, ...others }: Partial<VariantProps> = variant;
-    if (model !== undefined) continue;
-    const meant = nearestName('model', Object.keys(others));
-    const problem = meant === undefined ? 'missing' : `missing, and there is '${meant}'`;
-    invalidProp(scope, `${prop}.model`, problem, 'Give a TensorFlowModel');
-  }
+  for (const [prop, variant] of given) requireModel(scope, prop, variant);
+}
+
+/** Refuses props without a model. @param prop their place, for messages */
+export function requireModel(scope: Construct, prop: string, props: { readonly model?: IModel }) {
+  const { model, ...others } = props;
+  if (model !== undefined) return;
+  const meant = nearestName('model', Object.keys(others));
+  const problem = meant === undefined ? 'missing' : `missing, and there is '${meant}'`;
+  invalidProp(scope, `${prop}.model`, problem, 'Give a TensorFlowModel');
 }
 
 /** Checks a variant and renders it. `prop` is its place in the endpoint's props, for messages. */

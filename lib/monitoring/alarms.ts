@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { QueueMetrics, VariantMetrics } from '../endpoint/metrics.ts';
+import type { QueueMetrics, RequestMetrics, VariantMetrics } from '../endpoint/metrics.ts';
 
 /** Thresholds of the alarms. */
 export interface AlarmThresholds {
@@ -74,7 +74,7 @@ function share(errors: IMetric, requests: IMetric, period: Duration, label: stri
   });
 }
 
-function requestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
+function requestAlarms(metrics: RequestMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
   const short = { period: Duration.minutes(5) };
   const long = { period: Duration.minutes(15) };
   return [
@@ -126,7 +126,7 @@ function asyncRequestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds
 }
 
 function latencyAlarm(
-  metrics: VariantMetrics,
+  metrics: RequestMetrics,
   thresholds: AlarmThresholds,
   longest: Duration,
 ): AlarmSpec {
@@ -185,10 +185,24 @@ export function variantAlarms(
       : requestAlarms(metrics, thresholds)),
     ...(kind.hasInstances ? resourceAlarms(metrics, thresholds) : []),
   ];
+  return addAlarms(scope, `Variant ${name}`, specs);
+}
+
+/** Adds the alarms of one inference component to `scope`: those of its requests. */
+export function componentAlarms(
+  scope: Construct,
+  name: string,
+  metrics: RequestMetrics,
+  thresholds: AlarmThresholds,
+): Alarm[] {
+  return addAlarms(scope, `Component ${name}`, requestAlarms(metrics, thresholds));
+}
+
+function addAlarms(scope: Construct, subject: string, specs: readonly AlarmSpec[]): Alarm[] {
   return specs.map(
     ({ id, description, metric, threshold, periods }) =>
       new Alarm(scope, id, {
-        alarmDescription: `Variant ${name} ${description}`,
+        alarmDescription: `${subject} ${description}`,
         metric,
         threshold,
         evaluationPeriods: periods,

@@ -1,6 +1,7 @@
 /** Dashboard rows of a variant. */
 import { GraphWidget, type IMetric, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import type { QueueMetrics, VariantMetrics } from '../endpoint/metrics.ts';
+import type { ComponentMetrics } from '../components/metrics.ts';
+import type { QueueMetrics, RequestMetrics, VariantMetrics } from '../endpoint/metrics.ts';
 
 const WIDTH = 8;
 const HEIGHT = 6;
@@ -18,7 +19,7 @@ function graph(title: string, left: IMetric[], leftLabel: string, right: IMetric
 }
 
 /** Where the time goes: in the container, and around it where SageMaker says that. */
-function latency(metrics: VariantMetrics, isAsync: boolean): IWidget {
+function latency(metrics: RequestMetrics, isAsync: boolean): IWidget {
   const percentiles = ['p50', 'p90', 'p99'];
   return graph(
     'Latency',
@@ -99,5 +100,40 @@ export function queueRow(metrics: QueueMetrics): IWidget[] {
     new TextWidget({ markdown: '## Queue', width: 24, height: 1 }),
     graph('Backlog', [metrics.metricBacklog(), metrics.metricBacklogPerInstance()], 'requests'),
     graph('Requests without an instance', [metrics.metricHasBacklogWithoutCapacity()], '1 = yes'),
+  ];
+}
+
+/** One row for an inference component: a heading, latency, requests, and what its copies use of their share. */
+export function componentRow(name: string, metrics: ComponentMetrics, hasGpu: boolean): IWidget[] {
+  return [
+    new TextWidget({ markdown: `## Component ${name}`, width: 24, height: 1 }),
+    latency(metrics, false),
+    graph(
+      'Requests',
+      [
+        metrics.metricInvocations({ label: 'requests' }),
+        metrics.metricInvocationsPerCopy({ label: 'for each copy' }),
+      ],
+      'a minute',
+      [
+        metrics.metricClientErrors({ label: '4xx' }),
+        metrics.metricServerErrors({ label: '5xx' }),
+        metrics.metricNoCapacityFailures({ label: 'asleep' }),
+      ],
+    ),
+    graph(
+      'Utilization of the share',
+      [
+        metrics.metricCpuUtilization({ label: 'CPU' }),
+        metrics.metricMemoryUtilization({ label: 'memory' }),
+        ...(hasGpu
+          ? [
+              metrics.metricGpuUtilization({ label: 'GPU' }),
+              metrics.metricGpuMemoryUtilization({ label: 'GPU memory' }),
+            ]
+          : []),
+      ],
+      'percent',
+    ),
   ];
 }

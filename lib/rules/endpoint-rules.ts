@@ -22,7 +22,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'Canary, linear and rolling deployments move at most half of a fleet at a time. So a fleet needs two instances, also at the minimum of autoscaling.',
     source: `${API}/API_TrafficRoutingConfig.html`,
     check: eachVariant((endpoint, { isShadow }) => {
-      if (isShadow) return undefined;
+      if (isShadow || endpoint.components) return undefined;
       const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
       if (type === 'all-at-once' || fewestInstances(endpoint) >= 2) return undefined;
       const field = endpoint.scaling ? 'scaling.minInstances' : 'instanceCount';

@@ -218,3 +218,23 @@ export function tokenProblem(auth: string, jwt: object | undefined): Problem {
   }
   return undefined;
 }
+
+/**
+ * What Application Auto Scaling would refuse of a component's copies, with the field.
+ * @see https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html
+ */
+export function copiesProblem(
+  copies: number | undefined,
+  {
+    minCopies = 1,
+    maxCopies,
+  }: { readonly minCopies?: number | undefined; readonly maxCopies: number },
+): readonly [field: string, problem: Problem] | undefined {
+  if (minCopies > maxCopies) {
+    const problem = `${minCopies} is more than maxCopies, ${maxCopies}`;
+    return ['scaling.minCopies', { problem, fix: 'Give no more than that' }];
+  }
+  if (copies === undefined || (copies >= minCopies && copies <= maxCopies)) return undefined;
+  const problem = `${copies}, and scaling keeps ${minCopies} to ${maxCopies}`;
+  return ['copies', { problem, fix: 'Give a number between them, or leave it out' }];
+}

@@ -43,6 +43,11 @@ const version = (region: string, imageRegion: string) => ({
   },
 });
 const serverless = { memoryGiB: 2 };
+const COMPONENTS = 'models.m.endpoint.components';
+const managedInstances = { maxInstances: 2 };
+/** An endpoint of components. */
+const shared = (fields: object) =>
+  endpoint({ managedInstances, components: [{ name: 'a' }], ...fields });
 
 /** By rule: configurations that break it, each with the field that is named; and some that keep it. */
 const CASES: Readonly<
@@ -363,6 +368,90 @@ const CASES: Readonly<
       ],
     ],
     kept: [endpoint({ scaling: { maxInstances: 4, target } })],
+  },
+  'components-have-instances': {
+    broken: [
+      [shared({ serverless }), COMPONENTS],
+      [shared({ async: true }), COMPONENTS],
+      [shared({ variants: [{ name: 'a' }] }), COMPONENTS],
+      [shared({ shadow: { name: 's' } }), COMPONENTS],
+    ],
+    kept: [shared({})],
+  },
+  'a-component-holds-one-model': {
+    broken: [
+      [
+        {
+          models: {
+            m: {
+              multiModel: 's3://models/m/',
+              endpoint: { managedInstances, components: [{ name: 'a' }] },
+            },
+          },
+        },
+        'models.m.multiModel',
+      ],
+    ],
+    kept: [shared({})],
+  },
+  'names-of-components': {
+    broken: [[shared({ components: [{ name: 'a' }, { name: 'a' }] }), `${COMPONENTS}[1].name`]],
+    kept: [shared({ components: [{ name: 'a' }, { name: 'b' }] })],
+  },
+  'copies-of-a-component': {
+    broken: [
+      [
+        shared({ components: [{ name: 'a', scaling: { minCopies: 3, maxCopies: 2, target } }] }),
+        `${COMPONENTS}[0].scaling.minCopies`,
+      ],
+      [
+        shared({ components: [{ name: 'a', copies: 3, scaling: { maxCopies: 2, target } }] }),
+        `${COMPONENTS}[0].copies`,
+      ],
+    ],
+    kept: [
+      shared({ components: [{ name: 'a', scaling: { minCopies: 0, maxCopies: 2, target } }] }),
+    ],
+  },
+  'managed-instances': {
+    broken: [
+      [
+        shared({ managedInstances: { minInstances: 3, maxInstances: 2 } }),
+        'models.m.endpoint.managedInstances.minInstances',
+      ],
+    ],
+    kept: [shared({ managedInstances: { minInstances: 2, maxInstances: 2 } })],
+  },
+  'accelerators-of-a-component': {
+    broken: [
+      [
+        shared({
+          instanceType: 'ml.c6i.xlarge',
+          components: [{ name: 'a' }, { name: 'b', accelerators: 1 }],
+        }),
+        `${COMPONENTS}[1].accelerators`,
+      ],
+    ],
+    kept: [shared({ components: [{ name: 'a', accelerators: 1 }] })],
+  },
+  'components-are-updated-in-batches': {
+    broken: [
+      [shared({ deployment: {} }), TRAFFIC],
+      [
+        shared({ deployment: { traffic: { type: 'canary', percent: 20, waitSeconds: 60 } } }),
+        TRAFFIC,
+      ],
+      [
+        shared({
+          deployment: {
+            traffic: { type: 'rolling', percent: 20, waitSeconds: 60 },
+            modelLatencyP90Ms: 90,
+          },
+        }),
+        'models.m.endpoint.deployment.modelLatencyP90Ms',
+      ],
+    ],
+    kept: [shared({ deployment: { traffic: { type: 'rolling', percent: 20, waitSeconds: 60 } } })],
   },
   'serverless-has-no-instances': {
     broken: [

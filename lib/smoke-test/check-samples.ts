@@ -12,13 +12,13 @@ const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 /**
  * Checks samples and, where no handler stands between, that the model's signature takes them.
- * @param manifest of the packaged model, if it was packaged here
+ * @param manifestsOf what the models that a sample is for hold, as far as they were packaged here
  * @param async whether the endpoint takes requests through a queue, from S3
  */
 export function checkSamples(
   where: Where,
   samples: readonly SmokeTestSample[],
-  manifest: Manifest | undefined,
+  manifestsOf: (sample: SmokeTestSample) => readonly Manifest[],
   async: boolean,
 ): void {
   const names = samples.map(({ name }) => name);
@@ -35,7 +35,8 @@ export function checkSamples(
     sample.expect?.forEach((item, j) => {
       checkExpectation(where, `${prop}.expect[${j}]`, item);
     });
-    if (manifest && !manifest.handler && !manifest.preprocess) {
+    for (const manifest of manifestsOf(sample)) {
+      if (manifest.handler || manifest.preprocess) continue;
       checkAgainstSignature(where, `${prop}.file`, sample, manifest);
     }
   });

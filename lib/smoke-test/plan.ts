@@ -104,6 +104,11 @@ export interface SmokeTestSample {
    */
   readonly targetModel?: string;
   /**
+   * Inference component that is asked, by its name in the endpoint's props.
+   * @default - each, of an endpoint of components
+   */
+  readonly component?: string;
+  /**
    * What the answer must be.
    * @default - a status of 200 is enough
    */
@@ -115,9 +120,11 @@ export interface SmokeTestSample {
   readonly limits?: LatencyLimits;
 }
 
-/** A production variant, which requests name so that it answers. */
+/** A production variant or an inference component, which requests name so that it answers. */
 export interface SmokeTestVariant {
   readonly name: string;
+  /** SageMaker's name of an inference component; absent: a variant. */
+  readonly componentName?: string;
   /** First 16 hex digits of the packaged model's fingerprint; absent: not compared. */
   readonly fingerprint?: string;
   readonly transports: readonly SmokeTestTransport[];

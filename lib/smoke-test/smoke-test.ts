@@ -1,15 +1,18 @@
 /** Proves after every deployment that the endpoint serves what was deployed, rightly and fast enough. */
-import { shortFingerprint } from '@sagemaker-tfs/manifest';
+import { type Manifest, shortFingerprint } from '@sagemaker-tfs/manifest';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { ComponentEndpoint } from '../component-endpoint.ts';
+import type { BoundComponent } from '../components/props.ts';
 import { encryptionKeyOf, setEncryptionKey } from '../encryption.ts';
 import type { BoundVariant } from '../endpoint/variant.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
+import type { IModel } from '../model.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
@@ -28,7 +31,7 @@ import { createSamplesLayer, SAMPLES_DIR } from './samples-layer.ts';
 /** Props of {@link SmokeTest}. In a VPC the function needs a way to SageMaker's API and runtime. */
 export interface SmokeTestProps extends VpcAttachmentProps {
   /** The endpoint to check. */
-  readonly endpoint: RealtimeEndpoint;
+  readonly endpoint: RealtimeEndpoint | ComponentEndpoint;
   /**
    * Requests to send, with what their answers must be. Without any, only the state of the endpoint is
    * checked.
@@ -69,16 +72,17 @@ export class SmokeTest extends Construct {
     }
     const key = props.encryptionKey ?? encryptionKeyOf(this) ?? encryptionKeyOf(endpoint);
     setEncryptionKey(this, key);
-    const { asyncFiles } = endpoint;
+    const asked = askedOf(endpoint);
+    const { asyncFiles } = asked;
     const { iterations = asyncFiles ? 1 : DEFAULT_ITERATIONS } = props;
     checkInteger(this, 'iterations', iterations, 1, 1000);
-    const data = endpoint.variants[0]?.props.model.data;
-    checkSamples(this, props.samples, data?.manifest, endpoint.isAsync);
+    checkComponentNames(this, endpoint, props.samples);
+    checkSamples(this, props.samples, asked.manifestsOf, asyncFiles !== undefined);
     const { samples, layer } = createSamplesLayer(this, Runtime.NODEJS_24_X, props.samples);
     const plan: SmokeTestPlan = {
       endpointName: endpoint.endpointName,
       endpointConfigName: endpoint.endpointConfigName,
-      variants: asyncFiles ? queueVariants(endpoint) : endpoint.variants.map(planVariant),
+      variants: asked.variants,
       iterations,
       samples,
       ...(asyncFiles && { asyncInputUri: asyncFiles.inputUri }),
@@ -95,9 +99,7 @@ export class SmokeTest extends Construct {
     });
     if (props.samples.length > 0) {
       const action = asyncFiles ? 'sagemaker:InvokeEndpointAsync' : 'sagemaker:InvokeEndpoint';
-      role.addToPolicy(
-        new PolicyStatement({ actions: [action], resources: [endpoint.endpointArn] }),
-      );
+      endpoint.grant(role, action);
       asyncFiles?.grantReadWrite(role);
     }
     if (props.vpc) {
@@ -137,14 +139,61 @@ function networkInterfaces(): PolicyStatement {
   });
 }
 
-function planVariant({ name, props }: BoundVariant): SmokeTestVariant {
-  const { image, data } = props.model;
-  const usdPerSecond = priceOf(props);
+/** What is asked of an endpoint, and what its samples must suit. */
+interface Asked {
+  readonly variants: readonly SmokeTestVariant[];
+  readonly asyncFiles: RealtimeEndpoint['asyncFiles'];
+  readonly manifestsOf: (sample: SmokeTestSample) => Manifest[];
+}
+
+function askedOf(endpoint: RealtimeEndpoint | ComponentEndpoint): Asked {
+  if ('components' in endpoint) {
+    const { components } = endpoint;
+    return {
+      variants: components.map(planComponent),
+      asyncFiles: undefined,
+      manifestsOf: ({ component }) =>
+        components
+          .filter(({ name }) => component === undefined || component === name)
+          .flatMap(({ props }) => props.model.data.manifest ?? []),
+    };
+  }
+  const { asyncFiles, variants } = endpoint;
   return {
-    name,
+    variants: asyncFiles ? queueVariants(endpoint) : variants.map(planVariant),
+    asyncFiles,
+    manifestsOf: () => variants.slice(0, 1).flatMap(({ props }) => props.model.data.manifest ?? []),
+  };
+}
+
+/** Refuses samples for a component that there is not. */
+function checkComponentNames(
+  where: Construct,
+  endpoint: RealtimeEndpoint | ComponentEndpoint,
+  samples: readonly SmokeTestSample[],
+): void {
+  const names = 'components' in endpoint ? endpoint.components.map(({ name }) => name) : [];
+  samples.forEach(({ component }, i) => {
+    if (component === undefined || names.includes(component)) return;
+    const fix = names.length > 0 ? `Known: ${names.join(', ')}` : 'Leave it out';
+    invalidProp(where, `samples[${i}].component`, `there is no component '${component}'`, fix);
+  });
+}
+
+/** Without a price: instances are shared, and AWS puts no price on a share. */
+function planComponent({ name, componentName, props: { model } }: BoundComponent) {
+  return { name, componentName, ...factsOf(model) };
+}
+
+function planVariant({ name, props }: BoundVariant): SmokeTestVariant {
+  const usdPerSecond = priceOf(props);
+  return { name, ...factsOf(props.model), ...(usdPerSecond !== undefined && { usdPerSecond }) };
+}
+
+function factsOf({ image, data }: IModel): Pick<SmokeTestVariant, 'fingerprint' | 'transports'> {
+  return {
     ...(data.fingerprint && { fingerprint: shortFingerprint(data.fingerprint) }),
     transports: image.variant === 'in-process' ? ['in-process'] : ['rest', 'grpc'],
-    ...(usdPerSecond !== undefined && { usdPerSecond }),
   };
 }
 

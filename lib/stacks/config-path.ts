@@ -18,6 +18,12 @@ const OF_MODEL = new Set([
 const RENAMED: readonly (readonly [RegExp, string])[] = [
   [/^instancePools(\[\d\])?(\.instanceType)?$/, 'instanceTypes$1'],
   [/^provisioningTimeout$/, 'provisioningTimeoutSeconds'],
+  [/^instances\.(instanceType|inferenceAmiVersion)$/, '$1'],
+  [/^instances\b/, 'managedInstances'],
+  [/^memory$/, 'memoryMiB'],
+  [/^update\.percent$/, 'deployment.traffic.percent'],
+  [/^update\.wait$/, 'deployment.traffic.waitSeconds'],
+  [/^update\./, 'deployment.'],
   [/^shadowVariant$/, 'shadow'],
   [/^variantName$/, 'name'],
   [/^timeout$/, 'api.timeoutSeconds'],
@@ -47,7 +53,8 @@ function configField(
   { name, kind, model }: StackOfModel,
   { prop, place: at }: InvalidProp,
 ): string {
-  const [, place = '', field = prop] = /^(variants\[\d+\]|shadowVariant)\.(.*)$/s.exec(prop) ?? [];
+  const [, place = '', field = prop] =
+    /^(variants\[\d+\]|components\[\d+\]|shadowVariant)\.(.*)$/s.exec(prop) ?? [];
   const [first = ''] = field.split(/[.[]/);
   if (first === 'image' || first === 'vpc') return prop;
   const ofModel = first === 'modelData' ? 'model' : OF_MODEL.has(first) ? prop : undefined;
@@ -64,6 +71,8 @@ function configField(
 function ofVariant(model: ModelConfig, place: string, field: string): string {
   const path = place === 'shadowVariant' ? 'shadow' : place;
   const variant = variantsOf(model).find((one) => one.path === path);
+  if (place.startsWith('components') && !field.endsWith('TimeoutSeconds'))
+    return `${place}.${field}`;
   return variant ? fieldOfVariant(variant, field) : field;
 }
 

@@ -9,6 +9,7 @@ import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import { hasGpu } from '../instance-types/index.ts';
 import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
+import { ComponentStack } from './component-stack.ts';
 import { fromConfig } from './config-path.ts';
 import { definedOnly } from './defined-only.ts';
 import { ImageStack } from './image-stack.ts';
@@ -69,7 +70,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
         fromConfig(
           { name, kind: 'endpoint', model },
           () =>
-            new ServingStack(scope, id, {
+            new (endpoint.components ? ComponentStack : ServingStack)(scope, id, {
               ...common,
               endpoint,
               ...imagesOfVariants(config, images, model, endpoint),

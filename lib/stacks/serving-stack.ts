@@ -22,9 +22,8 @@ import type { IModel } from '../model.ts';
 import { EndpointMonitoring } from '../monitoring.ts';
 import { RealtimeEndpoint } from '../realtime-endpoint.ts';
 import type { IServingImage } from '../serving-image.ts';
-import { type Expectation, SmokeTest } from '../smoke-test/index.ts';
-import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { addApi, type Sample } from './add-api.ts';
+import { addSmokeTest } from './add-smoke-test.ts';
 import { consoleUrl, logsUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
@@ -96,7 +95,7 @@ export class ServingStack extends Stack {
       const looked = { endpoint, bucket, baseline: config.drift.baseline };
       new DriftMonitor(this, 'Drift', { ...definedOnly(config.drift), ...looked, ...alarms });
     }
-    const proof = this.endpoint.enabled ? this.createSmokeTest(config, network) : undefined;
+    const proof = endpoint.enabled ? addSmokeTest(this, endpoint, config, network) : undefined;
     if (config.api) addApi(this, this.endpoint, config.api, sampleOf(config), proof);
     const { endpointName } = this.endpoint;
     const console = consoleUrl(this);
@@ -141,24 +140,6 @@ export class ServingStack extends Stack {
       ...(config.metrics && { metricsConfig: definedOnly(config.metrics) }),
       ...(config.deployment && { deployment: deploymentProps(config.deployment) }),
     });
-  }
-
-  private createSmokeTest(config: EndpointConfig, network: VpcAttachmentProps): SmokeTest {
-    const { samples, iterations } = config.smokeTest;
-    const smokeTest = new SmokeTest(this, 'SmokeTest', {
-      endpoint: this.endpoint,
-      samples: samples.map(({ limits, expect, ...sample }) => ({
-        ...definedOnly(sample),
-        ...(limits && { limits: definedOnly(limits) }),
-        ...(expect && { expect: expect.map((item) => definedOnly(item) as Expectation) }),
-      })),
-      ...(iterations !== undefined && { iterations }),
-      ...network,
-    });
-    for (const name of samples.length === 0 ? [] : smokeTest.resultNames) {
-      new CfnOutput(this, `SmokeTest${name}`, { value: smokeTest.result(name) });
-    }
-    return smokeTest;
   }
 }
 

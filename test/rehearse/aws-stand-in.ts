@@ -80,6 +80,12 @@ async function answer(
   }
 }
 
+/** Status of a {@link ModelReply} that stands for an inference component without copies. */
+export const ASLEEP = -1;
+/** As SageMaker says it. */
+const NO_CAPACITY =
+  'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress (if configured) or try to increase the capacity by invoking UpdateInferenceComponentRuntimeConfig API.';
+
 async function answerInvocation(
   { url = '', headers }: IncomingMessage,
   response: ServerResponse,
@@ -90,11 +96,20 @@ async function answerInvocation(
   const reply = await invoke({
     endpoint: url.split('/')[2] ?? '',
     variant: text('x-amzn-sagemaker-target-variant'),
+    component: text('x-amzn-sagemaker-inference-component'),
     contentType: text('content-type'),
     accept: text('accept'),
     customAttributes: text('x-amzn-sagemaker-custom-attributes') ?? '',
     body,
   });
+  if (reply.status === ASLEEP) {
+    response.writeHead(400, {
+      'content-type': 'application/json',
+      'x-amzn-errortype': 'ValidationError',
+    });
+    response.end(JSON.stringify({ Message: NO_CAPACITY }));
+    return;
+  }
   if (reply.status < 200 || reply.status > 299) {
     response.writeHead(424, {
       'content-type': 'application/json',

@@ -4,6 +4,8 @@
 export interface Invocation {
   readonly endpoint: string;
   readonly variant: string | undefined;
+  /** The inference component that is asked. */
+  readonly component?: string | undefined;
   readonly contentType: string | undefined;
   readonly accept: string | undefined;
   readonly customAttributes: string;

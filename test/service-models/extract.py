@@ -27,6 +27,7 @@ OPERATIONS = {
         "ListModelPackages",
         "DescribeModelPackage",
         "CreateInferenceComponent",
+        "UpdateInferenceComponent",
     ],
     "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy", "PutScheduledAction"],
     "cloudwatch": ["PutMetricAlarm"],

@@ -1,5 +1,6 @@
 /** Configurations of every kind, and their templates. */
 import { readFileSync } from 'node:fs';
+import type { App } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
 import { MODEL_DIR, testApp } from '../stacks/support.ts';
 import { pairsOf } from './pairs.ts';
@@ -138,6 +139,65 @@ function aroundOf(i: number, endpoint: object): object {
   return 'serverless' in endpoint && 'vpc' in around ? {} : around;
 }
 
+const COMPONENTS: readonly (readonly (object | undefined)[])[] = [
+  [
+    { components: [{ name: 'a' }, { name: 'b', archive: 's3://models/b.tar.gz' }] },
+    { components: [{ name: 'a', cpus: 0.5, memoryMiB: 4096, copies: 2 }] },
+    {
+      components: [
+        {
+          name: 'a',
+          scaling: { minCopies: 0, maxCopies: 4, target: { concurrentRequests: 2 } },
+          startupTimeoutSeconds: 900,
+        },
+      ],
+    },
+    {
+      components: [{ name: 'a', scaling: { maxCopies: 4, target: { invocationsPerMinute: 60 } } }],
+    },
+  ],
+  [
+    { instanceType: 'ml.c6i.4xlarge', managedInstances: { maxInstances: 3 } },
+    { instanceType: 'ml.g5.12xlarge', managedInstances: { minInstances: 2, maxInstances: 3 } },
+    { instanceType: 'ml.p3.2xlarge', managedInstances: { minInstances: 0, maxInstances: 1 } },
+  ],
+  [
+    {},
+    { deployment: { traffic: { type: 'rolling', percent: 5, waitSeconds: 0 } } },
+    {
+      deployment: {
+        traffic: { type: 'rolling', percent: 50, waitSeconds: 3600 },
+        serverErrorsPerMinute: 1,
+      },
+    },
+  ],
+  [
+    {},
+    { metrics: { detailed: true, frequencySeconds: 30 }, alarmEmail: 'a@example.com' },
+    { enabled: false, logRetentionDays: 7, modelDataDownloadTimeoutSeconds: 120 },
+  ],
+];
+
+/** Templates of endpoints whose instances components share: all combinations. */
+export function componentTemplates(): MatrixTemplate[] {
+  const app = testApp();
+  const all = COMPONENTS.reduce<object[]>(
+    (found, choices) => found.flatMap((one) => choices.map((choice) => ({ ...one, ...choice }))),
+    [{}],
+  );
+  for (const [i, endpoint] of all.entries()) {
+    const gpu = !JSON.stringify(endpoint).includes('ml.c6i');
+    const config = {
+      name: `c${i}`,
+      image: { uri: EXISTING, variant: gpu ? ('gpu' as const) : ('cpu' as const) },
+      models: { m: { model: MODEL_DIR, endpoint } },
+      ...AROUND[i % AROUND.length],
+    };
+    addServingStacks(app, parseConfig(config, 'components'));
+  }
+  return resourcesOf(app);
+}
+
 /** Templates of every configuration that the rules take, and how many those are. */
 export function matrixTemplates(): { templates: MatrixTemplate[]; taken: number } {
   const app = testApp();
@@ -167,11 +227,14 @@ export function matrixTemplates(): { templates: MatrixTemplate[]; taken: number 
       if ((error as Error).name !== 'ConfigurationError') throw error;
     }
   }
-  const templates = app.synth().stacks.map(({ templateFullPath }) => {
+  return { templates: resourcesOf(app), taken };
+}
+
+function resourcesOf(app: App): MatrixTemplate[] {
+  return app.synth().stacks.map(({ templateFullPath }) => {
     const { Resources } = JSON.parse(readFileSync(templateFullPath, 'utf8')) as {
       Resources: MatrixTemplate;
     };
     return Resources;
   });
-  return { templates, taken };
 }

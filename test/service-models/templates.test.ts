@@ -1,61 +1,16 @@
 /** Every property that a template sets is one that AWS's service models take, over many configurations. */
 import { batchTemplate, machineOf, run } from '../stacks/batch-machine.ts';
 import { batchProblems } from './batch-resources.ts';
-import { type MatrixTemplate, matrixTemplates, pairs, TAKEN } from './matrix.ts';
+import {
+  componentTemplates,
+  type MatrixTemplate,
+  matrixTemplates,
+  pairs,
+  TAKEN,
+} from './matrix.ts';
+import { OPERATIONS, problemsOfResource, templateProblems } from './template-problems.ts';
 import { problemsOf } from './validate.ts';
 import { workerTemplates } from './worker-matrix.ts';
-
-/** Which operations a resource's properties go to, and what CloudFormation supplies itself. */
-const OPERATIONS: Readonly<Record<string, readonly [string, string, readonly string[]]>> = {
-  'AWS::SageMaker::Model': ['sagemaker', 'CreateModel', ['ModelName']],
-  'AWS::SageMaker::EndpointConfig': ['sagemaker', 'CreateEndpointConfig', ['EndpointConfigName']],
-  'AWS::ApplicationAutoScaling::ScalableTarget': [
-    'application-autoscaling',
-    'RegisterScalableTarget',
-    [],
-  ],
-  'AWS::CloudWatch::Alarm': ['cloudwatch', 'PutMetricAlarm', ['AlarmName']],
-};
-
-function problemsOfResource({ Type, Properties }: MatrixTemplate[string]): string[] {
-  if (Type === 'AWS::SageMaker::Endpoint') {
-    // CloudFormation updates with all, and creates without what only an update takes.
-    const { Tags, ...update } = Properties;
-    const { EndpointName, EndpointConfigName, DeploymentConfig } = Properties;
-    const create = {
-      EndpointName,
-      EndpointConfigName,
-      ...(DeploymentConfig ? { DeploymentConfig } : {}),
-    };
-    return [
-      ...problemsOf('sagemaker', 'UpdateEndpoint', update),
-      ...problemsOf('sagemaker', 'CreateEndpoint', { ...create, ...(Tags ? { Tags } : {}) }),
-    ];
-  }
-  if (Type === 'AWS::ApplicationAutoScaling::ScalingPolicy') {
-    const { ScalingTargetId: _, ...policy } = Properties;
-    const supplied = ['ServiceNamespace', 'ResourceId', 'ScalableDimension'];
-    return problemsOf('application-autoscaling', 'PutScalingPolicy', policy, supplied);
-  }
-  const [service, operation, supplied] = OPERATIONS[Type] ?? [];
-  if (Type === 'AWS::ApplicationAutoScaling::ScalableTarget') {
-    // A list in CloudFormation, a map in the API.
-    const { Tags: _, ScheduledActions = [], ...target } = Properties;
-    const { ServiceNamespace, ResourceId, ScalableDimension } = target;
-    return [
-      ...problemsOf('application-autoscaling', 'RegisterScalableTarget', target),
-      ...(ScheduledActions as object[]).flatMap((action) =>
-        problemsOf('application-autoscaling', 'PutScheduledAction', {
-          ServiceNamespace,
-          ResourceId,
-          ScalableDimension,
-          ...action,
-        }),
-      ),
-    ];
-  }
-  return service && operation ? problemsOf(service, operation, Properties, supplied) : [];
-}
 
 const { templates, taken } = matrixTemplates();
 
@@ -77,6 +32,16 @@ test('the templates of 64 configurations set only what AWS takes', () => {
     'AWS::ApiGateway::DomainName',
   ]) {
     expect(seen).toContain(type);
+  }
+});
+
+test('the templates of endpoints of components set only what AWS takes', () => {
+  const made = componentTemplates();
+  expect(made.length).toBeGreaterThan(20);
+  expect([...new Set(made.flatMap((Resources) => templateProblems({ Resources })))]).toEqual([]);
+  const text = JSON.stringify(made);
+  for (const property of ['ManagedInstanceScaling', 'DeploymentConfig', 'VpcConfig', 'KmsKeyId']) {
+    expect(text).toContain(property);
   }
 });
 

@@ -117,6 +117,9 @@ const variantSchema = z.array(
     InstancePools: z.array(z.object({ InstanceType: z.string() })).optional(),
     InitialInstanceCount: z.number().optional(),
     InferenceAmiVersion: z.string().optional(),
+    ManagedInstanceScaling: z
+      .object({ MinInstanceCount: z.number(), MaxInstanceCount: z.number() })
+      .optional(),
     ServerlessConfig: z
       .object({ MemorySizeInMB: z.number(), ProvisionedConcurrency: z.number().optional() })
       .optional(),
@@ -201,7 +204,8 @@ function endpointFleets(
   if (all(resources, 'AWS::SageMaker::Endpoint').length === 0) return [];
   return variants.flatMap((variant) => {
     const { VariantName, InitialInstanceCount = 1 } = variant;
-    const instances = Math.max(InitialInstanceCount, scaled.get(VariantName) ?? 0);
+    const shared = variant.ManagedInstanceScaling?.MaxInstanceCount ?? 0;
+    const instances = Math.max(InitialInstanceCount, scaled.get(VariantName) ?? 0, shared);
     const most = rolling ? Math.ceil(1.5 * instances) : 2 * instances;
     const use = 'endpoint' as const;
     // The next type is tried for want of capacity, and not of quota.

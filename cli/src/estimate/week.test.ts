@@ -97,6 +97,34 @@ describe('a week', () => {
     expect(stdout).toContain('API of s: $3.50 for a million calls, and the function');
   });
 
+  test('of components, whose instances SageMaker counts by itself', async () => {
+    const prices = { ...(await readPrices()), instanceHour: { 'ml.c5.large': 2 } };
+    const shared = async (MinInstanceCount: number) => {
+      const ManagedInstanceScaling = { Status: 'ENABLED', MinInstanceCount, MaxInstanceCount: 3 };
+      const variant = { VariantName: 'AllTraffic', InstanceType: 'ml.c5.large' };
+      const ProductionVariants = [{ ...variant, InitialInstanceCount: 1, ManagedInstanceScaling }];
+      const Resources = {
+        C: { Type: 'AWS::SageMaker::EndpointConfig', Properties: { ProductionVariants } },
+        E: { Type: 'AWS::SageMaker::Endpoint', Properties: {} },
+      };
+      await writeFile(join(app, 's.json'), JSON.stringify({ Resources }));
+      return readAssembly(app);
+    };
+    const monday = new Date('2026-11-02');
+    expect(weekOf(await shared(0), prices, monday)).toMatchObject([
+      {
+        hours: [0, 504],
+        usd: [0, 1008],
+        note: expect.stringMatching(/shared by components; asleep it costs nothing/) as string,
+      },
+    ]);
+    const awake = await shared(2);
+    expect(weekOf(awake, prices, monday)).toMatchObject([
+      { hours: [336, 504], usd: [672, 1008], note: 'shared by components' },
+    ]);
+    expect(awake[0]?.fleets).toMatchObject([{ atFirst: 1, most: 6 }]);
+  });
+
   test('of provisioned concurrency, which is paid for without requests', async () => {
     const serverless = async (ProvisionedConcurrency?: number) => {
       const ServerlessConfig = {

@@ -58,18 +58,26 @@ export function weekOf(stacks: readonly PlannedStack[], prices: Prices, from: Da
       if (instanceType === undefined) {
         return { ...common, hours: [0, 0], ...serverlessWeek(variant, scaled, prices, from) };
       }
-      const hours = scaled
-        ? scheduledHours(scaled, from)
-        : ([168 * InitialInstanceCount, 168 * InitialInstanceCount] as const);
+      const { MinInstanceCount: fewest = InitialInstanceCount, MaxInstanceCount: most = fewest } =
+        variant.ManagedInstanceScaling ?? {};
+      const hours = scaled ? scheduledHours(scaled, from) : ([168 * fewest, 168 * most] as const);
       const known = types.flatMap((type) => prices.instanceHour[type] ?? []);
       if (known.length < types.length) {
         const note = 'the price file has no such type';
         return { ...common, hours, usd: undefined, note };
       }
       const usd = [hours[0] * Math.min(...known), hours[1] * Math.max(...known)] as const;
-      return { ...common, hours, usd, note: undefined };
+      return { ...common, hours, usd, note: noteOf(variant) };
     });
   });
+}
+
+/** What the hours of an endpoint of components leave out. */
+function noteOf({ ManagedInstanceScaling: managed }: PlannedVariant): string | undefined {
+  if (!managed) return undefined;
+  const shared = 'shared by components';
+  if (managed.MinInstanceCount > 0) return shared;
+  return `${shared}; asleep it costs nothing, and after the last request instances stay on for a while`;
 }
 
 /** Requests are paid for when they come, provisioned concurrency always. */

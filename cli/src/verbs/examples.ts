@@ -16,6 +16,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   invoke: [
     'invoke picture.jpg',
     'invoke request.json --endpoint my-endpoint --signature embed',
+    'invoke request.json --endpoint my-endpoint --component my-endpoint-cats',
     'invoke - --content-type application/json < request.json',
   ],
   bench: [

@@ -6,7 +6,7 @@ import { type IncomingMessage, request as sendRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ENDPOINT, standIn } from '../../../client/test/sagemaker-stand-in.ts';
+import { asleep, ENDPOINT, standIn } from '../../../client/test/sagemaker-stand-in.ts';
 import type { TestServer } from '../../../client/test/servers.ts';
 import { type Outcome, ROOT, sagemakerTfs } from '../batch/test-support.ts';
 import { freePort } from '../serving/free-port.ts';
@@ -54,6 +54,22 @@ test('a page whose name is made to resolve to this machine reaches no runtime th
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   response.resume();
   expect(response.statusCode).toBe(403);
+});
+
+test('an inference component by its name; one that sleeps is waited for, or told', async () => {
+  const component = ['--component', 'digits-cats'];
+  const { exitCode } = await invoke(SAMPLE, ...atEndpoint, ...component);
+  expect(exitCode).toBe(0);
+  expect(sagemaker.requests.at(-1)?.headers).toMatchObject({
+    'x-amzn-sagemaker-inference-component': 'digits-cats',
+  });
+  asleep.add('digits-cats');
+  const refused = await invoke(SAMPLE, ...atEndpoint, ...component, '--wake', '0');
+  asleep.clear();
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toContain('has no copies');
+  const twice = await invoke(SAMPLE, ...atEndpoint, ...component, '--variant', 'AllTraffic');
+  expect(twice.exitCode).toBe(2);
 });
 
 test('a picture to a runtime: the answer on stdout, what happened on stderr', async () => {

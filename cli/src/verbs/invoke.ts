@@ -4,6 +4,7 @@ import { cannotRead, usageError } from '../errors.ts';
 import { ms, printStyled } from '../output/print.ts';
 import { printableJson } from '../output/printable.ts';
 import { remark } from '../output/quiet.ts';
+import { wholeNumber } from './options.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
 interface InvokeOptions extends TargetOptions {
@@ -12,9 +13,13 @@ interface InvokeOptions extends TargetOptions {
   readonly customAttributes?: string;
   readonly signature?: string;
   readonly model?: string;
+  readonly wake?: number;
   readonly out?: string;
   readonly json?: true;
 }
+
+/** AWS speaks of several minutes: docs/inference-components.md. */
+const WAKE_SECONDS = 900;
 
 /** `invoke`: sends a file to a runtime or an endpoint and shows the answer. */
 export function addInvoke(program: Command): void {
@@ -26,6 +31,12 @@ export function addInvoke(program: Command): void {
     .option('--endpoint <name>', 'a SageMaker endpoint instead')
     .option('--region <region>', "the endpoint's region (default: AWS_REGION or the profile's)")
     .option('--variant <name>', "one of the endpoint's production variants")
+    .option('--component <name>', "one of the endpoint's inference components")
+    .option(
+      '--wake <seconds>',
+      'wait as long for a component that sleeps, asking every 15 s (default: 900)',
+      wholeNumber(0),
+    )
     .option('--content-type <type>', "media type of the file (default: by its name's ending)")
     .option('--accept <type>', 'media type of the answer')
     .option(
@@ -56,6 +67,10 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
     ...(options.accept && { accept: options.accept }),
     customAttributes: await attributesOf(options),
     ...(options.variant && { targetVariant: options.variant }),
+    ...(options.component && {
+      inferenceComponent: options.component,
+      wakeSeconds: options.wake ?? WAKE_SECONDS,
+    }),
   }).catch((error: unknown) => {
     throw withHint(error, target);
   });

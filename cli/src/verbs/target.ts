@@ -8,18 +8,23 @@ export interface TargetOptions {
   readonly endpoint?: string;
   readonly region?: string;
   readonly variant?: string;
+  readonly component?: string;
 }
 
 /** Where `serve` listens by default. */
 export const LOCAL_RUNTIME = 'http://127.0.0.1:8080';
 
 /** The target that the options name; a runtime on this machine where they name none. @throws CommandError USAGE */
-export function targetOf({ url, endpoint, region, variant }: TargetOptions): Target {
+export function targetOf({ url, endpoint, region, variant, component }: TargetOptions): Target {
   if (endpoint === undefined) {
     if (region ?? variant) throw usageError('--region and --variant need --endpoint.');
+    if (component) throw usageError('--component needs --endpoint.');
     return { url: url ?? LOCAL_RUNTIME };
   }
   if (url) throw usageError('--url and --endpoint exclude each other. Give one.');
+  if (variant && component) {
+    throw usageError('--variant and --component exclude each other. Give one.');
+  }
   return { endpointName: endpoint, ...(region && { region }) };
 }
 

@@ -14,6 +14,8 @@ export const CLIENT_ERRORS = {
   HOST_NOT_FOUND: 'The host name is unknown.',
   NETWORK_FAILED: 'The network failed, and the platform does not say how (browsers never do).',
   ENDPOINT_NOT_FOUND: 'There is no such endpoint in the region and account.',
+  ASLEEP:
+    'An inference component has no copies. The request wakes it; `wakeSeconds` waits for that.',
   ACCESS_DENIED: 'AWS refuses the caller.',
   NO_CREDENTIALS: 'There are no AWS credentials.',
   NO_REGION: 'There is no AWS region.',

@@ -1,4 +1,5 @@
 /** Errors of the SageMaker runtime API. */
+import { hasNoCapacity } from '@sagemaker-tfs/tensors/no-capacity';
 import { containerError } from './container-error.ts';
 import { networkError } from './network-error.ts';
 import { type ClientCode, PredictionError } from './prediction-error.ts';
@@ -60,6 +61,10 @@ function modelError(error: ServiceError, from: string): PredictionError {
 
 function knownError(error: ServiceError, endpointName: string): [ClientCode, string] | undefined {
   const { name = '', message = '' } = error;
+  if (hasNoCapacity(error)) {
+    const advice = 'Waking takes minutes: send it again later, or give wakeSeconds.';
+    return ['ASLEEP', `the component asked of endpoint ${endpointName} has no copies. ${advice}`];
+  }
   if (/Endpoint .* not found/i.test(message)) {
     const advice = 'Check the name, the region and the account.';
     return ['ENDPOINT_NOT_FOUND', `there is no endpoint ${endpointName}: ${message} ${advice}`];

@@ -104,6 +104,7 @@ function inputOf(endpointName: string, request: OutgoingRequest) {
     CustomAttributes: request.customAttributes || undefined,
     TargetModel: request.targetModel,
     TargetVariant: request.targetVariant,
+    InferenceComponentName: request.inferenceComponent,
   };
 }
 

@@ -35,6 +35,7 @@ export interface OutgoingRequest {
   readonly customAttributes: string;
   readonly targetModel: string | undefined;
   readonly targetVariant: string | undefined;
+  readonly inferenceComponent: string | undefined;
   /** Ends the request: the caller's signal or the timeout. */
   readonly signal: AbortSignal;
 }

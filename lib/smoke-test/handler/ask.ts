@@ -11,6 +11,8 @@ export interface TimedReply extends Reply {
 export interface Route {
   readonly endpointName: string;
   readonly variant: string;
+  /** SageMaker's name of the inference component, in place of a variant. */
+  readonly componentName?: string;
   readonly transport: SmokeTestTransport;
   /** When the answer must be there, milliseconds since 1970. */
   readonly deadline: number;

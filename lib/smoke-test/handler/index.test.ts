@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  ASLEEP,
   type StandIn,
   type StandInOptions,
   startAwsStandIn,
@@ -109,6 +110,30 @@ test('every sample goes to the variant over every transport, once and then as of
     contentType: 'application/x-image',
     body: Buffer.from('a picture of a seven'),
   });
+});
+
+const components = [
+  { name: 'cats', componentName: 'digits-cats', transports: ['rest'] as const },
+  { name: 'dogs', componentName: 'digits-dogs', transports: ['rest'] as const },
+];
+
+test('components are asked by name, and a sample that names one goes to that alone', async () => {
+  const [sample] = plan.samples;
+  const samples = [{ ...sample, component: 'dogs' }] as SmokeTestPlan['samples'];
+  const response = await run({}, { plan: { variants: components, samples, iterations: 1 } });
+  expect(response).toMatchObject({ Status: 'SUCCESS' });
+  expect(invocations.map(({ component, variant }) => [component, variant])).toEqual([
+    ['digits-dogs', undefined],
+    ['digits-dogs', undefined],
+  ]);
+});
+
+test('a component that sleeps on fails the test, and says so', async () => {
+  const asleep = { ...seven, status: ASLEEP };
+  const plan = { variants: components, iterations: 1 };
+  const response = await run({ invoke: () => asleep }, { plan, milliseconds: 31_000 });
+  expect(response).toMatchObject({ Status: 'FAILED' });
+  expect(response?.Reason).toMatch(/'seven' over rest to variant cats.*it sleeps/s);
 });
 
 /** Attributes that a template may name. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
-import type { SmokeTestPlan } from '../plan.ts';
+import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
 import type { Ask } from './ask.ts';
 import { type CustomResourceEvent, type CustomResourceResult, respond } from './cfn-response.ts';
 import { waitForEndpoint } from './endpoint-state.ts';
@@ -37,7 +37,7 @@ async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTest
   try {
     await waitForEndpoint(sagemaker, plan.endpointName, plan.endpointConfigName, deadline);
     for (const variant of plan.variants) {
-      for (const sample of plan.samples) {
+      for (const sample of plan.samples.filter(isFor(variant))) {
         for (const transport of variant.transports) {
           const run = { plan, variant, sample, transport, readFile, deadline };
           results.push(await runSample(ask, run));
@@ -52,6 +52,11 @@ async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTest
     clients.runtime.destroy();
     clients.s3.destroy();
   }
+}
+
+/** Samples without a component are for all. */
+function isFor({ name }: SmokeTestVariant) {
+  return ({ component }: SmokeTestSample) => component === undefined || component === name;
 }
 
 async function resultOf(

@@ -41,7 +41,9 @@ export interface SampleRun {
 export async function runSample(ask: Ask, run: SampleRun): Promise<SampleResult> {
   const { plan, variant, sample, transport, deadline } = run;
   const { endpointName } = plan;
-  const route = { endpointName, variant: variant.name, transport, deadline };
+  const { name, componentName } = variant;
+  const component = componentName === undefined ? {} : { componentName };
+  const route = { endpointName, variant: name, ...component, transport, deadline };
   const body = run.readFile(sample.file);
   let calls = 0;
   const call = async () => {

@@ -1,0 +1,30 @@
+/** Waiting for an inference component that sleeps: the refused request wakes it. */
+import { PredictionError } from './errors/prediction-error.ts';
+import { wait } from './retry.ts';
+
+/** Seconds between two tries. Waking takes minutes, and each try counts as a request. */
+const POLL_SECONDS = 15;
+
+/** How long to wait. */
+export interface WakeOptions {
+  readonly wakeSeconds?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Calls until there is a copy, or the time is over. @throws what the last call threw, or the signal's reason */
+export async function whenAwake<T>(
+  call: () => Promise<T>,
+  { wakeSeconds = 0, signal }: WakeOptions,
+): Promise<T> {
+  const end = performance.now() + wakeSeconds * 1000;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const left = (end - performance.now()) / 1000;
+      const sleeps = error instanceof PredictionError && error.code === 'ASLEEP';
+      if (!sleeps || left <= 0) throw error;
+      await wait(Math.min(POLL_SECONDS, left), signal);
+    }
+  }
+}

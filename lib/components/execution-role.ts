@@ -1,0 +1,75 @@
+/** The role of an endpoint that components share: what the roles of their models may do, in one. */
+import { createHash } from 'node:crypto';
+import { type IRole, Policy, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import { Annotations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { allowLogging, allowMetrics, allowVpc, createModelRole } from '../model-role.ts';
+import { TensorFlowModel } from '../tensorflow-model.ts';
+import type { VpcAttachment } from '../vpc-attachment.ts';
+import { COPIES_NAMESPACE } from './metrics.ts';
+import type { BoundComponent } from './props.ts';
+
+/** Name of the group that SageMaker writes a component's output to. */
+export function componentLogGroup(componentName: string): string {
+  return `/aws/sagemaker/InferenceComponents/${componentName}`;
+}
+
+/**
+ * A role for the endpoint's configuration. The components' own models keep their roles, which may write the same logs
+ * and metrics: AWS does not say which of the two a container has.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html (ExecutionRoleArn)
+ */
+export function createExecutionRole(
+  scope: Construct,
+  components: readonly BoundComponent[],
+  vpc: VpcAttachment | undefined,
+): Role {
+  const role = createModelRole(scope);
+  allowMetrics(role);
+  if (vpc) allowVpc(role, vpc.config.subnets, vpc.config.securityGroupIds);
+  const models = [...new Set(components.map(({ props }) => props.model))];
+  grantModels(
+    role,
+    models.filter((model) => model instanceof TensorFlowModel),
+  );
+  const unknown = models.filter((model) => !(model instanceof TensorFlowModel));
+  for (const one of new Set([role, ...components.flatMap(({ props }) => props.model.role ?? [])])) {
+    allowComponentMetrics(one);
+  }
+  for (const { componentName, props } of components) {
+    const group = componentLogGroup(componentName);
+    for (const one of [role, ...(props.model.role ? [props.model.role] : [])]) {
+      allowLogging(one, group);
+    }
+  }
+  if (unknown.length > 0) {
+    Annotations.of(scope).addWarningV2(
+      '@sagemaker-tfs/cdk:dataOfExistingModels',
+      `components: data and image of ${unknown.map(({ modelName }) => modelName).join(', ')} are not known here. Let 'executionRole' read them`,
+    );
+  }
+  return role;
+}
+
+/** A policy of its own for every revision: during an update copies of the old models can still be started. */
+function grantModels(role: Role, models: readonly TensorFlowModel[]): void {
+  if (models.length === 0) return;
+  for (const { image } of models) image.grantPull(role);
+  const revisions = models.map(({ data }) => data.revision).join();
+  const revision = createHash('sha256').update(revisions).digest('hex').slice(0, 8);
+  const policy = new Policy(role, `ReadModelData${revision}`);
+  role.attachInlinePolicy(policy);
+  for (const { data } of models) data.grantRead(policy);
+}
+
+/** Beside the namespaces that every model's role has. */
+function allowComponentMetrics(role: IRole): void {
+  role.addToPrincipalPolicy(
+    new PolicyStatement({
+      sid: 'PublishMetricsOfCopies',
+      actions: ['cloudwatch:PutMetricData'],
+      resources: ['*'],
+      conditions: { StringEquals: { 'cloudwatch:namespace': COPIES_NAMESPACE } },
+    }),
+  );
+}

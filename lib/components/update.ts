@@ -1,0 +1,54 @@
+/**
+ * Rolling updates of a component.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRollingUpdatePolicy.html
+ */
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { CfnInferenceComponent } from 'aws-cdk-lib/aws-sagemaker';
+import type { Construct } from 'constructs';
+import { DEFAULT_SERVER_ERRORS } from '../endpoint/deployment.ts';
+import { TRAFFIC_SHARES } from '../rules/limits.ts';
+import { checkInteger, checkRange, type Where } from '../validation.ts';
+import { ComponentMetrics } from './metrics.ts';
+import type { ComponentUpdateProps } from './props.ts';
+
+const MAX_WAIT_SECONDS = 3600;
+
+/** Refuses what SageMaker would. */
+export function checkUpdate(where: Where, { percent, wait, ...rest }: ComponentUpdateProps): void {
+  const [low, high] = TRAFFIC_SHARES.rolling;
+  checkInteger(where, 'update.percent', percent, low, high, 'percent');
+  checkRange(where, 'update.wait', wait.toSeconds(), 0, MAX_WAIT_SECONDS, 'seconds');
+  const most = Number.MAX_SAFE_INTEGER;
+  checkInteger(where, 'update.serverErrorsPerMinute', rest.serverErrorsPerMinute, 1, most);
+}
+
+/** The alarm that undoes an update of a component. @param componentName SageMaker's name */
+export function rollbackAlarm(
+  scope: Construct,
+  componentName: string,
+  { serverErrorsPerMinute }: ComponentUpdateProps,
+): Alarm {
+  return new Alarm(scope, 'Rollback', {
+    alarmName: `${componentName}-rollback`,
+    alarmDescription: 'The component answers with 5xx: an update is rolled back',
+    metric: new ComponentMetrics(componentName).metricServerErrors(),
+    threshold: serverErrorsPerMinute ?? DEFAULT_SERVER_ERRORS,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    evaluationPeriods: 1,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });
+}
+
+/** SageMaker's form of the props. */
+export function renderUpdate(
+  { percent, wait }: ComponentUpdateProps,
+  alarm: Alarm,
+): CfnInferenceComponent.InferenceComponentDeploymentConfigProperty {
+  return {
+    rollingUpdatePolicy: {
+      maximumBatchSize: { type: 'CAPACITY_PERCENT', value: percent },
+      waitIntervalInSeconds: wait.toSeconds(),
+    },
+    autoRollbackConfiguration: { alarms: [{ alarmName: alarm.alarmName }] },
+  };
+}

@@ -1,0 +1,388 @@
+/** Inference components: several models on the instances of one endpoint. */
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Duration, Size, type Stack } from 'aws-cdk-lib/core';
+import {
+  addServingStacks,
+  ComponentEndpoint,
+  type ComponentEndpointProps,
+  ComponentMonitoring,
+  parseConfig,
+  SmokeTest,
+  TensorFlowModel,
+} from '../../lib/index.ts';
+import { templateProblems } from '../service-models/template-problems.ts';
+import { existingImage, MODEL_DIR, testApp, testModel, testStack } from './support.ts';
+
+const COMPONENT = 'AWS::SageMaker::InferenceComponent';
+const CONFIG = 'AWS::SageMaker::EndpointConfig';
+const TARGET = 'AWS::ApplicationAutoScaling::ScalableTarget';
+const POLICY = 'AWS::ApplicationAutoScaling::ScalingPolicy';
+const asleep = { minCopies: 0, maxCopies: 2, target: { concurrentRequests: 4 } };
+
+/** An endpoint of two models on CPUs, or what the props change of it. */
+function endpointOf(stack: Stack, props: Partial<ComponentEndpointProps> = {}): ComponentEndpoint {
+  const model = (id: string) => testModel(stack, { image: existingImage({ variant: 'cpu' }) }, id);
+  return new ComponentEndpoint(stack, 'Endpoint', {
+    components: [
+      { name: 'cats', model: model('Cats'), cpus: 2, memory: Size.mebibytes(2048), copies: 2 },
+      { name: 'dogs', model: model('Dogs') },
+    ],
+    instances: { instanceType: 'ml.c6i.2xlarge', maxInstances: 3 },
+    ...props,
+  });
+}
+
+const refused = (props: Partial<ComponentEndpointProps>) => () => endpointOf(testStack(), props);
+
+test('several models share instances, each with copies and a share', () => {
+  const stack = testStack();
+  endpointOf(stack);
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties(CONFIG, {
+    ExecutionRoleArn: Match.anyValue(),
+    EnableNetworkIsolation: true,
+    ProductionVariants: [
+      {
+        VariantName: 'AllTraffic',
+        ModelName: Match.absent(),
+        InitialVariantWeight: Match.absent(),
+        InitialInstanceCount: 1,
+        InstanceType: 'ml.c6i.2xlarge',
+        ManagedInstanceScaling: { Status: 'ENABLED', MinInstanceCount: 1, MaxInstanceCount: 3 },
+        RoutingConfig: { RoutingStrategy: 'LEAST_OUTSTANDING_REQUESTS' },
+      },
+    ],
+  });
+  template.hasResourceProperties(COMPONENT, {
+    InferenceComponentName: Match.stringLikeRegexp('-components-cats$'),
+    VariantName: 'AllTraffic',
+    Specification: {
+      ModelName: { 'Fn::GetAtt': [Match.stringLikeRegexp('Cats'), 'ModelName'] },
+      ComputeResourceRequirements: { NumberOfCpuCoresRequired: 2, MinMemoryRequiredInMb: 2048 },
+    },
+    RuntimeConfig: { CopyCount: 2 },
+    DeploymentConfig: Match.absent(),
+  });
+  template.hasResourceProperties(COMPONENT, {
+    InferenceComponentName: Match.stringLikeRegexp('-components-dogs$'),
+    Specification: { ComputeResourceRequirements: { MinMemoryRequiredInMb: 1024 } },
+    RuntimeConfig: { CopyCount: 1 },
+  });
+  // Components come when the endpoint runs what was deployed.
+  for (const { DependsOn } of Object.values(template.findResources(COMPONENT))) {
+    expect(DependsOn).toContainEqual(expect.stringMatching(/^EndpointDeployed/));
+  }
+  expect(templateProblems(template.toJSON())).toEqual([]);
+});
+
+test('the role of the endpoint reads every model, pulls every image, and writes the logs of every component', () => {
+  const stack = testStack();
+  endpointOf(stack);
+  const template = Template.fromStack(stack);
+  const [role] = Object.keys(
+    template.findResources('AWS::IAM::Role', {
+      Properties: { Description: 'Runs a TensorFlow model on SageMaker' },
+    }),
+  ).filter((id) => id.startsWith('Endpoint'));
+  const policies = Object.values(template.findResources('AWS::IAM::Policy')).filter(
+    ({ Properties }) => JSON.stringify(Properties.Roles) === JSON.stringify([{ Ref: role }]),
+  );
+  const text = JSON.stringify(policies);
+  expect(text).toContain('components-cats');
+  expect(text).toContain('components-dogs');
+  expect(text).toContain('/aws/sagemaker/InferenceComponents');
+  expect(text).toContain('ecr:BatchGetImage');
+  expect(text).toContain('s3:GetObject');
+});
+
+test('sleeps without requests, and the first that is refused wakes it', () => {
+  const stack = testStack();
+  const model = testModel(stack, { image: existingImage({ variant: 'cpu' }) });
+  endpointOf(stack, { components: [{ name: 'cats', model, scaling: asleep }] });
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties(CONFIG, {
+    ProductionVariants: [
+      {
+        InitialInstanceCount: 1,
+        ManagedInstanceScaling: { Status: 'ENABLED', MinInstanceCount: 0, MaxInstanceCount: 3 },
+      },
+    ],
+  });
+  template.hasResourceProperties(COMPONENT, { RuntimeConfig: { CopyCount: 1 } });
+  template.hasResource(TARGET, {
+    Properties: {
+      ServiceNamespace: 'sagemaker',
+      ScalableDimension: 'sagemaker:inference-component:DesiredCopyCount',
+      ResourceId: Match.stringLikeRegexp('^inference-component/.*-components-cats$'),
+      MinCapacity: 0,
+      MaxCapacity: 2,
+    },
+    DependsOn: Match.arrayWith([Match.stringLikeRegexp('cats')]),
+  });
+  template.hasResourceProperties(POLICY, {
+    TargetTrackingScalingPolicyConfiguration: {
+      TargetValue: 4,
+      PredefinedMetricSpecification: {
+        PredefinedMetricType: 'SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution',
+      },
+    },
+  });
+  const [wakeUp] = Object.keys(
+    template.findResources(POLICY, { Properties: { PolicyType: 'StepScaling' } }),
+  );
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    Namespace: 'AWS/SageMaker',
+    MetricName: 'NoCapacityInvocationFailures',
+    Dimensions: [
+      { Name: 'InferenceComponentName', Value: Match.stringLikeRegexp('-components-cats$') },
+    ],
+    Statistic: 'Sum',
+    Threshold: 1,
+    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+    EvaluationPeriods: 1,
+    AlarmActions: [{ Ref: wakeUp }],
+  });
+  expect(templateProblems(template.toJSON())).toEqual([]);
+});
+
+test('with a copy that stays there is no alarm that wakes', () => {
+  const stack = testStack();
+  const model = testModel(stack, { image: existingImage({ variant: 'cpu' }) });
+  const scaling = { maxCopies: 4, target: { invocationsPerMinute: 100 } };
+  endpointOf(stack, { components: [{ name: 'cats', model, scaling }] });
+  const template = Template.fromStack(stack);
+  template.resourceCountIs('AWS::CloudWatch::Alarm', 0);
+  template.resourceCountIs(POLICY, 1);
+  template.hasResourceProperties(POLICY, {
+    TargetTrackingScalingPolicyConfiguration: {
+      PredefinedMetricSpecification: {
+        PredefinedMetricType: 'SageMakerInferenceComponentInvocationsPerCopy',
+      },
+    },
+  });
+});
+
+test('copies are replaced in batches, and 5xx answers undo it', () => {
+  const stack = testStack();
+  const endpoint = endpointOf(stack, { update: { percent: 25, wait: Duration.minutes(2) } });
+  const template = Template.fromStack(stack);
+  const { alarmName } = stack.resolve({
+    alarmName: endpoint.rollbackAlarms[0]?.alarmName,
+  }) as { alarmName: unknown };
+  template.hasResourceProperties(COMPONENT, {
+    DeploymentConfig: {
+      RollingUpdatePolicy: {
+        MaximumBatchSize: { Type: 'CAPACITY_PERCENT', Value: 25 },
+        WaitIntervalInSeconds: 120,
+      },
+      AutoRollbackConfiguration: { Alarms: [{ AlarmName: alarmName }] },
+    },
+  });
+  template.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([Match.objectLike({ Action: 'cloudwatch:DescribeAlarms' })]),
+    },
+  });
+  expect(templateProblems(template.toJSON())).toEqual([]);
+});
+
+test('an image for GPUs takes a GPU for each copy, and the host image suits it', () => {
+  const stack = testStack();
+  endpointOf(stack, {
+    components: [{ name: 'cats', model: testModel(stack) }],
+    instances: { instanceType: 'ml.g5.12xlarge', maxInstances: 1 },
+  });
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties(COMPONENT, {
+    Specification: { ComputeResourceRequirements: { NumberOfAcceleratorDevicesRequired: 1 } },
+  });
+  template.hasResourceProperties(CONFIG, {
+    ProductionVariants: [Match.objectLike({ InferenceAmiVersion: Match.anyValue() })],
+  });
+});
+
+test('not enabled, it keeps everything but the endpoint and its components', () => {
+  const stack = testStack();
+  endpointOf(stack, { enabled: false });
+  const template = Template.fromStack(stack);
+  template.resourceCountIs('AWS::SageMaker::Endpoint', 0);
+  template.resourceCountIs(COMPONENT, 0);
+  template.resourceCountIs(CONFIG, 1);
+});
+
+test('who may ask the endpoint may ask each component', () => {
+  const stack = testStack();
+  const endpoint = endpointOf(stack);
+  endpoint.grantInvoke(endpoint.executionRole);
+  const text = JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  expect(text).toMatch(/inference-component\/Test-Endpoint-\w+-components-cats/);
+});
+
+test('the dashboard and the alarms are of each component', () => {
+  const stack = testStack();
+  const monitoring = new ComponentMonitoring(stack, 'Monitoring', { endpoint: endpointOf(stack) });
+  expect(monitoring.alarms).toHaveLength(6);
+  const template = Template.fromStack(stack);
+  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+  const body = JSON.stringify(dashboard);
+  expect(body).toContain('## Component cats');
+  expect(body).toContain('NoCapacityInvocationFailures');
+  expect(body).toContain('MemoryUtilizationNormalized');
+  expect(templateProblems(template.toJSON())).toEqual([]);
+});
+
+test('the smoke test asks each component by name, and samples that name one only that', () => {
+  const stack = testStack();
+  const samples = [
+    { name: 'all', file: 'package.json', contentType: 'text/plain' },
+    { name: 'one', file: 'package.json', contentType: 'text/plain', component: 'dogs' },
+  ];
+  new SmokeTest(stack, 'SmokeTest', { endpoint: endpointOf(stack), samples });
+  const template = Template.fromStack(stack);
+  const [{ Properties } = { Properties: {} }] = Object.values(
+    template.findResources('Custom::SageMakerSmokeTest'),
+  );
+  const plan = JSON.stringify(Properties.Plan);
+  expect(plan).toMatch(/componentName\\+":\\+"Test-Endpoint-\w+-components-cats/);
+  expect(plan).toMatch(/component\\+":\\+"dogs/);
+  const wrong = [{ ...samples[0], name: 'x', component: 'birds' }] as typeof samples;
+  expect(
+    () => new SmokeTest(stack, 'Wrong', { endpoint: endpointOf(testStack()), samples: wrong }),
+  ).toThrow(/samples\[0\]\.component: there is no component 'birds'. Known: cats, dogs/);
+});
+
+describe('refuses what SageMaker would', () => {
+  const model = (stack: Stack) => testModel(stack, { image: existingImage({ variant: 'cpu' }) });
+  const one = (component: object) => () => {
+    const stack = testStack();
+    endpointOf(stack, { components: [{ name: 'a', model: model(stack), ...component }] });
+  };
+  test.each([
+    ['no component', refused({ components: [] }), /components: none given/],
+    ['a long name', one({ name: 'x'.repeat(23) }), /components\[0\]\.name: .* at most 22/],
+    ['little memory', one({ memory: Size.mebibytes(64) }), /components\[0\]\.memory: 64 is out/],
+    ['a bit of a CPU', one({ cpus: 0.1 }), /components\[0\]\.cpus: 0\.1 is out/],
+    [
+      'half a GPU',
+      one({ accelerators: 0.5 }),
+      /components\[0\]\.accelerators: 0\.5 is not a whole/,
+    ],
+    ['a GPU of a CPU type', one({ accelerators: 1 }), /ml\.c6i\.2xlarge has no accelerators/],
+    [
+      'more copies than scaling allows',
+      one({ copies: 3, scaling: asleep }),
+      /components\[0\]\.copies: 3, and scaling keeps 0 to 2/,
+    ],
+    [
+      'fewest above most',
+      one({ scaling: { ...asleep, minCopies: 3 } }),
+      /components\[0\]\.scaling\.minCopies: 3 is more than maxCopies, 2/,
+    ],
+    [
+      'small batches',
+      refused({ update: { percent: 2, wait: Duration.minutes(1) } }),
+      /update\.percent: 2 is out of range/,
+    ],
+    [
+      'fewest instances above most',
+      refused({ instances: { minInstances: 4, maxInstances: 2 } }),
+      /instances\.minInstances: 4 is out of range/,
+    ],
+    ['a long endpoint name', refused({ endpointName: 'x'.repeat(60) }), /at most 63/],
+    ['no model', one({ model: undefined }), /components\[0\]\.model: missing/],
+  ])('%s', (_, make, message) => {
+    expect(make).toThrow(message);
+  });
+
+  test('two of one name, and models that differ in network isolation', () => {
+    const stack = testStack();
+    const cats = { name: 'cats', model: model(stack) };
+    expect(() => endpointOf(stack, { components: [cats, cats] })).toThrow(/'cats' is used twice/);
+    const other = testStack();
+    const image = existingImage({ variant: 'cpu' });
+    const open = testModel(other, { image, networkIsolation: false }, 'Open');
+    const closed = { name: 'closed', model: model(other) };
+    expect(() =>
+      endpointOf(other, { components: [{ name: 'open', model: open }, closed] }),
+    ).toThrow(/some models have network isolation and some have not/);
+  });
+});
+
+test('the data of a model that is there already must be granted', () => {
+  const stack = testStack();
+  const model = TensorFlowModel.fromModelName(stack, 'Known', 'known');
+  endpointOf(stack, { components: [{ name: 'cats', model }] });
+  Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('known are not known here'));
+});
+
+describe('in a configuration', () => {
+  const uri = '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1';
+  function stackOf(endpoint: object, model: object = {}): Template {
+    const app = testApp();
+    const image = { uri, variant: 'cpu' as const };
+    const models = { m: { model: MODEL_DIR, ...model, endpoint } };
+    addServingStacks(app, parseConfig({ image, models }, 'test'));
+    return Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
+  }
+  const base = { instanceType: 'ml.c6i.2xlarge', managedInstances: { maxInstances: 2 } };
+
+  test('components with models of their own, and the model of the configuration', () => {
+    const template = stackOf({
+      ...base,
+      startupTimeoutSeconds: 600,
+      deployment: { traffic: { type: 'rolling', percent: 50, waitSeconds: 60 } },
+      alarmEmail: 'a@example.com',
+      metrics: { enhanced: true },
+      smokeTest: {
+        samples: [{ name: 's', file: 'package.json', contentType: 'text/plain', component: 'b' }],
+      },
+      components: [
+        { name: 'a', cpus: 1, memoryMiB: 4096, scaling: asleep },
+        { name: 'b', archive: 's3://models/b.tar.gz', scaling: asleep, startupTimeoutSeconds: 900 },
+      ],
+    });
+    template.resourceCountIs('AWS::SageMaker::Model', 2);
+    template.hasResourceProperties(COMPONENT, {
+      Specification: {
+        ComputeResourceRequirements: { MinMemoryRequiredInMb: 4096, NumberOfCpuCoresRequired: 1 },
+        StartupParameters: { ContainerStartupHealthCheckTimeoutInSeconds: 600 },
+      },
+    });
+    template.hasResourceProperties(COMPONENT, {
+      Specification: { StartupParameters: { ContainerStartupHealthCheckTimeoutInSeconds: 900 } },
+    });
+    template.hasResourceProperties(CONFIG, {
+      ProductionVariants: [
+        Match.objectLike({
+          ManagedInstanceScaling: { Status: 'ENABLED', MinInstanceCount: 0, MaxInstanceCount: 2 },
+        }),
+      ],
+      MetricsConfig: { EnableEnhancedMetrics: true },
+    });
+    expect(Object.keys(template.findOutputs('*'))).toEqual(
+      expect.arrayContaining(['ComponentAName', 'ComponentBInvokeCommand', 'EndpointName']),
+    );
+    expect(templateProblems(template.toJSON())).toEqual([]);
+  });
+
+  test.each([
+    [
+      'an image stack for the components',
+      { ...base, components: [{ name: 'a' }], dataCapturePercent: 5 },
+      /models\.m\.endpoint\.dataCapturePercent: not offered here together with 'components'/,
+    ],
+    ['no number of instances', { components: [{ name: 'a' }] }, /managedInstances: missing/],
+    [
+      'instances of no component',
+      { managedInstances: { maxInstances: 2 } },
+      /managedInstances: given without 'components'/,
+    ],
+    [
+      'what only the construct finds',
+      { ...base, instanceType: 'ml.c6i.nothing', components: [{ name: 'a' }] },
+      /models\.m\.endpoint\.instanceType: 'ml\.c6i\.nothing' is not an instance type/,
+    ],
+  ])('%s', (_, endpoint, message) => {
+    expect(() => stackOf(endpoint)).toThrow(message);
+  });
+});
