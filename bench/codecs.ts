@@ -67,7 +67,8 @@ export const codecs: Bench = {
       charts: [
         {
           title: 'Floats to text, on one core',
-          conditions: 'No server and no model: float32 values to JSON text in memory.',
+          conditions:
+            'No server, no model and nothing in flight: one process writes float32 values as JSON, in memory.',
           unit: 'MB/s of JSON',
           bars: [JSON_OURS, JSON_STRINGIFY].map((name) => ({ name, value: rate(name) })),
         },

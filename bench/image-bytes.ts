@@ -72,7 +72,8 @@ export const imageBytes: Bench = {
       charts: [
         {
           title: 'Bytes of a request with one 224x224 picture',
-          conditions: 'Sizes of request bodies; nothing is timed.',
+          conditions:
+            'Sizes of request bodies. Nothing is in flight: no process serves and no model computes.',
           unit: 'bytes',
           bars: rows.map(({ name, bytes }) => ({ name: String(name), value: Number(bytes) })),
         },

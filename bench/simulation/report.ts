@@ -165,8 +165,9 @@ function conclusions(rows: readonly Row[]): string[] {
 }
 
 /** Charts by file name: a bar for each packing and number of instances, named beside it. */
-export function charts(rows: readonly Row[]): Record<string, string> {
-  const conditions = `Simulated, not run: ml.p3.2xlarge with ${MAX_CONCURRENT_TRANSFORMS} requests in flight on each. The text names what is assumed.`;
+export function charts(measured: Measured, rows: readonly Row[]): Record<string, string> {
+  const { batchMs, imageMs } = { ...GPU, ...measured.model };
+  const conditions = `Simulated, not run: on each ${INSTANCE_TYPE} a process a core and ${MAX_CONCURRENT_TRANSFORMS} requests in flight; the model takes ${batchMs} ms a batch and ${imageMs} ms a tile.`;
   const chart = (title: string, unit: string, value: (row: Row) => number) => {
     const bars = INSTANCE_COUNTS.flatMap((count) =>
       rows

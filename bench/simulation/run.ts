@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${text}\n`);
   const images = join(dirname(DOCUMENT), 'images');
   await mkdir(images, { recursive: true });
-  for (const [name, svg] of Object.entries(charts(rows))) {
+  for (const [name, svg] of Object.entries(charts(measured, rows))) {
     await writeFile(join(images, name), `${svg}\n`);
   }
   await writeFile(DOCUMENT, withResult(await readFile(DOCUMENT, 'utf8'), text));

@@ -11,7 +11,5 @@ test('the committed chart shows the table beside it', () => {
   const committed = readFileSync(join(DOCS, 'images', 'soak.svg'), 'utf8');
   const [, conditions = ''] = />(\d+ clients[^<]*)</.exec(committed) ?? [];
   expect(conditions).not.toBe('');
-  const drawn = (svg: string) =>
-    svg.replaceAll(/<style[\s\S]*?<\/style>| class="[^"]*"|zr\d+-/g, '').trim();
-  expect(drawn(committed)).toBe(drawn(soakChart(minutes, conditions)));
+  expect(committed).toBe(`${soakChart(minutes, conditions)}\n`);
 });

@@ -1,5 +1,5 @@
 /** The chart of a steady load: a panel for each measure, so that none needs a legend. */
-import { drawSvg } from 'sagemaker-tfs/development/output';
+import { chartAxis, chartTitle, LIGHT, svgFile } from 'sagemaker-tfs/development/output';
 
 /** One minute, as the page's table has it. */
 export interface ChartedMinute {
@@ -21,21 +21,16 @@ export function soakChart(minutes: readonly ChartedMinute[], conditions: string)
     { title: 'Open descriptors', of: (one: ChartedMinute) => one.descriptors },
   ];
   const top = (index: number) => TOP + index * (PANEL.height + PANEL.gap);
-  return drawSvg(
+  return svgFile(
+    `A steady load by the minute: ${panels.map(({ title }) => title).join('; ')}.`,
     {
       title: [
-        {
-          text: 'A steady load',
-          subtext: conditions,
-          textStyle: { fontSize: 14 },
-          subtextStyle: { fontSize: 11, color: '#54555a' },
-          itemGap: 6,
-        },
+        chartTitle('A steady load', conditions),
         ...panels.map(({ title }, index) => ({
           text: title,
           left: 60,
           top: top(index) - 24,
-          textStyle: { fontSize: 12, fontWeight: 'normal' as const },
+          textStyle: { fontSize: 12, fontWeight: 'normal' as const, color: LIGHT.text },
         })),
       ],
       grid: panels.map((_, index) => ({
@@ -44,22 +39,20 @@ export function soakChart(minutes: readonly ChartedMinute[], conditions: string)
         top: top(index),
         height: PANEL.height,
       })),
-      xAxis: panels.map((_, index) => ({
-        type: 'value' as const,
-        gridIndex: index,
-        ...(index === panels.length - 1 && {
-          name: 'minutes',
-          nameLocation: 'middle' as const,
-          nameGap: 25,
+      xAxis: panels.map((_, index) =>
+        chartAxis({
+          type: 'value',
+          gridIndex: index,
+          ...(index === panels.length - 1 && { name: 'minutes' }),
         }),
-      })),
-      yAxis: panels.map((_, index) => ({ type: 'value' as const, gridIndex: index, min: 0 })),
+      ),
+      yAxis: panels.map((_, index) => chartAxis({ type: 'value', gridIndex: index, min: 0 })),
       series: panels.map(({ of }, index) => ({
         type: 'line' as const,
         xAxisIndex: index,
         yAxisIndex: index,
         showSymbol: false,
-        lineStyle: { color: '#0b5cad' },
+        lineStyle: { color: LIGHT.c1 },
         data: minutes.map((one): [number, number] => [one.minute, of(one)]),
       })),
     },

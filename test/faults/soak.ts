@@ -163,7 +163,7 @@ function write(seen: readonly Minute[], most: number, tries: number, bad: number
     memoryMiB: Math.round(memoryMiB),
     descriptors,
   }));
-  const conditions = `${values.clients} clients with a request in flight each, at ${Math.round(100 * PART)}% of the rate without a pause; one process.`;
+  const conditions = `${values.clients} clients with a request in flight each, at ${Math.round(100 * PART)}% of the rate without a pause. One process; ${MODELS.length} small models in TensorFlow.`;
   writeFileSync(SVG, `${soakChart(charted, conditions)}\n`);
   const rows = seen.map(({ minute, requests, latency, memoryMiB, descriptors }) => {
     const cells = [

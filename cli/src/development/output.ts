@@ -4,6 +4,7 @@
  */
 export { explain } from '../errors.ts';
 export { interruptSignal } from '../interrupt.ts';
-export { drawSvg } from '../output/chart.ts';
+export { chartAxis, chartTitle, svgFile } from '../output/chart.ts';
 export { type LatencySummary, summarize } from '../output/latency.ts';
+export { LIGHT } from '../output/palette.ts';
 export { ms, table } from '../output/print.ts';

@@ -52,11 +52,10 @@ function barSwatch(at: number): Html {
 
 function drawn({ description, height = HEIGHT, option }: Chart, isNarrow: boolean): Html {
   const size = { width: isNarrow ? WIDTH.narrow : WIDTH.wide, height };
-  const svg = drawSvg({ ...FRAME, ...option(isNarrow) }, size)
-    // Rules for a pointer, which a chart without a script has no use for.
-    .replace(/<style[\s\S]*?<\/style>/g, '')
-    .replace(/ (?:class|ecmeta_[a-z_]+)="[^"]*"/g, '')
-    .replace(/^<svg /, `<svg role="img" aria-label="${escaped(description)}" `);
+  const svg = drawSvg({ ...FRAME, ...option(isNarrow) }, size).replace(
+    /^<svg /,
+    `<svg role="img" aria-label="${escaped(description)}" `,
+  );
   return trusted(svg);
 }
 

@@ -1,23 +1,26 @@
 /** The look of every report: light, dark, phone and print. Colors have names, which charts use as well. */
+import { DARK, LIGHT, SERIES } from '../output/palette.ts';
 
 /** Of lines, bars and marks, in this order; each stands out from its ground by 3 to 1 at least. */
-export const SERIES_COLORS = [1, 2, 3, 4, 5, 6].map((number) => `var(--c${number})`);
+export const SERIES_COLORS = SERIES.map((name) => `var(--${name})`);
 
-const LIGHT = `
-  --back: #ffffff; --card: #f5f6f8; --text: #16191d; --quiet: #565f69; --line: #868e97; --grid: #dfe3e8;
-  --good: #16692f; --bad: #b3261e; --accent: #0b5cad; --heat: 11, 92, 173;
-  --c1: #0b5cad; --c2: #b4540a; --c3: #1b7340; --c4: #8a3fa8; --c5: #5b6470; --c6: #a8226b;`;
-const DARK = `
-  --back: #12151a; --card: #1b2027; --text: #e8ebee; --quiet: #a5aeb8; --line: #7c8691; --grid: #333b45;
-  --good: #6fce8c; --bad: #ff9c8a; --accent: #7cb8f2; --heat: 90, 150, 215;
-  --c1: #6cb0f2; --c2: #f0a35e; --c3: #6fce8c; --c4: #cf9bec; --c5: #aab3bd; --c6: #f08fc0;`;
+const variables = (colors: Readonly<Record<string, string>>) =>
+  Object.entries(colors)
+    .map(([name, color]) => `--${name}: ${color};`)
+    .join(' ');
+
+/** `heat` is red, green and blue of a color that each cell thins. */
+const LIGHT_COLORS = `
+  ${variables(LIGHT)} --heat: 11, 92, 173;`;
+const DARK_COLORS = `
+  ${variables(DARK)} --heat: 90, 150, 215;`;
 
 /** Width in pixels up to which the narrow charts are shown. */
 const PHONE = 640;
 
 export const STYLE = `
-:root { color-scheme: light dark;${LIGHT} }
-@media (prefers-color-scheme: dark) { :root {${DARK} } }
+:root { color-scheme: light dark;${LIGHT_COLORS} }
+@media (prefers-color-scheme: dark) { :root {${DARK_COLORS} } }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 860px; padding: 24px 16px 48px; background: var(--back); color: var(--text);
   font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
@@ -56,7 +59,7 @@ summary { cursor: pointer }
   dd { margin-bottom: 6px }
 }
 @media print {
-  :root { color-scheme: light;${LIGHT} }
+  :root { color-scheme: light;${LIGHT_COLORS} }
   body { max-width: none; padding: 0; font-size: 12px }
   .wide { display: block }
   .narrow { display: none }
