@@ -1,50 +1,26 @@
-/** The commands of the guides: those that the docs show exist, and run in a project of the reader's own or say where. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/**
+ * The commands of the guides: those that the docs show exist, and run in a project of the reader's own or say where.
+ * docs/run.test.ts runs them; this one also reads those that need AWS.
+ */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { filesOf, TEMPLATES } from '../cli/src/init/templates.ts';
 import { program } from '../cli/src/main.ts';
+import { SHOWING, type ShownLine, shownLines } from './shown-commands.ts';
 import { PAGES as TRANSCRIPTS } from './transcripts.ts';
 
 const ROOT = join(__dirname, '..');
-const PAGES = [
-  ...readdirSync(__dirname)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-  ...['README.md', 'client/README.md', 'cli/README.md'],
-  ...['packages/cdk/README.md', 'packages/sagemaker-tfs/README.md'],
-];
 /** Pages for people who work in a clone of the repository, as their first paragraph says. */
 const IN_A_CLONE = /\b(this repository|a clone)\b/i;
 
-/** A command of a page. */
-interface Shown {
-  readonly line: string;
-  /** What the page says above it: its first paragraph, and from the heading before it. */
-  readonly above: string;
-}
-
-function commandsOf(page: string): Shown[] {
-  const text = readFileSync(join(ROOT, page), 'utf8');
-  const intro = text.split(/^## /m, 1)[0]?.split('```', 1)[0] ?? '';
+/** The commands of a page, one by one. */
+function commandsOf(page: string): ShownLine[] {
   // transcripts.test.ts runs what these show with its output, after a `cd`.
   const isRun = TRANSCRIPTS.some((name) => page === `docs/${name}`);
-  const blocks = isRun ? /^```(?:sh|bash)\n(.*?)^```/gms : /^```(?:sh|bash|console)\n(.*?)^```/gms;
-  return [...text.matchAll(blocks)].flatMap((block) => {
-    const before = text.slice(0, block.index);
-    const section = before.slice(Math.max(0, before.lastIndexOf('\n#')));
-    const body = (block[1] ?? '').replaceAll('\\\n', ' ');
-    return body
-      .split('\n')
-      .flatMap((line) => commandsIn(line))
-      .map((line) => ({ line, above: `${intro}\n${section}\n${body}` }));
-  });
-}
-
-/** The commands of a line of shell, without prompt and comment. */
-function commandsIn(line: string): string[] {
-  const bare = line.replace(/^\$ /, '').replace(/(^|\s)#.*$/, '');
-  return bare.split(/ && | \| /).map((part) => part.trim());
+  return shownLines(page, isRun ? ['sh', 'bash'] : ['sh', 'bash', 'console']).flatMap(
+    ({ line, around }) => line.split(/ && | \| /).map((part) => ({ line: part.trim(), around })),
+  );
 }
 
 /** Words as a shell has them; redirections are left out. */
@@ -85,11 +61,11 @@ const { scripts: ROOT_SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.js
 };
 
 test('there are commands to look at', () => {
-  const lines = PAGES.flatMap(commandsOf).map(({ line }) => line);
+  const lines = SHOWING.flatMap(commandsOf).map(({ line }) => line);
   expect(lines.filter((line) => line.startsWith('npx sagemaker-tfs ')).length).toBeGreaterThan(50);
 });
 
-describe.each(PAGES)('%s', (page) => {
+describe.each(SHOWING)('%s', (page) => {
   test('its sagemaker-tfs commands parse', () => {
     for (const { line } of commandsOf(page)) {
       const words = wordsOf(line.replace(/^npx /, ''));
@@ -105,21 +81,21 @@ describe.each(PAGES)('%s', (page) => {
   });
 
   test('its scripts exist, and those of this repository say so', () => {
-    for (const { line, above } of commandsOf(page)) {
+    for (const { line, around } of commandsOf(page)) {
       const script = /^npm (?:run (?:--silent )?([\w:-]+)|(test))/.exec(line);
       const name = script?.[1] ?? script?.[2];
       if (name === undefined || PROJECT_SCRIPTS.has(name)) continue;
       expect({ line, exists: name in ROOT_SCRIPTS }).toEqual({ line, exists: true });
-      expect({ page, line, says: IN_A_CLONE.test(above) }).toEqual({ page, line, says: true });
+      expect({ page, line, says: IN_A_CLONE.test(around) }).toEqual({ page, line, says: true });
     }
   });
 
   test('its paths of this repository exist, and the page says so', () => {
-    for (const { line, above } of commandsOf(page)) {
+    for (const { line, around } of commandsOf(page)) {
       const paths = line.matchAll(/(?:^|[\s=@(])((?:bench|docs|examples|test)\/[^\s)"']*)/g);
       for (const [, path = ''] of paths) {
         expect({ line, exists: existsSync(join(ROOT, path)) }).toEqual({ line, exists: true });
-        expect({ page, line, says: IN_A_CLONE.test(above) }).toEqual({ page, line, says: true });
+        expect({ page, line, says: IN_A_CLONE.test(around) }).toEqual({ page, line, says: true });
       }
     }
   });

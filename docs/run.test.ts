@@ -19,19 +19,13 @@ import { join } from 'node:path';
 import { freePort } from 'sagemaker-tfs/development/serving';
 import { untilServing } from '../cli/src/testing/until-serving.ts';
 import { NOT_RUN, RUN_ELSEWHERE, reasonNotToRun } from './not-run.ts';
-import { shellLines } from './shown-commands.ts';
+import { SHOWING, shellLines } from './shown-commands.ts';
 
 jest.setTimeout(400_000);
 
 const ROOT = join(__dirname, '..');
 const PROGRAM = join(ROOT, 'cli', 'bin', 'sagemaker-tfs.js');
-const PAGES = [
-  ...readdirSync(__dirname)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-  ...['README.md', 'client/README.md', 'cli/README.md', 'examples/mobilenet/README.md'],
-  ...['packages/cdk/README.md', 'packages/sagemaker-tfs/README.md'],
-];
+const PAGES = [...SHOWING, 'examples/mobilenet/README.md'];
 /** Commands that ask a runtime; those of the command line take --url where they name none. */
 const ASKS = /sagemaker-tfs (?:invoke|bench) |^curl | \| curl /;
 const SIDE = 28;

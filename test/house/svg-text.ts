@@ -27,7 +27,7 @@ const TRANSPARENT = /^(?:none|transparent)$/;
 /** Throws if the file uses what is not understood here, so that no text is left out in silence. */
 export function readSvg(svg: string, scheme: Scheme): Picture {
   const rules = rulesOf(svg, scheme);
-  const drawn = svg.replaceAll(/<style[\s\S]*?<\/style>/g, '');
+  const drawn = svg.replaceAll(/<(style|clipPath)\b[\s\S]*?<\/\1>/g, '');
   const looks = (tag: string, attributes: string, inherited: Record<string, string> = {}) => {
     const at = Object.fromEntries(
       [...attributes.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),

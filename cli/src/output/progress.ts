@@ -2,6 +2,7 @@
 import { type Progress, showProgress } from '@sagemaker-tfs/libtensorflow/progress';
 import { printable } from './printable.ts';
 import { isQuiet } from './quiet.ts';
+import { fitted, styleOf } from './style.ts';
 
 export type { Progress };
 
@@ -15,6 +16,27 @@ export function progress(label: string, total: number): Progress {
 /** Says what begins and may take a while. */
 export function sayStep(what: string): void {
   if (!isQuiet()) process.stderr.write(`  ${printable(what)} ...\n`);
+}
+
+/** Milliseconds until a terminal shows what it waits for. */
+const PATIENCE = 500;
+const CLEAR_LINE = '\r\x1b[K';
+
+/** A line in a terminal that says what is waited for, once that takes half a second. It is gone afterwards. */
+export async function whileWaiting<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const { stderr } = process;
+  if (isQuiet() || !stderr.isTTY) return work();
+  let isShown = false;
+  const timer = setTimeout(() => {
+    isShown = true;
+    stderr.write(fitted(`  ${what} ...`, styleOf(stderr).width - 1));
+  }, PATIENCE);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    if (isShown) stderr.write(CLEAR_LINE);
+  }
 }
 
 /** A bar that appears with the first figures: what comes before is not counted. */

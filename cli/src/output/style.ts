@@ -35,6 +35,19 @@ export function fitted(text: string, width: number): string {
     : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
+/** Parts with ` · ` between them on as few lines as they take; only what is longer than a line is {@link fitted}. */
+export function flowed(parts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts.map((text) => fitted(text, width))) {
+    const last = lines.pop();
+    const joined = `${last} · ${part}`;
+    if (last === undefined) lines.push(part);
+    else if (Array.from(joined).length <= width) lines.push(joined);
+    else lines.push(last, part);
+  }
+  return lines;
+}
+
 /** `1 kB`, `0.3 kB`, `12 MB`: two digits are enough to compare. */
 export function shortBytes(count: number): string {
   if (count < 100) return `${count} B`;

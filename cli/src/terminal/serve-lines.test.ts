@@ -23,6 +23,41 @@ function reportOf(dtype: string, shape: number[]): InspectReport {
   return { source: 'm', models: [{ name: 'm', versions }] } as unknown as InspectReport;
 }
 
+/** Everything above inputs and outputs, of a model with these versions. */
+const factsOf = (versions: string[], width: number) => {
+  const { models, ...report } = reportOf('float32', [-1]);
+  const graph = { ...models[0]?.versions[0]?.metaGraphs[0], tensorflowVersion: '2.21.0-rc1' };
+  const made = versions.map((version) => ({ version, metaGraphs: [graph] }));
+  const served = { ...report, models: [{ name: 'm', versions: made }] } as unknown as InspectReport;
+  const lines = readyLines(served, (name) => name, undefined, RUNTIME, styled(width));
+  return lines.slice(
+    0,
+    lines.findIndex((line) => line.startsWith('  in ')),
+  );
+};
+
+test('how long the start took is never cut, however long the versions are', () => {
+  expect(factsOf(['1'], 80)).toEqual([
+    '✓ m v1 · saved by TensorFlow 2.21.0-rc1 · local stand-in · ready in 0.9 s',
+  ]);
+  expect(factsOf(['1738108800', '1738108801'], 80)).toEqual([
+    '✓ m v1738108800, v1738108801 · saved by TensorFlow 2.21.0-rc1 · local stand-in',
+    '  ready in 0.9 s',
+  ]);
+  expect(factsOf(['1738108800'], 40)).toEqual([
+    '✓ m v1738108800',
+    '  saved by TensorFlow 2.21.0-rc1',
+    '  local stand-in · ready in 0.9 s',
+  ]);
+  const many = factsOf(
+    Array.from({ length: 20 }, (_, at) => String(1738108800 + at)),
+    40,
+  );
+  expect(many[0]).toMatch(/^✓ m v1738108800, .*…$/);
+  expect(many.at(-1)).toContain('ready in 0.9 s');
+  expect(Math.max(...many.map((line) => line.length))).toBeLessThanOrEqual(40);
+});
+
 const linesOf = (shape: number[], manifest?: object, dtype = 'float32') =>
   readyLines(
     reportOf(dtype, shape),

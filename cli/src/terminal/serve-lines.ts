@@ -12,7 +12,7 @@ import {
 } from '@sagemaker-tfs/model-packaging';
 import { ms } from '../output/print.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, type Style, shortBytes } from '../output/style.ts';
+import { fitted, flowed, type Style, shortBytes } from '../output/style.ts';
 import type { Exchange } from '../playground/exchange.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
 
@@ -43,8 +43,10 @@ export function readyLines(
       `ready in ${(startMilliseconds / 1000).toFixed(1)} s`,
     ];
     const signatures = callableSignatures(graph);
+    const [first = '', ...rest] = flowed(facts, style.width - 2);
     return [
-      `${style.good('✓')} ${fitted(facts.join(' · '), style.width - 2)}`,
+      `${style.good('✓')} ${first}`,
+      ...rest.map((line) => `  ${line}`),
       ...signatures
         .flatMap(([key, signature]) => [
           ...signatureText(key, signature, signatures.length),

@@ -67,12 +67,27 @@ test('what is served, a line for each request, reload by key and by source, quit
   expect(await post(url, picture)).toMatchObject({ predictions: [{ digit: 7 }] });
   writeFileSync(handler, source.replace('digit: scores', 'number: scores'));
   await terminal.until('✓ reloaded');
+  expect(terminal.text()).toContain('Reloading ...');
   expect(await post(url, picture)).toMatchObject({ predictions: [{ number: 7 }] });
 
   terminal.type('l');
   await terminal.until('"level":"info"');
   terminal.type('l');
   await terminal.until('raw logs off');
+  terminal.type('q');
+  expect(await terminal.ended).toBe(0);
+});
+
+test('in 40 columns nothing of what is served is cut', async () => {
+  const port = await freePort();
+  const tiles = join(ROOT, 'examples', 'tiles', 'model');
+  const args = ['serve', tiles, '--port', String(port)];
+  terminal = startTerminal(args, { NO_COLOR: '1' }, undefined, 40);
+  await terminal.until('q quit');
+  const [, shown = ''] = /(✓.*?)\n\n/s.exec(terminal.text()) ?? [];
+  expect(steady(shown, port)).toMatchSnapshot();
+  expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
+  expect(shown).toMatch(/ready in [\d.]+ s$/m);
   terminal.type('q');
   expect(await terminal.ended).toBe(0);
 });

@@ -12,6 +12,7 @@ import {
 import { shownNames } from '../serving/shown-name.ts';
 import { listenToKeys } from './keys.ts';
 import { type QuietLog, quietLog } from './quiet-log.ts';
+import { type Screen, screenOn } from './screen.ts';
 import { exchangeLine, readyLines } from './serve-lines.ts';
 import { watchSources } from './watch-sources.ts';
 
@@ -21,29 +22,23 @@ export interface TerminalOptions
   readonly watch: boolean;
 }
 
-const CLEAR_LINE = '\r\x1b[K';
-
 /** Health checks come every few seconds and tell nothing while they succeed. */
 const SILENT = '/ping';
 
 /** Serves until `q`, Ctrl-C or the runtime's end. @throws as `startSession`; CommandError RUNTIME_FAILED */
 export async function serveInTerminal(options: TerminalOptions): Promise<void> {
   const style = styleOf(process.stdout);
-  const write = (line: string) => process.stdout.write(`${line}\n`);
+  const screen = screenOn(process.stdout, style);
+  const { write } = screen;
   const log = quietLog(style, write);
   const stop = new AbortController();
   onInterrupt(() => stop.abort());
-  const say = (what: string) =>
-    process.stdout.write(style.quiet(fitted(`${what} ...`, style.width)));
-  say('Starting TensorFlow');
+  screen.doing('Starting TensorFlow');
   const session = await startSession({
     ...options,
     log: log.take,
     signal: stop.signal,
-    onStep(what) {
-      process.stdout.write(CLEAR_LINE);
-      say(what);
-    },
+    onStep: screen.doing,
     onExchange: (exchange) => {
       const isSilent = exchange.path === SILENT && exchange.status === 200;
       if (!isSilent) write(exchangeLine(exchange, style));
@@ -54,9 +49,9 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
       if (stop.signal.aborted) return undefined;
       throw error;
     })
-    .finally(() => process.stdout.write(CLEAR_LINE));
+    .finally(() => screen.done());
   if (!session) return;
-  const reload = reloading(session, stop.signal, log, write);
+  const reload = reloading(session, stop.signal, log, screen);
   const release = listenToKeys({
     on: { q: () => stop.abort(), r: () => void reload(), l: () => toggle(log, write) },
     interrupt: () => stop.abort(),
@@ -103,7 +98,8 @@ function toggle(log: QuietLog, write: Write): void {
 }
 
 /** One reload at a time; what is asked for meanwhile follows once. */
-function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, write: Write) {
+function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, screen: Screen) {
+  const { write } = screen;
   const style = styleOf(process.stdout);
   let running = false;
   let again = false;
@@ -115,7 +111,8 @@ function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, wr
     running = true;
     try {
       const from = performance.now();
-      await session.reload();
+      screen.doing('Reloading');
+      await session.reload().finally(() => screen.done());
       const seconds = ((performance.now() - from) / 1000).toFixed(1);
       write(`${style.good('✓')} reloaded in ${seconds} s`);
     } catch (error) {

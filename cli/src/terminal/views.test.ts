@@ -1,6 +1,9 @@
 /** Verbs as people see them: over a pseudo-terminal, before real models. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { prepareModelRoot } from '../serving/model-root.ts';
@@ -29,16 +32,21 @@ async function shown(args: readonly string[], environment: NodeJS.ProcessEnv = {
 
 /** What differs from run to run is replaced. */
 function steady(text: string): string {
-  return text
-    .replace(/^.*\r/gm, '')
-    .replaceAll(ROOT, 'ROOT')
-    .replace(/[\d.]+ (ms|s)\b/g, 'N $1')
-    .replace(/[\d.]+ kB/g, 'N kB')
-    .replace(/\b[0-9a-f]{40,64}\b/g, 'HEX')
-    .replace(/ +$/gm, '');
+  return (
+    text
+      .replace(/^.*\r/gm, '')
+      .replaceAll(ROOT, 'ROOT')
+      .replace(/[\d.]+ (ms|s)\b/g, 'N $1')
+      .replace(/[\d.]+ kB/g, 'N kB')
+      .replace(/\b[0-9a-f]{40,64}\b/g, 'HEX')
+      // The last digits are the processor's.
+      .replace(/\[\d\.\d{9,}.*…$/gm, '[VALUES …')
+      .replace(/[\d.]+e-\d+.*…$/gm, 'SMALL …')
+      .replace(/ +$/gm, '')
+  );
 }
 
-const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+const widest = (text: string) => Math.max(...text.split(/[\r\n]/).map((line) => line.length));
 
 /** Answers of a served model, each with the arguments of `invoke`. */
 async function answers(
@@ -75,6 +83,29 @@ test('invoke: classes as bars, tensors in a line each; NO_COLOR; a pipe and --js
   });
 });
 
+test('invoke: after half a second, whose answer it waits for; the line is gone afterwards', async () => {
+  let answer = () => {};
+  const server = createServer((request, response) => {
+    request.resume();
+    answer = () =>
+      response.setHeader('Content-Type', 'application/json').end('{"predictions":[1]}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const picture = join(DIGITS, 'samples', '00000-7.jpg');
+  const terminal = startTerminal(['invoke', picture, '--url', url], {}, work);
+  try {
+    await terminal.until(`  Waiting for ${url} ...`);
+    answer();
+    expect(await terminal.ended).toBe(0);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what clears the line
+    expect(terminal.raw()).toMatch(/Waiting for [^ ]+ \.\.\.\r\x1b\[K.*✓/s);
+  } finally {
+    terminal.kill();
+    server.close();
+  }
+});
+
 test('inspect: what goes in and out, and what else there is', async () => {
   const brief = await shown(['inspect', join(DIGITS, 'model')]);
   expect(steady(brief.text)).toMatchSnapshot();
@@ -95,7 +126,7 @@ test.each([
       const { text } = await shown(['inspect', model, '--write-sample', file]);
       expect(text).toContain(`npx sagemaker-tfs invoke '${file}' sends it`);
       const answer = await shown(['invoke', file, '--url', url]);
-      expect(answer.text).toMatch(/^✓ 200 · /);
+      expect(answer.text).toMatch(/(?:^|\r)✓ 200 · /);
     }
   });
 });

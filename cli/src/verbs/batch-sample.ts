@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
+import { whileWaiting } from '../output/progress.ts';
 import { type Shared, shared } from './job-options.ts';
 import { wholeNumber } from './options.ts';
 
@@ -32,8 +33,8 @@ async function sample({ inputUri, out, count, keySuffix, region, json }: SampleV
   if (!isManifest(out)) throw usageError(`--out is ${out}. Give a name that ends in .manifest.`);
   const { withAws } = await import('../batch/aws/clients.ts');
   const { sampleInputs } = await import('../batch/aws/sample.ts');
-  const report = await withAws(region, ({ s3 }) =>
-    sampleInputs(s3, { inputUri, keySuffix, count, manifestUri: out }),
+  const report = await whileWaiting(`Listing ${inputUri}`, () =>
+    withAws(region, ({ s3 }) => sampleInputs(s3, { inputUri, keySuffix, count, manifestUri: out })),
   );
   printResult(
     json,

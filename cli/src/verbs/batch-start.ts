@@ -4,10 +4,12 @@ import { amiFor } from '@sagemaker-tfs/batch/ami';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import type { FallbackType } from '@sagemaker-tfs/batch/settings';
 import type { Command } from 'commander';
+import type { withAws } from '../batch/aws/clients.ts';
 import type { StartOptions } from '../batch/aws/start.ts';
 import { usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
+import { whileWaiting } from '../output/progress.ts';
 import { addStartOptions, type Options, refuseOthers, wayOf } from './batch-start-options.ts';
 
 /** `batch start`: a transform job of SageMaker, or the state machine that runs such jobs. */
@@ -33,6 +35,12 @@ async function batchStart(options: Options, command: Command): Promise<void> {
   else await startTransformJob(options);
 }
 
+/** Runs `work` with clients of AWS, and says in a terminal that it waits. */
+const asking: typeof withAws = async (region, work) => {
+  const clients = await import('../batch/aws/clients.ts');
+  return whileWaiting('Asking AWS', () => clients.withAws(region, work));
+};
+
 async function startOnBatch(options: Options, command: Command): Promise<void> {
   const { jobQueue, jobDefinition, inputUri, outputUri, region, json, env, tag } = options;
   if (!jobQueue || !jobDefinition) {
@@ -41,11 +49,10 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
   if (command.getOptionValueSource('instanceCount') !== 'cli') {
     throw usageError('--engine batch needs --instance-count, the number of workers.');
   }
-  const { withAws } = await import('../batch/aws/clients.ts');
   const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
   const jobName = options.jobName ?? nameOf('worker', new Date());
   const workers = options.instanceCount;
-  const jobId = await withAws(region, () =>
+  const jobId = await asking(region, () =>
     startBatchJob({
       ...{ jobName, jobQueue, jobDefinition, workers, inputUri, outputUri, region },
       environment: env ?? {},
@@ -64,9 +71,8 @@ async function startWorkerJob(options: Options): Promise<void> {
   const { keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic } = options;
   const ofWorkers = { keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic };
   const job = { ...jobOf(options), ...ofWorkers };
-  const { withAws } = await import('../batch/aws/clients.ts');
   const { startProcessing } = await import('../batch/aws/start-processing.ts');
-  const instanceType = await withAws(options.region, ({ sagemaker }) =>
+  const instanceType = await asking(options.region, ({ sagemaker }) =>
     startProcessing(sagemaker, job),
   );
   const { jobName, inputUri, outputUri } = job;
@@ -100,11 +106,10 @@ async function startMachine(options: Options, command: Command): Promise<void> {
   if (options.dataType === undefined && isManifest(options.inputUri ?? '')) {
     input.dataType = 'ManifestFile';
   }
-  const { withAws } = await import('../batch/aws/clients.ts');
   const { startExecution } = await import('../batch/aws/start-execution.ts');
   const { region, json, stateMachine = '' } = options;
   const name = options.jobName ?? `${nameOf('batch', new Date())}-${randomUUID().slice(0, 8)}`;
-  const execution = await withAws(region, ({ sfn }) =>
+  const execution = await asking(region, ({ sfn }) =>
     startExecution(sfn, { stateMachine, name, input, region }),
   );
   printResult(
@@ -115,12 +120,11 @@ async function startMachine(options: Options, command: Command): Promise<void> {
 }
 
 async function startTransformJob(options: Options): Promise<void> {
-  const { withAws } = await import('../batch/aws/clients.ts');
   const { startJob } = await import('../batch/aws/start.ts');
   const { region, json, missingOnly = false } = options;
   const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
-  const result = await withAws(region, (clients) => startJob(clients, job, again));
+  const result = await asking(region, (clients) => startJob(clients, job, again));
   printResult(json, result, () => {
     if (!result.started) return 'Every input has an output: nothing to do.';
     const { jobName, instanceType, missing, stale = 0 } = result;

@@ -5,6 +5,7 @@ import type { VariantComparison } from '../captures/compare.ts';
 import type { CaptureChoice } from '../captures/source.ts';
 import { CommandError, cannotRead } from '../errors.ts';
 import { printResult, table } from '../output/print.ts';
+import { whileWaiting } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { positive, wholeNumber } from './options.ts';
 
@@ -74,7 +75,9 @@ async function withS3<T>(
   work: (s3: () => S3Client) => Promise<T>,
 ): Promise<T> {
   const { withAws } = await import('../batch/aws/clients.ts');
-  return withAws(region, (clients) => work(() => clients.s3));
+  return whileWaiting('Reading captures', () =>
+    withAws(region, (clients) => work(() => clients.s3)),
+  );
 }
 
 async function gather(source: string, options: Options) {

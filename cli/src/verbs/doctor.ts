@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
+import { whileWaiting } from '../output/progress.ts';
 import { doctorLines } from '../terminal/doctor-lines.ts';
 
 interface DoctorOptions {
@@ -55,10 +56,8 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
   const regions = [...new Set(stacks.map(({ region }) => region))];
   const findings: Finding[] = [];
   for (const region of regions) {
-    const found = await checkAccount(
-      stacks.filter((stack) => stack.region === region),
-      region,
-    );
+    const ofRegion = stacks.filter((stack) => stack.region === region);
+    const found = await whileWaiting('Asking AWS', () => checkAccount(ofRegion, region));
     const place = regions.length > 1 ? `${region ?? 'here'}: ` : '';
     findings.push(...found.map((finding) => ({ ...finding, what: `${place}${finding.what}` })));
   }
@@ -90,7 +89,7 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
 
 async function machineDoctor(options: DoctorOptions): Promise<void> {
   const { machineFindings } = await import('../doctor/machine.ts');
-  const findings = await machineFindings();
+  const findings = await whileWaiting('Looking at this machine', machineFindings);
   if (options.json) printResult(true, findings, () => '');
   else printStyled((style) => doctorLines(findings, style));
   const needed = findings.filter(({ ok, needed }) => needed && !ok);

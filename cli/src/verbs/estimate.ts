@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { usageError } from '../errors.ts';
 import type { Estimate, Workload } from '../estimate/estimate.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
+import { whileWaiting } from '../output/progress.ts';
 import { byteSize } from './batch-shards.ts';
 import { list, positive, share, wholeNumber } from './options.ts';
 
@@ -112,7 +113,9 @@ async function estimateImages(options: ImagesOptions): Promise<void> {
   const note = options.secondsPerImage === undefined ? await measuredElsewhere(options, types) : '';
   for (const type of types) {
     const live = options.livePrices
-      ? await (await import('../estimate/live-prices.ts')).livePrices(type, region)
+      ? await whileWaiting(`Asking AWS for prices of ${type}`, async () =>
+          (await import('../estimate/live-prices.ts')).livePrices(type, region),
+        )
       : undefined;
     const known = live ? undefined : instanceHour(prices, type);
     for (const way of WAYS) {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { cannotRead, usageError } from '../errors.ts';
 import { ms, printStyled } from '../output/print.ts';
 import { printableJson } from '../output/printable.ts';
+import { whileWaiting } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { wholeNumber } from './options.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
@@ -62,16 +63,20 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
   if (options.out) await requirePlace('--out', options.out);
   const from = performance.now();
-  const answer = await predict(target, body, {
-    contentType,
-    ...(options.accept && { accept: options.accept }),
-    customAttributes: await attributesOf(options),
-    ...(options.variant && { targetVariant: options.variant }),
-    ...(options.component && {
-      inferenceComponent: options.component,
-      wakeSeconds: options.wake ?? WAKE_SECONDS,
+  const customAttributes = await attributesOf(options);
+  const who = 'url' in target ? target.url : target.endpointName;
+  const answer = await whileWaiting(`Waiting for ${who}`, () =>
+    predict(target, body, {
+      contentType,
+      ...(options.accept && { accept: options.accept }),
+      customAttributes,
+      ...(options.variant && { targetVariant: options.variant }),
+      ...(options.component && {
+        inferenceComponent: options.component,
+        wakeSeconds: options.wake ?? WAKE_SECONDS,
+      }),
     }),
-  }).catch((error: unknown) => {
+  ).catch((error: unknown) => {
     throw withHint(error, target);
   });
   const milliseconds = performance.now() - from;

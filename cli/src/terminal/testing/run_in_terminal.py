@@ -1,4 +1,4 @@
-"""Runs a command in a pseudo-terminal of 80 columns; its keys come from stdin, its screen goes to stdout."""
+"""Runs a command in a pseudo-terminal of as many columns as the first argument says; its keys come from stdin, its screen goes to stdout."""
 import fcntl
 import os
 import pty
@@ -9,8 +9,8 @@ import termios
 
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
 sources = [terminal, 0]
 while True:
     ready, _, _ = select.select(sources, [], [])

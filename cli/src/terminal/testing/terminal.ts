@@ -23,19 +23,24 @@ const ROOT = join(__dirname, '..', '..', '..', '..');
 /** Milliseconds that a part may take to come, on a busy machine. */
 const PATIENCE = 90_000;
 
-/** Starts `sagemaker-tfs` in a terminal of 80 columns. @param folder to run in; default: this process's */
+/** Starts `sagemaker-tfs` in a terminal. @param folder to run in; default: this process's */
 export function startTerminal(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
   folder = process.cwd(),
+  columns = 80,
 ): Terminal {
   const { npm_lifecycle_event: _npm, NO_COLOR: _color, ...inherited } = process.env;
   const command = [process.execPath, join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...args];
-  const child = spawn('python3', [join(__dirname, 'run_in_terminal.py'), ...command], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    cwd: folder,
-    env: { ...inherited, npm_command: 'exec', TERM: 'xterm-256color', ...environment },
-  });
+  const child = spawn(
+    'python3',
+    [join(__dirname, 'run_in_terminal.py'), String(columns), ...command],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      cwd: folder,
+      env: { ...inherited, npm_command: 'exec', TERM: 'xterm-256color', ...environment },
+    },
+  );
   let raw = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     raw += part;
