@@ -17,13 +17,15 @@ export async function whenAwake<T>(
   { wakeSeconds = 0, signal }: WakeOptions,
 ): Promise<T> {
   const end = performance.now() + wakeSeconds * 1000;
+  let isLast = wakeSeconds <= 0;
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      const left = (end - performance.now()) / 1000;
       const sleeps = error instanceof PredictionError && error.code === 'ASLEEP';
-      if (!sleeps || left <= 0) throw error;
+      if (!sleeps || isLast) throw error;
+      const left = Math.max(0, (end - performance.now()) / 1000);
+      isLast = left <= POLL_SECONDS;
       await wait(Math.min(POLL_SECONDS, left), signal);
     }
   }
