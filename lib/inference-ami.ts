@@ -67,7 +67,10 @@ function checkPlatform(
 ): void {
   const architecture = family.architecture ?? 'x86_64';
   if (architecture !== image.architecture) {
-    const fix = "Choose an instance type of the image's architecture, or build the image for it";
+    const fix =
+      architecture === 'arm64'
+        ? "Use an 'in-process' image built for arm64 (TensorFlow Serving is published for x86-64 alone), or choose an instance type of x86-64"
+        : "Choose an instance type of the image's architecture, or an image for x86-64";
     invalidProp(
       where,
       prop,

@@ -19,6 +19,9 @@ import { invalidProp } from './validation.ts';
  */
 export type ServingImageVariant = 'cpu' | 'gpu' | 'in-process';
 
+/** Processors that images are built for. */
+export type ImageArchitecture = ImagePlatform['architecture'];
+
 /** An image that serves TensorFlow models on SageMaker. */
 export interface IServingImage {
   /** `ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY:TAG`. */
@@ -42,7 +45,7 @@ export interface ExistingImageProps {
    */
   readonly cuda?: string;
   /** @default 'x86_64' */
-  readonly architecture?: 'x86_64' | 'arm64';
+  readonly architecture?: ImageArchitecture;
 }
 
 /** Props of {@link ServingImage}. */
@@ -67,6 +70,12 @@ export interface ServingImageProps {
    * @default - none
    */
   readonly buildArgs?: Readonly<Record<string, string>>;
+  /**
+   * Processor that the image is for. `arm64` (Graviton) takes `in-process`: TensorFlow Serving is published for
+   * x86-64 alone.
+   * @default 'x86_64'
+   */
+  readonly architecture?: ImageArchitecture;
 }
 
 /** CUDA of the GPU image of the default release (`container/image/tensorflow-serving.json`; 2.19 has 12.2). */
@@ -151,6 +160,16 @@ export class ServingImage extends Construct implements IServingImage {
     super(scope, id);
     this.variant = props.variant ?? 'cpu';
     this.platform = platformOf(this.variant, props);
+    const arm64 = this.platform.architecture === 'arm64';
+    if (arm64 && this.variant !== 'in-process') {
+      const problem = `TensorFlow Serving, which a '${this.variant}' image holds, is published for x86-64 alone`;
+      invalidProp(
+        this,
+        'architecture',
+        problem,
+        `Set variant: 'in-process', or leave 'architecture' out`,
+      );
+    }
     const directory = props.directory ?? containerDirectory();
     if (!existsSync(join(directory, 'dist', 'main.js'))) {
       const problem = `${resolve(directory)} holds no dist/main.js, the bundled runtime`;
@@ -159,7 +178,7 @@ export class ServingImage extends Construct implements IServingImage {
     this.asset = new DockerImageAsset(this, 'Asset', {
       directory,
       target: this.variant === 'in-process' ? 'in-process' : 'model-server',
-      platform: Platform.LINUX_AMD64,
+      platform: arm64 ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       ...(builtByDocker() && { outputs: ['type=docker'] }),
       buildArgs: { ...(this.variant === 'gpu' && { TFS_BASE: GPU_BASE }), ...props.buildArgs },
       ignoreMode: IgnoreMode.DOCKER,

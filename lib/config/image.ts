@@ -14,7 +14,7 @@ export const image = z.union([
     variant: variant
       .optional()
       .describe(
-        'What to build; `in-process` is CPU, with no TensorFlow Serving between. Default: `gpu` for models on GPU instances, `cpu` for others and for an image in ECR.',
+        'What to build; `in-process` is CPU, with no TensorFlow Serving between. Default: `gpu` for models on GPU instances, `in-process` on Graviton, where the image is built for arm64, `cpu` for others and for an image in ECR.',
       ),
   }),
   z.strictObject({
@@ -27,5 +27,9 @@ export const image = z.union([
       .regex(/^\d+\.\d+$/, 'write MAJOR.MINOR')
       .optional()
       .describe('CUDA of a `gpu` image that is in ECR. Default: that of the public images.'),
+    architecture: z
+      .enum(['x86_64', 'arm64'])
+      .optional()
+      .describe('Processor of an image that is in ECR. Default: `x86_64`.'),
   }),
 ]);

@@ -13,6 +13,11 @@ export function hasGpu(instanceType: string): boolean {
   return INSTANCE_FAMILIES[instanceType.split('.')[1] ?? '']?.gpu !== undefined;
 }
 
+/** Processor of instances of a type; `x86_64` for tokens and unknown types. */
+export function architectureOf(instanceType: string): 'x86_64' | 'arm64' {
+  return INSTANCE_FAMILIES[instanceType.split('.')[1] ?? '']?.architecture ?? 'x86_64';
+}
+
 function namesFor(use: InstanceUse): string[] {
   return Object.entries(INSTANCE_FAMILIES).flatMap(([name, family]) =>
     (use === 'endpoint' ? family.sizes : (family.transformSizes ?? [])).map(

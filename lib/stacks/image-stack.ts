@@ -3,12 +3,22 @@ import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { ConstructError } from '../errors.ts';
-import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
+import {
+  type ImageArchitecture,
+  type IServingImage,
+  ServingImage,
+  type ServingImageVariant,
+} from '../serving-image.ts';
 
 /** Props of {@link ImageStack}. */
 export interface ImageStackProps extends StackProps {
-  /** What to build. */
+  /** What to build for x86-64. */
   readonly variants: readonly ServingImageVariant[];
+  /**
+   * What to build for arm64 (Graviton); `in-process` is all that there is.
+   * @default - none
+   */
+  readonly arm64Variants?: readonly ServingImageVariant[];
   /**
    * Build context of the image.
    * @default - this project's `container/`
@@ -26,39 +36,53 @@ export interface ImageStackProps extends StackProps {
  * not by a stack export, which could not change while it is in use.
  */
 export class ImageStack extends Stack {
-  private readonly images = new Map<ServingImageVariant, IServingImage>();
+  private readonly images = new Map<string, IServingImage>();
 
   constructor(scope: Construct, id: string, props: ImageStackProps) {
     super(scope, id, props);
-    for (const variant of props.variants) {
-      const image = new ServingImage(this, `Image-${variant}`, {
-        variant,
-        ...(props.directory && { directory: props.directory }),
-        ...(props.buildArgs && { buildArgs: props.buildArgs }),
-      });
-      this.images.set(variant, image);
-      // A stack needs a resource; this one tells other tools, by a name they can know, which image is current.
-      new StringParameter(this, `Uri-${variant}`, {
-        parameterName: `/${this.stackName}/${variant}`,
-        description: `Serving image (${variant})`,
-        stringValue: image.imageUri,
-      });
-      new CfnOutput(this, `ImageUri-${variant}`, {
-        description: `Serving image (${variant})`,
-        value: image.imageUri,
-      });
-    }
+    for (const variant of props.variants) this.build(props, variant, 'x86_64');
+    for (const variant of props.arm64Variants ?? []) this.build(props, variant, 'arm64');
+  }
+
+  private build(
+    { directory, buildArgs }: ImageStackProps,
+    variant: ServingImageVariant,
+    architecture: ImageArchitecture,
+  ): void {
+    const name = nameOf(variant, architecture);
+    const image = new ServingImage(this, `Image-${name}`, {
+      variant,
+      architecture,
+      ...(directory && { directory }),
+      ...(buildArgs && { buildArgs }),
+    });
+    this.images.set(name, image);
+    // A stack needs a resource; this one tells other tools, by a name they can know, which image is current.
+    new StringParameter(this, `Uri-${name}`, {
+      parameterName: `/${this.stackName}/${name}`,
+      description: `Serving image (${name})`,
+      stringValue: image.imageUri,
+    });
+    new CfnOutput(this, `ImageUri-${name}`, {
+      description: `Serving image (${name})`,
+      value: image.imageUri,
+    });
   }
 
   /** An image that was asked for. */
-  image(variant: ServingImageVariant): IServingImage {
-    const image = this.images.get(variant);
+  image(variant: ServingImageVariant, architecture: ImageArchitecture = 'x86_64'): IServingImage {
+    const name = nameOf(variant, architecture);
+    const image = this.images.get(name);
     if (!image) {
       throw new ConstructError(
         'IMAGE_NOT_BUILT',
-        `${this.node.path} builds no '${variant}' image. Add it to \`variants\`.`,
+        `${this.node.path} builds no '${name}' image. Add '${variant}' to \`${architecture === 'arm64' ? 'arm64Variants' : 'variants'}\`.`,
       );
     }
     return image;
   }
+}
+
+function nameOf(variant: ServingImageVariant, architecture: ImageArchitecture): string {
+  return architecture === 'arm64' ? `${variant}-arm64` : variant;
 }

@@ -107,6 +107,7 @@ export function modelFromConfig(
       networkIsolation,
       variant,
       ...definedOnly({ fingerprint, cuda: platform.cuda }),
+      architecture: platform.architecture,
     });
   }
   return new TensorFlowModel(scope, 'Model', {

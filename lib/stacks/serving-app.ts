@@ -6,8 +6,8 @@ import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
-import { hasGpu } from '../instance-types/index.ts';
-import { type IServingImage, ServingImage, type ServingImageVariant } from '../serving-image.ts';
+import { architectureOf, hasGpu } from '../instance-types/index.ts';
+import { type ExistingImageProps, type IServingImage, ServingImage } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
 import { ComponentStack } from './component-stack.ts';
 import { fromConfig } from './config-path.ts';
@@ -84,7 +84,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
             new BatchStack(scope, STACK_NAMES.batch(config.name, name), {
               ...common,
               batch,
-              image: images.of(model, batchVariant(config, model)),
+              image: images.of(model, batchKind(config, model)),
               description: `${name}: a TensorFlow model for SageMaker batch transform`,
             }),
         ),
@@ -98,10 +98,13 @@ function addStacks(scope: Construct, config: ServingConfig): void {
   }
 }
 
+/** Which of the images that are built. */
+type ImageKind = Required<Pick<ExistingImageProps, 'variant' | 'architecture'>>;
+
 /** Where stacks take their images from. */
 interface Images {
   /** The image of a model. Of one that is in SageMaker already only the facts are known. */
-  of(model: ModelConfig, variant: ServingImageVariant): IServingImage;
+  of(model: ModelConfig, kind: ImageKind): IServingImage;
   /** Builds them; absent if nothing is built. */
   readonly stack?: ImageStack;
 }
@@ -109,31 +112,37 @@ interface Images {
 function imagesOf(scope: Construct, config: ServingConfig): Images {
   const { image } = config;
   if ('uri' in image) {
-    const { uri, variant, cuda } = image;
-    const existing = ServingImage.fromUri(uri, { variant, ...(cuda && { cuda }) });
-    return { of: (model, variant) => packagedImage(model, variant) ?? existing };
+    const { uri, variant, ...facts } = image;
+    const existing = ServingImage.fromUri(uri, { variant, ...definedOnly(facts) });
+    return { of: (model, kind) => packagedImage(model, kind) ?? existing };
   }
-  const variants = Object.values(config.models).flatMap((model) => builtVariants(config, model));
-  const named = (variant: ServingImageVariant) => ServingImage.fromUri('', { variant });
-  if (variants.length === 0) {
-    return { of: (model, variant) => packagedImage(model, variant) ?? named(variant) };
+  const kinds = Object.values(config.models).flatMap((model) => builtKinds(config, model));
+  const named = (kind: ImageKind) => ServingImage.fromUri('', kind);
+  if (kinds.length === 0) {
+    return { of: (model, kind) => packagedImage(model, kind) ?? named(kind) };
   }
+  const variantsFor = (architecture: ImageKind['architecture']) => [
+    ...new Set(
+      kinds.filter((kind) => kind.architecture === architecture).map(({ variant }) => variant),
+    ),
+  ];
   const stack = new ImageStack(scope, STACK_NAMES.image(config.name), {
     description: 'Images that serve TensorFlow models on SageMaker',
-    variants: [...new Set(variants)],
+    variants: variantsFor('x86_64'),
+    arm64Variants: variantsFor('arm64'),
     ...(image.directory && { directory: image.directory }),
     ...(image.buildArgs && { buildArgs: image.buildArgs }),
   });
   claimStack(stack, [scope.node.path, config.name, '', 'image']);
-  const of: Images['of'] = (model, variant) =>
-    packagedImage(model, variant) ??
-    (model.modelName === undefined ? stack.image(variant) : named(variant));
+  const of: Images['of'] = (model, kind) =>
+    packagedImage(model, kind) ??
+    (model.modelName === undefined ? stack.image(kind.variant, kind.architecture) : named(kind));
   return { stack, of };
 }
 
 /** The image of a version of the Model Registry. */
-function packagedImage({ modelPackage }: ModelConfig, variant: ServingImageVariant) {
-  return modelPackage && ServingImage.fromUri(modelPackage.image, { variant });
+function packagedImage({ modelPackage }: ModelConfig, kind: ImageKind) {
+  return modelPackage && ServingImage.fromUri(modelPackage.image, kind);
 }
 
 /** Whether a model runs on an image that is built here. */
@@ -149,36 +158,44 @@ function imagesOfVariants(
   endpoint: EndpointConfig,
 ) {
   const imageOf = (one: Pick<PlannedVariant, 'model' | 'endpoint'>) =>
-    images.of(one.model, endpointVariant(config, one.endpoint));
+    images.of(one.model, endpointKind(config, one.endpoint));
   const [first = { model, endpoint }] = plannedVariants(model, endpoint);
   return { image: imageOf(first), imageOf };
 }
 
 /** Images that a model's endpoint and batch need built. */
-function builtVariants(config: ServingConfig, model: ModelConfig): ServingImageVariant[] {
+function builtKinds(config: ServingConfig, model: ModelConfig): ImageKind[] {
   const { endpoint, batch } = model;
   const variants = endpoint ? plannedVariants(model, endpoint) : [];
   return [
     ...variants.flatMap((one: PlannedVariant) =>
-      needsImage(one.model) ? [endpointVariant(config, one.endpoint)] : [],
+      needsImage(one.model) ? [endpointKind(config, one.endpoint)] : [],
     ),
-    ...(batch && needsImage(model) ? [batchVariant(config, model)] : []),
+    ...(batch && needsImage(model) ? [batchKind(config, model)] : []),
   ];
 }
 
-function endpointVariant(config: ServingConfig, endpoint: EndpointConfig): ServingImageVariant {
-  if (endpoint.serverless) return config.image.variant ?? 'cpu';
-  return variantFor(
+function endpointKind(config: ServingConfig, endpoint: EndpointConfig): ImageKind {
+  if (endpoint.serverless) {
+    return { variant: config.image.variant ?? 'cpu', architecture: 'x86_64' };
+  }
+  return kindFor(
     config,
     endpoint.instanceTypes?.[0] ?? endpoint.instanceType ?? DEFAULT_INSTANCE_TYPE,
   );
 }
 
-function batchVariant(config: ServingConfig, { batch }: ModelConfig): ServingImageVariant {
-  return variantFor(config, batch?.instanceType ?? DEFAULT_SETTINGS.instanceType);
+function batchKind(config: ServingConfig, { batch }: ModelConfig): ImageKind {
+  return kindFor(config, batch?.instanceType ?? DEFAULT_SETTINGS.instanceType);
 }
 
-/** The image asked for, else one that suits the instance type; unknown types are refused later. */
-function variantFor({ image }: ServingConfig, instanceType: string): ServingImageVariant {
-  return image.variant ?? (hasGpu(instanceType) ? 'gpu' : 'cpu');
+/**
+ * The image asked for, else one that suits the instance type. Types that are unknown or that the image
+ * has no code for are refused later, with their place in the configuration.
+ */
+function kindFor({ image }: ServingConfig, instanceType: string): ImageKind {
+  const architecture = architectureOf(instanceType);
+  const onCpu = architecture === 'arm64' ? 'in-process' : 'cpu';
+  const variant = image.variant ?? (hasGpu(instanceType) ? 'gpu' : onCpu);
+  return { variant, architecture: variant === 'in-process' ? architecture : 'x86_64' };
 }

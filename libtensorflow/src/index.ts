@@ -4,6 +4,7 @@ export { ensureLibrary } from './ensure-library.ts';
 export * from './errors.ts';
 export { type ProgressBar, progressBar } from './fetch/fetch-bar.ts';
 export type { FetchOptions, FetchProgress } from './fetch/fetch-library.ts';
+export { pinnedWheel } from './fetch/pinned-wheel.ts';
 export { findLibrary } from './find-library.ts';
 export type { LibraryLocation } from './library-location.ts';
 export type { RunResult } from './run-graph.ts';

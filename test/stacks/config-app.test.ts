@@ -32,6 +32,63 @@ test('a CPU type gets the CPU image', () => {
   });
 });
 
+describe('Graviton', () => {
+  test('has the in-process image, built for arm64', () => {
+    const { 'tensorflow-m': serving, 'tensorflow-image': image } = stacks({
+      endpoint: { instanceType: 'ml.c7g.xlarge' },
+      batch: { instanceType: 'ml.m5.xlarge' },
+    });
+    const parameter = (name: string) => ({ Name: `/tensorflow-image/${name}` });
+    image?.hasResourceProperties('AWS::SSM::Parameter', parameter('in-process-arm64'));
+    // Jobs have no Graviton: theirs is for x86-64.
+    image?.hasResourceProperties('AWS::SSM::Parameter', parameter('cpu'));
+    serving?.hasResourceProperties(CONFIG, {
+      ProductionVariants: [{ InstanceType: 'ml.c7g.xlarge', InferenceAmiVersion: Match.absent() }],
+    });
+  });
+
+  test('and x86-64 in one configuration have an in-process image each', () => {
+    const { 'tensorflow-image': image } = stacks(
+      {
+        endpoint: { instanceType: 'ml.c7g.xlarge' },
+        batch: { instanceType: 'ml.m5.xlarge' },
+      },
+      { image: { variant: 'in-process' } },
+    );
+    const parameters = Object.values(image?.findResources('AWS::SSM::Parameter') ?? {});
+    expect(parameters.map(({ Properties }) => Properties.Name)).toEqual(
+      expect.arrayContaining([
+        '/tensorflow-image/in-process',
+        '/tensorflow-image/in-process-arm64',
+      ]),
+    );
+  });
+
+  test('has no TensorFlow Serving', () => {
+    const onGraviton = { endpoint: { instanceType: 'ml.c7g.xlarge' } };
+    expect(() => stacks(onGraviton, { image: { variant: 'cpu' } })).toThrow(
+      'models.m.endpoint.instanceType: ml.c7g.xlarge is arm64 and the image is x86_64. ' +
+        "Use an 'in-process' image built for arm64 (TensorFlow Serving is published for x86-64 alone)",
+    );
+  });
+
+  test('takes an image in ECR that says that it is for arm64', () => {
+    const uri = '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1';
+    const endpoint = { instanceType: 'ml.c8g.xlarge' };
+    const image = { uri, variant: 'in-process' as const };
+    expect(() => stacks({ endpoint }, { image })).toThrow(/is arm64 and the image is x86_64/);
+    const made = stacks({ endpoint }, { image: { ...image, architecture: 'arm64' } });
+    expect(Object.keys(made)).toEqual(['tensorflow-m']);
+  });
+
+  test('is not mixed with x86-64 among the types of an endpoint', () => {
+    const instanceTypes = ['ml.c7g.xlarge', 'ml.c6i.xlarge'];
+    expect(() => stacks({ endpoint: { instanceTypes } })).toThrow(
+      'models.m.endpoint.instanceTypes[1]: ml.c6i.xlarge is x86_64 and the image is arm64',
+    );
+  });
+});
+
 test('an image in ECR needs no image stack', () => {
   const uri = '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1';
   const made = stacks({ endpoint: {} }, { image: { uri, variant: 'gpu' } });

@@ -159,6 +159,23 @@ test('an image is built from its context alone, for the platform that SageMaker 
   ]);
 });
 
+test('an image for Graviton is built for arm64, without TensorFlow Serving', () => {
+  const stack = testStack();
+  const props = { directory: stubContainer(), architecture: 'arm64' } as const;
+  const image = new ServingImage(stack, 'Image', { ...props, variant: 'in-process' });
+  testModel(stack, { image });
+  expect(() => new ServingImage(stack, 'Other', { ...props, variant: 'cpu' })).toThrow(
+    /TensorFlow Serving, which a 'cpu' image holds, is published for x86-64 alone/,
+  );
+  const { directory } = (stack.node.root as App).synth();
+  const assets = JSON.parse(readFileSync(join(directory, 'Test.assets.json'), 'utf8')) as {
+    dockerImages: Record<string, { source: object }>;
+  };
+  expect(Object.values(assets.dockerImages).map(({ source }) => source)).toMatchObject([
+    { dockerBuildTarget: 'in-process', platform: 'linux/arm64' },
+  ]);
+});
+
 test('synthesis packages the model, names the archive model.tar.gz and knows its fingerprint', () => {
   const stack = testStack({ bundle: true });
   const model = testModel(stack, { modelData: ModelData.fromDirectory(MODEL_DIR) });

@@ -10,7 +10,7 @@ import type { MachineFinding } from './finding.ts';
 export function machineFindings(): Promise<MachineFinding[]> {
   return Promise.all([
     node(),
-    library(),
+    libraryFinding(),
     pip(),
     modelServer(),
     port(),
@@ -33,8 +33,9 @@ async function node(): Promise<MachineFinding> {
   return ok ? finding : { ...finding, fix: 'install Node 20.19 or later' };
 }
 
-async function library(): Promise<MachineFinding> {
-  const { findLibrary } = await import('@sagemaker-tfs/libtensorflow');
+/** TensorFlow's library: here, to be fetched at the first serve, or out of reach. */
+export async function libraryFinding(): Promise<MachineFinding> {
+  const { findLibrary, pinnedWheel } = await import('@sagemaker-tfs/libtensorflow');
   const finding = { ...serve, what: 'TensorFlow library', needed: true };
   try {
     const found = await findLibrary();
@@ -42,6 +43,11 @@ async function library(): Promise<MachineFinding> {
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     return { ...finding, ok: false, detail, fix: 'set LIBTENSORFLOW_PATH to another, or unset it' };
+  }
+  if (!pinnedWheel()) {
+    const detail = `not here, and there is none to fetch for ${process.platform} on ${process.arch}`;
+    const fix = 'use Linux on x86-64 or arm64, for example in a container';
+    return { ...finding, ok: false, detail, fix };
   }
   return (await pip()).ok
     ? { ...finding, ok: true, detail: 'not here yet; the first serve fetches it with pip' }

@@ -21,7 +21,8 @@ export const PINNED_VERSION = '2.21.0';
 /** The Python that the wheels are for; any would do, the libraries do not depend on it. */
 export const PINNED_PYTHON = '3.11';
 
-const WHEELS: Readonly<Record<string, PinnedWheel>> = {
+/** By `process.arch`, for Linux. */
+export const WHEELS: Readonly<Record<string, PinnedWheel>> = {
   x64: {
     package: 'tensorflow-cpu',
     version: PINNED_VERSION,
