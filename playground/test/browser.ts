@@ -1,5 +1,5 @@
 /** Chromium for tests, where this machine has it. */
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Starts it. */
 export function launch(executablePath: string): Promise<Browser> {
@@ -24,6 +24,29 @@ export interface View {
 export interface Observed {
   readonly problems: string[];
   readonly elsewhere: string[];
+}
+
+/** Drags a file from outside over the page and drops it: the browser's own events, as from a person's hand. */
+export async function dropFile(page: Page, file: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: [file], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: 100, y: 200, data });
+  }
+  await session.detach();
+}
+
+/** Puts a PNG on the clipboard and presses the keys that paste it. */
+export async function pastePicture(page: Page, png: Uint8Array): Promise<void> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.bringToFront();
+  await page.evaluate(`(async () => {
+    const letters = atob('${Buffer.from(png).toString('base64')}');
+    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const item = new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) });
+    await navigator.clipboard.write([item]);
+  })()`);
+  await page.keyboard.press('Control+V');
 }
 
 /** A context whose requests beyond loopback are aborted. */

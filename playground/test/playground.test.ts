@@ -1,13 +1,13 @@
 /** The page at `/` of `serve` as people use it: real models behind it, in Chromium. */
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
-import { decodeNpz, encodeNpy } from '@sagemaker-tfs/tensors';
+import { decodeNpz, encodeNpy, type NumericTensor, toNumbers } from '@sagemaker-tfs/tensors';
 import type { Browser, Page } from 'playwright-core';
 import { readPage, type ServeSession, startFront } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
@@ -15,7 +15,15 @@ import { fixtureModel } from '../../test/fixtures/index.ts';
 import { findChromium } from '../../test/support/chromium.ts';
 import { startPlayground } from '../../test/support/playground.ts';
 import { accessibilityProblems } from './accessibility.ts';
-import { launch, type Observed, openContext, type View } from './browser.ts';
+import {
+  dropFile,
+  launch,
+  type Observed,
+  openContext,
+  pastePicture,
+  type View,
+} from './browser.ts';
+import { canRun, endpointInFrontOf, LANGUAGES, runCode } from './run-code.ts';
 
 const chromium = findChromium();
 const suite = chromium ? describe : describe.skip;
@@ -125,10 +133,12 @@ suite(name, () => {
     });
   });
 
-  test('the camera, and a picture from the clipboard', async () => {
+  test('the camera, a picture from the clipboard, and one that is dropped', async () => {
     const digits = join(__dirname, '..', '..', 'examples', 'digits');
     const { url } = await serving(join(digits, 'model'), join(digits, 'inference.ts'));
-    const seven = await readFile(join(digits, 'samples', '00000-7.jpg'));
+    const seven = await sharp(join(digits, 'samples', '00000-7.jpg'))
+      .png()
+      .toBuffer();
     await inEachView(url, async (page) => {
       await page.getByRole('button', { name: 'Camera' }).click();
       await page.getByRole('button', { name: 'Close the camera' }).click();
@@ -137,14 +147,51 @@ suite(name, () => {
       await page.getByRole('button', { name: 'Take the picture' }).click();
       await answer(page).getByText('Classes').waitFor();
       expect(await page.getByTestId('code').textContent()).toContain('camera.jpg');
-      await page.evaluate(`{
-        const bytes = Uint8Array.from(atob('${seven.toString('base64')}'), (letter) => letter.charCodeAt(0));
-        const clipboardData = new DataTransfer();
-        clipboardData.items.add(new File([bytes], 'image.png', { type: 'image/png' }));
-        document.dispatchEvent(new ClipboardEvent('paste', { clipboardData }));
-      }`);
+      await pastePicture(page, seven);
       await answer(page).getByText('class 7').first().waitFor();
+      await dropFile(page, join(digits, 'samples', '00100-6.png'));
+      await answer(page).getByText('class 6').first().waitFor();
+      expect(await page.getByTestId('code').textContent()).toContain('00100-6.png');
     });
+  });
+
+  test('the code of a request answers what the page shows, in each language that this machine has', async () => {
+    const digits = join(__dirname, '..', '..', 'examples', 'digits');
+    const { url } = await serving(join(digits, 'model'), join(digits, 'inference.ts'));
+    // Within the repository: the TypeScript imports `sagemaker-tfs/client`.
+    const cache = join(__dirname, '..', '..', '.cache');
+    await mkdir(cache, { recursive: true });
+    const folder = await mkdtemp(join(cache, 'code-'));
+    await copyFile(join(digits, 'samples', '00000-7.jpg'), join(folder, '00000-7.jpg'));
+    const endpoint = await endpointInFrontOf(url);
+    const [first] = VIEWS;
+    browser ??= await launch(chromium ?? '');
+    const { context } = await openContext(browser, first as View);
+    const languages = LANGUAGES.filter(canRun);
+    try {
+      const page = await context.newPage();
+      await page.goto(`${url}/`);
+      await page.getByRole('button', { name: 'sample 00000-7.jpg' }).click();
+      await answer(page).getByText('class 7').first().waitFor();
+      expect(languages).toContain('TypeScript');
+      for (const language of languages) {
+        await page.getByLabel('Language').selectOption(language);
+        const code = (await page.getByTestId('code').textContent()) ?? '';
+        const printed = await runCode(language, code, folder, endpoint.url);
+        const text =
+          language === 'aws CLI' ? await readFile(join(folder, 'answer'), 'utf8') : printed;
+        expect({ language, text }).toEqual({
+          language,
+          text: expect.stringMatching(/"digit": ?7\b/),
+        });
+      }
+      const ofAws = languages.filter((name) => name === 'Python' || name === 'aws CLI');
+      expect(endpoint.asked).toEqual(ofAws.map(() => 'POST /endpoints/my-endpoint/invocations'));
+    } finally {
+      endpoint.close();
+      await context.close();
+      await rm(folder, { recursive: true });
+    }
   });
 
   test('what is no picture: code, message, what to do', async () => {
@@ -252,7 +299,8 @@ suite(name, () => {
       await page.getByRole('button', { name: 'Download npz' }).click();
       const file = await (await downloading).path();
       const npz = decodeNpz(await readFile(file), { maxBytes: 1e6 });
-      expect(Object.values(npz)[0]?.shape).toEqual([3, 1]);
+      expect(npz.y).toMatchObject({ dtype: 'float32', shape: [3, 1] });
+      expect([...toNumbers(npz.y as NumericTensor)]).toEqual([3.5, 4, 5.5]);
 
       await page.getByRole('tab', { name: 'Tensors' }).press('ArrowRight');
       await page.getByRole('textbox', { name: 'Rows, one a line' }).fill('10\n20\n');
