@@ -99,12 +99,13 @@ const NOT_COMBINED = [
 export function componentConflict(
   given: Readonly<Partial<Record<string, unknown>>>,
 ): { readonly name: string; readonly problem: string } | undefined {
-  if (given.components === undefined) {
-    if (given.managedInstances === undefined) return undefined;
+  const { components, managedInstances } = given;
+  if (components === undefined) {
+    if (managedInstances === undefined) return undefined;
     const problem = `given without 'components'. Leave it out, or use 'scaling'`;
     return { name: 'managedInstances', problem };
   }
-  if (given.managedInstances === undefined) {
+  if (managedInstances === undefined) {
     return { name: 'managedInstances', problem: `missing. 'components' need its maxInstances` };
   }
   const name = NOT_COMBINED.find((field) => given[field] !== undefined);
