@@ -52,18 +52,16 @@ export function* stringPieces(
 ): Generator<string, void> {
   let next = 0;
   function* axisPieces(axis: number): Generator<string, void> {
-    if (axis === shape.length) {
-      yield* elementJson(values[next++] as Uint8Array);
-      return;
-    }
+    const isLast = axis === shape.length - 1;
     yield '[';
     for (let i = 0; i < (shape[axis] as number); i++) {
       if (i > 0) yield ',';
-      yield* axisPieces(axis + 1);
+      // A generator for each string would take as long as its text.
+      yield* isLast ? elementJson(values[next++] as Uint8Array) : axisPieces(axis + 1);
     }
     yield ']';
   }
-  yield* axisPieces(0);
+  yield* shape.length === 0 ? elementJson(values[0] as Uint8Array) : axisPieces(0);
 }
 
 /** Bytes of a part that long strings are written in; a multiple of 3 as base64 needs. */

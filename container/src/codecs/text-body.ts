@@ -1,5 +1,5 @@
 /** Bodies of text made piece by piece: small ones at once, large ones while they are sent. */
-import { byteLength, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { byteLength, isNumeric, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import { nextTurn } from '../waiting/next-turn.ts';
 import type { EncodedResponse } from './codec.ts';
 import { emptyRows } from './empty-elements.ts';
@@ -23,9 +23,13 @@ export function textBody(outputs: TensorMap, pieces: Pieces): EncodedResponse['b
   return size <= AT_ONCE_BYTES ? [...joined(pieces)] : inTurns(chunks(pieces));
 }
 
+/** Bytes that take as long to write as a string does, be it empty. */
+const STRING_BYTES = 64;
+
 /** Bytes; of a tensor without elements the rows and lists that are written all the same, a byte each. */
 function sizeOf(tensor: Tensor): number {
-  return emptyRows(tensor.shape) ?? byteLength(tensor);
+  const strings = isNumeric(tensor) ? 0 : tensor.values.length * STRING_BYTES;
+  return emptyRows(tensor.shape) ?? strings + byteLength(tensor);
 }
 
 async function* inTurns(body: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
