@@ -1,5 +1,6 @@
 /** Tensors as callers see them: dtype, shape and a plain or typed array of elements. */
 import {
+  DTYPES,
   type DType,
   type ElementValue,
   isNumeric,
@@ -7,6 +8,7 @@ import {
   newTypedArray,
   numericTensor,
   type Tensor,
+  TensorError,
   type TypedArrays,
   tensorFromValues,
   typedArray,
@@ -56,9 +58,13 @@ export function toTypedTensor(tensor: Tensor): TypedTensor {
 
 /**
  * The wire's form of a caller's tensor.
- * @throws TensorError SHAPE_MISMATCH, VALUE_OUT_OF_RANGE
+ * @throws TensorError UNSUPPORTED_DTYPE, SHAPE_MISMATCH, VALUE_OUT_OF_RANGE
  */
 export function toTensor({ dtype, shape, data }: TensorValue): Tensor {
+  if (!Object.hasOwn(DTYPES, dtype)) {
+    const known = Object.keys(DTYPES).join(', ');
+    throw new TensorError('UNSUPPORTED_DTYPE', `there is no dtype '${dtype}'. Known are ${known}`);
+  }
   if (dtype !== 'string' && ArrayBuffer.isView(data) && holds(dtype, data)) {
     return numericTensor(dtype, shape, data);
   }

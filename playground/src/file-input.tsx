@@ -4,6 +4,7 @@ import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Camera, hasCamera } from './camera.tsx';
 import type { PictureInput, SampleDescription } from './description.ts';
+import { listening } from './listening.ts';
 import type { InputProps } from './payload.ts';
 
 interface Props extends InputProps {
@@ -141,19 +142,6 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
       ) : null}
     </>
   );
-}
-
-/** Listens on the whole page. @returns what ends it */
-function listening(
-  handlers: {
-    readonly [K in keyof DocumentEventMap]?: (event: DocumentEventMap[K]) => void;
-  },
-): () => void {
-  const all = Object.entries(handlers) as [string, EventListener][];
-  for (const [type, handler] of all) document.addEventListener(type, handler);
-  return () => {
-    for (const [type, handler] of all) document.removeEventListener(type, handler);
-  };
 }
 
 /** The picture itself, as its address stays valid while it is seen. */

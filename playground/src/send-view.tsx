@@ -1,9 +1,10 @@
 /** What is sent: a file or picture, tensors in a form, or a table. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { CsvInput } from './csv-input.tsx';
 import type { PlaygroundDescription, SignatureDescription } from './description.ts';
 import { ExampleForm } from './example-form.tsx';
 import { FileInput } from './file-input.tsx';
+import { listening } from './listening.ts';
 import type { InputProps } from './payload.ts';
 import { TensorForm } from './tensor-form.tsx';
 
@@ -24,6 +25,14 @@ export function SendView({ description, signature, signatureKey, busy, error, on
   const [tab, setTab] = useState<Tab>(
     takesPictures || description.samples.length > 0 ? 'File' : 'Tensors',
   );
+  // Whatever is open: a file that is dragged over the page must not replace it.
+  useEffect(() => {
+    const onDragOver = (event: DragEvent) => {
+      event.preventDefault();
+      if (event.dataTransfer?.types.includes('Files')) setTab('File');
+    };
+    return listening({ dragover: onDragOver, drop: (event) => event.preventDefault() });
+  }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: TABS.length - 1 }[event.key];
     if (step === undefined) return;

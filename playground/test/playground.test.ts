@@ -310,6 +310,25 @@ suite(name, () => {
     });
   });
 
+  test('a file that is dragged over a form opens the tab that takes it, and never replaces the page', async () => {
+    const { url } = await serving(fixtureModel('half_plus_two').basePath);
+    await inEachView(url, async (page) => {
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      const drag = (type: 'dragover' | 'drop') =>
+        page.evaluate(`(() => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File(['{"instances": [[11]]}'], 'eleven.json'));
+          const event = new DragEvent('${type}', { dataTransfer, bubbles: true, cancelable: true });
+          document.body.dispatchEvent(event);
+          return event.defaultPrevented;
+        })()`);
+      await expect(drag('dragover')).resolves.toBe(true);
+      await page.getByRole('tab', { name: 'File', selected: true }).waitFor();
+      await expect(drag('drop')).resolves.toBe(true);
+      await answer(page).getByText('7.5').first().waitFor();
+    });
+  });
+
   test('strings: text goes in and comes back as text', async () => {
     const { url } = await serving(fixtureModel('strings').basePath);
     await inEachView(url, async (page) => {

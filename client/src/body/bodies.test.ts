@@ -29,6 +29,18 @@ describe('tensorsBody', () => {
     });
   });
 
+  test.each(['float33', 'float', 'toString', ''])("dtype '%s' is refused by name", (dtype) => {
+    const tensor = { dtype: dtype as 'float32', shape: [1], data: [1] };
+    for (const tensors of [tensor, { x: tensor }]) {
+      expect(() => tensorsBody(tensors)).toThrow(
+        expect.objectContaining({
+          code: 'BAD_OPTION',
+          message: expect.stringContaining(`there is no dtype '${dtype}'`) as string,
+        }),
+      );
+    }
+  });
+
   test('several by name are an npz archive, whatever holds their elements', () => {
     const { bytes, contentType } = tensorsBody({
       half: { dtype: 'float16', shape: [2], data: Float32Array.of(0.5, -2) },

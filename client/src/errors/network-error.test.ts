@@ -21,3 +21,10 @@ test('an address names its host already', () => {
       'the host of http://nowhere.invalid:8080 is not known. Check its name and the network.',
   });
 });
+
+test('no credentials in a browser, where the SDK has no provider to name, are no fault of the network', () => {
+  expect(serviceError(new Error('Credential is missing'), 'digits')).toMatchObject({
+    code: 'NO_CREDENTIALS',
+    message: expect.stringContaining('no AWS credentials to call endpoint digits') as string,
+  });
+});

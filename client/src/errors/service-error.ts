@@ -74,7 +74,8 @@ function knownError(error: ServiceError, endpointName: string): [ClientCode, str
       'The caller needs sagemaker:InvokeEndpoint on this endpoint and credentials that are valid.';
     return ['ACCESS_DENIED', `endpoint ${endpointName} refuses: ${message} ${advice}`];
   }
-  if (/CredentialsProvider|TokenProvider/.test(name)) {
+  // In a browser there is no provider, and the error has no name of its own.
+  if (/CredentialsProvider|TokenProvider/.test(name) || /^Credential is missing/.test(message)) {
     return [
       'NO_CREDENTIALS',
       `no AWS credentials to call endpoint ${endpointName}: ${message}. Set AWS_PROFILE, or give a client.`,
