@@ -12,6 +12,9 @@ interface Props extends InputProps {
   readonly takesPictures: boolean;
   /** Undefined if no picture can be sent. */
   readonly picture: PictureInput | undefined;
+  /** A file that was dropped on the page and is not taken yet. */
+  readonly dropped: File | undefined;
+  readonly onTaken: () => void;
 }
 
 /** A file that can be sent. */
@@ -22,7 +25,8 @@ interface Chosen {
 }
 
 /** The drop zone, the samples and the preview. A file is sent as soon as it is there. */
-export function FileInput({ samples, takesPictures, picture, busy, onSend }: Props) {
+export function FileInput(props: Props) {
+  const { samples, takesPictures, picture, dropped, onTaken, busy, onSend } = props;
   const [chosen, setChosen] = useState<Chosen>();
   const [over, setOver] = useState(false);
   const [looking, setLooking] = useState(false);
@@ -35,8 +39,7 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
     const picture = contentType === 'application/x-image' ? blob : undefined;
     onSend({ body, contentType, title: name, picture });
   };
-  const take = (files: FileList | null | undefined) => {
-    const [first] = files ?? [];
+  const take = (first: File | undefined) => {
     if (first) {
       const name = first.name || 'pasted picture';
       // Anything unknown goes as a picture: if it is none, the runtime says so.
@@ -44,25 +47,20 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
     }
   };
   useEffect(() => {
-    const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files);
-    const onDragOver = (event: DragEvent) => {
-      event.preventDefault();
-      setOver(true);
-    };
-    const onDragLeave = () => setOver(false);
-    const onDrop = (event: DragEvent) => {
-      event.preventDefault();
-      setOver(false);
-      take(event.dataTransfer?.files);
-    };
-    // Anywhere on the page: what misses the frame must not replace the page.
+    const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files[0]);
+    const leave = () => setOver(false);
     return listening({
       paste: onPaste,
-      dragover: onDragOver,
-      dragleave: onDragLeave,
-      drop: onDrop,
+      dragover: () => setOver(true),
+      dragleave: leave,
+      drop: leave,
     });
   });
+  useEffect(() => {
+    if (!dropped) return;
+    onTaken();
+    take(dropped);
+  }, [dropped]);
   const trySample = async ({ name, path, mediaType }: SampleDescription) => {
     const response = await fetch(path);
     if (response.ok) send({ name, blob: await response.blob(), contentType: mediaType });
@@ -107,7 +105,7 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
           type="file"
           hidden
           aria-label="File to send"
-          onChange={(event) => take(event.currentTarget.files)}
+          onChange={(event) => take(event.currentTarget.files?.[0])}
         />
         <input
           ref={camera}
@@ -116,7 +114,7 @@ export function FileInput({ samples, takesPictures, picture, busy, onSend }: Pro
           capture="environment"
           hidden
           aria-label="Picture from the camera"
-          onChange={(event) => take(event.currentTarget.files)}
+          onChange={(event) => take(event.currentTarget.files?.[0])}
         />
       </div>
       {picture?.pixels && !picture.declared ? (

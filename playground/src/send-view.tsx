@@ -25,13 +25,18 @@ export function SendView({ description, signature, signatureKey, busy, error, on
   const [tab, setTab] = useState<Tab>(
     takesPictures || description.samples.length > 0 ? 'File' : 'Tensors',
   );
+  const [dropped, setDropped] = useState<File>();
   // Whatever is open: a file that is dragged over the page must not replace it.
   useEffect(() => {
     const onDragOver = (event: DragEvent) => {
       event.preventDefault();
       if (event.dataTransfer?.types.includes('Files')) setTab('File');
     };
-    return listening({ dragover: onDragOver, drop: (event) => event.preventDefault() });
+    const onDrop = (event: DragEvent) => {
+      event.preventDefault();
+      setDropped(event.dataTransfer?.files[0]);
+    };
+    return listening({ dragover: onDragOver, drop: onDrop });
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: TABS.length - 1 }[event.key];
@@ -69,6 +74,8 @@ export function SendView({ description, signature, signatureKey, busy, error, on
             samples={description.samples}
             takesPictures={takesPictures}
             picture={signature?.picture ?? undefined}
+            dropped={dropped}
+            onTaken={() => setDropped(undefined)}
             busy={busy}
             onSend={onSend}
           />

@@ -27,10 +27,19 @@ export interface Observed {
 }
 
 /** Drags a file from outside over the page and drops it: the browser's own events, as from a person's hand. */
-export async function dropFile(page: Page, file: string): Promise<void> {
+export function dropFile(page: Page, file: string): Promise<void> {
+  return drag(page, file, ['dragEnter', 'dragOver', 'drop']);
+}
+
+/** Parts of the way of a file over the page. */
+export async function drag(
+  page: Page,
+  file: string,
+  steps: readonly ('dragEnter' | 'dragOver' | 'drop')[],
+): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: [file], dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+  for (const type of steps) {
     await session.send('Input.dispatchDragEvent', { type, x: 100, y: 200, data });
   }
   await session.detach();

@@ -16,6 +16,7 @@ import { findChromium } from '../../test/support/chromium.ts';
 import { startPlayground } from '../../test/support/playground.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import {
+  drag,
   dropFile,
   launch,
   type Observed,
@@ -312,20 +313,14 @@ suite(name, () => {
 
   test('a file that is dragged over a form opens the tab that takes it, and never replaces the page', async () => {
     const { url } = await serving(fixtureModel('half_plus_two').basePath);
+    const file = join(work, 'eleven.json');
+    await writeFile(file, '{"instances": [[11]]}');
     await inEachView(url, async (page) => {
       await page.getByRole('tab', { name: 'Tensors' }).click();
-      const drag = (type: 'dragover' | 'drop') =>
-        page.evaluate(`(() => {
-          const dataTransfer = new DataTransfer();
-          dataTransfer.items.add(new File(['{"instances": [[11]]}'], 'eleven.json'));
-          const event = new DragEvent('${type}', { dataTransfer, bubbles: true, cancelable: true });
-          document.body.dispatchEvent(event);
-          return event.defaultPrevented;
-        })()`);
-      await expect(drag('dragover')).resolves.toBe(true);
+      await drag(page, file, ['dragEnter', 'dragOver']);
       await page.getByRole('tab', { name: 'File', selected: true }).waitFor();
-      await expect(drag('drop')).resolves.toBe(true);
-      await answer(page).getByText('7.5').first().waitFor();
+      await dropFile(page, file);
+      await answer(page).getByText('8.5').first().waitFor();
     });
   });
 
