@@ -3,7 +3,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
@@ -13,6 +12,7 @@ import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
+import { untilSeen, wasUnseen } from './unseen.ts';
 
 /** One process of TensorFlow Serving. */
 export interface Instance extends Place {
@@ -65,8 +65,8 @@ export interface UseOptions {
 
 /** Attempts at a call that never reached the server, or that it refused unseen; each after a longer pause. */
 const MOST_UNSEEN = 60;
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
+/** Between two looks at whether an instance is ready. */
+const LOOK_MS = 10;
 
 /** Instances with their state; knows nothing of the processes behind the ports. */
 export class InstancePool {
@@ -118,7 +118,7 @@ export class InstancePool {
     const end = performance.now() + this.#options.waitMs;
     while (readiness.reason !== undefined) {
       if (performance.now() > end || this.#closed) throw this.#gate.notReady();
-      await delay(FIRST_PAUSE_MS);
+      await delay(LOOK_MS);
     }
   }
 
@@ -132,18 +132,22 @@ export class InstancePool {
   async use<T>(work: PoolWork<T>, { signal, batch }: UseOptions = {}): Promise<T> {
     let alone = batch?.isAfterLoss === true;
     const isJoined = batch !== undefined && batch.calls > 1;
-    for (let unseen = 0; ; ) {
+    for (;;) {
       try {
-        return await this.#attempt(work, { alone, first: unseen > 0, signal });
+        return await untilSeen(
+          (attempts) => this.#attempt(work, { alone, first: attempts > 1, signal }),
+          {
+            isUnseen: wasUnseen,
+            isOver: (attempts) => attempts >= MOST_UNSEEN || this.#closed,
+            signal,
+          },
+        );
       } catch (error) {
-        if (wasUnseen(error)) {
-          unseen += 1;
-          if (unseen >= MOST_UNSEEN || this.#closed) throw asServingError(error);
-          await pause(unseen, signal);
-        } else if (!(error instanceof ConnectionLost)) throw error;
-        else if (isJoined && !this.#closed) throw endedTogether(error);
-        else if (alone || this.#closed) throw endedTwice(error);
-        else alone = true;
+        if (wasUnseen(error)) throw asServingError(error);
+        if (!(error instanceof ConnectionLost)) throw error;
+        if (isJoined && !this.#closed) throw endedTogether(error);
+        if (alone || this.#closed) throw endedTwice(error);
+        alone = true;
       }
     }
   }
@@ -243,21 +247,6 @@ export class InstancePool {
     this.#options.onStuck?.(index, reason);
     return { state: 'not ready', reason };
   }
-}
-
-/**
- * Whether the server has not seen the call: it was not sent whole, or the server had no thread for it. gRPC's thread
- * manager says so in these words, or in none; TensorFlow's own RESOURCE_EXHAUSTED names a tensor.
- */
-function wasUnseen(error: unknown): error is ConnectionLost | StatusError {
-  if (error instanceof ConnectionLost) return !error.wasSent;
-  if (!(error instanceof StatusError) || error.code !== GrpcStatus.RESOURCE_EXHAUSTED) return false;
-  return error.message === '' || error.message.startsWith('Server Threadpool Exhausted');
-}
-
-async function pause(attempt: number, signal: AbortSignalLike | undefined): Promise<void> {
-  await delay(Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS));
-  signal?.throwIfAborted();
 }
 
 function asServingError(error: ConnectionLost | StatusError): Error {

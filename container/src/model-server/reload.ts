@@ -12,6 +12,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { Instance, InstancePool } from './instance-pool.ts';
 import { getModelStatus, reloadConfig } from './model-service.ts';
+import { hadNoThread, untilSeen } from './unseen.ts';
 
 /** What a change needs. */
 export interface ReloadOptions {
@@ -39,6 +40,8 @@ const NEVER_BEGUN_MS = 1000;
 const NOTED_MS = 500;
 /** Between two looks at models that are being unloaded. */
 const LOOK_MS = 25;
+/** A call that ends with the deadline may have been seen: so long before it no call is sent again. */
+const LAST_CALL_MS = 500;
 
 /**
  * Makes every instance serve exactly `models`; where one cannot, all serve what was before.
@@ -48,26 +51,43 @@ const LOOK_MS = 25;
 export async function reloadInstances(options: ReloadOptions): Promise<void> {
   const { pool, before, models, writeConfig } = options;
   await writeConfig(models);
+  const changed = new Set<Instance>();
+  const onChange = (instance: Instance) => changed.add(instance);
   try {
-    for (const instance of pool.instances) await reload(instance, models, options);
+    for (const instance of pool.instances) await reload(instance, models, { ...options, onChange });
   } catch (error) {
     // An instance that ended over it must not start with it again.
     await writeConfig(before);
-    await rollBack(options);
-    throw error;
+    await rollBack(changed, options);
+    throw hadNoThread(error) ? noThread(options.deadlineMs, error) : error;
   }
   const gone = removed(before, models);
-  for (const instance of pool.instances) await untilUnloaded(instance, gone, options);
+  for (const instance of pool.instances) {
+    await untilUnloaded(instance, gone, options).catch((error: unknown) => {
+      throw hadNoThread(error) ? noThread(options.deadlineMs, error) : error;
+    });
+  }
 }
 
+/**
+ * @throws also the last refusal (`hadNoThread`), if the process has had no thread for a call until the deadline
+ */
 async function reload(
   instance: Instance,
   models: readonly ServedModel[],
-  { pool, before, deadlineMs }: ReloadOptions,
+  options: ReloadOptions & { readonly onChange?: (instance: Instance) => void },
 ): Promise<void> {
+  const { pool, before, deadlineMs, onChange } = options;
   await pool.whenInstanceReady(instance);
+  const deadline = deadlineIn(deadlineMs);
   try {
-    await reloadConfig(instance.channel, models, { signal: AbortSignal.timeout(deadlineMs) });
+    await whileNoThread(() => reloadConfig(instance.channel, models, deadline), deadline).catch(
+      (error: unknown) => {
+        if (!hadNoThread(error)) onChange?.(instance);
+        throw error;
+      },
+    );
+    onChange?.(instance);
     // It is content with one version of each model.
     await untilStates(
       instance,
@@ -82,15 +102,21 @@ async function reload(
   }
 }
 
-/** Where an instance does not go back in time, it is restarted. */
-async function rollBack(options: ReloadOptions): Promise<void> {
+/**
+ * An instance that has had no thread for the change serves what it did before. Where another does not go back in time,
+ * it is restarted; one that has no thread for that is healthy, so it has as long as for the change.
+ */
+async function rollBack(changed: ReadonlySet<Instance>, options: ReloadOptions): Promise<void> {
   const { pool, before, models, restart } = options;
   const gone = removed(models, before);
   for (const [index, instance] of pool.instances.entries()) {
+    if (!changed.has(instance)) continue;
     try {
       const deadlineMs = Math.min(ROLLBACK_MS, options.deadlineMs);
-      await reload(instance, before, { ...options, deadlineMs });
-      await untilUnloaded(instance, gone, { deadlineMs });
+      await whileNoThread(async () => {
+        await reload(instance, before, { ...options, deadlineMs });
+        await untilUnloaded(instance, gone, { deadlineMs });
+      }, deadlineIn(options.deadlineMs));
       if (gone.length > 0) await delay(NOTED_MS);
     } catch {
       instance.readiness.lost('the model server is restarting');
@@ -122,10 +148,10 @@ async function untilStates(
   deadlineMs: number,
   willDo: (state: ModelVersionState) => boolean,
 ): Promise<void> {
-  const signal = AbortSignal.timeout(deadlineMs);
+  const deadline = deadlineIn(deadlineMs);
   for (const name of names) {
     for (;;) {
-      const versions = await versionsOf(channel, name, signal);
+      const versions = await versionsOf(channel, name, deadline);
       if (versions.every(({ state }) => willDo(state))) break;
       await delay(LOOK_MS);
     }
@@ -135,12 +161,14 @@ async function untilStates(
 async function versionsOf(
   channel: Instance['channel'],
   name: string,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<readonly ModelVersionStatus[]> {
+  const { signal } = deadline;
   try {
     signal.throwIfAborted();
-    return await getModelStatus(channel, { name }, { signal });
+    return await whileNoThread(() => getModelStatus(channel, { name }, { signal }), deadline);
   } catch (error) {
+    if (hadNoThread(error)) throw error;
     if (signal.aborted) {
       const message = `the model server has not done with model "${name}" in time: requests in flight keep it`;
       throw new ServingError('REQUEST_TIMEOUT', message, { cause: error });
@@ -149,6 +177,22 @@ async function versionsOf(
     if (error instanceof StatusError && error.code === GrpcStatus.NOT_FOUND) return [];
     throw error;
   }
+}
+
+/** A limit of time: the signal is aborted at `at`, a time of `performance.now()`. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  readonly at: number;
+}
+
+function deadlineIn(ms: number): Deadline {
+  return { signal: AbortSignal.timeout(ms), at: performance.now() + ms };
+}
+
+/** Makes a call again as long as the process has no thread for it; shortly before the deadline the refusal is thrown. */
+function whileNoThread<T>(call: () => Promise<T>, { at }: Deadline): Promise<T> {
+  const isOver = () => performance.now() > at - LAST_CALL_MS;
+  return untilSeen(call, { isUnseen: hadNoThread, isOver });
 }
 
 function removed(before: readonly ServedModel[], after: readonly ServedModel[]): string[] {
@@ -160,6 +204,14 @@ function tooLate(deadlineMs: number, cause: unknown): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
     `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); the models before it are served on`,
+    { cause },
+  );
+}
+
+function noThread(deadlineMs: number, cause: unknown): ServingError {
+  return new ServingError(
+    'REQUEST_TIMEOUT',
+    `the model server has had no thread for the change of its models within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); try again when fewer requests are in flight`,
     { cause },
   );
 }

@@ -74,6 +74,17 @@ test.each<[string, Error, RegExp]>([
   expect(models.models.map(({ served }) => served.name)).toEqual(['a', 'b', 'c', 'd']);
 });
 
+test.each([['Server Threadpool Exhausted'], ['']])(
+  'a lack of threads is no lack of memory: %j',
+  async (text) => {
+    const { models } = table({ a: new StatusError(GrpcStatus.RESOURCE_EXHAUSTED, text) });
+    await expect(models.load('a', await model('a'))).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      status: 429,
+    });
+  },
+);
+
 test('507 before the model server is asked, for a model larger than the memory left', async () => {
   const { models, lists } = table();
   const directory = await model('big');

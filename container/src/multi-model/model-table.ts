@@ -7,6 +7,7 @@ import { type Archive, ArchiveError, loadArchive } from '../archive/archive.ts';
 import { servingErrorOf } from '../backends/status.ts';
 import { ServingError } from '../errors.ts';
 import { HandlerLoadError } from '../handler/loader.ts';
+import { hadNoThread } from '../model-server/unseen.ts';
 import { DiscoveryError, discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
@@ -234,7 +235,7 @@ function shortageOf(error: unknown, name: string): string | undefined {
   if (error instanceof ConnectionLost) {
     return `the model server ended while it loaded model "${name}", most likely for lack of memory`;
   }
-  if (!(error instanceof StatusError)) return undefined;
+  if (!(error instanceof StatusError) || hadNoThread(error)) return undefined;
   const isShortage =
     error.code === GrpcStatus.RESOURCE_EXHAUSTED ||
     /RESOURCE_EXHAUSTED|Resource exhausted|bad_alloc|Cannot allocate memory/.test(error.message);

@@ -20,7 +20,7 @@ export interface GrpcStub {
   close(): void;
 }
 
-/** Answers calls by what `answer` resolves to; it may never. */
+/** Answers calls by what `answer` resolves to; it may never. Of the message it gets each byte as a character. */
 export async function startGrpcStub(
   answer: (path: string, message: string) => Promise<StubAnswer>,
 ): Promise<GrpcStub> {
@@ -35,7 +35,7 @@ export async function startGrpcStub(
     stream.on('error', () => undefined);
     const message = await bodyOf(stream);
     if (message === undefined) return;
-    send(stream, await answer(String(headers[':path']), message.subarray(5).toString()));
+    send(stream, await answer(String(headers[':path']), message.subarray(5).toString('latin1')));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
