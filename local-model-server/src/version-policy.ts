@@ -11,7 +11,9 @@ export type VersionPolicy =
   | { readonly kind: 'all' }
   | { readonly kind: 'specific'; readonly versions: readonly bigint[] };
 
-const MAX_INT64 = 2n ** 63n - 1n;
+const INT64_LIMIT = 2n ** 63n;
+/** What absl::SimpleAtoi reads: a sign and ASCII's white space around it are allowed. */
+const VERSION = /^[ \t\n\v\f\r]*([+-]?)(\d+)[ \t\n\v\f\r]*$/;
 
 /**
  * The version directories under `basePath`, newest first. Whether they are directories is not looked at: a file of
@@ -41,9 +43,10 @@ export async function listVersions(basePath: string, model: string): Promise<Ver
 }
 
 function versionOf(name: string): bigint | undefined {
-  if (!/^\d+$/.test(name)) return undefined;
-  const version = BigInt(name);
-  return version <= MAX_INT64 ? version : undefined;
+  const [, sign, digits] = VERSION.exec(name) ?? [];
+  if (digits === undefined) return undefined;
+  const version = sign === '-' ? -BigInt(digits) : BigInt(digits);
+  return -INT64_LIMIT <= version && version < INT64_LIMIT ? version : undefined;
 }
 
 /** Of the directories found (newest first), those that the policy asks for. */
