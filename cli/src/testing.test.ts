@@ -68,6 +68,14 @@ test('what does not start says why', async () => {
   await expect(startModel({ model: join(work, 'none') })).rejects.toThrow('none does not exist');
 });
 
+test.each([[{}], [undefined], [{ model: '' }], [{ model: 7 }]])(
+  'options without a model are an error that names it: %j',
+  async (options) => {
+    const start = startModel as (options: unknown) => Promise<ModelUnderTest>;
+    await expect(start(options)).rejects.toThrow(/startModel: the option "model" is missing/);
+  },
+);
+
 test('numbers may differ by the tolerance, all else may not', () => {
   expect(closeTo({ a: [1, 1e6] }, { a: [1.000001, 1e6 + 1] })).toBeUndefined();
   expect(closeTo({ a: [1] }, { a: [1.1] })).toBe('$.a[0] is 1, not 1.1');

@@ -1,4 +1,5 @@
 /** Asynchronous inference: the input lies in S3 or is sent along, and the answer will lie in S3. */
+import { checkEndpoint, checkNumbers } from './checks.ts';
 import { formatCustomAttributes, type RequestAttributes } from './custom-attributes.ts';
 import { PredictionError } from './errors/prediction-error.ts';
 import { serviceError } from './errors/service-error.ts';
@@ -31,20 +32,23 @@ export interface AsyncPrediction {
 /**
  * Queues a prediction at an endpoint with asynchronous inference.
  * @param request the request's body: `s3://bucket/key`, or its bytes, 128,000 at most
- * @throws PredictionError, BAD_OPTION for more bytes
+ * @throws PredictionError, BAD_OPTION for more bytes and what cannot be sent
  */
 export async function predictAsync(
   target: EndpointTarget,
   request: string | Uint8Array,
   options: PredictAsyncOptions,
 ): Promise<AsyncPrediction> {
+  checkEndpoint(target);
+  checkNumbers(options);
+  const requestInput = bodyOf(request);
   const { InvokeEndpointAsyncCommand } = await import('@aws-sdk/client-sagemaker-runtime');
   const client = await endpointClient(target);
   const { endpointName } = target;
   const { signal, customAttributes } = options;
   const input = {
     EndpointName: endpointName,
-    ...bodyOf(request),
+    ...requestInput,
     ContentType: options.contentType,
     Accept: options.accept,
     CustomAttributes: (customAttributes && formatCustomAttributes(customAttributes)) || undefined,
@@ -77,6 +81,11 @@ const MAX_INLINE = 128_000;
 
 function bodyOf(request: string | Uint8Array): { InputLocation: string } | { Body: Uint8Array } {
   if (typeof request === 'string') return { InputLocation: request };
+  if (!(request instanceof Uint8Array)) {
+    const message =
+      'the request is neither text nor bytes. Pass its s3:// address or a Uint8Array.';
+    throw new PredictionError('BAD_OPTION', message);
+  }
   if (request.byteLength <= MAX_INLINE) return { Body: request };
   throw new PredictionError(
     'BAD_OPTION',

@@ -2,6 +2,7 @@
 import { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
 import { type Answer, readAnswer } from './answer/answer.ts';
 import type { RequestBody } from './body/request-body.ts';
+import { checkBody, checkNumbers, checkTarget } from './checks.ts';
 import {
   checkCustomAttributes,
   formatCustomAttributes,
@@ -44,8 +45,8 @@ const TIMEOUT_SECONDS = 70;
 /**
  * Sends one request and reads the answer.
  * @param body from `tensorsBody`, `jsonBody` or `imagesBody`, or bytes or text with `contentType`
- * @throws PredictionError with the container's own message where it answered with an error; the signal's
- *   reason where the caller ended the call
+ * @throws PredictionError with the container's own message where it answered with an error, BAD_OPTION for what cannot
+ *   be sent; the signal's reason where the caller ended the call
  */
 export async function predict(
   target: Target,
@@ -98,6 +99,8 @@ async function call<T>(
   options: PredictOptions,
   use: Use<T>,
 ): Promise<T> {
+  checkTarget(target);
+  checkNumbers(options);
   const request = requestOf(body, options);
   const transport =
     'url' in target ? urlTransport(target, options.targetModel) : await endpointTransport(target);
@@ -112,7 +115,7 @@ function requestOf(
   body: RequestBody | Uint8Array | string,
   options: PredictOptions,
 ): Omit<OutgoingRequest, 'signal'> {
-  const { bytes, contentType } = bodyOf(body);
+  const { bytes, contentType } = bodyOf(body, options.contentType);
   const asked = options.customAttributes ?? {};
   if (typeof asked === 'string') checkCustomAttributes(asked);
   return {
@@ -126,13 +129,16 @@ function requestOf(
   };
 }
 
-function bodyOf(body: RequestBody | Uint8Array | string): RequestBody {
+function bodyOf(
+  body: RequestBody | Uint8Array | string,
+  contentType: string | undefined,
+): RequestBody {
   if (typeof body === 'string') {
     return { bytes: new TextEncoder().encode(body), contentType: 'application/json' };
   }
-  return body instanceof Uint8Array
-    ? { bytes: body, contentType: 'application/octet-stream' }
-    : body;
+  if (body instanceof Uint8Array) return { bytes: body, contentType: 'application/octet-stream' };
+  checkBody(body, contentType);
+  return body;
 }
 
 async function attempt<T>(

@@ -45,9 +45,14 @@ const PING_EVERY = 50;
 
 /**
  * Starts `sagemaker-tfs serve` on a free port and waits until it is healthy.
- * @throws Error with the command's own last words where it does not start
+ * @throws Error with the command's own last words where it does not start, or where `model` is missing
  */
 export async function startModel(options: StartModelOptions): Promise<ModelUnderTest> {
+  if (typeof options?.model !== 'string' || options.model === '') {
+    throw new Error(
+      'startModel: the option "model" is missing. Pass { model } with the path or s3:// URI of a model.',
+    );
+  }
   const port = await freePort();
   const child = spawn(process.execPath, [commandFile(), 'serve', ...argumentsOf(options, port)], {
     stdio: ['ignore', 'pipe', 'pipe'],
