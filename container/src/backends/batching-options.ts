@@ -33,7 +33,10 @@ export interface BatchListeners {
 export function batchingOptions(parts: BatchingParts): JoiningSessionOptions {
   const { batching, maxRows, model, afterFailure, listeners, writing } = parts;
   return {
-    ...batchLimits(batching),
+    maxBatchSize: batching.maxBatchSize,
+    timeoutMs: batching.timeoutMicros / 1000,
+    maxEnqueuedBatches: batching.maxEnqueued,
+    maxBatchBytes: MOST_JOINED_BYTES,
     maxInputRows: maxRows,
     numBatchThreads: batching.threads,
     allowedBatchSizes: batching.allowedSizes,
@@ -42,16 +45,6 @@ export function batchingOptions(parts: BatchingParts): JoiningSessionOptions {
     writing,
     onBatch: (batch) => listeners?.onBatch?.({ model, ...batch }),
     onAlone: (signature, why) => listeners?.onAlone?.(model, signature, why),
-  };
-}
-
-/** Of batches of any kind, `tf.Example`s too. */
-export function batchLimits(batching: Batching) {
-  return {
-    maxBatchSize: batching.maxBatchSize,
-    timeoutMs: batching.timeoutMicros / 1000,
-    maxEnqueuedBatches: batching.maxEnqueued,
-    maxBatchBytes: MOST_JOINED_BYTES,
   };
 }
 

@@ -63,9 +63,11 @@ export class GrpcBackend implements Backend {
     const bytes = await this.#call(path, message, request).catch((error: unknown) => {
       throw isUnread(error) ? unreadExamples(error) : error;
     });
-    return method === 'classify'
+    const reply = await (method === 'classify'
       ? messages.decodeClassification(bytes, request.signal)
-      : messages.decodeRegression(bytes, request.signal);
+      : messages.decodeRegression(bytes, request.signal));
+    this.#signatures.answered(request.model, reply.version);
+    return reply;
   }
 
   async signatures(model: ModelSelector): Promise<SignatureMap> {

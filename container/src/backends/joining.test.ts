@@ -4,7 +4,7 @@ import { numericTensor, type SignatureMap, type TensorMap } from '@sagemaker-tfs
 import { ServingError } from '../errors.ts';
 import { until } from '../testing/runtime-process.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import type { BackendRequest, ExamplesRequest } from './backend.ts';
+import type { BackendRequest, ExamplesReply, ExamplesRequest } from './backend.ts';
 import { type JoinableBackend, JoiningBackend } from './joining.ts';
 
 const BATCHING = {
@@ -44,7 +44,14 @@ const rows = (...numbers: number[]): TensorMap => ({
 async function backends(shape = [-1, 1], batching = {}) {
   const calls: BackendRequest[] = [];
   const examples: ExamplesRequest[] = [];
-  const hooks = { before: async () => {}, version: () => '1' };
+  const hooks = {
+    before: async () => {},
+    version: () => '1',
+    answer: (numbers: readonly number[], _method: string): ExamplesReply => ({
+      regressions: numbers,
+    }),
+    onAlone: jest.fn(),
+  };
   const signatures = signaturesOf(shape);
   const backend: JoinableBackend = {
     transport: 'grpc',
@@ -61,7 +68,7 @@ async function backends(shape = [-1, 1], batching = {}) {
       examples.push(request);
       const texts = request.examples.map((one) => Buffer.from(one).toString());
       if (texts.includes('bad')) throw new ServingError('BAD_INPUT', `of ${texts}`);
-      return { regressions: texts.map(Number), version: '7' };
+      return { ...hooks.answer(texts.map(Number), request.method), version: '7' };
     },
     signatures: async () => signatures,
     status: async () => [],
@@ -73,6 +80,7 @@ async function backends(shape = [-1, 1], batching = {}) {
     threads: new BatchThreads(1),
     maxRows: 1_000,
     writing: async () => new Set(['count']),
+    listeners: { onAlone: hooks.onAlone },
   });
   const ask = async (inputs: TensorMap, signal?: AbortSignal) => {
     const { outputs, version } = await joining.predict({
@@ -85,8 +93,14 @@ async function backends(shape = [-1, 1], batching = {}) {
   };
   const known = Array.from({ length: 5 }, () => [1, 2, 3, 4].map((value) => ask(rows(value))));
   await Promise.all(known.flat());
+  for (let times = 0; times < 3; times++) await ask(rows(1, 2, 3, 4, 5, 6));
   calls.length = 0;
-  return { joining, ask, calls, examples, hooks };
+  const regress = (...texts: string[]) => send('regress', texts);
+  const send = (method: 'classify' | 'regress', texts: readonly string[]) => {
+    const bytes = texts.map((text) => Buffer.from(text));
+    return joining.examples({ model: MODEL, method, signature: 'run', examples: bytes });
+  };
+  return { joining, ask, regress, send, calls, examples, hooks };
 }
 
 function gone(): ServingError {
@@ -237,23 +251,76 @@ test('rows that padding would make huge run apart', async () => {
 });
 
 test('tf.Examples are joined, parted, and fail by themselves', async () => {
-  const { joining, examples } = await backends();
-  const ask = (...texts: string[]) =>
-    joining.examples({
-      model: MODEL,
-      method: 'regress',
-      signature: 'run',
-      examples: texts.map((text) => Buffer.from(text)),
-    });
-  expect(await Promise.all([ask('1', '2'), ask('3')])).toEqual([
+  const { regress, examples } = await backends();
+  for (let times = 0; times < 4; times++) {
+    await Promise.all(['1', '2', '3', '4'].map((text) => regress(text)));
+  }
+  examples.length = 0;
+  expect(await Promise.all([regress('1', '2'), regress('3')])).toEqual([
     { regressions: [1, 2], version: '7' },
     { regressions: [3], version: '7' },
   ]);
-  expect(examples).toHaveLength(1);
-  const settled = await Promise.allSettled([ask('1'), ask('bad'), ask('3')]);
+  expect(examples.map(({ batch }) => batch)).toEqual([{ calls: 2, isAfterLoss: false }]);
+  const settled = await Promise.allSettled([regress('1'), regress('bad'), regress('3')]);
   expect(settled).toMatchObject([
     { value: { regressions: [1] } },
     { reason: { message: 'of bad' } },
     { value: { regressions: [3] } },
   ]);
+});
+
+const mean = (numbers: readonly number[]) =>
+  numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+
+test.each([
+  [
+    'regress',
+    (numbers: readonly number[]) => ({ regressions: numbers.map((one) => one - mean(numbers)) }),
+  ],
+  [
+    'classify',
+    (numbers: readonly number[]) => ({
+      classifications: numbers.map((one) => [
+        { label: 'é', score: one - mean(numbers) },
+        { label: '', score: 1 },
+      ]),
+    }),
+  ],
+] as const)(
+  'tf.Examples whose results depend on each other have those of their own request: %s',
+  async (method, answer) => {
+    const { send, examples, hooks } = await backends();
+    hooks.answer = answer;
+    const requests = [['1', '2'], ['3'], ['40']];
+    for (let times = 0; times < 5; times++) {
+      examples.length = 0;
+      const answers = await Promise.all(requests.map((texts) => send(method, texts)));
+      expect(answers).toEqual(
+        requests.map((texts) => ({ ...answer(texts.map(Number)), version: '7' })),
+      );
+    }
+    expect(examples.map((one) => one.examples.length)).toEqual([2, 1, 1]);
+    expect(hooks.onAlone.mock.calls.filter(([, , why]) => why === 'joined')).toEqual([
+      ['m', 'run', 'joined'],
+    ]);
+  },
+);
+
+test('tf.Examples of classes are joined where they are rows', async () => {
+  const { send, examples, hooks } = await backends();
+  hooks.answer = (numbers) => ({
+    classifications: numbers.map((score) => [
+      { label: `n${score}`, score },
+      { label: 'é', score: 0.1 },
+    ]),
+  });
+  for (let times = 0; times < 4; times++) {
+    await Promise.all(['1', '2', '3', '4'].map((text) => send('classify', [text])));
+  }
+  examples.length = 0;
+  const answers = await Promise.all([send('classify', ['1', '2']), send('classify', ['3'])]);
+  expect(answers).toEqual(
+    [[1, 2], [3]].map((numbers) => ({ ...hooks.answer(numbers, 'classify'), version: '7' })),
+  );
+  expect(examples).toHaveLength(1);
 });

@@ -6,12 +6,10 @@
 import {
   type AfterFailure,
   type BatchContext,
-  Batches,
-  type BatchItem,
   type BatchThreads,
   JoiningSession,
+  type JoiningSessionOptions,
   type RunResult,
-  untilAllAborted,
 } from '@sagemaker-tfs/libtensorflow/joining';
 import {
   type AbortSignalLike,
@@ -19,14 +17,12 @@ import {
   type SignatureMap,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
-import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { Batching } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import type { AskWriting } from '../models/writing-signatures.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { orAborted } from '../waiting/or-aborted.ts';
 import type {
   Backend,
   BackendReply,
@@ -34,7 +30,15 @@ import type {
   ExamplesReply,
   ExamplesRequest,
 } from './backend.ts';
-import { type BatchListeners, batchingOptions, batchLimits } from './batching-options.ts';
+import { type BatchListeners, batchingOptions } from './batching-options.ts';
+import {
+  EXAMPLES_OUTPUTS,
+  examplesCall,
+  examplesInputs,
+  examplesKey,
+  examplesReply,
+  examplesSession,
+} from './examples-session.ts';
 import { isKeyOf, keyOf } from './signature-cache.ts';
 import { inServingErrors } from './status.ts';
 
@@ -54,15 +58,12 @@ export interface JoinableBackend extends Backend {
   forget(modelName: string): void;
 }
 
-interface ExamplesItem extends BatchItem {
-  readonly examples: readonly Uint8Array[];
-}
-
 /** The model of a selector, as it is now. */
 interface Joined {
   readonly signatures: SignatureMap;
   readonly session: JoiningSession;
-  readonly writing: Promise<ReadonlySet<string>>;
+  /** Of Classify and Regress. */
+  readonly examples: JoiningSession;
 }
 
 /** Calls of one signature that can be joined run as one; all others go through as they are. */
@@ -71,13 +72,11 @@ export class JoiningBackend implements JoinableBackend {
   readonly #backend: JoinableBackend;
   readonly #options: JoiningOptions;
   readonly #joined = new Map<string, Joined>();
-  readonly #examples: Batches<ExamplesItem, ExamplesReply>;
 
   constructor(backend: JoinableBackend, options: JoiningOptions) {
     this.transport = backend.transport;
     this.#backend = backend;
     this.#options = options;
-    this.#examples = new Batches(batchLimits(options.batching), options.threads, afterFailure);
   }
 
   async predict(request: BackendRequest): Promise<BackendReply> {
@@ -90,24 +89,13 @@ export class JoiningBackend implements JoinableBackend {
   }
 
   async examples(request: ExamplesRequest): Promise<ExamplesReply> {
-    const { model, method, signature, examples, signal } = request;
-    if (!this.#backend.examples || examples.length > this.#options.batching.maxBatchSize) {
-      return this.#runExamples(request);
-    }
-    const { writing } = await this.#session(model);
-    if ((await writing).has(signature)) return this.#runExamples(request);
-    signal?.throwIfAborted();
-    const bytes = examples.reduce((sum, example) => sum + example.byteLength, 0);
-    const item = { size: examples.length, bytes, examples, signal };
-    const kind = JSON.stringify([keyOf(model), method, signature]);
-    return inServingErrors(
-      orAborted(signal, ({ resolve, reject }) => {
-        this.#examples
-          .add(kind, item, (items, { isAfterLoss }) => this.#together(request, items, isAfterLoss))
-          .then(resolve, reject);
-        return () => undefined;
-      }),
-    );
+    const { model, method, signal } = request;
+    const { signatures, examples } = await this.#session(model);
+    if (!own(signatures, request.signature)) return this.#runExamples(request);
+    const inputs = examplesInputs(request.examples);
+    const key = examplesKey(request);
+    const result = examples.run(key, inputs, EXAMPLES_OUTPUTS[method], signal);
+    return examplesReply(await inServingErrors(result));
   }
 
   signatures(model: ModelSelector): Promise<SignatureMap> {
@@ -147,12 +135,20 @@ export class JoiningBackend implements JoinableBackend {
       batch?: BatchContext,
     ) => this.#run({ model, signature, inputs, outputs, signal, batch });
     const writing = this.#options.writing(model, signatures);
+    const options = { ...this.#options, model: model.name, afterFailure, writing };
     const session = new JoiningSession(
       { signatures, run, close: async () => undefined },
-      batchingOptions({ ...this.#options, model: model.name, afterFailure, writing }),
+      batchingOptions(options),
       this.#options.threads,
     );
-    const joined = { signatures, session, writing };
+    const examples = new JoiningSession(
+      examplesSession(signatures, (call, examples, signal, batch) =>
+        this.#runExamples({ model, ...call, examples, signal, batch }),
+      ),
+      examplesOptions(batchingOptions(options)),
+      this.#options.threads,
+    );
+    const joined = { signatures, session, examples };
     this.#joined.set(key, joined);
     return joined;
   }
@@ -167,56 +163,23 @@ export class JoiningBackend implements JoinableBackend {
     if (examples) return examples.call(this.#backend, request);
     throw new ServingError('BAD_REQUEST', `${request.method} is not known to ${this.transport}`);
   }
-
-  async #together(
-    { model, method, signature }: ExamplesRequest,
-    items: readonly ExamplesItem[],
-    isAfterLoss: boolean,
-  ): Promise<ExamplesReply[]> {
-    const examples = items.flatMap((item) => item.examples);
-    this.#options.listeners?.onBatch?.({
-      model: model.name,
-      requests: items.length,
-      rows: examples.length,
-      padding: 0,
-    });
-    const { signal, end } = untilAllAborted(items);
-    const batch = { calls: items.length, isAfterLoss };
-    const reply = await this.#runExamples({
-      model,
-      method,
-      signature,
-      examples,
-      signal,
-      batch,
-    }).finally(end);
-    return items.length === 1 ? [reply] : partsOf(reply, items);
-  }
 }
 
-/** Each item's results. @throws StatusError where they are not one for each example */
-function partsOf(
-  { classifications, regressions, version }: ExamplesReply,
-  items: readonly ExamplesItem[],
-): ExamplesReply[] {
-  const results = classifications ?? regressions ?? [];
-  const rows = items.reduce((sum, { size }) => sum + size, 0);
-  if (results.length !== rows) {
-    throw new StatusError(
-      GrpcStatus.FAILED_PRECONDITION,
-      `The model answered ${results.length} results for ${rows} examples`,
-    );
-  }
-  let at = 0;
-  return items.map(({ size }) => {
-    const [from, to] = [at, at + size];
-    at = to;
-    return {
-      ...(classifications && { classifications: classifications.slice(from, to) }),
-      ...(regressions && { regressions: regressions.slice(from, to) }),
-      ...(version !== undefined && { version }),
-    };
-  });
+/** tf.Examples are neither filled up nor cut; that a signature writes is told of the whole, not of each method. */
+function examplesOptions(options: JoiningSessionOptions): JoiningSessionOptions {
+  const { maxBatchSize, onAlone, writing } = options;
+  const both = (signature: string) =>
+    (['classify', 'regress'] as const).map((method) => examplesKey({ method, signature }));
+  return {
+    ...options,
+    maxInputRows: maxBatchSize,
+    allowedBatchSizes: [],
+    padVariableLengthInputs: false,
+    ...(writing && { writing: writing.then((keys) => new Set([...keys].flatMap(both))) }),
+    onAlone: (key, why) => {
+      if (why !== 'writes') onAlone?.(examplesCall(key).signature, why);
+    },
+  };
 }
 
 /** Errors that each of the calls has, whoever runs beside it. */

@@ -1,4 +1,5 @@
 /** Signatures by servable, asked for once for each version. */
+import { isDeepStrictEqual } from 'node:util';
 import type { SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector } from '../models/servable.ts';
 
@@ -18,6 +19,8 @@ export class SignatureCache {
   readonly #fetch: (model: ModelSelector) => Promise<VersionedSignatures>;
   readonly #entries = new Map<string, Promise<VersionedSignatures>>();
   readonly #asked = new Map<string, number>();
+  /** The last answers: what is the same when asked for anew stays one object, and what is known by it stays known. */
+  readonly #last = new Map<string, VersionedSignatures>();
 
   constructor(fetch: (model: ModelSelector) => Promise<VersionedSignatures>) {
     this.#fetch = fetch;
@@ -28,12 +31,20 @@ export class SignatureCache {
     const key = keyOf(model);
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = this.#fetch(model);
+      entry = this.#ask(key, model);
       this.#entries.set(key, entry);
       this.#asked.set(key, performance.now());
       entry.catch(() => this.#entries.delete(key));
     }
     return entry;
+  }
+
+  async #ask(key: string, model: ModelSelector): Promise<VersionedSignatures> {
+    const fetched = await this.#fetch(model);
+    const last = this.#last.get(key);
+    if (last?.version !== undefined && isDeepStrictEqual(last, fetched)) return last;
+    this.#last.set(key, fetched);
+    return fetched;
   }
 
   /** Forgets the newest version's signatures once another version has answered. */
@@ -56,6 +67,9 @@ export class SignatureCache {
   forget(name: string): void {
     for (const key of this.#entries.keys()) {
       if (isKeyOf(key, name)) this.#entries.delete(key);
+    }
+    for (const key of this.#last.keys()) {
+      if (isKeyOf(key, name)) this.#last.delete(key);
     }
   }
 }

@@ -17,6 +17,7 @@ import { untilAllAborted } from '../until-all-aborted.ts';
 import type { BatchThreads } from './batch-queue.ts';
 import { type AfterFailure, Batches } from './batches.ts';
 import type { JoiningSessionOptions } from './batching-options.ts';
+import { JoiningTrials, type Way, waysOf } from './joining-trials.ts';
 import {
   batchSizeOf,
   bytesOf,
@@ -40,13 +41,13 @@ import {
 import { varietyOf } from './same-rows.ts';
 import type { RunResult, Session } from './session.ts';
 import { StatusError } from './status-error.ts';
-import { type Trial, Trials } from './trials.ts';
+import type { Trial } from './trials.ts';
 
 export { untilAllAborted } from '../until-all-aborted.ts';
 export { BatchThreads } from './batch-queue.ts';
 export { type AfterFailure, Batches, type BatchItem } from './batches.ts';
 export type { JoiningSessionOptions, WhyAlone } from './batching-options.ts';
-export type { BatchContext, RunResult } from './session.ts';
+export type { BatchContext, RunResult, Session } from './session.ts';
 
 /** A session whose runs are joined. */
 export class JoiningSession implements Session {
@@ -54,9 +55,7 @@ export class JoiningSession implements Session {
   readonly #session: Session;
   readonly #options: JoiningSessionOptions;
   readonly #batches: Batches<Joined, RunResult>;
-  readonly #trials: Trials;
-  /** Of batches whose inputs were padded to one shape. */
-  readonly #padded: Trials;
+  readonly #trials: JoiningTrials;
 
   constructor(session: Session, options: JoiningSessionOptions, threads: BatchThreads) {
     this.signatures = session.signatures;
@@ -67,8 +66,7 @@ export class JoiningSession implements Session {
     writing?.then((signatures) => {
       for (const signature of signatures) onAlone?.(signature, 'writes');
     });
-    this.#trials = new Trials((signature) => onAlone?.(signature, 'joined'), random);
-    this.#padded = new Trials((signature) => onAlone?.(signature, 'padded'), random);
+    this.#trials = new JoiningTrials((signature, why) => onAlone?.(signature, why), random);
   }
 
   async run(
@@ -81,14 +79,14 @@ export class JoiningSession implements Session {
     const writes = (await this.#options.writing)?.has(signature) === true;
     signal?.throwIfAborted();
     // How much the rows differ is asked for each batch.
-    const verdict =
-      !writes && this.#joins(signature, inputs, outputs)
-        ? this.#trials.verdict(signature, outputs, () => 'many')
-        : 'alone';
-    if (verdict === 'alone') return this.#session.run(signature, inputs, outputs, signal);
+    const verdict = (way: Way) => this.#trials.verdict([way], signature, outputs, () => 'many');
+    const joins = !writes && this.#joins(signature, inputs, outputs);
+    if (!joins || verdict('joined') === 'alone') {
+      return this.#session.run(signature, inputs, outputs, signal);
+    }
     const size = batchSizeOf(inputs);
     if (size > this.#options.maxBatchSize) {
-      const isTrial = verdict === 'both' || this.#trials.looksAgain(signature, 1);
+      const isTrial = verdict('split') === 'both' || this.#trials.looksAgain('split', signature, 1);
       return this.#runSplit(signature, inputs, outputs, signal, isTrial);
     }
     return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
@@ -110,7 +108,7 @@ export class JoiningSession implements Session {
 
   #pads(signature: string, outputs: readonly string[]): boolean {
     if (!this.#options.padVariableLengthInputs) return false;
-    return this.#padded.verdict(signature, outputs, () => 'many') !== 'alone';
+    return this.#trials.verdict(['padded'], signature, outputs, () => 'many') !== 'alone';
   }
 
   /**
@@ -156,9 +154,9 @@ export class JoiningSession implements Session {
       const result = await whole();
       const sizes = [batchSizeOf(inputs)];
       if (parts.version === result.version) {
-        const trial = rowsOf(inputs, sizes);
-        const compared = compare(parts.outputs, [result], sizes, trial.variety);
-        this.#trials.note(signature, { ...trial, outputs: compared });
+        const variety = varietyOf(Object.values(inputs));
+        const compared = compare(parts.outputs, [result], sizes, variety);
+        this.#trials.note(['split'], signature, { variety, outputs: compared }, sizes);
       }
       return result;
     } finally {
@@ -211,16 +209,16 @@ export class JoiningSession implements Session {
     const { signature, outputs, batch, isAfterLoss } = call;
     const isOne = batch.length === 1;
     if (isOne && (merged.padding === 0 || isAfterLoss)) return this.#runApart(call);
-    const trials = merged.isPadded ? this.#padded : this.#trials;
+    const ways = waysOf({ ...merged, requests: batch.length });
     const variety = () => varietyOf(Object.values(merged.inputs));
-    const verdict = trials.verdict(signature, outputs, variety);
+    const verdict = this.#trials.verdict(ways, signature, outputs, variety);
     if (verdict === 'alone') return this.#runApart(call);
-    const looksAgain = !isOne && trials.looksAgain(signature, batch.length);
+    const [way] = ways;
+    const looksAgain =
+      !isOne && way !== undefined && this.#trials.looksAgain(way, signature, batch.length);
     const isTrial = verdict === 'both' || looksAgain;
     try {
-      return await (isTrial
-        ? this.#runBoth(call, merged, trials)
-        : this.#runTogether(call, merged, trials));
+      return await (isTrial ? this.#runBoth(call, merged) : this.#runTogether(call, merged));
     } catch (error) {
       // Rows that belong together cannot be padded: what fails may be the padding.
       const isOfRows = error instanceof StatusError && error.code === Code.FAILED_PRECONDITION;
@@ -237,34 +235,39 @@ export class JoiningSession implements Session {
   }
 
   /** @throws StatusError FAILED_PRECONDITION where the outputs do not have the rows of the inputs */
-  async #runTogether(call: Call, merged: Merged, trials: Trials): Promise<RunResult[]> {
-    const { inputs, sizes } = merged;
+  async #runTogether(call: Call, merged: Merged): Promise<RunResult[]> {
+    const { sizes } = merged;
     const result = await this.#runMerged(call, merged);
     try {
       return splitOutputs(result, sizes, call.batch.length);
     } catch (error) {
       const odd = Object.entries(result.outputs).filter(([, tensor]) => !hasRows(tensor, sizes));
       const outputs = new Map(odd.map(([name]) => [name, 'other' as const]));
-      trials.note(call.signature, { ...rowsOf(inputs, sizes), outputs });
+      this.#note(call, merged, { variety: varietyOf(Object.values(merged.inputs)), outputs });
       throw error;
     }
   }
 
   /** Together and each alone, which is the answer. Together first: if that fails, nothing has been answered yet. */
-  async #runBoth(call: Call, merged: Merged, trials: Trials): Promise<RunResult[]> {
+  async #runBoth(call: Call, merged: Merged): Promise<RunResult[]> {
     const together = await this.#runMerged(call, merged);
     try {
       const alone = await this.#runAlone(call);
       // A new version may have come in between.
       if (alone.every(({ version }) => version === together.version)) {
-        const trial = rowsOf(merged.inputs, merged.sizes);
-        const outputs = compare(together.outputs, alone, merged.sizes, trial.variety);
-        trials.note(call.signature, { ...trial, outputs });
+        const variety = varietyOf(Object.values(merged.inputs));
+        const outputs = compare(together.outputs, alone, merged.sizes, variety);
+        this.#note(call, merged, { variety, outputs });
       }
       return alone;
     } finally {
       together.release();
     }
+  }
+
+  #note({ signature, batch }: Call, merged: Merged, trial: Omit<Trial, 'rows'>): void {
+    const ways = waysOf({ ...merged, requests: batch.length });
+    this.#trials.note(ways, signature, trial, merged.sizes);
   }
 
   #runMerged({ signature, outputs, batch, signal, isAfterLoss }: Call, merged: Merged) {
@@ -291,11 +294,6 @@ interface Call {
   readonly batch: readonly Joined[];
   readonly signal: AbortSignalLike | undefined;
   readonly isAfterLoss: boolean;
-}
-
-/** What a trial was made with. */
-function rowsOf(inputs: TensorMap, sizes: readonly number[]): Omit<Trial, 'outputs'> {
-  return { rows: total(sizes), variety: varietyOf(Object.values(inputs)) };
 }
 
 /** Works on each item in order, on some at a time. @throws the first error, when what had begun is over */

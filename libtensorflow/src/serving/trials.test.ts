@@ -136,7 +136,7 @@ function rounds(random: () => number): Matrix[][] {
     [[row()]],
     ...Array.from({ length: 12 }, () => Array.from({ length: 6 }, () => [same])),
     ...Array.from({ length: 20 }, () => Array.from({ length: 6 }, request)),
-    [Array.from({ length: 20 }, row), [row()], Array.from({ length: 9 }, row)],
+    [Array.from({ length: 12 }, row), [row()], Array.from({ length: 9 }, row)],
     ...Array.from({ length: 5 }, () => Array.from({ length: 3 }, () => [row()])),
   ];
 }
@@ -212,6 +212,44 @@ test('what is no number is no proof', async () => {
   expect(await Promise.all([8, 9].map((x) => ask([[x]])))).toEqual(
     [8, 9].map((x) => tensorOf([[x]])),
   );
+});
+
+describe('what one caller shows is no proof for the rows of several', () => {
+  /** Whether a row is the greatest of its request. */
+  const top: Model = (rows) => {
+    const most = Math.max(...rows.map(([x = 0]) => x));
+    return rows.map(([x = 0]) => [x, x === most ? 1 : 0]);
+  };
+  /** The first column's number, counted by its first appearance: 0 in a request of one number. */
+  const place: Model = (rows) => {
+    const seen = [...new Set(rows.map(([x = 0]) => x))];
+    return rows.map(([x = 0, y = 0]) => [seen.indexOf(x), y]);
+  };
+  const pair = (at: number): Matrix => [[at], [at + 0.5]];
+  const large = (at: number): Matrix => Array.from({ length: 40 }, (_, y) => [at, y + at]);
+  const others = Array.from({ length: 6 }, (_, at) => [[50 + 7 * at, at]]);
+
+  test.each([
+    [
+      'filled up',
+      top,
+      { allowedBatchSizes: [8] },
+      (at: number): Matrix => [...pair(at), ...pair(-at)],
+    ],
+    ['in several batches', place, {}, large],
+  ])('requests that run %s', async (_, model, options, request) => {
+    const { ask, why, sizes } = serve(model, options);
+    for (let at = 1; at <= 20; at++) {
+      expect(await ask(request(at))).toEqual(tensorOf(model(request(at))));
+    }
+    // It runs in that way alone by then.
+    sizes.length = 0;
+    await ask(request(21));
+    expect(sizes).not.toContain(request(21).length);
+    expect(why).toEqual([]);
+    expect(await Promise.all(others.map(ask))).toEqual(others.map((rows) => tensorOf(model(rows))));
+    expect(why).toEqual(['joined']);
+  });
 });
 
 describe('looking again', () => {
