@@ -1,4 +1,5 @@
 /** What a process does after one that ended by itself, so that the object that ends it again is known. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerOptions } from './options.ts';
 import { CAUTIOUS } from './supervise.ts';
 
@@ -28,6 +29,8 @@ export function cautionOf(
         return await work();
       } finally {
         left--;
+        // A handler may throw a little later, where nobody catches it.
+        await sleep(1);
         await tell('');
       }
     },

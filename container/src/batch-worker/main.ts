@@ -19,7 +19,7 @@ import { readOptions, type WorkerOptions } from './options.ts';
 import { recordOf } from './pack.ts';
 import { rowMaker } from './row.ts';
 import { s3Client, storeBelow } from './store.ts';
-import { MODEL_GONE, onStopSignals, POISON, supervise } from './supervise.ts';
+import { MODEL_GONE, onStopSignals, POISON, supervise, tellMeantEnd } from './supervise.ts';
 import { type WorkerContext, type WorkerReport, work } from './worker.ts';
 
 const PROGRESS_EVERY = 5_000;
@@ -41,6 +41,7 @@ export async function main(
     process.exitCode =
       error instanceof ModelGone ? MODEL_GONE : error instanceof BatchError ? error.exitStatus : 1;
   }
+  await tellMeantEnd();
 }
 
 async function workHere(

@@ -1,6 +1,6 @@
 /**
- * The process that supervises: TensorFlow or a handler can end the one that works, and the next one goes on from the
- * last part. After such an end it asks about one object at a time and says which, until it is past the place; the
+ * The process that supervises: TensorFlow or a handler can end the one that works, by a signal, an exit or an exception
+ * that nobody catches, and the next one goes on from the last part. After such an end it asks about one object at a time and says which, until it is past the place; the
  * object that ends it again is not tried any more.
  */
 
@@ -23,6 +23,8 @@ const STOPPED = { SIGTERM: 143, SIGINT: 130 } as const;
 type StopSignal = keyof typeof STOPPED;
 /** Ends of processes that the supervisor puts up with. */
 const MOST_ENDS = 20;
+/** Of these, exits in a row at no object that is known: the cause is another. */
+const MOST_BLIND_EXITS = 3;
 
 /** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
 export async function supervise(
@@ -61,25 +63,30 @@ class Supervisor {
 
   /** @param variables for the process that works @returns exit status */
   async run(variables: NodeJS.ProcessEnv): Promise<number> {
+    let blind = 0;
     for (let ends = 0; ends <= MOST_ENDS; ends++) {
       if (this.#stoppedBy) return STOPPED[this.#stoppedBy];
-      const { status, signal, key } = await this.#runOne({
+      const { status, signal, key, isMeant } = await this.#runOne({
         ...variables,
         ...(ends > 0 && { [CAUTIOUS]: 'true' }),
       });
       if (this.#stoppedBy) return status === 0 ? 0 : STOPPED[this.#stoppedBy];
-      if (status !== null && status !== MODEL_GONE) return status;
+      if (status !== null && status !== MODEL_GONE && isMeant) return status;
       const at = key === undefined ? '' : ` at ${JSON.stringify(key)}`;
-      say(`the worker's process ended (${signal ?? 'its model is gone'})${at}.`);
+      const how = signal ?? (isMeant ? 'its model is gone' : `status ${status}`);
+      say(`the worker's process ended (${how})${at}.`);
       if (key !== undefined) this.#poison.push(key);
+      blind = key === undefined && signal === null && !isMeant ? blind + 1 : 0;
+      if (blind === MOST_BLIND_EXITS) return status || 1;
     }
     say(`it ended ${MOST_ENDS + 1} times. What is written stays. Find the cause in the log.`);
     return 1;
   }
 
-  /** Runs one process to its end. @returns how it ended, and the key that it was at, if it said so */
+  /** Runs one process to its end. @returns how it ended, whether it meant to, and the key that it was at, if it said so */
   async #runOne(variables: NodeJS.ProcessEnv) {
     let key: string | undefined;
+    let isMeant = false;
     const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: {
@@ -91,11 +98,17 @@ class Supervisor {
     });
     this.#child = child;
     child.on('message', (message) => {
-      key = message === '' ? undefined : String(message);
+      if (typeof message === 'object') isMeant = true;
+      else key = message === '' ? undefined : String(message);
     });
     const [status, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    return { status, signal, key };
+    return { status, signal, key, isMeant };
   }
+}
+
+/** Says to the supervisor that this process is about to end because it is done, or knows why it cannot go on. */
+export function tellMeantEnd(): Promise<void> {
+  return new Promise((resolve) => process.send?.({ meant: true }, () => resolve()) ?? resolve());
 }
 
 function say(text: string): void {

@@ -325,23 +325,43 @@ test('S3 under load, connections that break, objects that are deleted or forbidd
   expect(lines('trouble').filter(others)).toEqual(lines('plain').filter(others));
 });
 
-test('an object that ends the process is found, and the others have answers', async () => {
-  const handler = join(work, 'poison.ts');
-  await writeFile(
-    handler,
-    `export function handler(data: Uint8Array) {
+test.each([
+  ['a signal', "process.kill(process.pid, 'SIGKILL')"],
+  ['an exit that says success', 'process.exit(0)'],
+  ['an exit', 'process.exit(9)'],
+  ['an exception that nobody catches', "setTimeout(() => { throw new Error('late') })"],
+])(
+  'an object that ends the process by %s is found, and the others have answers',
+  async (how, end) => {
+    const handler = join(work, 'poison.ts');
+    await writeFile(
+      handler,
+      `export function handler(data: Uint8Array) {
       const text = Buffer.from(data).toString();
-      if (text.includes('[123]')) process.kill(process.pid, 'SIGKILL');
+      if (text.includes('[123]')) ${end};
       return { text };
     }\n`,
+    );
+    const output = `poison-${how.replaceAll(' ', '-')}`;
+    const { exitCode, stdout } = await run(output, '--handler', handler);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - 1, failures: 1 });
+    const failed = parsed(output).filter(({ error }) => error !== undefined);
+    expect(failed).toMatchObject([
+      { key: keyOf(123).slice('in/'.length), error: { code: 'PROCESS_GONE' } },
+    ]);
+  },
+);
+
+test('a handler that ends every process is given up after a few, with what it said', async () => {
+  const handler = join(work, 'never.ts');
+  await writeFile(
+    handler,
+    'setTimeout(() => process.exit(7), 0);\nexport const handler = () => ({});\n',
   );
-  const { exitCode, stdout } = await run('poison', '--handler', handler);
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - 1, failures: 1 });
-  const failed = parsed('poison').filter(({ error }) => error !== undefined);
-  expect(failed).toMatchObject([
-    { key: keyOf(123).slice('in/'.length), error: { code: 'PROCESS_GONE' } },
-  ]);
+  const { exitCode, stderr } = await run('never', '--handler', handler);
+  expect(exitCode).not.toBe(0);
+  expect(stderr.match(/the worker's process ended/g)?.length ?? 0).toBeLessThan(6);
 });
 
 test('other settings, a wrong prefix and many failures are told', async () => {
