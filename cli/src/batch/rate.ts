@@ -8,10 +8,11 @@ const STEP = 500;
 /**
  * Returns the text behind the bar, for example `412/s, 3 min left`, from what is done since the start.
  * @param now milliseconds, for tests
+ * @returns a function of what is done and what is left; where that is not known yet, the text has no time
  */
 export function rateMeter(
   now: () => number = () => performance.now(),
-): (done: number, left: number) => string {
+): (done: number, left?: number) => string {
   const points = [{ at: now(), done: 0 }];
   return (done, left) => {
     const at = now();
@@ -20,7 +21,8 @@ export function rateMeter(
     const from = points[0] ?? { at, done };
     const rate = at > from.at ? ((done - from.done) * 1_000) / (at - from.at) : 0;
     if (rate === 0) return '';
-    return `${rate >= 10 ? rate.toFixed(0) : rate.toFixed(1)}/s, ${duration(left / rate)} left`;
+    const speed = `${rate >= 10 ? rate.toFixed(0) : rate.toFixed(1)}/s`;
+    return left === undefined ? speed : `${speed}, ${duration(left / rate)} left`;
   };
 }
 

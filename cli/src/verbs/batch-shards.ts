@@ -72,11 +72,13 @@ export function addBatchShards(batch: Command): void {
 
 const UNITS = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 } as const;
 
-/** `64MB` in bytes. */
+/** `64MB`, or a plain number, in bytes. */
 export function byteSize(text: string): number {
-  const match = /^(\d+(?:\.\d+)?) ?([KMG]?B)$/i.exec(text);
+  const match = /^(\d+(?:\.\d+)?) ?([KMG]?B)?$/i.exec(text);
   if (!match) throw new InvalidArgumentError(`${text} is not a size such as 64MB.`);
-  return Math.round(Number(match[1]) * UNITS[match[2]?.toUpperCase() as keyof typeof UNITS]);
+  return Math.round(
+    Number(match[1]) * UNITS[(match[2] ?? 'B').toUpperCase() as keyof typeof UNITS],
+  );
 }
 
 async function pack(from: string, options: PackOptions): Promise<void> {

@@ -24,15 +24,15 @@ export async function runWorkerWithBar(
 ): Promise<WorkerReport> {
   const { runWorker } = await import('../batch/worker/run-worker.ts');
   const { rateMeter } = await import('../batch/rate.ts');
-  const bar = progress('inputs', 0);
+  // How many inputs there are is known at the end; how many ranges they are cut into is known from the start.
+  const bar = progress('ranges', 0);
   const rate = rateMeter();
   const report = await runWorker({
     ...run,
     signal: abort.signal,
-    onProgress({ answers, failures, gone, now }) {
-      const all = answers + failures + gone;
-      bar.total(all);
-      bar.update(all, rate(now, 0));
+    onProgress({ answers, failures, gone, now, ranges, done }) {
+      bar.total(ranges);
+      bar.update(done, `${(answers + failures + gone).toLocaleString('en')} inputs ${rate(now)}`);
     },
   }).finally(bar.stop);
   if (report.done < report.ranges) {
