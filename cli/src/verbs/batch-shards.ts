@@ -1,10 +1,12 @@
 import { PACK_FORMATS, PARTS_FOLDER, type PackFormat, WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShardReport } from '../batch/shards.ts';
+import { outputsAsInputs } from '../batch/worker/outputs-as-inputs.ts';
 import { CommandError, sentence, usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult, printText } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
+import { warn } from '../output/warn.ts';
 import { runWorkerWithBar } from './run-worker-with-bar.ts';
 
 interface PackOptions {
@@ -108,6 +110,8 @@ async function packOnS3(from: string, options: PackOptions): Promise<void> {
     'part-mb': shardSize / UNITS.MB,
     ...{ 'key-suffix': keySuffix, share, ranges, 'budget-hours': budgetHours },
   });
+  const remark = outputsAsInputs(from, options.out, keySuffix);
+  if (remark !== undefined) warn(remark);
   const report = await runWorkerWithBar({
     region,
     args: args.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),

@@ -1,7 +1,9 @@
 import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { type Command, Option } from 'commander';
+import { outputsAsInputs } from '../batch/worker/outputs-as-inputs.ts';
 import { printResult } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
+import { warn } from '../output/warn.ts';
 import { runWorkerWithBar, workerAbort } from './run-worker-with-bar.ts';
 
 /** Options that go to the worker as they are. */
@@ -42,6 +44,7 @@ interface WorkerVerbOptions extends Readonly<Record<string, unknown>> {
   readonly output: string;
   readonly model: string;
   readonly handler?: string;
+  readonly keySuffix?: string;
   readonly contentType: string;
   readonly backend: string;
   readonly region?: string;
@@ -75,7 +78,9 @@ export function addBatchWorker(batch: Command): void {
 
 async function batchWorker(options: WorkerVerbOptions): Promise<void> {
   const { prepareModelRoot } = await import('../serving/model-root.ts');
-  const { model, handler, backend, region, json } = options;
+  const { model, handler, backend, region, json, input, output, keySuffix } = options;
+  const remark = outputsAsInputs(input, output, keySuffix);
+  if (remark !== undefined) warn(remark);
   const abort = workerAbort();
   const { signal } = abort;
   const root = await prepareModelRoot(model, handler, { signal, onStep: sayStep });
