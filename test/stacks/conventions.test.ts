@@ -163,9 +163,14 @@ test('constructs are resources, with the environment of their stack', () => {
   }
 });
 
-/** Names of the methods of a class that make metrics. */
-const metricMethods = (type: { prototype: object }) =>
-  Object.getOwnPropertyNames(type.prototype).filter((name) => /^metric[A-Z]/.test(name));
+/** Names of the methods of a class, and of those that it extends, that make metrics. */
+function metricMethods(type: { prototype: object }): string[] {
+  const names: string[] = [];
+  for (let one = type.prototype; one !== Object.prototype; one = Object.getPrototypeOf(one)) {
+    names.push(...Object.getOwnPropertyNames(one).filter((name) => /^metric[A-Z]/.test(name)));
+  }
+  return names;
+}
 
 test.each([
   ['variant', new VariantMetrics('e', 'v'), metricMethods(VariantMetrics), 14],
