@@ -165,7 +165,7 @@ export class JoiningBackend implements JoinableBackend {
   }
 }
 
-/** tf.Examples are neither filled up nor cut; that a signature writes is told of the whole, not of each method. */
+/** tf.Examples are neither filled up nor cut; that a signature writes is reported once, not for each method. */
 function examplesOptions(options: JoiningSessionOptions): JoiningSessionOptions {
   const { maxBatchSize, onAlone, writing } = options;
   const both = (signature: string) =>
