@@ -98,6 +98,11 @@ afterAll(async () => {
   await server?.stop();
 });
 
+/** Whether an error names the function or the node into which it was inlined is up to the processor and its load. */
+function nodesUnnamed(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer).replace(/\[\[\{\{.*?\}\}\]\]/g, '[[node]]'));
+}
+
 if (process.env.UPDATE_ODD_ANSWERS) {
   test('answers are written anew', async () => {
     const answers: Record<string, unknown> = {};
@@ -112,7 +117,9 @@ if (process.env.UPDATE_ODD_ANSWERS) {
   const isReal = process.env.TEST_MODEL_SERVER_BIN !== undefined;
 
   test.each(ODD_CALLS.filter(({ name }) => isReal || !differs(name)))('$name', async (call) => {
-    expect(await call.ask({ server, client })).toEqual(answers[call.name]);
+    expect(nodesUnnamed(await call.ask({ server, client }))).toEqual(
+      nodesUnnamed(answers[call.name]),
+    );
   });
 
   if (!isReal) {
