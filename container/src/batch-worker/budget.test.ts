@@ -1,4 +1,4 @@
-import { openBudget } from './budget.ts';
+import { openBudget as openOwn } from './budget.ts';
 import type { Store } from './store.ts';
 
 /** Files in memory, and what was asked of them. */
@@ -26,6 +26,9 @@ function memoryStore() {
 }
 
 const failed = jest.fn();
+/** A process that has just started, however long the one that runs these tests has lived. */
+const openBudget = (store: Store, process: string, hours: number | undefined, milliseconds = 0) =>
+  openOwn(store, process, hours, failed, () => milliseconds);
 afterEach(() => {
   expect(failed).not.toHaveBeenCalled();
 });
@@ -38,7 +41,7 @@ test('hours of all processes count, those of earlier tries too', async () => {
     [79, true],
     [100, false],
   ] as const) {
-    const budget = await openBudget(store, 'three', hours, failed);
+    const budget = await openBudget(store, 'three', hours);
     expect(budget.isUsedUp()).toBe(isUsedUp);
     await budget.close();
   }
@@ -50,7 +53,7 @@ test('hours of all processes count, those of earlier tries too', async () => {
 test('a thousand processes cost one listing a look', async () => {
   const { store, asked, worked } = memoryStore();
   for (let process = 0; process < 1_000; process++) worked(`p${process}`, 0.1);
-  const budget = await openBudget(store, 'own', 100.5, failed);
+  const budget = await openBudget(store, 'own', 100.5);
   expect(budget.isUsedUp()).toBe(false);
   expect(asked).toEqual({ writes: 2, lists: 1 });
   await budget.close();
@@ -61,23 +64,34 @@ test('a process that was killed before its first look, and a clock that went bac
   files.set('_worker/hours/killed/first', 0);
   worked('back', -1_000);
   worked('one', 1);
-  const budget = await openBudget(store, 'own', 0.9, failed);
+  const budget = await openBudget(store, 'own', 0.9);
   expect(budget.isUsedUp()).toBe(true);
   await budget.close();
-  const other = await openBudget(store, 'own', 1.1, failed);
+  const other = await openBudget(store, 'own', 1.1);
   expect(other.isUsedUp()).toBe(false);
   await other.close();
 });
 
 test('a budget that this process uses up alone', async () => {
-  const budget = await openBudget(memoryStore().store, 'only', 1e-9, failed);
+  for (const [hours, isUsedUp] of [
+    [0.99, false],
+    [1, true],
+  ] as const) {
+    const budget = await openBudget(memoryStore().store, 'only', 1, hours * 3_600_000);
+    expect(budget.isUsedUp()).toBe(isUsedUp);
+    await budget.close();
+  }
+});
+
+test('the clock of this process counts where none is passed', async () => {
+  const budget = await openOwn(memoryStore().store, 'only', 1e-9, failed);
   expect(budget.isUsedUp()).toBe(true);
   await budget.close();
 });
 
 test('without a budget nothing is written', async () => {
   const { store, files } = memoryStore();
-  const budget = await openBudget(store, 'only', undefined, failed);
+  const budget = await openBudget(store, 'only', undefined);
   expect(budget.isUsedUp()).toBe(false);
   await budget.close();
   expect(files.size).toBe(0);
