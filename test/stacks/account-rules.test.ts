@@ -1,10 +1,12 @@
 /** Rules over all templates of an app that uses everything: roles, grants of keys, names. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { type App, Stack } from 'aws-cdk-lib/core';
+import { type App, CfnResource, Stack } from 'aws-cdk-lib/core';
 import { addServingStacks, BatchWorker, parseConfig } from '../../lib/index.ts';
 import { MODEL_DIR, stubContainer, testApp, testModel } from './support.ts';
 
@@ -123,4 +125,28 @@ test('no two resources of an account and region have the same name', () => {
   for (const { id, name } of names) seen.set(name, [...(seen.get(name) ?? []), id]);
   expect([...seen.keys()].join()).toContain('AWS::ApiGateway::RestApi Name');
   expect([...seen].filter(([, ids]) => ids.length > 1)).toEqual([]);
+});
+
+describe("aws-cdk-lib's own validation of templates", () => {
+  const before = process.env.CDK_VALIDATION;
+  beforeEach(() => {
+    delete process.env.CDK_VALIDATION;
+  });
+  afterEach(() => {
+    process.env.CDK_VALIDATION = before;
+  });
+
+  test('finds nothing', () => {
+    const app = fullApp();
+    app.synth();
+    const report = readFileSync(join(app.outdir, 'validation-report.json'), 'utf8');
+    expect(JSON.parse(report)).toMatchObject({ pluginReports: [] });
+  });
+
+  test('would find a property that no resource has', () => {
+    const app = testApp();
+    const properties = { ModelNames: 'm' };
+    new CfnResource(new Stack(app, 'Own'), 'Model', { type: 'AWS::SageMaker::Model', properties });
+    expect(() => app.synth()).toThrow(/ModelNames: Additional properties are not allowed/);
+  });
 });
