@@ -58,7 +58,7 @@ export async function record(
 ): Promise<Frame[]> {
   const terminal = await openTerminal(modules);
   const shell = ['bash', '--noprofile', '--norc', '-i'];
-  const child = spawn('python3', [PTY, ...shell], {
+  const child = spawn('python3', [PTY, String(SIZE.columns), ...shell], {
     cwd: folder,
     env: { ...environment, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -148,7 +148,7 @@ async function serve(
   readyAt: string,
   folder: string,
 ): Promise<Serving> {
-  const child = spawn('python3', [TERMINAL, 'bash', '-c', step.command], {
+  const child = spawn('python3', [TERMINAL, '100', 'bash', '-c', step.command], {
     cwd: folder,
     env: { ...project.environment(), TERM: 'xterm', NO_COLOR: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -400,6 +400,9 @@ describe('hostile files', () => {
   test.each<[string, Buffer, number]>([
     ['rows without end', crafted({ rows: 2 ** 45 }), 413],
     ['more rows than values', crafted({ rows: 1000, values: 4 }), 400],
+    ['values and no rows in a group', crafted({ rowless: 4 }), 400],
+    ['texts and no rows in a group', crafted({ physical: 6, rowless: 4 }), 400],
+    ['a boolean that is 255', crafted({ physical: 0, page: booleanRun(255) }), 400],
     [
       'a page that unpacks to gigabytes',
       crafted({ page: floatPage(4, { size: 2 ** 31 - 1 }) }),
@@ -439,7 +442,39 @@ describe('hostile files', () => {
   ])('%s', async (_, body, status) => {
     expect(await statusOf(body)).toBe(status);
   });
+
+  describe('rows that cost nothing', () => {
+    const lists = { lists: true, values: 0, page: Buffer.alloc(0) };
+    const open = (dtype: 'float32' | 'string') => ({ x: [dtype, [-1, -1]] }) as const;
+    test.each<[string, Parameters<typeof crafted>[0], Parameters<typeof signatureOf>[0]]>([
+      ['no column', { columns: 0 }, open('float32')],
+      ['no column of texts', { columns: 0 }, open('string')],
+      ['a column of empty lists', lists, open('float32')],
+      ['two columns of empty lists', { ...lists, columns: 2 }, { other: ['float32', [-1, -1]] }],
+      [
+        'two columns of lists without texts',
+        { ...lists, columns: 2, physical: 6 },
+        { other: ['string', [-1, -1]] },
+      ],
+    ])('%s', async (_, file, inputs) => {
+      for (const rows of [1, 2 ** 45]) {
+        expect(await statusOf(crafted({ ...file, rows }), signatureOf(inputs))).toBe(400);
+      }
+    });
+  });
+
+  test('the crafted lists are lists', async () => {
+    expect(await statusOf(crafted({ lists: true, columns: 2 }), x)).toBe(400);
+    expect(await failure(crafted({ lists: true, rows: 3, values: 4 }), x)).toMatchObject({
+      message: expect.stringMatching(/column 'x' has 4 values for 3 rows/) as string,
+    });
+  });
 });
+
+/** Four booleans in one run. */
+function booleanRun(value: number): Buffer {
+  return runPage(4, 4, value);
+}
 
 /** A column of texts, all of them the only one of its dictionary. */
 function oneText(rows: number): Buffer {

@@ -149,6 +149,10 @@ async function joined(
   }
   const widths = parts.map(({ shape }) => (shape[0] as number) / rows);
   const width = widths.reduce((sum, one) => sum + one, 0);
+  // Rows of no values cost a file nothing, and may be 2^62.
+  if (width === 0) {
+    throw new ServingError('BAD_INPUT', `the Parquet file has no values for input '${name}'`);
+  }
   const shape = instanceShape(name, signature.inputs[name]?.shape, rows, width, WORDS);
   const [only] = parts;
   if (parts.length === 1 && only) return { ...only, shape };

@@ -6,6 +6,12 @@ interface Crafted {
   readonly values?: number;
   /** Row groups with the same page. */
   readonly chunks?: number;
+  /** Columns of the same page. Default: 1 */
+  readonly columns?: number;
+  /** Whether they are lists. */
+  readonly lists?: boolean;
+  /** Values of one more row group, which has no rows. */
+  readonly rowless?: number;
   readonly page?: Buffer;
   /** Physical type, by its number. Default: floats */
   readonly physical?: number;
@@ -15,49 +21,63 @@ interface Crafted {
   readonly footer?: string;
 }
 
-/** A file of one column `x`. */
+/** A file of columns `x`. */
 export function crafted({
   rows = 4,
   values = rows,
   chunks = 1,
+  columns = 1,
+  lists = false,
+  rowless = 0,
   page = floatPage(4),
   physical = 4,
   codec = 0,
   footer = '',
 }: Crafted): Buffer {
   const body = Buffer.concat([Buffer.from('PAR1'), page]);
-  const chunk = struct(
-    field(
-      3,
-      struct(
-        int(1, physical),
-        list(2, 5, [varint(0)]),
-        list(3, 8, [text('x')]),
-        int(4, codec),
-        int(5, values),
-        int(6, page.length),
-        int(7, page.length),
-        int(9, 4),
+  const chunkOf = (count: number) =>
+    struct(
+      field(
+        3,
+        struct(
+          int(1, physical),
+          list(2, 5, [varint(0)]),
+          list(3, 8, [text('x')]),
+          int(4, codec),
+          int(5, count),
+          int(6, page.length),
+          int(7, page.length),
+          int(9, 4),
+        ),
       ),
-    ),
-  );
-  const group = struct(list(1, 12, [chunk]), int(2, page.length), int(3, rows / chunks));
+    );
+  const groupOf = (count: number, of: number) =>
+    struct(list(1, 12, times(columns, chunkOf(count))), int(2, page.length), int(3, of));
+  const groups = times(chunks, groupOf(values, rows / chunks));
+  if (rowless > 0) groups.push(groupOf(rowless, 0));
+  const value = (called: string) => struct(int(1, physical), int(3, 0), field(4, text(called), 8));
+  const column = lists
+    ? [
+        struct(int(3, 0), field(4, text('x'), 8), int(5, 1), int(6, 3)),
+        struct(int(3, 2), field(4, text('list'), 8), int(5, 1)),
+        value('element'),
+      ]
+    : [value('x')];
   const schema = [
-    struct(field(4, text('root'), 8), int(5, 1)),
-    struct(int(1, physical), int(3, 0), field(4, text('x'), 8)),
+    struct(field(4, text('root'), 8), int(5, columns)),
+    ...times(columns, column).flat(),
   ];
   const head =
     footer === ''
-      ? struct(
-          int(1, 1),
-          list(2, 12, schema),
-          int(3, rows),
-          list(4, 12, Array(chunks).fill(group) as Buffer[]),
-        )
+      ? struct(int(1, 1), list(2, 12, schema), int(3, rows), list(4, 12, groups))
       : Buffer.from(footer, 'hex');
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
   return Buffer.concat([body, head, length, Buffer.from('PAR1')]);
+}
+
+function times<T>(count: number, one: T): T[] {
+  return Array.from({ length: count }, () => one);
 }
 
 function varint(value: number): Buffer {

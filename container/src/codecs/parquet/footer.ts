@@ -186,5 +186,9 @@ function groupOf(
     return { start, end: stop, codec, values: count(meta, 5, 'number of values') };
   });
   if (chunks.length !== columns.length) throw bad('has a row group with other columns');
-  return { rows: count(group, 3, 'number of rows'), chunks };
+  const rows = count(group, 3, 'number of rows');
+  if (rows === 0 && chunks.some(({ values }) => values > 0)) {
+    throw bad('has a row group with values and no rows');
+  }
+  return { rows, chunks };
 }

@@ -39,6 +39,7 @@ export function hybridReader(bytes: Uint8Array, width: number): HybridReader {
     if (head % 2 === 0) {
       repeated = 0;
       for (let i = 0; i < Math.ceil(width / 8); i++) repeated += byte() * 256 ** i;
+      if (repeated >= range) throw bad(`has a number of more than ${width} bits`);
       [left, end] = [runs, at];
     } else {
       [left, end, held, bits] = [runs * 8, at + runs * width, 0, 0];
