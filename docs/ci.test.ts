@@ -92,8 +92,14 @@ test('the test of the stacks, where the page puts it in a project that init make
     'halves-image.json',
     'halves-model.json',
     'sample.json',
+    'stacks.json',
   ]);
   expect(run({})).toMatchObject({ status: 0 });
+  const stacksFile = join(goldens, 'stacks.json');
+  const named = readFileSync(stacksFile, 'utf8');
+  writeFileSync(stacksFile, JSON.stringify([...(JSON.parse(named) as string[]), 'halves-gone']));
+  expect(run({})).toMatchObject({ status: 1, stdout: expect.stringContaining('stacks.json') });
+  writeFileSync(stacksFile, named);
   const file = join(goldens, 'halves-model.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace('ml.c6i.xlarge', 'ml.c6i.large'));
   const { status, stdout } = run({});

@@ -43,6 +43,30 @@ describe('a model under test', () => {
   });
 });
 
+test('the log has the lines of what was answered', async () => {
+  const handler = join(work, 'inference.ts');
+  await writeFile(
+    handler,
+    `export function outputHandler(outputs: unknown, context: { log: { info(text: string): void }; customAttributes: string }) {
+  context.log.info('for ' + context.customAttributes);
+  return outputs;
+}
+`,
+  );
+  const model = await startModel({ model: fixtureModel('half_plus_two').basePath, handler });
+  try {
+    const ask = async (name: string) => {
+      await model.post({ instances: [1] }, { customAttributes: name });
+      expect(model.log()).toContain(`for ${name}`);
+    };
+    for (let i = 0; i < 10; i++) await ask(`number-${i}-`);
+    await expect(model.post('no json')).rejects.toMatchObject({ status: 400 });
+    expect(model.log()).toContain('invocation refused');
+  } finally {
+    await model.stop();
+  }
+});
+
 test('an exception of a handler names its line of the source', async () => {
   const handler = join(work, 'inference.ts');
   await writeFile(

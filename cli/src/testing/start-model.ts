@@ -34,7 +34,7 @@ export interface ModelUnderTest {
    * @throws PredictionError with status, code and the handler's own message where the answer is an error
    */
   post(body: Uint8Array | string | RequestBody | object, options?: PostOptions): Promise<Answer>;
-  /** What the runtime has logged. */
+  /** What the runtime has logged: all lines of what `post` has answered, unless its log level leaves them out. */
   log(): string;
   /** Ends it; call this after the last test. */
   stop(): Promise<void>;
@@ -42,6 +42,12 @@ export interface ModelUnderTest {
 
 /** Milliseconds between two looks at `/ping`. */
 const PING_EVERY = 50;
+/** Milliseconds between two looks at the log. */
+const LINE_EVERY = 5;
+/** The last line of each request, whatever became of it. */
+const REQUEST_LINE = /"msg":"invocation(?: failed| refused)?"/g;
+/** Milliseconds that a line is waited for at most: a log level may leave it out. */
+const LINE_WITHIN = 2_000;
 
 /**
  * Starts `sagemaker-tfs serve` on a free port and waits until it is healthy.
@@ -80,12 +86,28 @@ export async function startModel(options: StartModelOptions): Promise<ModelUnder
     }
     await sleep(PING_EVERY);
   }
+  const linesSeen = () => said.match(REQUEST_LINE)?.length ?? 0;
+  let answered = 0;
   return {
     url,
-    post: (body, postOptions) => predict({ url }, bodyOf(body), postOptions),
+    async post(body, postOptions) {
+      const before = linesSeen();
+      try {
+        return await predict({ url }, bodyOf(body), postOptions);
+      } finally {
+        const lines = Math.max(before + 1, ++answered);
+        await waitFor(() => linesSeen() >= lines, LINE_WITHIN);
+      }
+    },
     log: () => said,
     stop,
   };
+}
+
+/** An answer arrives before the lines that were written for it: they come through two pipes. */
+async function waitFor(isThere: () => boolean, milliseconds: number): Promise<void> {
+  const until = Date.now() + milliseconds;
+  while (!isThere() && Date.now() < until) await sleep(LINE_EVERY);
 }
 
 function argumentsOf(options: StartModelOptions, port: number): string[] {
