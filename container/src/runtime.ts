@@ -299,7 +299,7 @@ async function startCountedHost(
   const listeners = batchListeners(options.log, (batch) => metrics?.batch(batch));
   const host = await startModelHost({ ...options, listeners });
   const { Metrics } = await import('./observability/metrics.ts');
-  metrics = new Metrics(() => host.readiness.reason);
+  metrics = new Metrics({ reason: () => host.readiness.reason, refusals: () => host.refusals });
   return { host, metrics };
 }
 

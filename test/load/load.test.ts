@@ -2,12 +2,15 @@
  * The load of batch transform in small: 64 requests in flight over one runtime, in front of a model server that refuses
  * what is beyond 31 calls. `npm run bench -- --only in-flight` has the figures.
  */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createModelDir } from '../../container/src/testing/model-dir.ts';
+import { MODEL_SERVER_BIN } from '../../container/src/testing/model-server-bin.ts';
 import {
   type RuntimeProcess,
   startRuntimeProcess,
+  until,
 } from '../../container/src/testing/runtime-process.ts';
 import { fixtureModel } from '../fixtures/index.ts';
 
@@ -114,4 +117,40 @@ test('and while other models are loaded and unloaded', async () => {
   expect(result[0]).toEqual({ 200: REQUESTS });
   expect(changes).toEqual([200, 200, 200, 200]);
   expect([...statuses]).toEqual([200]);
+});
+
+/** A directory for PATH whose model server has this number of threads, whatever the runtime asks for: the last flag counts. */
+async function modelServerWith(directory: string, threads: number): Promise<string> {
+  const program = join(directory, 'tensorflow_model_server');
+  const { PATH } = process.env;
+  const exec = `PATH='${MODEL_SERVER_BIN}:${PATH}' exec tensorflow_model_server "$@" --grpc_max_threads=${threads}`;
+  await mkdir(directory);
+  await writeFile(program, `#!/bin/sh\n${exec}\n`, { mode: 0o755 });
+  return `${directory}:${PATH}`;
+}
+
+test('a model server with fewer threads than calls refuses some, which callers do not notice but an operator sees', async () => {
+  const { directory, remove } = await createModelDir({
+    copies: { busy: fixtureModel('busy').basePath },
+  });
+  const bin = `${directory}-bin`;
+  cleanup = async () => {
+    await remove();
+    await rm(bin, { recursive: true });
+  };
+  runtime = await startRuntimeProcess({
+    SAGEMAKER_TFS_MODEL_DIR: directory,
+    SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: String(CLIENTS),
+    PATH: await modelServerWith(bin, 8),
+  });
+  await runtime.ready();
+  const metrics = async () => (await fetch(`${runtime.url}/metrics`)).text();
+  expect(await metrics()).toMatch(/^sagemaker_tfs_model_server_refusals_total 0$/m);
+  const { result, statuses } = await pings(answers('/invocations'));
+  expect(result).toEqual({ 200: REQUESTS });
+  expect([...statuses]).toEqual([200]);
+  expect(await metrics()).toMatch(/^sagemaker_tfs_model_server_refusals_total [1-9]\d*$/m);
+  const told = () => runtime.log().filter(({ msg }) => /had no thread for a call/.test(`${msg}`));
+  await until(() => told().length > 0);
+  expect(told()[0]).toMatchObject({ level: 'warn', instance: 0, most: expect.any(Number) });
 });

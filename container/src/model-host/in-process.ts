@@ -41,6 +41,7 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
       new InProcessBackend(store, options.environment.limits.decode.maxStrings),
     ),
     endpoint: undefined,
+    refusals: 0,
     failed: failureOf(loaded),
     async serve(models) {
       try {

@@ -37,6 +37,8 @@ export interface ModelHost {
   readonly backends: Backends;
   /** Where TensorFlow Serving is; undefined if it does not run. */
   readonly endpoint: ModelServerEndpoint | undefined;
+  /** Calls that TensorFlow Serving had no thread for, so far; they were sent again. */
+  readonly refusals: number;
   /** Rejects where the models can never be served, with TensorFlow's own message. */
   readonly failed: Promise<never>;
   /** Serves exactly these models from now on. @throws StatusError where one does not load */

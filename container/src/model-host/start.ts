@@ -19,6 +19,9 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
     readiness: modelServer.pool,
     backends: modelServerBackends(environment, modelServer.pool, () => served, options.listeners),
     endpoint: modelServer.pool.instances[0]?.endpoint,
+    get refusals() {
+      return modelServer.pool.refusals;
+    },
     failed: modelServer.failed,
     async serve(models) {
       await modelServer.serve(models);

@@ -153,6 +153,86 @@ test('what the server has no thread for is sent again until it has', async () =>
   expect(calls.seen).toEqual(['x', 'x', 'x', 'x']);
 });
 
+/** A server with a few threads; what it takes, in order. */
+async function poolOnThreads(threads: number, options: Partial<InstancePoolOptions>) {
+  const taken: string[] = [];
+  const calls = await poolOnStub(options, (message, { open }) => {
+    if (open.length >= threads) return EXHAUSTED;
+    taken.push(message);
+    return undefined;
+  });
+  const isSettled = () =>
+    calls.open.length > 0 && calls.pool.instances[0]?.inFlight === calls.open.length;
+  return { calls, taken, isSettled };
+}
+
+test('what the server has no thread for goes before all that came later, however long the load', async () => {
+  const limits: number[] = [];
+  const { calls, taken, isSettled } = await poolOnThreads(3, {
+    maxInFlight: 8,
+    onRefused: (_index, most) => limits.push(most),
+  });
+  const come: string[] = [];
+  const answers: Promise<string>[] = [];
+  const arrive = () => {
+    come.push(String(come.length));
+    answers.push(call(calls, come.at(-1) as string));
+  };
+  for (let client = 0; client < 8; client += 1) arrive();
+  // Of eight clients each asks again once it is answered.
+  while (taken.length < come.length || calls.open.length > 0) {
+    await until(isSettled);
+    const { message, answer } = calls.open.shift() as Calls['open'][0];
+    answer(reply(message));
+    await answers[Number(message)];
+    if (come.length < 60) arrive();
+  }
+  expect(await Promise.all(answers)).toEqual(come);
+  expect(taken).toEqual(come);
+  // Five of the first eight; then one at a time, after a round of 2 and one of 3.
+  expect(limits.slice(0, 5)).toEqual([6, 5, 4, 3, 2]);
+  expect(limits.slice(5).every((most) => most === 2)).toBe(true);
+  expect(limits.length).toBeGreaterThan(5);
+  expect(limits.length).toBeLessThanOrEqual(5 + 60 / 5);
+  expect(calls.pool.refusals).toBe(limits.length);
+  expect(calls.seen).toHaveLength(60 + limits.length);
+});
+
+test('where others have all the threads, what comes later waits behind what is refused', async () => {
+  let refusals = 3;
+  const taken: string[] = [];
+  const calls = await poolOnStub({ maxInFlight: 8 }, (message) => {
+    refusals -= 1;
+    if (refusals >= 0) return EXHAUSTED;
+    taken.push(message);
+    return reply(message);
+  });
+  const first = call(calls, 'first');
+  await until(() => calls.pool.refusals > 0);
+  const later = ['b', 'c'].map((message) => call(calls, message));
+  expect(await Promise.all([first, ...later])).toEqual(['first', 'b', 'c']);
+  expect(taken).toEqual(['first', 'b', 'c']);
+  expect(calls.seen).toEqual(['first', 'first', 'first', 'first', 'b', 'c']);
+});
+
+test('a call that is refused and then given up is not sent again', async () => {
+  const { calls, taken, isSettled } = await poolOnThreads(1, { maxInFlight: 2 });
+  const first = call(calls, 'first');
+  const timeUp = new AbortController();
+  const refused = call(calls, 'refused', timeUp.signal);
+  await until(() => calls.pool.refusals === 1);
+  const last = call(calls, 'last');
+  timeUp.abort(new Error('time is up'));
+  await expect(refused).rejects.toThrow('time is up');
+  for (const message of ['first', 'last']) {
+    await until(isSettled);
+    calls.open.shift()?.answer(reply(message));
+  }
+  expect(await Promise.all([first, last])).toEqual(['first', 'last']);
+  expect(taken).toEqual(['first', 'last']);
+  expect(calls.seen).toEqual(['first', 'refused', 'last']);
+});
+
 test("TensorFlow's own lack of memory is an answer", async () => {
   const message = 'OOM when allocating tensor with shape[1000000,1000000]';
   const calls = await poolOnStub({}, () => ({ status: GrpcStatus.RESOURCE_EXHAUSTED, message }));

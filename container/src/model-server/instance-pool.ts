@@ -9,10 +9,11 @@ import { ConnectionLost } from '../transport/connection-lost.ts';
 import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
+import { Capacity } from './capacity.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
-import { untilSeen, wasUnseen } from './unseen.ts';
+import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
 
 /** One process of TensorFlow Serving. */
 export interface Instance extends Place {
@@ -45,6 +46,8 @@ export interface InstancePoolOptions {
   readonly onReady?: ((index: number) => void) | undefined;
   /** Called for an instance that holds its connections open and answers nothing. */
   readonly onStuck?: ((index: number, reason: string) => void) | undefined;
+  /** Called for a call that had no thread, and waits again; `most` are sent to an instance at a time from now on. */
+  readonly onRefused?: ((index: number, most: number) => void) | undefined;
 }
 
 /**
@@ -63,7 +66,7 @@ export interface UseOptions {
   readonly batch?: BatchContext | undefined;
 }
 
-/** Attempts at a call that never reached the server, or that it refused unseen; each after a longer pause. */
+/** Attempts at a call that never reached the server, each after a longer pause; and at one that finds no thread. */
 const MOST_UNSEEN = 60;
 /** Between two looks at whether an instance is ready. */
 const LOOK_MS = 10;
@@ -75,11 +78,12 @@ export class InstancePool {
   readonly #gate: ReadyGate;
   readonly #queue: CallQueue<Instance>;
   #closed = false;
+  #refusals = 0;
 
   constructor(options: InstancePoolOptions) {
     this.#options = options;
     this.instances = options.endpoints.map((endpoint, index) => this.#instance(endpoint, index));
-    this.#queue = new CallQueue(options.maxInFlight, () => this.#ready());
+    this.#queue = new CallQueue(() => this.#ready());
     this.#gate = new ReadyGate({
       isReady: () => this.#ready().length > 0,
       reason: () => this.reason,
@@ -90,6 +94,11 @@ export class InstancePool {
   /** Resolves when an instance is ready for the first time; never where none ever is. */
   get firstReady(): Promise<void> {
     return this.#gate.firstReady;
+  }
+
+  /** Calls that an instance had no thread for, so far. */
+  get refusals(): number {
+    return this.#refusals;
   }
 
   /** Begins to ask the instances for their state, for the first time after `delayMs`. */
@@ -126,24 +135,22 @@ export class InstancePool {
    * Runs one call on the ready instance with the fewest in flight, in turn where all are busy. Where the model
    * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so
    * that a call that ends the server ends no other call with it. What several calls are joined in is not: each of
-   * them is to be run alone by the caller.
+   * them is to be run alone by the caller. What it has no thread for waits again, before all that came later.
    * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined
    */
   async use<T>(work: PoolWork<T>, { signal, batch }: UseOptions = {}): Promise<T> {
     let alone = batch?.isAfterLoss === true;
+    const ticket = this.#queue.ticket();
     const isJoined = batch !== undefined && batch.calls > 1;
     for (;;) {
       try {
-        return await untilSeen(
-          (attempts) => this.#attempt(work, { alone, first: attempts > 1, signal }),
-          {
-            isUnseen: wasUnseen,
-            isOver: (attempts) => attempts >= MOST_UNSEEN || this.#closed,
-            signal,
-          },
-        );
+        return await untilSeen(() => this.#attempt(work, { alone, ticket, signal }), {
+          isUnseen: wasUnsent,
+          isOver: (attempts) => attempts >= MOST_UNSEEN || this.#closed,
+          signal,
+        });
       } catch (error) {
-        if (wasUnseen(error)) throw asServingError(error);
+        if (wasUnsent(error)) throw neverSent(error);
         if (!(error instanceof ConnectionLost)) throw error;
         if (isJoined && !this.#closed) throw endedTogether(error);
         if (alone || this.#closed) throw endedTwice(error);
@@ -162,23 +169,50 @@ export class InstancePool {
   }
 
   async #attempt<T>(work: PoolWork<T>, wait: WaitOptions): Promise<T> {
-    const instance = (wait.alone ? undefined : this.#queue.tryTake()) ?? (await this.#place(wait));
-    let ended: Promise<void> | undefined;
-    try {
-      const answer = await work(instance, (promise) => {
-        ended = promise;
-      });
-      instance.silentMs = 0;
-      return answer;
-    } catch (error) {
-      if (error instanceof ConnectionLost) {
-        instance.readiness.lost('the model server is restarting');
-      } else if (error instanceof StatusError) instance.silentMs = 0;
-      throw error;
-    } finally {
-      if (ended) void ended.then(() => this.#queue.free(instance));
-      else this.#queue.free(instance);
+    let instance = (wait.alone ? undefined : this.#queue.tryTake()) ?? (await this.#place(wait));
+    for (let attempts = 1; ; attempts += 1) {
+      let ended: Promise<void> | undefined;
+      let again: Promise<Instance>;
+      try {
+        const answer = await work(instance, (promise) => {
+          ended = promise;
+        });
+        this.#answered(instance);
+        return answer;
+      } catch (error) {
+        if (!hadNoThread(error)) {
+          this.#failed(instance, error);
+          throw error;
+        }
+        this.#refused(instance);
+        if (attempts >= MOST_UNSEEN || this.#closed) throw error;
+        // Before its place is freed, so that it is not overtaken.
+        again = this.#queue.take(wait);
+      } finally {
+        const place = instance;
+        if (ended) void ended.then(() => this.#queue.free(place));
+        else this.#queue.free(place);
+      }
+      instance = await again;
     }
+  }
+
+  #answered(instance: Instance): void {
+    instance.silentMs = 0;
+    this.#queue.answered(instance);
+  }
+
+  #failed(instance: Instance, error: unknown): void {
+    if (error instanceof ConnectionLost) {
+      instance.readiness.lost('the model server is restarting');
+    } else if (error instanceof StatusError) this.#answered(instance);
+  }
+
+  #refused(instance: Instance): void {
+    instance.silentMs = 0;
+    this.#refusals += 1;
+    this.#queue.refused(instance);
+    this.#options.onRefused?.(this.instances.indexOf(instance), instance.capacity.most);
   }
 
   async #place(wait: WaitOptions): Promise<Instance> {
@@ -214,6 +248,7 @@ export class InstancePool {
       readiness,
       inFlight: 0,
       isAlone: false,
+      capacity: new Capacity(this.#options.maxInFlight),
       hasServed: false,
       silentMs: 0,
     };
@@ -249,8 +284,7 @@ export class InstancePool {
   }
 }
 
-function asServingError(error: ConnectionLost | StatusError): Error {
-  if (error instanceof StatusError) return error;
+function neverSent(error: ConnectionLost): ServingError {
   const message = `the model server takes no request: ${error.message}`;
   return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { ServedModel } from '../models/served-model.ts';
+import { nowAndThen } from '../observability/now-and-then.ts';
 import { laterFailure } from '../waiting/failure.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
 import { modelConfigText } from './config-file.ts';
@@ -14,7 +15,7 @@ import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 
 /** What it is reached with. */
-type PoolOptions = Pick<ModelServerOptions, 'environment' | 'models'>;
+type PoolOptions = Pick<ModelServerOptions, 'environment' | 'models' | 'log'>;
 
 /** What TensorFlow Serving is started with. */
 export interface ModelServerOptions {
@@ -45,6 +46,9 @@ const GRACE_MS = 3000;
 /** From the first readiness until the server is asked for its version: first requests go first. */
 const VERSION_MS = 1000;
 
+const NO_THREAD =
+  'the model server had no thread for a call, which waits and goes before all that came later; give --grpc_max_threads more, or SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT fewer';
+
 /** Starts every instance; returns at once, {@link ModelServer.pool} tells when they are ready. */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const { environment, variables, log } = options;
@@ -56,6 +60,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const pool = poolOf(
     environment,
     endpoints,
+    log,
     () => probed,
     (message) => fail(new Error(message)),
     {
@@ -113,10 +118,11 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
 }
 
 /** Reaches the model server that another process of this container has started and watches over. */
-export function connectModelServer({ environment, models }: PoolOptions): ModelServer {
+export function connectModelServer({ environment, models, log }: PoolOptions): ModelServer {
   const pool = poolOf(
     environment,
     modelServerEndpoints(environment, process.ppid),
+    log,
     () => models,
     () => undefined,
   );
@@ -134,10 +140,12 @@ export function connectModelServer({ environment, models }: PoolOptions): ModelS
 function poolOf(
   environment: Environment,
   endpoints: readonly ModelServerEndpoint[],
+  log: Logger,
   served: () => readonly ServedModel[],
   onLoadFailure: (message: string) => void,
   watch?: { onReady: (index: number) => void; onStuck: (index: number, reason: string) => void },
 ): InstancePool {
+  const quietly = nowAndThen();
   return new InstancePool({
     endpoints,
     models: () => served().map(({ name }) => name),
@@ -147,6 +155,7 @@ function poolOf(
     stuckMs: environment.modelServer.silenceMs,
     onReady: watch?.onReady,
     onStuck: watch?.onStuck,
+    onRefused: (instance, most) => quietly(() => log.warn({ instance, most }, NO_THREAD)),
     waitMs: environment.limits.waitMs,
     onLoadFailure,
   });

@@ -20,12 +20,12 @@ export interface UnseenOptions {
 
 /** Makes a call, and again after longer and longer pauses as long as the server does not see it. */
 export async function untilSeen<T>(
-  call: (attempts: number) => Promise<T>,
+  call: () => Promise<T>,
   { isUnseen, isOver, signal }: UnseenOptions,
 ): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await call(attempts);
+      return await call();
     } catch (error) {
       if (!isUnseen(error) || isOver(attempts)) throw error;
       await delay(Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS));
@@ -35,9 +35,9 @@ export async function untilSeen<T>(
   }
 }
 
-/** Whether the server has not seen the call: it was not sent whole, or the server had no thread for it. */
-export function wasUnseen(error: unknown): error is ConnectionLost | StatusError {
-  return error instanceof ConnectionLost ? !error.wasSent : hadNoThread(error);
+/** Whether the call was not sent whole. */
+export function wasUnsent(error: unknown): error is ConnectionLost {
+  return error instanceof ConnectionLost && !error.wasSent;
 }
 
 /**

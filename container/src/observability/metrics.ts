@@ -33,6 +33,14 @@ export interface BatchSample {
   readonly padding: number;
 }
 
+/** What is asked for when the metrics are read. */
+export interface Asked {
+  /** Why the models cannot be called; undefined if they can. */
+  readonly reason: () => string | undefined;
+  /** Calls that the model server had no thread for, so far. */
+  readonly refusals: () => number;
+}
+
 /** Upper bounds in seconds, from a small model on a fast machine to the longest asynchronous inference. */
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600,
@@ -93,8 +101,7 @@ export class Metrics implements MetricsPage {
   readonly #modelLabel = boundedLabel();
   readonly #versionLabel = boundedLabel();
 
-  /** @param reason why the models cannot be called, asked when the metrics are read */
-  constructor(reason: () => string | undefined) {
+  constructor({ reason, refusals }: Asked) {
     new Gauge({
       name: 'sagemaker_tfs_ready',
       help: '1 while /ping answers 200.',
@@ -111,6 +118,15 @@ export class Metrics implements MetricsPage {
       registers: [this.#registry],
       collect() {
         this.set(process.memoryUsage.rss());
+      },
+    });
+    new Counter({
+      name: 'sagemaker_tfs_model_server_refusals_total',
+      help: 'Calls that TensorFlow Serving had no thread for; they were sent again, in turn.',
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(refusals());
       },
     });
   }
