@@ -20,6 +20,7 @@ export * from './notices.ts';
 export * from './origin.ts';
 export * from './outputs.ts';
 export * from './pack-formats.ts';
+export * from './part-keys.ts';
 export * from './rows.ts';
 export * from './s3-uri.ts';
 export * from './settings.ts';

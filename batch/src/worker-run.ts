@@ -4,7 +4,7 @@
  * - `_worker/plan.json`: what makes the answers, and where the keys are cut into ranges
  * - `parts/RRRRR-PPPPPP.ndjson`: the answers of neighboring keys. A part is written once and in the order of the keys of
  *   its range, so the last part that is there tells how far the range is.
- * - `_worker/keys/RRRRR-PPPPPP.ndjson.gz`: the keys of a part, written before it
+ * - `_worker/keys/RRRRR-PPPPPP-PROCESS.ndjson.gz`: the keys of a part, written before it by each process that tries to write it
  * - `_worker/done/RRRRR.json`: the range is at its end
  * - of `batch pack`, the parts are files of records instead, `parts/RRRRR-PPPPPP.tfrecord` for example
  * - `_worker/hours/PROCESS/first` and `/last`: written when a process begins and every minute, where the run has a
@@ -79,17 +79,26 @@ export function sortedCuts(keys: Iterable<string>): string[] {
   return [...new Set(keys)].sort(compareKeys);
 }
 
-/** Keys of the files of a part, below the output prefix. @param pack framing of its records; undefined for answers */
+/**
+ * Keys of the files of a part, below the output prefix.
+ * @param process names the one that writes them
+ * @param pack framing of its records; undefined for answers
+ */
 export function partFiles(
   range: number,
   part: number,
+  process: string,
   pack?: PackFormat,
 ): { body: string; keys: string } {
-  const name = `${rangeName(range)}-${String(part).padStart(6, '0')}`;
+  const ending = pack ? PACK_ENDINGS[pack] : ANSWERS_ENDING;
   return {
-    body: `${PARTS_FOLDER}${name}${pack ? PACK_ENDINGS[pack] : ANSWERS_ENDING}`,
-    keys: `${WORKER_KEYS}${name}.ndjson.gz`,
+    body: `${PARTS_FOLDER}${partName(range, part)}${ending}`,
+    keys: `${keysOfPart(range, part)}${process}.ndjson.gz`,
   };
+}
+
+function partName(range: number, part: number): string {
+  return `${rangeName(range)}-${String(part).padStart(6, '0')}`;
 }
 
 /** Start of the keys of a range's parts. */
@@ -97,11 +106,27 @@ export function partsOfRange(range: number): string {
   return `${PARTS_FOLDER}${rangeName(range)}-`;
 }
 
+/** Start of the keys of a range's files of keys. */
+export function keysOfRange(range: number): string {
+  return `${WORKER_KEYS}${rangeName(range)}-`;
+}
+
+/** Start of the keys of a part's files of keys. */
+export function keysOfPart(range: number, part: number): string {
+  return `${WORKER_KEYS}${partName(range, part)}-`;
+}
+
 /** Numbers of a part and of its range, by its whole key or the end of it; undefined for any other object. */
 export function partOfKey(key: string): { range: number; part: number } | undefined {
   const [, range, part, ending] = /(?:^|\/)(\d{5,})-(\d{6,})(\.[a-z]+)$/.exec(key) ?? [];
   if (ending === undefined || !PART_ENDINGS.has(ending)) return undefined;
   return { range: Number(range), part: Number(part) };
+}
+
+/** Numbers of the part that a file of keys is for, and of its range; undefined for any other object. */
+export function partOfKeysFile(key: string): { range: number; part: number } | undefined {
+  const [, range, part] = /(?:^|\/)(\d{5,})-(\d{6,})-[^/]+\.ndjson\.gz$/.exec(key) ?? [];
+  return range === undefined ? undefined : { range: Number(range), part: Number(part) };
 }
 
 /** Folder of the files that say that a range is at its end. */
@@ -153,12 +178,14 @@ export interface WorkerCounts {
   readonly gone: number;
 }
 
-const header = counts.extend({ last: z.string() });
+const header = counts.extend({ last: z.string(), sha256: z.string() });
 
 /** First line of a file of keys. */
 export interface KeysHeader extends WorkerCounts {
   /** Last key that the part has dealt with, whole: the range goes on after it. */
   readonly last: string;
+  /** Of the part that it belongs to, hex. */
+  readonly sha256: string;
 }
 
 /**

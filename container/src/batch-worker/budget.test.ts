@@ -6,12 +6,14 @@ function memoryStore() {
   const files = new Map<string, number>();
   const asked = { writes: 0, lists: 0 };
   const store: Store = {
+    writer: 'one',
     read: () => Promise.reject(new Error('nothing is read')),
     async write(key) {
       asked.writes++;
       files.set(key, Date.now());
     },
     create: () => Promise.reject(new Error('nothing is created')),
+    remove: () => Promise.reject(new Error('nothing is removed')),
     async list(start) {
       asked.lists++;
       const keys = [...files.keys()].filter((key) => key.startsWith(start)).sort();

@@ -7,6 +7,7 @@ import {
   type KeysHeader,
   type PackFormat,
   partFiles,
+  sha256Of,
   type WorkerCounts,
 } from '@sagemaker-tfs/batch';
 import type { Store } from './store.ts';
@@ -98,20 +99,22 @@ function newPart(): Part {
   return { bodies: [], keys: [], size: 0, answers: 0, failures: 0, gone: 0, last: '' };
 }
 
-/** The answers last: once they are there, the part counts. */
+/** The answers last: once they are there, the part counts, and the keys that this process has written are its keys. */
 async function writePart(
   store: Store,
   { range, pack, onWritten }: PartOptions,
   number: number,
   { bodies, keys, answers, failures, gone, last }: Part,
 ): Promise<void> {
-  const files = partFiles(range, number, pack);
-  const header: KeysHeader = { answers, failures, gone, last };
+  const files = partFiles(range, number, store.writer, pack);
+  const body = pack ? Buffer.concat(bodies.map(bytesOf)) : Buffer.from(bodies.join(''));
+  const header: KeysHeader = { answers, failures, gone, last, sha256: sha256Of(body) };
   const text = [header, ...keys].map((line) => `${JSON.stringify(line)}\n`).join('');
   await store.write(files.keys, await compress(text), 'application/gzip');
-  const body = pack ? Buffer.concat(bodies.map(bytesOf)) : Buffer.from(bodies.join(''));
   const type = pack ? 'application/octet-stream' : 'application/x-ndjson';
   if (!(await store.create(files.body, body, type))) {
+    // A role need not be allowed to: readers then look into the part.
+    await store.remove(files.keys).catch(() => undefined);
     throw new BatchError(
       'OTHER_WORKER',
       `${files.body} is there already: another worker is at range ${range}. Let one of them end, then run this one again.`,

@@ -1,21 +1,18 @@
 /** One range of keys: where it stands, and its inputs from there on. */
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   compareKeys,
   doneKey,
+  keysCandidates,
   parseCounts,
-  parseKeysHeader,
-  partFiles,
   partOfKey,
   partsOfRange,
+  readKeysFile,
+  readKeysHeader,
   type WorkerCounts,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
 import type { S3Object, WorkerInputs } from '@sagemaker-tfs/batch/s3';
 import type { Store } from './store.ts';
-
-const decompress = promisify(gunzip);
 
 /** How far a range is. */
 export type Position =
@@ -33,23 +30,18 @@ export type Position =
 export async function positionOf(store: Store, { number, after }: WorkerRange): Promise<Position> {
   const done = await store.read(doneKey(number));
   if (done) return { isDone: true, counts: parseCounts(done.toString('utf8'), doneKey(number)) };
-  const parts = (await store.list(partsOfRange(number))).map(({ key }) => partOfKey(key)?.part);
+  const listed = (await store.list(partsOfRange(number))).map(({ key }) => key);
+  const parts = listed.filter((key) => partOfKey(key) !== undefined);
+  const candidates = await keysCandidates(store, parts);
   let counts: WorkerCounts = { answers: 0, failures: 0, gone: 0 };
   let last = after;
   for (const part of parts) {
-    if (part === undefined) continue;
-    const header = await headerOf(store, number, part);
+    const header = await readKeysHeader(await readKeysFile(store, part, candidates));
     counts = sum(counts, header);
     last = header.last;
   }
-  return { isDone: false, counts, next: (parts.at(-1) ?? -1) + 1, after: last };
-}
-
-async function headerOf(store: Store, range: number, part: number) {
-  const { keys } = partFiles(range, part);
-  const bytes = await store.read(keys);
-  const text = bytes ? String(await decompress(bytes)) : '';
-  return parseKeysHeader(text.slice(0, text.indexOf('\n')), keys);
+  const newest = partOfKey(parts.at(-1) ?? '')?.part ?? -1;
+  return { isDone: false, counts, next: newest + 1, after: last };
 }
 
 /** Both together. */

@@ -1,10 +1,17 @@
 /** What a worker reads from S3 and writes there. */
-import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  DeleteObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import { httpStatusOf, listObjects, patientRetries, readBytes } from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
+  /** Names this process. */
+  readonly writer: string;
   /** @returns undefined if it is not there */
   read(key: string): Promise<Buffer | undefined>;
   write(key: string, body: Uint8Array, contentType: string): Promise<void>;
@@ -13,6 +20,7 @@ export interface Store {
    * @returns false if somebody else has written it; the SDK's second try after a lost answer is no one else
    */
   create(key: string, body: Uint8Array, contentType: string): Promise<boolean>;
+  remove(key: string): Promise<void>;
   /** Objects whose keys start so, sorted by key; the times are S3's, milliseconds since 1970. */
   list(start: string): Promise<{ readonly key: string; readonly modified: number }[]>;
 }
@@ -68,6 +76,7 @@ export function storeBelow(s3: S3Client, uri: string, writer: string, kmsKeyId?:
     ...(kmsKeyId && { ServerSideEncryption: 'aws:kms' as const, SSEKMSKeyId: kmsKeyId }),
   });
   return {
+    writer,
     read: (key) => readObject(s3, at(key)),
     async write(key, body, contentType) {
       await s3.send(new PutObjectCommand(put(key, body, contentType)));
@@ -83,6 +92,9 @@ export function storeBelow(s3: S3Client, uri: string, writer: string, kmsKeyId?:
         const there = await s3.send(new HeadObjectCommand(named(key)));
         return there.Metadata?.writer === writer;
       }
+    },
+    async remove(key) {
+      await s3.send(new DeleteObjectCommand(named(key)));
     },
     async list(start) {
       const found: { key: string; modified: number }[] = [];

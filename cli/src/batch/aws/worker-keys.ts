@@ -9,23 +9,27 @@ import {
   codeInPart,
   compareKeys,
   inOutputOrder,
+  type KeysFile,
   keyInPart,
+  keysCandidates,
   PLAN_KEY,
   parseKeyLine,
   parseKeysHeader,
   parsePlan,
   parseS3Uri,
-  partFiles,
   partOfKey,
   partsOfRange,
   rangesOf,
+  readKeysFile,
   type S3Location,
   type WorkerCounts,
+  type WorkerFiles,
   type WorkerPlan,
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
 import {
   findObject,
+  httpStatusOf,
   listObjects,
   openInputs,
   readBytes,
@@ -92,12 +96,14 @@ async function* answered(
   { number }: WorkerRange,
   failures: Map<string, number>,
 ): AsyncGenerator<S3Object> {
-  const parts = listObjects(s3, { ...output, key: output.key + partsOfRange(number) });
-  for await (const { key, modified } of parts) {
-    const part = partOfKey(key)?.part;
-    if (part === undefined) continue;
-    const place = { ...output, key: output.key + partFiles(number, part).keys };
-    for await (const line of keyLines(s3, place)) {
+  const files = filesOfWorker(s3, output);
+  const parts = (await files.list(partsOfRange(number))).filter(({ key }) => partOfKey(key));
+  const candidates = await keysCandidates(
+    files,
+    parts.map(({ key }) => key),
+  );
+  for (const { key, modified } of parts) {
+    for await (const line of keyLines(await readKeysFile(files, key, candidates))) {
       // Its own size is not known without its answers.
       const input = keyInPart(line);
       const code = codeInPart(line) ?? '';
@@ -107,50 +113,65 @@ async function* answered(
   }
 }
 
+/** What a worker has written below its output prefix on S3. */
+interface WorkerObjects extends WorkerFiles {
+  list(start: string): Promise<S3Object[]>;
+}
+
+/** Lists and reads what a worker has written. */
+export function filesOfWorker(s3: S3Client, output: S3Location): WorkerObjects {
+  const at = (key: string): S3Location => ({ ...output, key: output.key + key });
+  return {
+    async list(start) {
+      const found: S3Object[] = [];
+      for await (const object of listObjects(s3, at(start)))
+        found.push({ ...object, key: object.key.slice(output.key.length) });
+      return found;
+    },
+    async read(key) {
+      try {
+        return await readBytes(s3, at(key));
+      } catch (error) {
+        if (httpStatusOf(error) === 404) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
 /** What became of the inputs of a part. */
 export interface PartCounts extends WorkerCounts {
   /** Of its failures, how many have each code. */
   readonly byCode: ReadonlyMap<string, number>;
 }
 
-/**
- * Counts a part by its file of keys.
- * @param name of the part, such as `00000-000000`
- * @throws BatchError WORKER_FILE_INVALID
- */
-export async function countsOfPart(
-  s3: S3Client,
-  output: S3Location,
-  name: string,
-): Promise<PartCounts> {
-  const [range = 0, part = 0] = name.split('-').map(Number);
-  const place = { ...output, key: output.key + partFiles(range, part).keys };
+/** Counts a part by its file of keys. @throws BatchError WORKER_FILE_INVALID */
+export async function countsOfPart(file: KeysFile): Promise<PartCounts> {
   const byCode = new Map<string, number>();
   let header: WorkerCounts | undefined;
-  for await (const line of textLines(s3, place)) {
+  for await (const line of textLines(file)) {
     if (header === undefined) {
-      header = parseKeysHeader(line, place.key);
+      header = parseKeysHeader(line, file.key);
       if (header.failures === 0) break;
       continue;
     }
-    const code = codeInPart(parseKeyLine(line, place.key));
+    const code = codeInPart(parseKeyLine(line, file.key));
     if (code !== undefined) byCode.set(code, (byCode.get(code) ?? 0) + 1);
   }
-  return { ...(header ?? parseKeysHeader('', place.key)), byCode };
+  return { ...(header ?? parseKeysHeader('', file.key)), byCode };
 }
 
 /** Lines of a file of keys behind the first. @throws BatchError WORKER_FILE_INVALID */
-export async function* keyLines(s3: S3Client, place: S3Location) {
+export async function* keyLines(file: KeysFile) {
   let isFirst = true;
-  for await (const line of textLines(s3, place)) {
-    if (!isFirst) yield parseKeyLine(line, place.key);
-    else parseKeysHeader(line, place.key);
+  for await (const line of textLines(file)) {
+    if (!isFirst) yield parseKeyLine(line, file.key);
+    else parseKeysHeader(line, file.key);
     isFirst = false;
   }
 }
 
-/** Lines of a file of keys. It is read whole, so that a connection that breaks is tried again. */
-async function* textLines(s3: S3Client, place: S3Location): AsyncGenerator<string> {
-  const input = Readable.from([await readBytes(s3, place)]).compose(createGunzip());
+async function* textLines({ bytes }: KeysFile): AsyncGenerator<string> {
+  const input = Readable.from([bytes]).compose(createGunzip());
   yield* createInterface({ input: input as Readable });
 }

@@ -4,15 +4,17 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import {
   asDirectory,
   formatS3Uri,
+  type KeysCandidates,
+  keysCandidates,
   PARTS_FOLDER,
   parseS3Uri,
   partOfKey,
+  readKeysFile,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { listObjects } from '@sagemaker-tfs/batch/s3';
 import { count } from './count.ts';
 import { LISTINGS } from './transform-places.ts';
-import { countsOfPart, readWorkerPlan, workerKeys } from './worker-keys.ts';
+import { countsOfPart, filesOfWorker, readWorkerPlan, workerKeys } from './worker-keys.ts';
 
 /** One look. */
 export interface WorkerProgress {
@@ -31,16 +33,21 @@ export function workerProgress(s3: S3Client, outputUri: string): () => Promise<W
   const seen = new Set<string>();
   let total: number | undefined;
   let done = 0;
-  const add = async (part: string) => {
-    const counts = await countsOfPart(s3, output, part);
+  const files = filesOfWorker(s3, output);
+  const add = async (part: string, candidates: KeysCandidates) => {
+    const counts = await countsOfPart(await readKeysFile(files, part, candidates));
     seen.add(part);
     done += counts.answers + counts.failures + counts.gone;
     for (const [code, some] of counts.byCode) failures[code] = (failures[code] ?? 0) + some;
   };
   return async () => {
     total ??= await countInputs(s3, output);
-    const parts = await newParts(s3, output, seen);
-    await Readable.from(parts).map(add, { concurrency: LISTINGS }).toArray();
+    const listed = (await files.list(PARTS_FOLDER)).map(({ key }) => key);
+    const parts = listed.filter((key) => partOfKey(key) && !seen.has(key));
+    const candidates = await keysCandidates(files, parts);
+    await Readable.from(parts)
+      .map((part: string) => add(part, candidates), { concurrency: LISTINGS })
+      .toArray();
     return { total: total ?? 0, done, failures: { ...failures } };
   };
 }
@@ -52,20 +59,4 @@ async function countInputs(s3: S3Client, output: S3Location): Promise<number | u
   if (!plan) return undefined;
   const { parts } = await workerKeys(s3, plan, { inputUri: plan.inputUri, outputUri });
   return count(parts.map(({ inputs }) => inputs));
-}
-
-/** Names of parts that were not there at the last look, such as `00000-000000`. */
-async function newParts(
-  s3: S3Client,
-  output: S3Location,
-  seen: ReadonlySet<string>,
-): Promise<string[]> {
-  const names: string[] = [];
-  const start = output.key + PARTS_FOLDER;
-  for await (const { key } of listObjects(s3, { ...output, key: start })) {
-    if (!partOfKey(key)) continue;
-    const name = key.slice(start.length, key.lastIndexOf('.'));
-    if (!seen.has(name)) names.push(name);
-  }
-  return names;
 }

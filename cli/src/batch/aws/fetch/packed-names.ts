@@ -1,26 +1,29 @@
 /** The names of the inputs that `batch pack` has put into one file, for the answers to that file. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   type Answer,
   asDirectory,
   formatS3Uri,
+  type KeysCandidates,
+  type KeysFile,
   keyInPart,
+  keysCandidates,
   PARTS_FOLDER,
-  parseKeyLine,
   parseS3Uri,
-  partFiles,
   partOfKey,
+  partsOfRange,
+  readKeysFile,
   rowsOf,
   WORKER_KEYS,
+  type WorkerFiles,
 } from '@sagemaker-tfs/batch';
 import { openInputs } from '@sagemaker-tfs/batch/s3';
 import { usageError } from '../../../errors.ts';
 import { hasShardNames, shardNames } from '../../shards.ts';
-import { keyLines, readWorkerPlan } from '../worker-keys.ts';
+import { filesOfWorker, keyLines, readWorkerPlan } from '../worker-keys.ts';
 
 /** Names by file. */
 export interface PackedNames {
@@ -44,20 +47,43 @@ export async function packedOnS3(s3: S3Client, inputUri: string): Promise<Packed
   const plan = await readWorkerPlan(s3, outputUri);
   if (!plan?.pack) return undefined;
   const { prefix } = await openInputs(s3, { ...plan, outputUri });
+  const keysFileOf = keysFinder(filesOfWorker(s3, root));
   return {
     prefix,
     async of(file) {
-      const part = partOfKey(file);
-      if (!part) return undefined;
-      const names: string[] = [];
-      const { keys } = partFiles(part.range, part.part);
-      for await (const line of keyLines(s3, { bucket, key: root.key + keys })) {
-        const name = keyInPart(line);
-        if (name !== undefined) names.push(name);
-      }
-      return names;
+      const range = partOfKey(file)?.range;
+      return range === undefined ? undefined : namesOf(await keysFileOf(range, file));
     },
   };
+}
+
+/** Finds the file of keys of a packed file. Each range is listed once, and a part that came later by itself. */
+function keysFinder(files: WorkerFiles): (range: number, file: string) => Promise<KeysFile> {
+  const ranges = new Map<number, Promise<KeysCandidates>>();
+  const listRange = async (range: number) => {
+    const parts = await files.list(partsOfRange(range));
+    return keysCandidates(
+      files,
+      parts.map(({ key }) => key),
+    );
+  };
+  return async (range, file) => {
+    const part = PARTS_FOLDER + basename(file);
+    const listing = ranges.get(range) ?? listRange(range);
+    ranges.set(range, listing);
+    const known = await listing;
+    const candidates = known.has(part) ? known : await keysCandidates(files, [part]);
+    return readKeysFile(files, part, candidates);
+  };
+}
+
+async function namesOf(file: KeysFile): Promise<string[]> {
+  const names: string[] = [];
+  for await (const line of keyLines(file)) {
+    const name = keyInPart(line);
+    if (name !== undefined) names.push(name);
+  }
+  return names;
 }
 
 /**
@@ -65,8 +91,10 @@ export async function packedOnS3(s3: S3Client, inputUri: string): Promise<Packed
  * @throws CommandError USAGE where there are no names
  */
 export function packedInFolder(folder: string): PackedNames {
-  const keys = join(resolve(folder), '..', WORKER_KEYS);
-  if (existsSync(keys)) return { prefix: undefined, of: (file) => namesInFolder(keys, file) };
+  if (existsSync(join(resolve(folder), '..', WORKER_KEYS))) {
+    const files = filesInFolder(folder);
+    return { prefix: undefined, of: (file) => namesInFolder(files, file) };
+  }
   if (hasShardNames(folder)) {
     return { prefix: undefined, of: (file) => shardNames(folder, basename(file)) };
   }
@@ -75,16 +103,29 @@ export function packedInFolder(folder: string): PackedNames {
   );
 }
 
-async function namesInFolder(keys: string, file: string): Promise<string[] | undefined> {
-  const part = partOfKey(file);
-  if (!part) return undefined;
-  const list = join(keys, basename(partFiles(part.range, part.part).keys));
-  if (!existsSync(list)) return undefined;
-  const [, ...lines] = gunzipSync(await readFile(list))
-    .toString('utf8')
-    .split('\n')
-    .filter(Boolean);
-  return lines.flatMap((line) => keyInPart(parseKeyLine(line, list)) ?? []);
+/** What a worker has written, brought to disk: its parts may lie in a folder of any name. */
+function filesInFolder(folder: string): WorkerFiles {
+  const keys = join(resolve(folder), '..', WORKER_KEYS);
+  let names: Promise<string[]> | undefined;
+  return {
+    async list(start) {
+      names ??= readdir(keys);
+      const found = (await names).map((name) => WORKER_KEYS + name);
+      return found.filter((key) => key.startsWith(start)).map((key) => ({ key }));
+    },
+    async read(key) {
+      const path = join(key.startsWith(WORKER_KEYS) ? keys : folder, basename(key));
+      return existsSync(path) ? readFile(path) : undefined;
+    },
+  };
+}
+
+async function namesInFolder(files: WorkerFiles, file: string): Promise<string[] | undefined> {
+  const part = PARTS_FOLDER + basename(file);
+  const candidates = await keysCandidates(files, [part]);
+  return candidates.get(part)?.length
+    ? namesOf(await readKeysFile(files, part, candidates))
+    : undefined;
 }
 
 /**
