@@ -5,6 +5,7 @@ import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
 import pLimit from 'p-limit';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
+import { HandlerHangs } from './ask.ts';
 import type { Caution } from './caution.ts';
 import type { NamedObject } from './row.ts';
 
@@ -14,7 +15,7 @@ export interface AnswerOptions {
   ask(body: Uint8Array): Promise<Uint8Array>;
   /** Questions at once. */
   readonly inFlight: number;
-  /** While it is on, a model that goes went because of the one object that is asked about. */
+  /** While one object is alone under way, a model that goes went because of it. */
   readonly caution: Caution;
 }
 
@@ -44,11 +45,13 @@ async function askAgain(options: AnswerOptions, body: Uint8Array) {
       return await options.ask(body);
     } catch (error) {
       if (!(error instanceof ServingError) && !isHttpError(error)) throw error;
+      // It would take as long again.
+      if (error instanceof HandlerHangs) throw error;
       const isAway = error instanceof ServingError && RUNTIME_ERRORS[error.code].modelAway;
       if (!isAway && !mayHelpToRetry(error.status)) throw error;
       if (tries < (isAway ? AWAY_RETRIES : RETRIES)) {
         await sleep(waitAfter(tries + 1));
-      } else if (isAway && !options.caution.isOn()) {
+      } else if (isAway && !options.caution.isAlone()) {
         throw new ModelGone(error.message, { cause: error });
       } else {
         throw error;

@@ -35,12 +35,30 @@ export async function ask(
   const timer = setTimeout(() => signal.abort(timedOut(requestTimeoutMs)), requestTimeoutMs);
   const results = new HeldResults();
   const workDone = results.use();
+  // What hangs may still read the results, and keeps them.
+  const work = answer(services, body, question, { requestId, signal, results }).finally(workDone);
   try {
-    return await answer(services, body, question, { requestId, signal, results });
+    return await Promise.race([work, hanging(signal)]);
   } finally {
     clearTimeout(timer);
-    workDone();
   }
+}
+
+/** Thrown where a handler goes on although its signal has aborted. */
+export class HandlerHangs extends ServingError {}
+
+/** Milliseconds that a handler has to end after its signal has aborted. */
+const END_WITHIN = 1_000;
+
+/** Rejects some time after the signal aborts. */
+function hanging(signal: RequestSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = () => {
+      const { message } = signal.reason as ServingError;
+      setTimeout(() => reject(new HandlerHangs('REQUEST_TIMEOUT', message)), END_WITHIN);
+    };
+    signal.addEventListener('abort', late, { once: true });
+  });
 }
 
 async function answer(

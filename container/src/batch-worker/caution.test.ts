@@ -3,25 +3,26 @@ import { HttpError } from '../handler/http-error.ts';
 import { answerLines } from './answer.ts';
 import { cautionOf } from './caution.ts';
 import { rowMaker } from './row.ts';
-import { CAUTIOUS } from './supervise.ts';
+import { CAUTION, type CautionStage, type Message } from './supervise.ts';
 
-/** Keys that the supervisor hears of. */
-const told: string[] = [];
-
-beforeEach(() => {
-  told.length = 0;
-  process.env[CAUTIOUS] = 'true';
-});
+/** What the supervisor hears. */
+const told: Message[] = [];
+/** Keys that it hears of. */
+const keys = () => told.flatMap((message) => ('at' in message ? [message.at] : []));
+const stages = () => told.flatMap((message) => ('stage' in message ? [message.stage] : []));
 
 afterEach(() => {
-  delete process.env[CAUTIOUS];
+  told.length = 0;
+  delete process.env[CAUTION];
 });
 
 /** Makes rows of objects that hold one byte. */
-function rows(ask: () => Promise<Uint8Array>) {
-  const caution = cautionOf({ partKeys: 1, reads: 0 }, async (key) => {
-    told.push(key);
-  });
+function rows(stage: CautionStage | undefined, ask: () => Promise<Uint8Array>, partKeys = 1) {
+  if (stage) process.env[CAUTION] = stage;
+  const tell = async (message: Message) => {
+    told.push(message);
+  };
+  const caution = cautionOf({ partKeys, reads: 0 }, tell, 1);
   const body = { transformToByteArray: async () => Uint8Array.of(1) };
   const make = rowMaker({
     s3: { send: async () => ({ Body: body }) } as unknown as S3Client,
@@ -36,27 +37,50 @@ function rows(ask: () => Promise<Uint8Array>) {
   return { make: (key: string) => make({ key, size: 1, modified: 0 }), caution };
 }
 
-test('an object counts once, however often it is tried', async () => {
+test('an object counts once, however often it is tried; only the first of a process can be to blame', async () => {
   let failures = 2;
-  const { make, caution } = rows(async () => {
+  const { make } = rows('alone', async () => {
     if (failures-- > 0) throw new HttpError(503, 'busy');
     return Buffer.from('{}');
   });
   await make('a');
-  expect(told).toEqual(['a', '']);
-  expect(caution.isOn()).toBe(true);
   await make('b');
-  expect(told).toEqual(['a', '', 'b', '']);
-  expect(caution.isOn()).toBe(false);
-  await make('c');
-  expect(told).toHaveLength(4);
+  expect(told).toEqual([
+    { asks: true },
+    { at: 'a', isFirst: true },
+    { at: '', isFirst: true },
+    { at: 'b', isFirst: false },
+    { at: '', isFirst: false },
+  ]);
 });
 
-test('an object that fails counts too', async () => {
-  const { make, caution } = rows(async () => {
+test('an object that fails is told too', async () => {
+  const { make } = rows('alone', async () => {
     throw new HttpError(400, 'no');
   });
   for (const key of ['a', 'b']) await make(key);
-  expect(told).toEqual(['a', '', 'b', '']);
-  expect(caution.isOn()).toBe(false);
+  expect(keys()).toEqual(['a', '', 'b', '']);
+});
+
+test('alone, then a few at a time, then all at once', async () => {
+  const { caution, make } = rows('alone', async () => Buffer.from('{}'), 20);
+  const written: number[] = [];
+  const reads: number[] = [];
+  for (let row = 0; row < 100; row++) {
+    reads.push(caution.reads(256));
+    if (caution.counts()) written.push(row);
+  }
+  // A part behind each of the first 32 rows, then behind each 16, and where caution ends.
+  expect(written).toEqual([...Array(32).keys(), 47, 63, 71]);
+  expect(reads).toEqual([...Array(32).fill(1), ...Array(40).fill(16), ...Array(28).fill(256)]);
+  expect(stages()).toEqual(['walking', 'none']);
+  await make('late');
+  expect(keys()).toEqual([]);
+});
+
+test('a process that nothing has gone before has no caution', async () => {
+  const { make, caution } = rows(undefined, async () => Buffer.from('{}'));
+  await make('a');
+  expect([caution.reads(256), caution.counts()]).toEqual([256, false]);
+  expect(told).toEqual([{ asks: true }]);
 });

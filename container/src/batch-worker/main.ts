@@ -13,13 +13,13 @@ import { createLog } from '../observability/log.ts';
 import { answerLines, ModelGone } from './answer.ts';
 import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
-import { cautionOf } from './caution.ts';
+import { cautionOf, NO_CAUTION } from './caution.ts';
 import { noticeTeller, publishToTopic } from './notices.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { recordOf } from './pack.ts';
 import { rowMaker } from './row.ts';
 import { s3Client, storeBelow } from './store.ts';
-import { MODEL_GONE, onStopSignals, POISON, supervise, tellMeantEnd } from './supervise.ts';
+import { MODEL_GONE, onStopSignals, POISON, supervise, tellSupervisor } from './supervise.ts';
 import { type WorkerContext, type WorkerReport, work } from './worker.ts';
 
 const PROGRESS_EVERY = 5_000;
@@ -41,7 +41,7 @@ export async function main(
     process.exitCode =
       error instanceof ModelGone ? MODEL_GONE : error instanceof BatchError ? error.exitStatus : 1;
   }
-  await tellMeantEnd();
+  await tellSupervisor({ meant: Number(process.exitCode) });
 }
 
 async function workHere(
@@ -112,14 +112,14 @@ async function withModel<T>(
 }
 
 /** What a worker does with any of its inputs. */
-type Work = Pick<WorkerContext, 'model' | 'reads' | 'rowMaker'>;
+type Work = Pick<WorkerContext, 'model' | 'caution' | 'rowMaker'>;
 type Base = Pick<WorkerContext, 'options' | 's3'>;
 
-function packing(format: PackFormat, { options, s3 }: Base, { limits }: Environment): Work {
+function packing(format: PackFormat, { s3 }: Base, { limits }: Environment): Work {
   const rest = { maxBytes: limits.maxRequestBytes, poison: new Set<string>(), tellsErrors: false };
   return {
     model: '',
-    reads: () => options.reads,
+    caution: NO_CAUTION,
     rowMaker: ({ bucket, root }, hold) =>
       rowMaker({ ...rest, s3, bucket, root, hold, make: recordOf(format) }),
   };
@@ -142,7 +142,7 @@ async function asking(
   const rest = { poison, maxBytes: limits.maxRequestBytes, tellsErrors: true };
   return {
     model: await modelDigest(modelDir),
-    reads: () => (caution.isOn() ? 1 : options.reads),
+    caution,
     rowMaker: ({ bucket, root }, hold) => rowMaker({ ...rest, s3, bucket, root, hold, make }),
   };
 }

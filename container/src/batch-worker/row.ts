@@ -47,7 +47,10 @@ export function rowMaker(options: RowOptions): (object: S3Object) => Promise<Row
       return { key, name, body: tellsErrors ? answerLine(line) : '', failure };
     };
     if (poison.has(key))
-      return failed('PROCESS_GONE', 'the process ended while it was at this object');
+      return failed(
+        'PROCESS_GONE',
+        'the process ended while it was at this object alone, or within a second of its answer',
+      );
     if (size > maxBytes) {
       return failed('REQUEST_TOO_LARGE', `${size} bytes are over SAGEMAKER_TFS_MAX_REQUEST_BYTES`);
     }

@@ -1,7 +1,8 @@
 /**
  * The process that supervises: TensorFlow or a handler can end the one that works, by a signal, an exit or an exception
- * that nobody catches, and the next one goes on from the last part. After such an end it asks about one object at a time and says which, until it is past the place; the
- * object that ends it again is not tried any more.
+ * that nobody catches, and the next one goes on from the last part. An object is to blame only if a process ended that had
+ * asked about no other one, with all before it written: what a handler has left behind may end the process later, at another's
+ * object. So the process after such an end writes small parts, and the one after that asks about one object at a time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,17 +15,35 @@ import type { WorkerOptions } from './options.ts';
 
 /** JSON list of the keys that are not tried any more; there in the process that works. */
 export const POISON = 'BATCH_WORKER_POISON';
-/** Set where the process before this one ended by itself. */
-export const CAUTIOUS = 'BATCH_WORKER_CAUTIOUS';
+/** How cautious a process begins, where one before it ended by itself. */
+export const CAUTION = 'BATCH_WORKER_CAUTION';
+/** See `caution.ts`. */
+export type CautionStage = 'walking' | 'alone';
+/** What the process that works tells the one that supervises. */
+export type Message =
+  /** It asks about its first object. */
+  | { readonly asks: true }
+  /** The object that is alone under way, or the empty text; and whether it is the first that this process asks about. */
+  | { readonly at: string; readonly isFirst: boolean }
+  /** It is less cautious from now on. */
+  | { readonly stage: CautionStage | 'none' }
+  /** It is about to end because it is done, or knows why it cannot go on. */
+  | { readonly meant: number };
+/** Milliseconds after an answer in which the end of the process is the object's doing, if it was alone. */
+export const QUIET = 1_000;
 /** Status of a process whose model is gone. */
 export const MODEL_GONE = 70;
 /** Status after a signal that asks for an end, as shells count: whoever started the worker may start it again. */
 const STOPPED = { SIGTERM: 143, SIGINT: 130 } as const;
 type StopSignal = keyof typeof STOPPED;
-/** Ends of processes that the supervisor puts up with. */
-const MOST_ENDS = 20;
-/** Of these, exits in a row at no object that is known: the cause is another. */
+/** Ends of processes that the supervisor puts up with; an object that is to blame costs four. */
+const MOST_ENDS = 80;
+/** Of these, ends in a row with no object that is to blame, and before the place was passed. */
+const MOST_UNEXPLAINED = 8;
+/** Exits in a row before any object was asked about: the cause is another. */
 const MOST_BLIND_EXITS = 3;
+/** Milliseconds after SIGTERM that a process has to end: one whose event loop stands still does not. */
+const END_WITHIN = 60_000;
 
 /** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
 export async function supervise(
@@ -46,6 +65,21 @@ export function onStopSignals(stop: (signal: StopSignal) => void): void {
   for (const name of Object.keys(STOPPED) as StopSignal[]) process.on(name, () => stop(name));
 }
 
+/** How a process ended. */
+interface End {
+  readonly status: number | null;
+  readonly signal: string | null;
+  /** Status with which it meant to end; undefined if it did not. */
+  readonly meant: number | undefined;
+  /** The object that was alone under way. */
+  readonly key: string | undefined;
+  /** Whether it is the first that the process asked about. */
+  readonly isFirst: boolean;
+  readonly hasAsked: boolean;
+  /** How cautious it was in the end. */
+  readonly stage: CautionStage | 'none';
+}
+
 class Supervisor {
   readonly #environment: Environment;
   /** Keys of the objects that ended a process. */
@@ -58,57 +92,81 @@ class Supervisor {
     onStopSignals((signal) => {
       this.#stoppedBy = signal;
       this.#child?.kill('SIGTERM');
+      setTimeout(() => this.#child?.kill('SIGKILL'), END_WITHIN).unref();
     });
   }
 
   /** @param variables for the process that works @returns exit status */
   async run(variables: NodeJS.ProcessEnv): Promise<number> {
-    let blind = 0;
+    let [blind, unexplained] = [0, 0];
+    let caution: CautionStage | undefined;
     for (let ends = 0; ends <= MOST_ENDS; ends++) {
       if (this.#stoppedBy) return STOPPED[this.#stoppedBy];
-      const { status, signal, key, isMeant } = await this.#runOne({
-        ...variables,
-        ...(ends > 0 && { [CAUTIOUS]: 'true' }),
-      });
-      if (this.#stoppedBy) return status === 0 ? 0 : STOPPED[this.#stoppedBy];
-      if (status !== null && status !== MODEL_GONE && isMeant) return status;
-      const at = key === undefined ? '' : ` at ${JSON.stringify(key)}`;
-      const how = signal ?? (isMeant ? 'its model is gone' : `status ${status}`);
-      say(`the worker's process ended (${how})${at}.`);
-      if (key !== undefined) this.#poison.push(key);
-      blind = key === undefined && signal === null && !isMeant ? blind + 1 : 0;
+      const end = await this.#runOne(variables, caution);
+      const { status, signal, meant, key, hasAsked } = end;
+      if (this.#stoppedBy) return (meant ?? status) === 0 ? 0 : STOPPED[this.#stoppedBy];
+      if (meant !== undefined && meant !== MODEL_GONE) return meant;
+      const isToBlame = key !== undefined && end.isFirst;
+      say(toldOf(end, isToBlame));
+      if (isToBlame) this.#poison.push(key);
+      // It came past the place where the one before had ended.
+      if (isToBlame || end.stage === 'none') unexplained = 0;
+      if (!isToBlame && ++unexplained === MOST_UNEXPLAINED) return giveUp();
+      blind = !hasAsked && signal === null && meant === undefined ? blind + 1 : 0;
       if (blind === MOST_BLIND_EXITS) return status || 1;
+      caution = isToBlame || end.stage === 'none' ? 'walking' : 'alone';
     }
     say(`it ended ${MOST_ENDS + 1} times. What is written stays. Find the cause in the log.`);
     return 1;
   }
 
-  /** Runs one process to its end. @returns how it ended, whether it meant to, and the key that it was at, if it said so */
-  async #runOne(variables: NodeJS.ProcessEnv) {
-    let key: string | undefined;
-    let isMeant = false;
+  /** Runs one process to its end. */
+  async #runOne(variables: NodeJS.ProcessEnv, caution: CautionStage | undefined): Promise<End> {
+    let [key, meant]: [string?, number?] = [];
+    let [isFirst, hasAsked] = [false, false];
+    let stage: End['stage'] = caution ?? 'none';
     const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: {
         ...process.env,
         ...inProcessVariables({ environment: this.#environment, variables: process.env }),
         ...variables,
+        ...(caution && { [CAUTION]: caution }),
         [POISON]: JSON.stringify(this.#poison),
       },
     });
     this.#child = child;
-    child.on('message', (message) => {
-      if (typeof message === 'object') isMeant = true;
-      else key = message === '' ? undefined : String(message);
+    child.on('message', (message: Message) => {
+      if ('meant' in message) meant = message.meant;
+      else if ('stage' in message) stage = message.stage;
+      else if ('asks' in message) hasAsked = true;
+      else {
+        key = message.at === '' ? undefined : message.at;
+        isFirst = message.isFirst;
+      }
     });
     const [status, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    return { status, signal, key, isMeant };
+    return { status, signal, meant, key, isFirst, hasAsked, stage };
   }
 }
 
-/** Says to the supervisor that this process is about to end because it is done, or knows why it cannot go on. */
-export function tellMeantEnd(): Promise<void> {
-  return new Promise((resolve) => process.send?.({ meant: true }, () => resolve()) ?? resolve());
+function toldOf({ status, signal, meant, key }: End, isToBlame: boolean): string {
+  const how = meant === undefined ? (signal ?? `status ${status}`) : 'its model is gone';
+  const at = key === undefined ? '' : ` at ${JSON.stringify(key)}`;
+  const but = key === undefined || isToBlame ? '' : ', which may be the doing of one before it';
+  return `the worker's process ended (${how})${at}${but}.`;
+}
+
+function giveUp(): number {
+  say(
+    `the worker's process ended ${MOST_UNEXPLAINED} times, and no object is known to be the cause: something ends it later than ${QUIET / 1_000} s after the answer, or without any. What is written stays, and the same command goes on behind it. Find the cause in the log: a handler must await what it begins.`,
+  );
+  return 1;
+}
+
+/** Tells the process that supervises this one, if any. */
+export function tellSupervisor(message: Message): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()) ?? resolve());
 }
 
 function say(text: string): void {

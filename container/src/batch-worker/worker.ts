@@ -8,6 +8,9 @@ import {
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
 import { openInputs, type S3Object, type WorkerInputs } from '@sagemaker-tfs/batch/s3';
+import { untilAborted } from '../waiting/or-aborted.ts';
+import { RequestSignal } from '../waiting/request-signal.ts';
+import type { Caution } from './caution.ts';
 import { inOrder } from './in-order.ts';
 import type { WorkerOptions } from './options.ts';
 import { partWriter, type Row } from './part-writer.ts';
@@ -38,8 +41,8 @@ export interface WorkerContext {
     inputs: WorkerInputs,
     hold: (bytes: number) => void,
   ) => (object: S3Object) => Promise<Row>;
-  /** Objects under way at once. */
-  readonly reads: () => number;
+  /** Objects under way at once, and rows that are written together. */
+  readonly caution: Pick<Caution, 'reads' | 'counts'>;
   /** True once the worker should write what it has and end. */
   readonly stopped: () => boolean;
   readonly onProgress: (report: WorkerReport) => void;
@@ -147,7 +150,12 @@ async function workRange(
   const between = { after: position.after, upTo: range.upTo };
   const objects = inputsBetween(inputs, between, stopped);
   try {
-    for await (const row of rows(context, inputs, objects)) await writer.add(row);
+    for await (const row of rows(context, inputs, objects)) {
+      await writer.add(row);
+      if (context.caution.counts()) await writer.finish();
+    }
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
   } finally {
     // Also where something ends the worker: what is done need not be done again.
     await writer.finish();
@@ -160,7 +168,7 @@ async function workRange(
 
 /** Rows in the order of their keys; memory holds what is under way. */
 async function* rows(
-  { options, maxHeldBytes, rowMaker, reads }: WorkerContext,
+  { options, maxHeldBytes, rowMaker, caution, stopped }: WorkerContext,
   inputs: WorkerInputs,
   objects: AsyncIterable<S3Object>,
 ): AsyncGenerator<Row> {
@@ -169,13 +177,40 @@ async function* rows(
     held += bytes;
   });
   let [tried, failed] = [0, 0];
-  const limits = { items: reads, mayBegin: () => held < maxHeldBytes };
-  for await (const row of inOrder(objects, make, limits)) {
-    if (!row.failure) held -= row.body.length;
-    yield row;
-    tried++;
-    if (row.failure) checkFailures(++failed, tried, row.failure.message, options);
+  const limits = {
+    items: () => caution.reads(options.reads),
+    mayBegin: () => held < maxHeldBytes,
+  };
+  const { signal, cancel } = whenStopped(stopped);
+  const makeInTime = (object: S3Object) => untilAborted(signal, () => make(object));
+  try {
+    for await (const row of inOrder(objects, makeInTime, limits)) {
+      if (!row.failure) held -= row.body.length;
+      yield row;
+      tried++;
+      if (row.failure) checkFailures(++failed, tried, row.failure.message, options);
+    }
+  } finally {
+    cancel();
   }
+}
+
+/** Thrown where the worker is to end and an object still has no answer: the next run asks about it. */
+class Stopped extends Error {}
+
+/** Milliseconds that objects under way have to end once the worker is to end. */
+const STOP_WITHIN = 20_000;
+const LOOK_EVERY = 500;
+
+/** A signal that aborts with {@link Stopped} a while after the worker is to end. */
+function whenStopped(stopped: () => boolean) {
+  const signal = new RequestSignal();
+  let since: number | undefined;
+  const timer = setInterval(() => {
+    if (stopped()) since ??= performance.now();
+    if (since !== undefined && performance.now() - since > STOP_WITHIN) signal.abort(new Stopped());
+  }, LOOK_EVERY);
+  return { signal, cancel: () => clearInterval(timer) };
 }
 
 function checkFailures(
