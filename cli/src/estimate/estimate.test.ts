@@ -90,8 +90,10 @@ describe('the command', () => {
     await writeFile(file, JSON.stringify({ ranges: 65, done: 65, now: 400, seconds: 8 }));
     const worker = await run('--images', '100', '--measured', file);
     expect(JSON.parse(worker.stdout).workload.secondsPerImage).toBe(0.02);
-    await writeFile(file, '{}');
-    expect((await run('--images', '100', '--measured', file)).exitCode).toBe(2);
+    for (const nothing of [{}, { ranges: 65, done: 65, now: 0, seconds: 0.4 }]) {
+      await writeFile(file, JSON.stringify(nothing));
+      expect((await run('--images', '100', '--measured', file)).exitCode).toBe(2);
+    }
   });
 
   test('prices every type that a batch job tries, where none is named', async () => {

@@ -146,6 +146,11 @@ export function measuredSeconds(measurement: unknown, source: string): number {
     knee?: { imagesPerSecond?: unknown };
   };
   // A worker counts ranges as done, and the inputs of this run as now.
+  if (now === 0) {
+    throw usageError(
+      `${source} measures nothing: its worker found every input answered. Measure a run with inputs to answer.`,
+    );
+  }
   if (typeof now === 'number' && typeof seconds === 'number' && now > 0) return seconds / now;
   if (typeof done === 'number' && typeof seconds === 'number' && done > 0) return seconds / done;
   if (typeof knee?.imagesPerSecond === 'number') return 1 / knee.imagesPerSecond;

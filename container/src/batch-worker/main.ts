@@ -22,8 +22,6 @@ import { s3Client, storeBelow } from './store.ts';
 import { MODEL_GONE, onStopSignals, POISON, supervise, tellSupervisor } from './supervise.ts';
 import { type WorkerContext, type WorkerReport, work } from './worker.ts';
 
-const PROGRESS_EVERY = 5_000;
-
 /** Ends the process with 0 where all is done, 1 where something is left, 2 for wrong arguments. */
 export async function main(
   args: readonly string[],
@@ -67,7 +65,7 @@ async function workHere(
     ...{ options, s3, store },
     maxHeldBytes: environment.limits.maxHeldBytes,
     stopped: () => stopping || budget.isUsedUp(),
-    onProgress: throttled((progress: WorkerReport) => tell('progress', progress)),
+    onProgress: (progress: WorkerReport) => tell('progress', progress),
   };
   const onFailure = (error: unknown) =>
     log.warn(`a notice was not sent: ${(error as Error).message}`);
@@ -147,16 +145,7 @@ async function asking(
   };
 }
 
-/** A line on standard output for who started the worker: `{"batchWorker": "progress" | "report" | "error", ...}`. */
+/** A line on standard output for who started the worker: `{"batchWorker": "progress" | "report" | "error", "pid": ..., ...}`. */
 function tell(batchWorker: 'progress' | 'report' | 'error', what: object): void {
-  process.stdout.write(`${JSON.stringify({ batchWorker, ...what })}\n`);
-}
-
-function throttled<T>(call: (value: T) => void): (value: T) => void {
-  let last = Number.NEGATIVE_INFINITY;
-  return (value) => {
-    if (performance.now() - last < PROGRESS_EVERY) return;
-    last = performance.now();
-    call(value);
-  };
+  process.stdout.write(`${JSON.stringify({ batchWorker, pid: process.pid, ...what })}\n`);
 }

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { BATCH_ERRORS, BatchError, type BatchErrorCode } from '@sagemaker-tfs/batch';
 import { LAST_WORDS } from '@sagemaker-tfs/container/last-words';
+import { startWatchdog } from '@sagemaker-tfs/container/watchdog';
 import * as z from 'zod';
 import { CommandError } from '../../errors.ts';
 import { roomDirectory } from '../../files.ts';
 import { printable } from '../../output/printable.ts';
 import { freePortRange } from '../../serving/free-port.ts';
 import { chooseInProcess, chooseModelServer } from '../../serving/model-server.ts';
+import { acrossProcesses } from './across-processes.ts';
 
 const number = z.number();
 const reportSchema = z.object({
@@ -24,11 +26,11 @@ const reportSchema = z.object({
   seconds: number,
 });
 
-/** What a worker did, and what it found done. */
+/** What a worker did in all its processes, and what it found done. */
 export type WorkerReport = z.output<typeof reportSchema>;
 
 const lineSchema = z.union([
-  reportSchema.extend({ batchWorker: z.enum(['progress', 'report']) }),
+  reportSchema.extend({ batchWorker: z.enum(['progress', 'report']), pid: number }),
   z.object({ batchWorker: z.literal('error'), code: z.string(), message: z.string() }),
 ]);
 
@@ -84,11 +86,14 @@ export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
   signal.addEventListener('abort', end, { once: true });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
+  // A killed command must not leave a worker that goes on: it writes what it has, and ends.
+  const watchdog = startWatchdog(String(child.pid), 'TERM');
   try {
     return await reportOf(child, options);
   } finally {
     signal.removeEventListener('abort', end);
     process.removeListener('exit', kill);
+    watchdog.kill('SIGKILL');
   }
 }
 
@@ -118,14 +123,16 @@ async function reportOf(
   let report: WorkerReport | undefined;
   let error: { code: string; message: string } | undefined;
   const said: string[] = [];
+  const inAll = acrossProcesses<WorkerReport & { readonly pid: number }>();
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
     const line = parseLine(text);
     if (!line) process.stderr.write(`${printable(text)}\n`);
     else if (line.batchWorker === 'error') error = line;
     else {
       const { batchWorker, ...rest } = line;
-      if (batchWorker === 'report') report = rest;
-      onProgress(rest);
+      const all = inAll(rest);
+      if (batchWorker === 'report') report = all;
+      onProgress(all);
     }
   });
   createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (text) => {

@@ -274,6 +274,22 @@ test('SIGTERM: what is done is written, and the next run goes on', async () => {
   expect(lines('term')).toEqual(lines('plain'));
 });
 
+test('a command that is killed leaves no worker behind', async () => {
+  const child = start('orphan', '--reads', '4');
+  await until(() => parts('orphan') > 1, child);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  // What its worker has read is written, and then nothing more.
+  let before = -1;
+  while (lines('orphan').length > before) {
+    before = lines('orphan').length;
+    await sleep(2_000);
+  }
+  expect(before).toBeLessThan(COUNT);
+  expect((await run('orphan')).exitCode).toBe(0);
+  expect(lines('orphan')).toEqual(lines('plain'));
+});
+
 test('two workers share the ranges', async () => {
   const both = await Promise.all([
     run('shared', '--share', '1/2'),
@@ -345,7 +361,8 @@ test.each([
     const output = `poison-${how.replaceAll(' ', '-')}`;
     const { exitCode, stdout } = await run(output, '--handler', handler);
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - 1, failures: 1 });
+    // All processes count, not only the last.
+    expect(JSON.parse(stdout)).toMatchObject({ answers: COUNT - 1, failures: 1, now: COUNT });
     const failed = parsed(output).filter(({ error }) => error !== undefined);
     expect(failed).toMatchObject([
       { key: keyOf(123).slice('in/'.length), error: { code: 'PROCESS_GONE' } },
