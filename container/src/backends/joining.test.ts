@@ -93,7 +93,8 @@ async function backends(shape = [-1, 1], batching = {}) {
   };
   const known = Array.from({ length: 5 }, () => [1, 2, 3, 4].map((value) => ask(rows(value))));
   await Promise.all(known.flat());
-  for (let times = 0; times < 3; times++) await ask(rows(1, 2, 3, 4, 5, 6));
+  const many = Array.from({ length: 42 }, (_, at) => at);
+  for (let times = 0; times < 3; times++) await ask(rows(...many));
   calls.length = 0;
   const regress = (...texts: string[]) => send('regress', texts);
   const send = (method: 'classify' | 'regress', texts: readonly string[]) => {
@@ -300,6 +301,31 @@ test.each([
       );
     }
     expect(examples.map((one) => one.examples.length)).toEqual([2, 1, 1]);
+    expect(hooks.onAlone.mock.calls.filter(([, , why]) => why === 'joined')).toEqual([
+      ['m', 'run', 'joined'],
+    ]);
+  },
+);
+
+test.each(['regress', 'classify'] as const)(
+  'tf.Examples are joined in no larger batches than were tried: %s',
+  async (method) => {
+    const { send, examples, hooks } = await backends([-1, 1], { maxBatchSize: 8 });
+    const answer = (numbers: readonly number[], kind: string): ExamplesReply => {
+      const scores = numbers.map((one) => (numbers.length > 4 ? 2 * one : one));
+      if (kind === 'regress') return { regressions: scores };
+      return { classifications: scores.map((score) => [{ label: 'a', score }]) };
+    };
+    hooks.answer = answer;
+    const ask = (count: number) =>
+      Promise.all(Array.from({ length: count }, (_, at) => send(method, [`${at + 1}`])));
+    for (const count of [4, 4, 4, 4, 4, 4, 8, 8]) {
+      examples.length = 0;
+      expect(await ask(count)).toEqual(
+        Array.from({ length: count }, (_, at) => ({ ...answer([at + 1], method), version: '7' })),
+      );
+    }
+    expect(examples.map((one) => one.examples.length)).toEqual(new Array(8).fill(1));
     expect(hooks.onAlone.mock.calls.filter(([, , why]) => why === 'joined')).toEqual([
       ['m', 'run', 'joined'],
     ]);

@@ -4,10 +4,19 @@
  * showed it: rows that depend on each other are neither joined, nor filled up, nor cut.
  */
 import { type Merged, total } from './merge-inputs.ts';
+import type { Reach } from './reach.ts';
+import type { Variety } from './same-rows.ts';
 import { type Trial, Trials, type Verdict } from './trials.ts';
 
 /** Requests in one batch, shorter inputs padded among them or not; rows that fill a batch up; a request in parts. */
 export type Way = 'joined' | 'padded' | 'filled' | 'split';
+
+/** Rows that run together, and in what ways. */
+export interface Together {
+  readonly ways: readonly Way[];
+  /** Rows of each request or part, then of the filling where there is any. */
+  readonly sizes: readonly number[];
+}
 
 /** What is done to the rows of a batch of some requests. */
 export function waysOf({
@@ -38,9 +47,21 @@ export class JoiningTrials {
   }
 
   /** Of what is shown least. */
-  verdict(ways: readonly Way[], ...asked: Parameters<Trials['verdict']>): Verdict {
-    const verdicts = ways.map((way) => this.#trials[way].verdict(...asked));
-    return (['alone', 'both'] as const).find((one) => verdicts.includes(one)) ?? 'joined';
+  verdict(
+    together: Together,
+    signature: string,
+    outputs: readonly string[],
+    variety: () => Variety,
+  ): Verdict {
+    const verdicts = together.ways.map((way) =>
+      this.#trials[way].verdict(signature, outputs, reachOf(together, way), variety),
+    );
+    return (['alone', 'both', 'larger'] as const).find((one) => verdicts.includes(one)) ?? 'joined';
+  }
+
+  /** Whether no rows run together so. */
+  isAlone(way: Way, signature: string, outputs: readonly string[]): boolean {
+    return this.#trials[way].isAlone(signature, outputs);
   }
 
   /** Whether a batch that could run so is to be looked at again. */
@@ -48,26 +69,22 @@ export class JoiningTrials {
     return this.#trials[way].looksAgain(signature, requests);
   }
 
-  /** @param sizes rows of each request, then of the filling where there is any */
-  note(
-    ways: readonly Way[],
-    signature: string,
-    { variety, outputs }: Omit<Trial, 'rows'>,
-    sizes: readonly number[],
-  ): void {
+  note(together: Together, signature: string, { variety, outputs }: Omit<Trial, 'reach'>): void {
     const other = new Map([...outputs].filter(([, likeness]) => likeness === 'other'));
     const rest = new Map([...outputs].filter(([name]) => !other.has(name)));
-    const own = ways.includes('filled') ? sizes.slice(0, -1) : sizes;
-    for (const way of ways) {
-      // Filling shows nothing of other callers' rows.
-      const rows = total(way === 'filled' ? sizes : own);
-      this.#trials[way].note(signature, { rows, variety, outputs: rest });
-    }
-    const found: readonly Way[] = ways.includes('padded')
+    const note = (way: Way, outputs: Trial['outputs']) =>
+      this.#trials[way].note(signature, { reach: reachOf(together, way), variety, outputs });
+    for (const way of together.ways) note(way, rest);
+    const found: readonly Way[] = together.ways.includes('padded')
       ? ['padded']
       : ['joined', 'filled', 'split'];
-    for (const way of found) {
-      this.#trials[way].note(signature, { rows: total(sizes), variety, outputs: other });
-    }
+    for (const way of found) note(way, other);
   }
+}
+
+/** Filling shows nothing of other callers' rows. */
+function reachOf({ ways, sizes }: Together, way: Way): Reach {
+  const own = ways.includes('filled') ? sizes.slice(0, -1) : sizes;
+  const least = own.reduce((one, other) => Math.min(one, other));
+  return { least, rows: total(way === 'filled' ? sizes : own) };
 }

@@ -17,7 +17,7 @@ import { untilAllAborted } from '../until-all-aborted.ts';
 import type { BatchThreads } from './batch-queue.ts';
 import { type AfterFailure, Batches } from './batches.ts';
 import type { JoiningSessionOptions } from './batching-options.ts';
-import { JoiningTrials, type Way, waysOf } from './joining-trials.ts';
+import { JoiningTrials, type Together, waysOf } from './joining-trials.ts';
 import {
   batchSizeOf,
   bytesOf,
@@ -56,6 +56,8 @@ export class JoiningSession implements Session {
   readonly #options: JoiningSessionOptions;
   readonly #batches: Batches<Joined, RunResult>;
   readonly #trials: JoiningTrials;
+  /** Signatures with a trial under way of a batch larger than before. */
+  readonly #growing = new Set<string>();
 
   constructor(session: Session, options: JoiningSessionOptions, threads: BatchThreads) {
     this.signatures = session.signatures;
@@ -78,16 +80,13 @@ export class JoiningSession implements Session {
     signal?.throwIfAborted();
     const writes = (await this.#options.writing)?.has(signature) === true;
     signal?.throwIfAborted();
-    // How much the rows differ is asked for each batch.
-    const verdict = (way: Way) => this.#trials.verdict([way], signature, outputs, () => 'many');
     const joins = !writes && this.#joins(signature, inputs, outputs);
-    if (!joins || verdict('joined') === 'alone') {
+    if (!joins || this.#trials.isAlone('joined', signature, outputs)) {
       return this.#session.run(signature, inputs, outputs, signal);
     }
     const size = batchSizeOf(inputs);
     if (size > this.#options.maxBatchSize) {
-      const isTrial = verdict('split') === 'both' || this.#trials.looksAgain('split', signature, 1);
-      return this.#runSplit(signature, inputs, outputs, signal, isTrial);
+      return this.#runSplit(signature, inputs, outputs, signal);
     }
     return this.#runInBatch(signature, { size, bytes: bytesOf(inputs), inputs, signal }, outputs);
   }
@@ -108,24 +107,25 @@ export class JoiningSession implements Session {
 
   #pads(signature: string, outputs: readonly string[]): boolean {
     if (!this.#options.padVariableLengthInputs) return false;
-    return this.#trials.verdict(['padded'], signature, outputs, () => 'many') !== 'alone';
+    return !this.#trials.isAlone('padded', signature, outputs);
   }
 
   /**
    * Runs a request of more rows than a batch has in several, and joins their outputs. No more of its batches wait at a
    * time than can run, so that those of others come between them, and none runs for a caller who has gone. If its
-   * outputs cannot be joined, it runs again whole.
-   * @param isTrial whether it runs whole as well, which is its answer then
+   * outputs cannot be joined, it runs again whole. In a trial it runs whole as well, which is its answer then.
    */
   async #runSplit(
     signature: string,
     inputs: TensorMap,
     outputs: readonly string[],
     signal: AbortSignalLike | undefined,
-    isTrial: boolean,
   ): Promise<RunResult> {
     const { maxBatchSize, numBatchThreads } = this.#options;
     const parts = splitInputs(inputs, batchSizeOf(inputs), maxBatchSize);
+    const together: Together = { ways: ['split'], sizes: parts.map(batchSizeOf) };
+    const verdict = this.#trials.verdict(together, signature, outputs, () => 'many');
+    const isTrial = verdict !== 'joined' || this.#trials.looksAgain('split', signature, 1);
     const results: RunResult[] = [];
     const whole = () => this.#session.run(signature, inputs, outputs, signal);
     try {
@@ -138,35 +138,43 @@ export class JoiningSession implements Session {
       if (!this.#mayRunAgain(error)) throw error;
       return whole();
     }
-    const joined = joinResults(outputs, results, parts.map(batchSizeOf));
+    const joined = joinResults(outputs, results, together.sizes);
     if (!isTrial && isOfRows(joined)) return joined;
-    return this.#compareWhole(signature, inputs, joined, whole);
+    try {
+      return await this.#compareWhole(signature, inputs, { ...together, joined }, whole);
+    } catch (error) {
+      // It may be too large to run whole, and then its parts are all there is.
+      const isSpare = verdict === 'larger' && isOfRows(joined);
+      if (isSpare && this.#afterFailure(error) !== 'reject') return joined;
+      joined.release();
+      throw error;
+    }
   }
 
-  /** Answers with what the whole request gets, and notes how its parts' outputs compare. */
+  /** Answers with what the whole request gets, notes how its parts' outputs compare, and releases them then. */
   async #compareWhole(
     signature: string,
     inputs: TensorMap,
-    parts: JoinedParts,
+    parts: Together & { readonly joined: JoinedParts },
     whole: () => Promise<RunResult>,
   ): Promise<RunResult> {
-    try {
-      const result = await whole();
-      const sizes = [batchSizeOf(inputs)];
-      if (parts.version === result.version) {
-        const variety = varietyOf(Object.values(inputs));
-        const compared = compare(parts.outputs, [result], sizes, variety);
-        this.#trials.note(['split'], signature, { variety, outputs: compared }, sizes);
-      }
-      return result;
-    } finally {
-      parts.release();
+    const result = await whole();
+    if (parts.joined.version === result.version) {
+      const variety = varietyOf(Object.values(inputs));
+      const compared = compare(parts.joined.outputs, [result], [total(parts.sizes)], variety);
+      this.#trials.note(parts, signature, { variety, outputs: compared });
     }
+    parts.joined.release();
+    return result;
   }
 
   #mayRunAgain(error: unknown): boolean {
     const isFull = error instanceof StatusError && error.code === Code.RESOURCE_EXHAUSTED;
-    return !isFull && this.#options.afterFailure?.(error) === 'halves';
+    return !isFull && this.#afterFailure(error) === 'halves';
+  }
+
+  #afterFailure(error: unknown): AfterFailure {
+    return this.#options.afterFailure?.(error) ?? 'reject';
   }
 
   /** Whether each tensor can be of any number of rows, and this request has as many in all as a batch may. */
@@ -209,14 +217,15 @@ export class JoiningSession implements Session {
     const { signature, outputs, batch, isAfterLoss } = call;
     const isOne = batch.length === 1;
     if (isOne && (merged.padding === 0 || isAfterLoss)) return this.#runApart(call);
-    const ways = waysOf({ ...merged, requests: batch.length });
+    const together = togetherOf(call, merged);
     const variety = () => varietyOf(Object.values(merged.inputs));
-    const verdict = this.#trials.verdict(ways, signature, outputs, variety);
+    const verdict = this.#trials.verdict(together, signature, outputs, variety);
     if (verdict === 'alone') return this.#runApart(call);
-    const [way] = ways;
+    if (verdict === 'larger' && !isOne) return this.#runLarger(call, merged);
+    const [way] = together.ways;
     const looksAgain =
       !isOne && way !== undefined && this.#trials.looksAgain(way, signature, batch.length);
-    const isTrial = verdict === 'both' || looksAgain;
+    const isTrial = verdict !== 'joined' || looksAgain;
     try {
       return await (isTrial ? this.#runBoth(call, merged) : this.#runTogether(call, merged));
     } catch (error) {
@@ -224,6 +233,32 @@ export class JoiningSession implements Session {
       const isOfRows = error instanceof StatusError && error.code === Code.FAILED_PRECONDITION;
       if (!isOne || !(isOfRows || this.#mayRunAgain(error))) throw error;
       return this.#runApart(call);
+    }
+  }
+
+  /**
+   * A batch that is larger than those that were tried is a trial. While one is under way, others of the signature run in
+   * halves: a burst costs one trial at a time.
+   */
+  async #runLarger(call: Call, merged: Merged): Promise<RunResult[]> {
+    const { signature, batch } = call;
+    if (this.#growing.has(signature)) {
+      const run = (half: Call['batch']) =>
+        this.#runAsKnown({ ...call, batch: half }, mergeInputs(half, this.#options));
+      const middle = Math.ceil(batch.length / 2);
+      const first = await run(batch.slice(0, middle));
+      try {
+        return [...first, ...(await run(batch.slice(middle)))];
+      } catch (error) {
+        releaseAll(first);
+        throw error;
+      }
+    }
+    this.#growing.add(signature);
+    try {
+      return await this.#runBoth(call, merged);
+    } finally {
+      this.#growing.delete(signature);
     }
   }
 
@@ -265,9 +300,8 @@ export class JoiningSession implements Session {
     }
   }
 
-  #note({ signature, batch }: Call, merged: Merged, trial: Omit<Trial, 'rows'>): void {
-    const ways = waysOf({ ...merged, requests: batch.length });
-    this.#trials.note(ways, signature, trial, merged.sizes);
+  #note(call: Call, merged: Merged, trial: Omit<Trial, 'reach'>): void {
+    this.#trials.note(togetherOf(call, merged), call.signature, trial);
   }
 
   #runMerged({ signature, outputs, batch, signal, isAfterLoss }: Call, merged: Merged) {
@@ -294,6 +328,10 @@ interface Call {
   readonly batch: readonly Joined[];
   readonly signal: AbortSignalLike | undefined;
   readonly isAfterLoss: boolean;
+}
+
+function togetherOf({ batch }: Call, merged: Merged): Together {
+  return { ways: waysOf({ ...merged, requests: batch.length }), sizes: merged.sizes };
 }
 
 /** Works on each item in order, on some at a time. @throws the first error, when what had begun is over */

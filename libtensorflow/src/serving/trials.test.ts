@@ -252,6 +252,136 @@ describe('what one caller shows is no proof for the rows of several', () => {
   });
 });
 
+describe('batches larger than those that were tried', () => {
+  const most = 64;
+  /** Other numbers in calls of more than 16 rows. */
+  const big: Model = (rows) => rows.map(([x = 0]) => [rows.length > 16 ? 2 * x : x]);
+  /** A mixture of two experts: rows that come to one after its eighth get zeros. */
+  const experts: Model = (rows) => {
+    const held = new Map<boolean, number>();
+    return rows.map(([x = 0]) => {
+      const place = (held.get(x > 0) ?? 0) + 1;
+      held.set(x > 0, place);
+      return [place > 8 ? 0 : x];
+    });
+  };
+  const singles = (count: number, from = 1) =>
+    Array.from({ length: count }, (_, at): Matrix => [[from + at]]);
+  const request = (count: number, from: number): Matrix =>
+    Array.from({ length: count }, (_, at) => [from + at]);
+
+  async function expectOwn(
+    { ask }: ReturnType<typeof serve>,
+    model: Model,
+    requests: readonly Matrix[],
+  ): Promise<void> {
+    expect(await Promise.all(requests.map(ask))).toEqual(
+      requests.map((rows) => tensorOf(model(rows))),
+    );
+  }
+
+  describe.each([
+    ['a bound in the graph', big],
+    ['experts with a capacity', experts],
+  ])('%s', (_name, model) => {
+    test.each<[string, Partial<JoiningSessionOptions>, readonly Matrix[], readonly Matrix[]]>([
+      ['after small batches', {}, singles(8), singles(48)],
+      [
+        'after batches of large requests',
+        {},
+        [request(20, 1), request(20, 21), request(24, 41)],
+        singles(48),
+      ],
+      [
+        'padded to one width',
+        { padVariableLengthInputs: true },
+        singles(8).map(([row = []], at) => [at % 2 ? row : [...row, 1]]),
+        singles(48).map(([row = []], at) => [at % 2 ? row : [...row, 1]]),
+      ],
+    ])('%s', async (_way, options, quiet, burst) => {
+      const served = serve(model, { maxBatchSize: most, ...options });
+      for (let times = 0; times < 12; times++) await expectOwn(served, model, quiet);
+      for (let times = 0; times < 4; times++) await expectOwn(served, model, burst);
+      served.sizes.length = 0;
+      await expectOwn(served, model, burst);
+      expect(served.sizes).toEqual(burst.map(() => 1));
+    });
+
+    test('filled up', async () => {
+      const served = serve(model, { maxBatchSize: most, allowedBatchSizes: [8, 12, most] });
+      for (let times = 0; times < 12; times++) await expectOwn(served, model, [request(5, times)]);
+      for (let times = 0; times < 4; times++) await expectOwn(served, model, [request(13, times)]);
+    });
+
+    test('in several parts', async () => {
+      const served = serve(model, { maxBatchSize: 4 });
+      for (let times = 0; times < 12; times++) await expectOwn(served, model, [request(7, times)]);
+      for (let times = 1; times < 4; times++) await expectOwn(served, model, [request(30, times)]);
+    });
+  });
+
+  test('in several parts, of which the last is smaller than those that were tried', async () => {
+    const served = serve(big, { maxBatchSize: 20, maxInputRows: 100 });
+    for (let times = 1; times < 12; times++) await expectOwn(served, big, [request(39, times)]);
+    await expectOwn(served, big, [request(21, 1)]);
+  });
+
+  test('in several parts where the whole of a larger one fails', async () => {
+    const small: Model = (rows) => {
+      if (rows.length > 50) throw new Error('too large');
+      return rows;
+    };
+    const served = serve(small, {});
+    for (let times = 1; times < 5; times++) await expectOwn(served, small, [request(17, times)]);
+    await expectOwn(served, (rows) => rows, [request(81, 1)]);
+    expect(served.sizes).toContain(81);
+  });
+
+  const doubled: Model = (rows) => rows.map(([x = 0]) => [2 * x]);
+
+  test('each new size is tried once, and smaller ones are not tried again', async () => {
+    const served = serve(doubled, { maxBatchSize: most });
+    for (let times = 0; times < 4; times++) await expectOwn(served, doubled, singles(8));
+    for (const [count, sizes] of [
+      [8, [8]],
+      [40, [40, ...new Array(40).fill(1)]],
+      [40, [40]],
+      [20, [20]],
+      [64, [64, ...new Array(64).fill(1)]],
+      [64, [64]],
+      [41, [41]],
+    ] as const) {
+      served.sizes.length = 0;
+      await expectOwn(served, doubled, singles(count));
+      expect(served.sizes).toEqual(sizes);
+    }
+    expect(served.why).toEqual([]);
+  });
+
+  test('of those that come at the same time one is tried; the others run in smaller batches', async () => {
+    const served = serve(doubled, { maxBatchSize: most });
+    for (let times = 0; times < 4; times++) await expectOwn(served, doubled, singles(16));
+    served.sizes.length = 0;
+    await expectOwn(served, doubled, singles(2 * most));
+    const large = (rows: number) => served.sizes.filter((size) => size === rows).length;
+    expect([large(most), large(1)]).toEqual([1, most]);
+    expect(served.sizes.reduce((all, one) => all + one, 0)).toBe(3 * most);
+  });
+
+  test('who runs in a smaller batch gets an own error', async () => {
+    const fails: Model = (rows) => {
+      if (rows.some(([x]) => x === 100)) throw new Error('of 100');
+      return doubled(rows);
+    };
+    const served = serve(fails, { maxBatchSize: most });
+    for (let times = 0; times < 4; times++) await expectOwn(served, doubled, singles(16));
+    const settled = await Promise.allSettled(singles(2 * most).map(served.ask));
+    expect(settled.flatMap(({ status }, at) => (status === 'rejected' ? [at + 1] : []))).toEqual([
+      100,
+    ]);
+  });
+});
+
 describe('looking again', () => {
   /** Rows of their own up to 100; beyond, each holds the largest of all as well. */
   const late: Model = (rows) => {

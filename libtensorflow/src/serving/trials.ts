@@ -1,9 +1,10 @@
 /**
  * Which outputs can be joined. Shapes promise rows, but rows may depend on each other (a matrix of all rows with all, a
  * sum over them, a sorted list). So the first batches run alone as well, callers get what was answered alone, and only
- * outputs that were the same when joined are joined from then on. A small share of later batches is looked at again: an
- * output may be rows for some numbers only.
+ * outputs that were the same when joined are joined from then on, in batches no larger than were tried: a larger one is
+ * a trial itself. A small share of later batches is looked at again: an output may be rows for some numbers only.
  */
+import { extended, type Reach, reaches } from './reach.ts';
 import type { Likeness, Variety } from './same-rows.ts';
 
 /** Batches, and rows in them, that must have been the same: two rows in order may be sorted ones by chance. */
@@ -15,13 +16,15 @@ const LOOK_AGAIN = 64;
 /** Of the first joined batches one in as many; then one in as many as were joined, until they are {@link LOOK_AGAIN}. */
 const LOOK_SOON = 8;
 
-/** What to do with a batch: join it, join it and run its requests alone as well, or run them alone. */
-export type Verdict = 'joined' | 'both' | 'alone';
+/**
+ * What to do with a batch: join it, join it and run its requests alone as well, or run them alone. `larger`: both as well,
+ * but smaller batches could be joined.
+ */
+export type Verdict = 'joined' | 'larger' | 'both' | 'alone';
 
 /** A batch that ran both ways. */
 export interface Trial {
-  /** Of the batch, padding among them. */
-  readonly rows: number;
+  readonly reach: Reach;
   readonly variety: Variety;
   /** By output. */
   readonly outputs: ReadonlyMap<string, Likeness>;
@@ -30,12 +33,13 @@ export interface Trial {
 interface Count {
   readonly batches: number;
   readonly rows: number;
+  readonly tried: readonly Reach[];
 }
 
 /** What is known of an output, by how much the rows of the batches differed. */
 type Known = Readonly<Record<Variety, Count>>;
 
-const NONE: Count = { batches: 0, rows: 0 };
+const NONE: Count = { batches: 0, rows: 0, tried: [] };
 const NOTHING: Known = { alike: NONE, few: NONE, many: NONE };
 
 /** What shows as much of a batch's outputs as the batch itself would, or more. */
@@ -65,14 +69,28 @@ export class Trials {
   }
 
   /** @param variety of the batch's rows; asked only where it matters */
-  verdict(signature: string, outputs: readonly string[], variety: () => Variety): Verdict {
+  verdict(
+    signature: string,
+    outputs: readonly string[],
+    reach: Reach,
+    variety: () => Variety,
+  ): Verdict {
     const knownOf = this.#known.get(signature);
     const known = outputs.map((name) => knownOf?.get(name) ?? NOTHING);
     if (known.includes('alone')) return 'alone';
     const all = known as readonly Known[];
-    if (all.every(({ many }) => isEnough(many))) return 'joined';
+    const isReached = ({ tried }: Count) => reaches(tried, reach);
+    if (all.every(({ many }) => isEnough(many) && isReached(many))) return 'joined';
     const kinds = SHOWN_BY[variety()];
-    return all.every((one) => kinds.some((kind) => isEnough(one[kind]))) ? 'joined' : 'both';
+    const isShown = (is: (count: Count) => boolean) =>
+      all.every((one) => kinds.some((kind) => is(one[kind])));
+    if (!isShown(isEnough)) return 'both';
+    return isShown(isReached) ? 'joined' : 'larger';
+  }
+
+  isAlone(signature: string, outputs: readonly string[]): boolean {
+    const knownOf = this.#known.get(signature);
+    return outputs.some((name) => knownOf?.get(name) === 'alone');
   }
 
   /**
@@ -86,13 +104,17 @@ export class Trials {
     return this.#random() * Math.min(most, LOOK_SOON + joined) < 1;
   }
 
-  note(signature: string, { rows, variety, outputs }: Trial): void {
+  note(signature: string, { reach, variety, outputs }: Trial): void {
     for (const [name, likeness] of outputs) {
       const known = this.#known.get(signature)?.get(name) ?? NOTHING;
       if (known === 'alone') continue;
       if (likeness === 'same') {
-        const { batches, rows: before } = known[variety];
-        const grown = { batches: batches + 1, rows: before + rows };
+        const { batches, rows, tried } = known[variety];
+        const grown = {
+          batches: batches + 1,
+          rows: rows + reach.rows,
+          tried: extended(tried, reach),
+        };
         this.#set(signature, name, { ...known, [variety]: grown });
       } else if (likeness === 'unclear') {
         // What was shown before is to be shown again.
