@@ -4,11 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { inTerminal } from '../../test/terminal/in-terminal.ts';
 import type { Frame, Run, Screen, Size } from './frames.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Runs a command in a pseudo-terminal of this size; its keys come from stdin. */
-const PTY = join(ROOT, 'cli/src/terminal/testing/run_in_terminal.py');
 export const SIZE: Size = { columns: 80, rows: 24 };
 
 /** Changes that follow each other faster are one frame. */
@@ -58,7 +57,7 @@ export async function record(
 ): Promise<Frame[]> {
   const terminal = await openTerminal(modules);
   const shell = ['bash', '--noprofile', '--norc', '-i'];
-  const child = spawn('python3', [PTY, String(SIZE.columns), ...shell], {
+  const child = spawn('python3', inTerminal(ROOT, SIZE.columns, shell), {
     cwd: folder,
     env: { ...environment, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -11,6 +11,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withNext } from '../../docs/navigation.ts';
+import { inTerminal } from '../terminal/in-terminal.ts';
 import { type Project, projectIn, ROOT, TARBALLS } from './project.ts';
 
 const PAGE = join(ROOT, 'docs/ten-minutes.md');
@@ -31,8 +32,7 @@ interface Step {
 }
 
 const PORT = 8080;
-/** Runs a command in a pseudo-terminal. */
-const TERMINAL = join(ROOT, 'cli/src/terminal/testing/run_in_terminal.py');
+const COLUMNS = 100;
 
 const STEPS: readonly Step[] = [
   {
@@ -148,7 +148,7 @@ async function serve(
   readyAt: string,
   folder: string,
 ): Promise<Serving> {
-  const child = spawn('python3', [TERMINAL, '100', 'bash', '-c', step.command], {
+  const child = spawn('python3', inTerminal(ROOT, COLUMNS, ['bash', '-c', step.command]), {
     cwd: folder,
     env: { ...project.environment(), TERM: 'xterm', NO_COLOR: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],

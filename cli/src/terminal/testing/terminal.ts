@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTerminal } from '../../../../test/terminal/in-terminal.ts';
 
 /** A running program with its screen. */
 export interface Terminal {
@@ -32,15 +33,11 @@ export function startTerminal(
 ): Terminal {
   const { npm_lifecycle_event: _npm, NO_COLOR: _color, ...inherited } = process.env;
   const command = [process.execPath, join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...args];
-  const child = spawn(
-    'python3',
-    [join(__dirname, 'run_in_terminal.py'), String(columns), ...command],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      cwd: folder,
-      env: { ...inherited, npm_command: 'exec', TERM: 'xterm-256color', ...environment },
-    },
-  );
+  const child = spawn('python3', inTerminal(ROOT, columns, command), {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: folder,
+    env: { ...inherited, npm_command: 'exec', TERM: 'xterm-256color', ...environment },
+  });
   let raw = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     raw += part;
