@@ -6,10 +6,10 @@ import { endpoint, type endpointVariant, expiryOfNothing } from './config/endpoi
 import { environment, vpc } from './config/environment.ts';
 import { keyArn, name } from './config/fields.ts';
 import { image } from './config/image.ts';
+import { redeploy, registry } from './config/registry.ts';
 import { checkSources, SOURCE_LIST, sources, sourcesOf } from './config/sources.ts';
 import { sameStacks } from './config/stack-names.ts';
 import { checkVariants } from './config/variants.ts';
-import { redeploy, registry } from './registry-config.ts';
 import { tokenProblem } from './rules/limits.ts';
 
 const model = z

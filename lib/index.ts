@@ -19,6 +19,7 @@ export type {
   ComponentTarget,
   ComponentUpdateProps,
 } from './components/props.ts';
+export type { RedeployConfig, RegistryConfig } from './config/registry.ts';
 export {
   defineConfig,
   type ServingConfig,
@@ -56,7 +57,6 @@ export * from './monitoring.ts';
 export { parseConfig } from './parse-config.ts';
 export * from './realtime-endpoint.ts';
 export * from './redeployment.ts';
-export type { RedeployConfig, RegistryConfig } from './registry-config.ts';
 export { AWS_RULES, type Rule } from './rules/index.ts';
 export type { ScheduledLimits } from './rules/scaling-schedule.ts';
 export { readConfig, runApp } from './run-app.ts';

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { modelTimesSchema } from './model-times.ts';
 
 /** Where it is kept. */
-export const MEASURED_FILE = join(import.meta.dirname, 'measured.json');
+const MEASURED_FILE = join(import.meta.dirname, 'measured.json');
 
 const positive = z.number().positive();
 

@@ -2,10 +2,10 @@
  * The number of a component's copies, following its load, down to none.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
  */
-import { CfnScalableTarget, CfnScalingPolicy } from 'aws-cdk-lib/aws-applicationautoscaling';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnScalableTarget } from 'aws-cdk-lib/aws-applicationautoscaling';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { addTargetTracking, addWakeUp } from '../scaling-policies.ts';
 import { ComponentMetrics } from './metrics.ts';
 import type { ComponentScalingProps } from './props.ts';
 
@@ -23,45 +23,30 @@ export function addComponentScaling(
     minCapacity: minCopies,
     maxCapacity: maxCopies,
   });
-  new CfnScalingPolicy(scope, 'TargetTracking', {
-    policyName: `${componentName}-target`,
-    policyType: 'TargetTrackingScaling',
-    scalingTargetId: scalable.ref,
-    targetTrackingScalingPolicyConfiguration: {
-      targetValue: Object.values(target)[0] ?? 0,
+  addTargetTracking(scope, scalable, {
+    name: componentName,
+    targetValue: Object.values(target)[0] ?? 0,
+    metric: {
       predefinedMetricSpecification: {
         predefinedMetricType:
           'concurrentRequests' in target
             ? 'SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution'
             : 'SageMakerInferenceComponentInvocationsPerCopy',
       },
-      scaleOutCooldown: (props.scaleOutCooldown ?? Duration.minutes(1)).toSeconds(),
-      scaleInCooldown: (props.scaleInCooldown ?? Duration.minutes(5)).toSeconds(),
+    },
+    scaleOutCooldown: props.scaleOutCooldown,
+    scaleInCooldown: props.scaleInCooldown,
+  });
+  if (minCopies > 0) return;
+  addWakeUp(scope, scalable, {
+    name: componentName,
+    aggregation: 'Maximum',
+    cooldown: Duration.minutes(1),
+    alarm: {
+      id: 'NoCapacity',
+      alarmDescription: 'Requests come and there is no copy: one is added',
+      metric: new ComponentMetrics(componentName).metricNoCapacityFailures(),
+      evaluationPeriods: 1,
     },
   });
-  if (minCopies === 0) addWakeUp(scope, componentName, scalable);
-}
-
-/** From no copy to one: requests for each copy are undefined if there is none. */
-function addWakeUp(scope: Construct, componentName: string, scalable: CfnScalableTarget): void {
-  const policy = new CfnScalingPolicy(scope, 'WakeUp', {
-    policyName: `${componentName}-wake-up`,
-    policyType: 'StepScaling',
-    scalingTargetId: scalable.ref,
-    stepScalingPolicyConfiguration: {
-      adjustmentType: 'ChangeInCapacity',
-      metricAggregationType: 'Maximum',
-      cooldown: Duration.minutes(1).toSeconds(),
-      stepAdjustments: [{ metricIntervalLowerBound: 0, scalingAdjustment: 1 }],
-    },
-  });
-  const alarm = new Alarm(scope, 'NoCapacity', {
-    alarmDescription: 'Requests come and there is no copy: one is added',
-    metric: new ComponentMetrics(componentName).metricNoCapacityFailures(),
-    threshold: 1,
-    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    evaluationPeriods: 1,
-    treatMissingData: TreatMissingData.MISSING,
-  });
-  alarm.addAlarmAction({ bind: () => ({ alarmActionArn: policy.ref }) });
 }

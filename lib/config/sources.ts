@@ -2,8 +2,8 @@
 import { BUCKET } from '@sagemaker-tfs/batch';
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
-import { modelPackage } from '../registry-config.ts';
 import { SAGEMAKER_NAME } from '../rules/limits.ts';
+import { modelPackage } from './registry.ts';
 
 /** Fields of a model and of a variant. */
 export const sources = {

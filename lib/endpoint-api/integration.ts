@@ -23,7 +23,7 @@ const REQUEST_HEADERS = [
   'X-Amzn-SageMaker-Inference-Id',
 ];
 /** Headers of an answer that callers get. */
-export const RESPONSE_HEADERS = [CUSTOM_ATTRIBUTES_HEADER, 'x-Amzn-Invoked-Production-Variant'];
+const RESPONSE_HEADERS = [CUSTOM_ATTRIBUTES_HEADER, 'x-Amzn-Invoked-Production-Variant'];
 
 /** What differs between endpoints. */
 export interface Route {

@@ -1,7 +1,6 @@
 /** The number of a variant's instances, following its load. */
 
-import { CfnScalableTarget, CfnScalingPolicy } from 'aws-cdk-lib/aws-applicationautoscaling';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnScalableTarget } from 'aws-cdk-lib/aws-applicationautoscaling';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { burstableProblem } from '../rules/limits.ts';
@@ -11,6 +10,7 @@ import {
   type ScheduledLimits,
   scheduledLimitsProblem,
 } from '../rules/scaling-schedule.ts';
+import { addTargetTracking, addWakeUp } from '../scaling-policies.ts';
 import {
   checkInteger,
   checkOneOf,
@@ -130,18 +130,26 @@ export function addScaling(
     maxCapacity: maxInstances,
     ...(props.schedule && { scheduledActions: props.schedule.map(scheduledAction(props)) }),
   });
-  new CfnScalingPolicy(scope, 'TargetTracking', {
-    policyName: `${endpointName}-${variantName}-target`,
-    policyType: 'TargetTrackingScaling',
-    scalingTargetId: scalable.ref,
-    targetTrackingScalingPolicyConfiguration: {
-      targetValue: Object.values(target)[0] ?? 0,
-      ...metricFor(endpointName, target),
-      scaleOutCooldown: (props.scaleOutCooldown ?? Duration.minutes(1)).toSeconds(),
-      scaleInCooldown: (props.scaleInCooldown ?? Duration.minutes(5)).toSeconds(),
+  const name = `${endpointName}-${variantName}`;
+  addTargetTracking(scope, scalable, {
+    name,
+    targetValue: Object.values(target)[0] ?? 0,
+    metric: metricFor(endpointName, target),
+    scaleOutCooldown: props.scaleOutCooldown,
+    scaleInCooldown: props.scaleInCooldown,
+  });
+  if (fewestAtAnyTime(props) > 0) return;
+  addWakeUp(scope, scalable, {
+    name,
+    aggregation: 'Average',
+    cooldown: Duration.minutes(5),
+    alarm: {
+      id: 'BacklogWithoutCapacity',
+      alarmDescription: 'Requests wait in the queue and no instance runs',
+      metric: new QueueMetrics(endpointName).metricHasBacklogWithoutCapacity(),
+      evaluationPeriods: 2,
     },
   });
-  if (fewestAtAnyTime(props) === 0) addWakeUp(scope, endpointName, variantName, scalable);
 }
 
 /** An entry of the schedule, named by its place. */
@@ -173,33 +181,4 @@ function metricFor(endpointName: string, target: ScalingTarget) {
       ? 'SageMakerVariantConcurrentRequestsPerModelHighResolution'
       : 'SageMakerVariantInvocationsPerInstance';
   return { predefinedMetricSpecification: { predefinedMetricType } };
-}
-
-/** From no instance to one: the backlog per instance is undefined if there is none. */
-function addWakeUp(
-  scope: Construct,
-  endpointName: string,
-  variantName: string,
-  scalable: CfnScalableTarget,
-): void {
-  const policy = new CfnScalingPolicy(scope, 'WakeUp', {
-    policyName: `${endpointName}-${variantName}-wake-up`,
-    policyType: 'StepScaling',
-    scalingTargetId: scalable.ref,
-    stepScalingPolicyConfiguration: {
-      adjustmentType: 'ChangeInCapacity',
-      metricAggregationType: 'Average',
-      cooldown: Duration.minutes(5).toSeconds(),
-      stepAdjustments: [{ metricIntervalLowerBound: 0, scalingAdjustment: 1 }],
-    },
-  });
-  const alarm = new Alarm(scope, 'BacklogWithoutCapacity', {
-    alarmDescription: 'Requests wait in the queue and no instance runs',
-    metric: new QueueMetrics(endpointName).metricHasBacklogWithoutCapacity(),
-    threshold: 1,
-    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    evaluationPeriods: 2,
-    treatMissingData: TreatMissingData.MISSING,
-  });
-  alarm.addAlarmAction({ bind: () => ({ alarmActionArn: policy.ref }) });
 }

@@ -11,7 +11,7 @@ export interface Cost {
 export const MOST_MINUTES = 25;
 
 const GPU = 0.736;
-export const COSTS: readonly Cost[] = [
+const COSTS: readonly Cost[] = [
   { what: 'endpoint, ml.m5.large', usdPerHour: 0.115, minutes: MOST_MINUTES },
   { what: 'endpoint, ml.g4dn.xlarge', usdPerHour: GPU, minutes: MOST_MINUTES },
   { what: 'endpoint, ml.g4dn.xlarge with a newer AMI', usdPerHour: GPU, minutes: MOST_MINUTES },
@@ -22,7 +22,7 @@ export const COSTS: readonly Cost[] = [
 ];
 
 /** US dollars if everything takes as long as it may. */
-export function mostUsd(): number {
+function mostUsd(): number {
   return COSTS.reduce((sum, { usdPerHour, minutes }) => sum + (usdPerHour * minutes) / 60, 0);
 }
 

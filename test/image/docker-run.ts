@@ -6,7 +6,7 @@ import { execa } from 'execa';
 const DOCKERFILE = join(import.meta.dirname, '..', '..', 'container', 'Dockerfile');
 
 /** The commands of a stage's RUN lines, continued lines joined. */
-export function runLines(stage: string): string[] {
+function runLines(stage: string): string[] {
   const text = readFileSync(DOCKERFILE, 'utf8').replace(/\\\n/g, ' ');
   const [, body] = text.split(/^FROM /m).flatMap((part) => {
     const [head = ''] = part.split('\n', 1);

@@ -5,7 +5,7 @@ import { type Interval, ratioOf, type Statistic } from './ratio.ts';
 import { ratioOfRuns } from './ratio-of-runs.ts';
 
 /** What is compared. */
-export const MEASURES = ['mean', 'P50', 'P95', 'requests/s'] as const;
+const MEASURES = ['mean', 'P50', 'P95', 'requests/s'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /**

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { packageVersion } from '../files.ts';
 
 /** The machine that measured, or sent the load. */
-export const machineSchema = z.object({
+const machineSchema = z.object({
   cpu: z.string(),
   cores: z.number().int().positive(),
   memoryGiB: z.number().nonnegative(),
@@ -15,7 +15,7 @@ export const machineSchema = z.object({
 });
 
 /** What an answer said of the model. */
-export const modelSchema = z.object({
+const modelSchema = z.object({
   /** First 16 digits of the archive's fingerprint; absent for a model without a manifest. */
   fingerprint: z.string().optional(),
   version: z.string().optional(),

@@ -4,7 +4,7 @@ import type { Manifest } from '@sagemaker-tfs/manifest';
 import type { Evidence } from './evidence.ts';
 
 /** Who decides whether a version may be deployed. */
-export const APPROVALS = {
+const APPROVALS = {
   pending: 'PendingManualApproval',
   approved: 'Approved',
   rejected: 'Rejected',

@@ -76,7 +76,7 @@ function object(random: Random, members: readonly (readonly [string, string])[])
 }
 
 /** A row of all inputs: the value itself where there is one, else an object. */
-export function instanceText(random: Random, { inputs }: Signature): string {
+function instanceText(random: Random, { inputs }: Signature): string {
   const all = Object.entries(inputs);
   const [only] = all;
   if (all.length === 1 && only && random(3)) return rowOf(random, only[1]);

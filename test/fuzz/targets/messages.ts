@@ -45,7 +45,7 @@ import {
   strings,
 } from './codecs.ts';
 
-export const isTensorError = (error: unknown): boolean => error instanceof TensorError;
+const isTensorError = (error: unknown): boolean => error instanceof TensorError;
 
 function isExample(bytes: Uint8Array): boolean {
   try {

@@ -1,7 +1,7 @@
 /** The part of `serving.config.ts` about SageMaker's Model Registry and what starts deployments. */
 import { BUCKET } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
-import { SAGEMAKER_NAME } from './rules/limits.ts';
+import { SAGEMAKER_NAME } from '../rules/limits.ts';
 
 const group = z.string().regex(SAGEMAKER_NAME, 'use letters, digits and single hyphens');
 
