@@ -1,9 +1,9 @@
 /** How long `/ping` takes while four detection requests are in flight. */
 import { availableParallelism } from 'node:os';
 import { summarize } from 'sagemaker-tfs/development/output';
+import { startChild } from '../tools/children.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
-import { startChild } from './lib/children.ts';
 import { columns } from './lib/columns.ts';
 import { type FrontEnd, startGrpcJs, startOurs } from './lib/front-ends.ts';
 import { detectionPicture, pictureRequest } from './lib/pictures.ts';

@@ -11,9 +11,9 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { withMarked } from '../docs/marked.ts';
-import { machine, today } from '../test/faults/page.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../tools/generated-s3.ts';
+import { machine, today } from '../tools/machine.ts';
+import { withMarked } from '../tools/marked.ts';
 
 const { values } = parseArgs({
   options: {

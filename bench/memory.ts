@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { peakBytes, residentBytes } from '../tools/process-stats.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { type FrontEnd, startOurs } from './lib/front-ends.ts';
 import { type Load, runLoad, sendMany } from './lib/load.ts';
 import { detectionPicture, tenPictures } from './lib/pictures.ts';
-import { peakBytes, residentBytes } from './lib/process-stats.ts';
 import { median } from './lib/sockets.ts';
 
 const COUNT = { full: 100_000, quick: 5_000 };

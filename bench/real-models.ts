@@ -3,13 +3,13 @@
 import { join } from 'node:path';
 import { ensureLibrary, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
 import { numericTensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { residentBytes } from '../tools/process-stats.ts';
 import type { Bench, BenchContext, Findings, Row, Target } from './lib/bench.ts';
 import { calmRounds } from './lib/calm-rounds.ts';
 import { columns } from './lib/columns.ts';
 import { startReal } from './lib/front-ends.ts';
 import { type BenchModel, ensureModel } from './lib/models.ts';
 import { detectionPicture, smallPicture, tenPictures } from './lib/pictures.ts';
-import { residentBytes } from './lib/process-stats.ts';
 import { measure } from './lib/serving.ts';
 import { median } from './lib/sockets.ts';
 

@@ -2,11 +2,11 @@
 import { loadavg } from 'node:os';
 import { delimiter } from 'node:path';
 import { parseArgs } from 'node:util';
-import { prepareServer } from '../test/real-server/server.ts';
+import { processorTicks, stolenSince } from '../tools/process-stats.ts';
 import type { Bench, BenchContext } from './lib/bench.ts';
 import { isMet } from './lib/bench.ts';
-import { processorTicks, stolenSince } from './lib/process-stats.ts';
 import { buildPrograms } from './lib/programs.ts';
+import { prepareServer } from './lib/real-server.ts';
 import { redrawCharts, writeReport, writeResult } from './lib/report.ts';
 import { BENCHES } from './questions.ts';
 

@@ -1,7 +1,7 @@
 /** `docs/aws-rules.md`, written from the rules that configurations are checked by. */
 import { AWS_RULES } from '../lib/rules/index.ts';
+import { table } from '../tools/table.ts';
 import { regionsText } from './regions.ts';
-import { table } from './table.ts';
 
 /** Text of `docs/aws-rules.md`. */
 export function awsRulesText(): string {

@@ -3,7 +3,7 @@ import type { Argument, Command, Help, Option } from 'commander';
 import { EXIT } from '../cli/src/errors.ts';
 import { program } from '../cli/src/main.ts';
 import { EXAMPLES } from '../cli/src/verbs/examples.ts';
-import { table } from './table.ts';
+import { table } from '../tools/table.ts';
 
 const EXIT_MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'Done.',

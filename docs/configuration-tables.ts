@@ -1,8 +1,8 @@
 /** The tables of docs/configuration.md, made from the schema that checks a configuration. */
 import * as z from 'zod';
 import { configSchema } from '../lib/config.ts';
-import { withMarked } from './marked.ts';
-import { table } from './table.ts';
+import { withMarked } from '../tools/marked.ts';
+import { table } from '../tools/table.ts';
 
 type Schema = z.core.JSONSchema.JSONSchema;
 

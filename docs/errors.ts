@@ -7,7 +7,7 @@ import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
 import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
 import { COMMAND_ERRORS } from 'sagemaker-tfs';
 import { CONSTRUCT_ERRORS, RUN_ERRORS } from '../lib/errors.ts';
-import { table } from './table.ts';
+import { table } from '../tools/table.ts';
 
 type Catalogue = Readonly<Record<string, string>>;
 type ExitCatalogue = Readonly<

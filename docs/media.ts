@@ -9,8 +9,8 @@ import { packageModel } from '@sagemaker-tfs/model-packaging';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { launch } from '../playground/test/browser.ts';
-import { findChromium } from '../test/support/chromium.ts';
-import { startPlayground } from '../test/support/playground.ts';
+import { findChromium } from '../tools/chromium.ts';
+import { startPlayground } from '../tools/playground.ts';
 import { recordTiles } from './recording/tiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');

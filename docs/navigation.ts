@@ -1,7 +1,7 @@
 /** The pages of the documentation in their order: the table of docs/README.md, the line at each page's end, the site. */
 import { dirname, relative } from 'node:path';
-import { withMarked } from './marked.ts';
-import { table } from './table.ts';
+import { withMarked } from '../tools/marked.ts';
+import { table } from '../tools/table.ts';
 
 /** One page. */
 export interface Page {

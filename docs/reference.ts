@@ -9,7 +9,7 @@ import {
   type VariableDefinition,
 } from '@sagemaker-tfs/container';
 import { RETIRED_VARIABLES } from '../container/src/environment-variables.ts';
-import { table } from './table.ts';
+import { table } from '../tools/table.ts';
 
 /** Text of `docs/reference.md`. */
 export function referenceText(): string {

@@ -1,6 +1,6 @@
 /** `docs/tensorflow-serving.md`, written from the table of releases that the constructs read as well. */
 import releases from '../container/image/tensorflow-serving.json' with { type: 'json' };
-import { table } from './table.ts';
+import { table } from '../tools/table.ts';
 
 /** Text of `docs/tensorflow-serving.md`. */
 export function tensorFlowServingText(): string {

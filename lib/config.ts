@@ -138,6 +138,10 @@ export type VariantConfig = z.output<typeof endpointVariant>;
 export type ComponentConfig = z.output<typeof component>;
 /** Its batch transform. */
 export type BatchConfig = NonNullable<ModelConfig['batch']>;
+/** The registry of a project. */
+export type RegistryConfig = z.output<typeof registry>;
+/** What starts deployments from the registry. */
+export type RedeployConfig = z.output<typeof redeploy>;
 
 /** Types the configuration in an editor. */
 export function defineConfig(config: ServingConfigInput): ServingConfigInput {

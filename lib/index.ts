@@ -19,9 +19,10 @@ export type {
   ComponentTarget,
   ComponentUpdateProps,
 } from './components/props.ts';
-export type { RedeployConfig, RegistryConfig } from './config/registry.ts';
 export {
   defineConfig,
+  type RedeployConfig,
+  type RegistryConfig,
   type ServingConfig,
   type ServingConfigInput,
 } from './config.ts';

@@ -1,4 +1,4 @@
-import { uniform } from '../../bench/simulation/random.ts';
+import { uniform } from '../../tools/random.ts';
 import { compareKeys, compareOutputs, inOutputOrder, matchOutputs } from './key-order.ts';
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {

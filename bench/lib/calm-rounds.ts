@@ -1,5 +1,5 @@
 /** Rounds of a measurement, more of them where the host of the virtual machine takes the processors away. */
-import { processorTicks, stolenSince } from './process-stats.ts';
+import { processorTicks, stolenSince } from '../../tools/process-stats.ts';
 
 /** Of the processor time that a round wants, what the host may take. */
 const CALM = 0.05;

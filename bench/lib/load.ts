@@ -1,7 +1,7 @@
 /** A closed loop of HTTP requests: a fixed number in flight, each followed at once by the next. */
 import { type LatencySummary, summarize } from 'sagemaker-tfs/development/output';
+import { cpuSeconds } from '../../tools/process-stats.ts';
 import { KeptConnection } from './kept-connection.ts';
-import { cpuSeconds } from './process-stats.ts';
 
 /** What to send, and for how long. */
 export interface Load {

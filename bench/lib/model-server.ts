@@ -1,10 +1,10 @@
 /** The model server alone with a real model, as the runtime starts it. */
 import { join } from 'node:path';
 import { chooseModelServer, freePort } from 'sagemaker-tfs/development/serving';
-import { answering, endChild, startChild } from './children.ts';
+import { answering, endChild, startChild } from '../../tools/children.ts';
+import { processTree } from '../../tools/process-stats.ts';
 import type { FrontEnd } from './front-ends.ts';
 import { type BenchModel, ensureModel } from './models.ts';
-import { processTree } from './process-stats.ts';
 
 /** Starts it; `url` is its REST API. */
 export async function startModelServer(model: BenchModel): Promise<FrontEnd> {

@@ -1,8 +1,8 @@
 /** The figures that README and docs show, behind `<!-- bench: WHAT -->`, from the results as they are. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { withMarked } from '../../docs/marked.ts';
-import { table } from '../../docs/table.ts';
+import { withMarked } from '../../tools/marked.ts';
+import { table } from '../../tools/table.ts';
 import { figure, isMet, type Target } from './bench.ts';
 import type { Result } from './result.ts';
 

@@ -1,7 +1,7 @@
 /** The physical limit: the same bytes through two bare socket hops, between three processes. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { endChild, firstLine, startChild } from './children.ts';
+import { endChild, firstLine, startChild } from '../../tools/children.ts';
 import { programPath } from './programs.ts';
 
 /** Bytes that one read of the client takes at most. */

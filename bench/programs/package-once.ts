@@ -1,6 +1,6 @@
 /** Packages one model: `SOURCE OUT LEVEL`. A process of its own, so that its memory can be seen. */
 import { packageModel } from '@sagemaker-tfs/model-packaging';
-import { peakBytes } from '../lib/process-stats.ts';
+import { peakBytes } from '../../tools/process-stats.ts';
 
 const [source = '', out = '', level = '6'] = process.argv.slice(2);
 packageModel({ source, out, level: Number(level) }).then(

@@ -9,7 +9,7 @@ import jpegTurbo from '@julusian/jpeg-turbo';
 import { encodeLengthPrefixed, encodeTfRecord, readTfRecords } from '@sagemaker-tfs/tensors';
 import { runtimeClient } from 'sagemaker-tfs/development/batch';
 import { prepareModelRoot, startRuntime } from 'sagemaker-tfs/development/serving';
-import { cpuSeconds } from '../lib/process-stats.ts';
+import { cpuSeconds } from '../../tools/process-stats.ts';
 import type { Measured } from './measured.ts';
 
 const TILES = join(import.meta.dirname, '../../examples/tiles');

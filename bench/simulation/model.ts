@@ -1,4 +1,6 @@
 /** A transform job as events: agents read objects from S3, send requests, instances decode and compute, agents write. */
+
+import { logNormal, uniform } from '../../tools/random.ts';
 import {
   GPU,
   MAX_CONCURRENT_TRANSFORMS,
@@ -10,7 +12,6 @@ import {
 } from './assumptions.ts';
 import { BatchStation, Simulation, Station } from './engine.ts';
 import type { Measured } from './measured.ts';
-import { logNormal, uniform } from './random.ts';
 
 /** How tiles lie on S3. */
 export interface Packing {

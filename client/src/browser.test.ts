@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { freePort } from '../../cli/src/serving/free-port.ts';
 import { type RunningRuntime, startRuntime } from '../../cli/src/serving/runtime-process.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { findChromium } from '../../test/support/chromium.ts';
+import { findChromium } from '../../tools/chromium.ts';
 import { serve, type TestServer } from '../test/servers.ts';
 
 const SAMPLE = join(__dirname, '../../examples/digits/samples/00000-7.jpg');

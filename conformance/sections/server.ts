@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { execa } from 'execa';
-import { answering, endChild, startChild } from '../../bench/lib/children.ts';
 import { freePortRange } from '../../cli/src/serving/free-port.ts';
 import { chooseModelServer } from '../../cli/src/serving/model-server.ts';
 import { modelConfigText } from '../../local-model-server/test/model-config-text.ts';
 import { fixtureModels } from '../../test/fixtures/index.ts';
+import { answering, endChild, startChild } from '../../tools/children.ts';
 import type { Oracle, Section } from './case.ts';
 
 const LABELLED = 'version_labels { key: "stable" value: 1 }';

@@ -601,13 +601,13 @@ export type VariableName = (typeof ENVIRONMENT_VARIABLES)[number]['name'];
 
 /** Variables of the retired AWS container that have no meaning here, with what to do instead. */
 export const RETIRED_VARIABLES: Readonly<Record<string, string>> = {
-  SAGEMAKER_TFS_NGINX_LOGLEVEL: 'there is no nginx; use SAGEMAKER_TFS_LOG_LEVEL',
+  SAGEMAKER_TFS_NGINX_LOGLEVEL: 'there is no nginx. Use SAGEMAKER_TFS_LOG_LEVEL.',
   SAGEMAKER_TFS_VERSION: 'the version is the one of the image',
-  SAGEMAKER_GUNICORN_WORKERS: 'there is no gunicorn; use SAGEMAKER_TFS_PROCESSES',
+  SAGEMAKER_GUNICORN_WORKERS: 'there is no gunicorn. Use SAGEMAKER_TFS_PROCESSES.',
   SAGEMAKER_GUNICORN_THREADS:
-    'there is no gunicorn; one process answers many requests at a time, and SAGEMAKER_TFS_PROCESSES adds more',
+    'there is no gunicorn. One process answers many requests at a time, and SAGEMAKER_TFS_PROCESSES adds more.',
   SAGEMAKER_GUNICORN_WORKER_CLASS: 'there is no gunicorn',
   SAGEMAKER_GUNICORN_TIMEOUT_SECONDS:
-    'there is no gunicorn; use SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS',
-  SAGEMAKER_GUNICORN_LOGLEVEL: 'there is no gunicorn; use SAGEMAKER_TFS_LOG_LEVEL',
+    'there is no gunicorn. Use SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS.',
+  SAGEMAKER_GUNICORN_LOGLEVEL: 'there is no gunicorn. Use SAGEMAKER_TFS_LOG_LEVEL.',
 };

@@ -64,7 +64,7 @@ describe('readEnvironment', () => {
     expect(read({ ...inProcess, SAGEMAKER_TFS_PROCESSES: '2' }).processes).toBe(2);
     expect(read({ ...inProcess, SAGEMAKER_MULTI_MODEL: 'true' }).processes).toBe(1);
     expect(() => read({ SAGEMAKER_MULTI_MODEL: 'true', SAGEMAKER_TFS_PROCESSES: '2' })).toThrow(
-      /SAGEMAKER_TFS_PROCESSES is "2"; a multi-model endpoint/,
+      /SAGEMAKER_TFS_PROCESSES is "2". A multi-model endpoint/,
     );
   });
 
@@ -79,7 +79,7 @@ describe('readEnvironment', () => {
     expect(graph(on)).toEqual({ xla: true, mixedPrecision: 'bfloat16', oneDnn: true });
     expect(graph({ SAGEMAKER_TFS_ONEDNN: 'false' }).oneDnn).toBe(false);
     expect(() => graph({ ...on, SAGEMAKER_TFS_ONEDNN: 'false' })).toThrow(
-      /MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns/,
+      /MIXED_PRECISION is "bfloat16": it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns/,
     );
     expect(graph({ ...on, TF_ENABLE_ONEDNN_OPTS: '0' }).oneDnn).toBe(true);
     const byHand = { SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16', TF_ENABLE_ONEDNN_OPTS: '0' };
@@ -91,7 +91,7 @@ describe('readEnvironment', () => {
     expect(read({ ...xla, TF_XLA_FLAGS: ' --tf_xla_clustering_debug' })).toBeDefined();
     expect(read({ TF_XLA_FLAGS: '/etc/xla-flags' })).toBeDefined();
     expect(() => read({ ...xla, TF_XLA_FLAGS: '/etc/xla-flags' })).toThrow(
-      /TF_XLA_FLAGS is "\/etc\/xla-flags"; with SAGEMAKER_TFS_XLA it must be flags/,
+      /TF_XLA_FLAGS is "\/etc\/xla-flags". With SAGEMAKER_TFS_XLA it must be flags/,
     );
   });
 
@@ -180,9 +180,9 @@ describe('readEnvironment', () => {
       SAGEMAKER_PROGRAM: 'inference.py',
     });
     expect(warnings).toEqual([
-      expect.stringContaining('did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS?'),
-      expect.stringContaining('use SAGEMAKER_TFS_LOG_LEVEL'),
-      'SAGEMAKER_GUNICORN_WORKERS is ignored: there is no gunicorn; use SAGEMAKER_TFS_PROCESSES',
+      expect.stringContaining('Did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS?'),
+      expect.stringContaining('Use SAGEMAKER_TFS_LOG_LEVEL.'),
+      'SAGEMAKER_GUNICORN_WORKERS is ignored: there is no gunicorn. Use SAGEMAKER_TFS_PROCESSES.',
       'SAGEMAKER_GUNICORN_MAX_REQUESTS is ignored: there is no gunicorn',
     ]);
   });

@@ -210,7 +210,7 @@ function valuesOf(variables: Readonly<Record<string, string | undefined>>): {
       text === undefined ? undefined : parseValue(text, definition);
     const value = read(given || definition.default);
     if (typeof value !== 'object' || !('problem' in value)) return [name, value];
-    faults.push({ name, problem: `${name} is "${given}"; ${value.problem}` });
+    faults.push({ name, problem: `${name} is "${given}": ${value.problem}` });
     return [name, read(definition.default)];
   });
   return { values: Object.fromEntries(values) as Values, faults };
@@ -381,7 +381,7 @@ function versionLabelsOf(text: string | undefined): Record<string, string> | und
 function wrongLabels({ SAGEMAKER_TFS_VERSION_LABELS: text }: Values): string[] {
   if (text === undefined || text.split(',').every((pair) => LABEL.test(pair))) return [];
   return [
-    `SAGEMAKER_TFS_VERSION_LABELS is "${text}"; it must be label=version with commas between`,
+    `SAGEMAKER_TFS_VERSION_LABELS is "${text}": it must be label=version with commas between.`,
   ];
 }
 
@@ -446,7 +446,7 @@ function wrongSizes(values: Values): string[] {
   const rising = sizes.every((size, index) => size > (sizes[index - 1] ?? 0));
   if (rising && sizes.at(-1) === most) return [];
   return [
-    `SAGEMAKER_TFS_ALLOWED_BATCH_SIZES is "${text}"; it must be rising whole numbers with commas between, the last SAGEMAKER_TFS_MAX_BATCH_SIZE (${most})`,
+    `SAGEMAKER_TFS_ALLOWED_BATCH_SIZES is "${text}": it must be rising whole numbers with commas between, the last SAGEMAKER_TFS_MAX_BATCH_SIZE (${most}).`,
   ];
 }
 
@@ -466,26 +466,26 @@ function wrongPorts(environment: Environment): string[] {
     )
     .map(
       ([name, value]) =>
-        `${name} is "${value}", which is a port of the model server (${where}); take another`,
+        `${name} is "${value}", which is a port of the model server (${where}). Take another.`,
     );
   if (!ports || ports.high - ports.low + 1 >= 2 * instances) return taken;
   return [
     ...taken,
-    `SAGEMAKER_SAFE_PORT_RANGE is "${ports.low}-${ports.high}"; ${instances} instance(s) of the model server need ${2 * instances} ports`,
+    `SAGEMAKER_SAFE_PORT_RANGE is "${ports.low}-${ports.high}". ${instances} instance(s) of the model server need ${2 * instances} ports.`,
   ];
 }
 
 function wrongTcp({ backend, modelServer }: Environment): string[] {
   if (modelServer.tcp || backend !== 'rest') return [];
   return [
-    'SAGEMAKER_TFS_MODEL_SERVER_TCP is "false"; SAGEMAKER_TFS_BACKEND "rest" needs a port of the model server. Take grpc',
+    'SAGEMAKER_TFS_MODEL_SERVER_TCP is "false". SAGEMAKER_TFS_BACKEND "rest" needs a port of the model server. Take grpc.',
   ];
 }
 
 function wrongProcesses({ multiModel, processes }: Environment): string[] {
   if (!multiModel || processes === 1) return [];
   return [
-    `SAGEMAKER_TFS_PROCESSES is "${processes}"; a multi-model endpoint has one process, which knows what is loaded`,
+    `SAGEMAKER_TFS_PROCESSES is "${processes}". A multi-model endpoint has one process, which knows what is loaded.`,
   ];
 }
 
@@ -495,7 +495,7 @@ function wrongTraces({ traces }: Environment): string[] {
   const isHttp = URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol);
   if (isHttp && !/[?#]/.test(endpoint)) return [];
   return [
-    `SAGEMAKER_TFS_OTLP_ENDPOINT is "${endpoint}"; it must be an address such as http://collector:4318`,
+    `SAGEMAKER_TFS_OTLP_ENDPOINT is "${endpoint}": it must be an address such as http://collector:4318.`,
   ];
 }
 
@@ -508,14 +508,14 @@ function wrongGraphOptions(
   if (mixedPrecision === 'bfloat16' && !(oneDnn ?? !off)) {
     const culprit = oneDnn === false ? 'SAGEMAKER_TFS_ONEDNN' : 'TF_ENABLE_ONEDNN_OPTS';
     problems.push(
-      `SAGEMAKER_TFS_MIXED_PRECISION is "bfloat16"; it is computed by oneDNN, which ${culprit} turns off`,
+      `SAGEMAKER_TFS_MIXED_PRECISION is "bfloat16": it is computed by oneDNN, which ${culprit} turns off.`,
     );
   }
   // TensorFlow takes a value that does not begin with a hyphen as the name of a file of flags.
   const flags = TF_XLA_FLAGS?.trim();
   if (xla && flags && !flags.startsWith('-')) {
     problems.push(
-      `TF_XLA_FLAGS is "${flags}"; with SAGEMAKER_TFS_XLA it must be flags, which those of XLA are added to, and not a file`,
+      `TF_XLA_FLAGS is "${flags}". With SAGEMAKER_TFS_XLA it must be flags, which those of XLA are added to, and not a file.`,
     );
   }
   return problems;
@@ -529,7 +529,7 @@ function unknownNames(variables: Readonly<Record<string, string | undefined>>): 
       const gunicorn = name.startsWith('SAGEMAKER_GUNICORN_') ? 'there is no gunicorn' : undefined;
       const retired = RETIRED_VARIABLES[name] ?? gunicorn;
       if (retired) return `${name} is ignored: ${retired}`;
-      return `${name} is not a variable of this runtime and is ignored; did you mean ${nearest(name)}?`;
+      return `${name} is not a variable of this runtime and is ignored. Did you mean ${nearest(name)}?`;
     });
 }
 

@@ -193,14 +193,14 @@ describe('a start that cannot work ends with 1 and says why', () => {
       'a handler without the right exports',
       withHandler('export const predict = 1'),
       {},
-      /exports predict; it must export handler/,
+      /exports predict. It must export handler/,
     ],
     ['a value that makes no sense', {}, { SAGEMAKER_TFS_INSTANCE_COUNT: 'many' }, /whole number/],
     [
       'a default model that is not there',
       { copies: { m: halfPlusTwo } },
       { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'other' },
-      /the models in .* are m/,
+      /The models in .* are m/,
     ],
     ['no model server', { copies: { m: halfPlusTwo } }, { PATH: '/nowhere' }, /is not on PATH/],
   ])('%s', async (_name, contents, variables, message) => {
@@ -273,7 +273,7 @@ describe('models and versions', () => {
       expect(unknown.status).toBe(404);
       expect(await unknown.json()).toEqual({
         error:
-          'there is no model "nobody"; the archive has classifier, half_plus_two. Name one with tfs-model-name',
+          'there is no model "nobody". The archive has classifier, half_plus_two. Name one with tfs-model-name.',
         code: 'MODEL_NOT_FOUND',
       });
     }

@@ -207,7 +207,7 @@ function noSuchModel(name: string, names: ReadonlySet<string>): ServingError {
   const more = names.size > MOST_NAMED ? ` and ${names.size - MOST_NAMED} more` : '';
   return new ServingError(
     'MODEL_NOT_FOUND',
-    `there is no model "${name}"; the archive has ${has}${more}. Name one with tfs-model-name`,
+    `there is no model "${name}". The archive has ${has}${more}. Name one with tfs-model-name.`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** `docs/constructs.md`: every construct with its props. Run as a program, it prints the page. */
 import { join } from 'node:path';
-import { table } from '../table.ts';
+import { table } from '../../tools/table.ts';
 import { type DeclaredClass, type DeclaredType, type Member, readExports } from './declared.ts';
 
 /** Shown in place of what its type says: it is computed from a catalogue that has a page. */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { inTerminal } from '../../test/terminal/in-terminal.ts';
+import { inTerminal } from '../../tools/in-terminal.ts';
 import type { Frame, Run, Screen, Size } from './frames.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

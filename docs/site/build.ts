@@ -10,7 +10,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findChromium } from '../../test/support/chromium.ts';
+import { findChromium } from '../../tools/chromium.ts';
 import { checkDiagrams } from './drawn.ts';
 import { installTools } from './install.ts';
 import { checkLinks } from './links.ts';

@@ -66,7 +66,3 @@ export const redeploy = z
     path: ['project'],
     message: `one target is needed. Give either 'project' or 'pipeline'`,
   });
-
-/** Checked. */
-export type RegistryConfig = z.output<typeof registry>;
-export type RedeployConfig = z.output<typeof redeploy>;

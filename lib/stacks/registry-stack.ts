@@ -2,7 +2,7 @@
 import { parseS3Uri } from '@sagemaker-tfs/batch';
 import { ArnFormat, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { RedeployConfig, RegistryConfig } from '../config/registry.ts';
+import type { RedeployConfig, RegistryConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import { ModelRegistry } from '../model-registry.ts';
 import { Redeployment } from '../redeployment.ts';

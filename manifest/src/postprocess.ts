@@ -132,5 +132,5 @@ function unknownOutput(field: string, name: string, { key, outputs }: Signature)
   const names = Object.keys(outputs);
   const more = names.length > MOST_NAMED ? `, and ${names.length - MOST_NAMED} more` : '';
   const known = names.slice(0, MOST_NAMED).join(', ') + more;
-  return [{ field, message: `signature '${key}' has no output '${name}'; it has ${known}.` }];
+  return [{ field, message: `signature '${key}' has no output '${name}'. It has ${known}.` }];
 }

@@ -75,7 +75,7 @@ function chooseInput(
   const field = 'preprocess.input';
   if (input !== undefined) {
     if (names.includes(input)) return input;
-    const message = `signature '${key}' has no input '${input}'; it has ${names.join(', ')}.`;
+    const message = `signature '${key}' has no input '${input}'. It has ${names.join(', ')}.`;
     problems.push({ field, message });
     return undefined;
   }

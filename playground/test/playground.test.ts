@@ -12,8 +12,8 @@ import type { Browser, Page } from 'playwright-core';
 import { readPage, type ServeSession, startFront } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { findChromium } from '../../test/support/chromium.ts';
-import { startPlayground } from '../../test/support/playground.ts';
+import { findChromium } from '../../tools/chromium.ts';
+import { startPlayground } from '../../tools/playground.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import {
   drag,

@@ -40,7 +40,7 @@ export function tensorFromTree(dtype: DType, value: unknown, options: NestedOpti
   const { maxStrings = Number.POSITIVE_INFINITY } = options;
   if (dtype === 'string' && elementCount(shape) > maxStrings) {
     const count = elementCount(shape);
-    throw new TensorError('TOO_LARGE', `${count} strings; at most ${maxStrings} are read`);
+    throw new TensorError('TOO_LARGE', `${count} strings. At most ${maxStrings} are read.`);
   }
   const sink = elementSink(dtype, elementCount(shape));
   let at = 0;

@@ -90,7 +90,7 @@ function parseHeader(text: string): NpyHeader {
   if (sizes.length > MAX_DIMENSIONS) {
     throw new TensorError(
       'MALFORMED',
-      `.npy array of ${sizes.length} dimensions; NumPy has at most ${MAX_DIMENSIONS}`,
+      `.npy array of ${sizes.length} dimensions. NumPy has at most ${MAX_DIMENSIONS}.`,
     );
   }
   return {

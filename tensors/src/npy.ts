@@ -114,7 +114,7 @@ function checkWanted({ descr, shape }: NpyHeader, dtype: DType, options: DecodeN
   if (!isString || elementCount(shape) <= maxStrings) return;
   throw new TensorError(
     'TOO_LARGE',
-    `.npy array of ${elementCount(shape)} strings; at most ${maxStrings} are read`,
+    `.npy array of ${elementCount(shape)} strings. At most ${maxStrings} are read.`,
   );
 }
 

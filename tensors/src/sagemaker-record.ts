@@ -211,7 +211,7 @@ function spread(
   const { size } = DTYPES[values.dtype];
   if (count * size > maxBytes) {
     const what = `sparse values of shape ${shapeText(shape)} need ${count * size} bytes`;
-    throw new TensorError('TOO_LARGE', `${what}; at most ${maxBytes} are made of them`);
+    throw new TensorError('TOO_LARGE', `${what}. At most ${maxBytes} are made of them.`);
   }
   const out = new Uint8Array(count * size);
   for (let i = 0; 2 * i < keys.length; i++) {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareModelRoot, startRuntime } from 'sagemaker-tfs/development/serving';
-import { machine, today, writeSection } from '../faults/page.ts';
+import { machine, today } from '../../tools/machine.ts';
+import { writeSection } from '../faults/page.ts';
 import { type AxeReport, axe } from './axe.ts';
 
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });

@@ -9,7 +9,7 @@ import { confusionOf } from '../../demo/confusion.ts';
 import { demoReport } from '../../demo/report.ts';
 import { encodeDigit } from '../../examples/digits/make-images.ts';
 import { launch, openContext } from '../../playground/test/browser.ts';
-import { findChromium } from '../support/chromium.ts';
+import { findChromium } from '../../tools/chromium.ts';
 import { reportProblems } from '../support/report-view.ts';
 
 const chromium = findChromium();

@@ -1,8 +1,8 @@
 /** docs/reliability.md: each run writes the section that is its own. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { withNext, withoutNext } from '../../docs/navigation.ts';
+import { machine, today } from '../../tools/machine.ts';
 import type { Row } from './stage.ts';
 
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'reliability.md');
@@ -93,16 +93,6 @@ export function writeSection(title: string, text: string): void {
   const all = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
   const page = [HEAD, ...all.map(([name, body]) => `## ${name}\n\n${body}\n`)].join('\n');
   writeFileSync(PAGE, withNext('docs/reliability.md', page));
-}
-
-export function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}
-
-/** Processors and memory, as the pages name them. */
-export function machine(): string {
-  const [cpu] = cpus();
-  return `${cpus().length} × ${cpu?.model.trim() || 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`;
 }
 
 /** Rows of several rounds added up. */

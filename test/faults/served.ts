@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { chooseModelServer, freePort, freePortRange } from 'sagemaker-tfs/development/serving';
-import { answering, endChild, startChild } from '../../bench/lib/children.ts';
-import { commandOf, processTree, residentBytes } from '../../bench/lib/process-stats.ts';
+import { answering, endChild, startChild } from '../../tools/children.ts';
+import { commandOf, processTree, residentBytes } from '../../tools/process-stats.ts';
 
 /** Where the tensors are computed. */
 export type Backend = 'grpc' | 'rest' | 'in-process';

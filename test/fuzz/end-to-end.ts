@@ -4,13 +4,13 @@
  * of what was sent is in the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processTree, residentBytes } from '../../bench/lib/process-stats.ts';
 import { createModelDir } from '../../container/src/testing/model-dir.ts';
 import {
   isAlive,
   type RuntimeProcess,
   startRuntimeProcess,
 } from '../../container/src/testing/runtime-process.ts';
+import { processTree, residentBytes } from '../../tools/process-stats.ts';
 import { fixtureModel } from '../fixtures/index.ts';
 import { mutate, pick, type Random, randomOf } from './random.ts';
 import type { Target } from './target.ts';

@@ -29,6 +29,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: ['tensors', 'manifest', 'batch', 'container', 'cli'],
 };
 
+/** What stands outside the rooms, and what of it each folder may import beside the rooms' public entries. */
+const WORKSHOP: Readonly<Record<string, readonly string[]>> = {
+  tools: [],
+  bench: ['tools'],
+  docs: ['tools', 'bench'],
+  test: ['tools', 'bench', 'docs'],
+  conformance: ['tools', 'docs', 'test'],
+  demo: ['tools'],
+  packages: ['tools'],
+};
+
 /** Room of a package of ours, by the name that others import it by. */
 const ROOM_OF: Readonly<Record<string, string>> = {
   'sagemaker-tfs': 'cli',
@@ -87,6 +98,18 @@ test('rooms import only the rooms that they may', () => {
     return isOwn || may.includes(target) ? [] : [`${from} -> ${to}`];
   });
   expect(refused).toEqual([]);
+});
+
+test('what stands outside the rooms imports one way too', () => {
+  const between = imports.flatMap(({ from, to }) => {
+    const target = normalize(join(dirname(from), to)).split('/', 1)[0] ?? '';
+    const own = from.split('/', 1)[0] ?? '';
+    const isBetween = to.startsWith('.') && own in WORKSHOP && target in WORKSHOP && target !== own;
+    return isBetween ? [{ own, target, line: `${from} -> ${to}` }] : [];
+  });
+  expect(between.length).toBeGreaterThan(50);
+  const refused = between.filter(({ own, target }) => !WORKSHOP[own]?.includes(target));
+  expect(refused.map(({ line }) => line)).toEqual([]);
 });
 
 /** Files of the rooms that are no tests, and help none. */

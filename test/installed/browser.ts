@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { serve, type TestServer } from '../../client/test/servers.ts';
 import { launch, type Observed, openContext } from '../../playground/test/browser.ts';
-import { findChromium } from '../support/chromium.ts';
+import { findChromium } from '../../tools/chromium.ts';
 import { copyExample, SAMPLE } from './command.ts';
 import type { Project } from './project.ts';
 import { serving } from './served.ts';

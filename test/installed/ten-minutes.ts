@@ -11,7 +11,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withNext } from '../../docs/navigation.ts';
-import { inTerminal } from '../terminal/in-terminal.ts';
+import { inTerminal } from '../../tools/in-terminal.ts';
 import { type Project, projectIn, ROOT, TARBALLS } from './project.ts';
 
 const PAGE = join(ROOT, 'docs/ten-minutes.md');

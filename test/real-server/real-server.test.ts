@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { prepareServer } from '../../bench/lib/real-server.ts';
 import { allPassed, reportText } from './report.ts';
-import { prepareServer } from './server.ts';
 
 const SERVER = '#!/bin/sh\necho "TensorFlow ModelServer: 2.20.0"\necho "flags: $*"\n';
 

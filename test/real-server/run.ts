@@ -8,9 +8,9 @@ import { cpus, release, tmpdir, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
+import { prepareServer, type RealServer, type ServerSource } from '../../bench/lib/real-server.ts';
 import { BENCHES } from '../../bench/questions.ts';
 import { allPassed, reportText, type TestResults } from './report.ts';
-import { prepareServer, type RealServer, type ServerSource } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Tests that talk to the server, and all others of the runtime. */

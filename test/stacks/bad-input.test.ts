@@ -58,14 +58,14 @@ describe('a model', () => {
     [
       'with a variable that the runtime refuses',
       () => ({ environment: { SAGEMAKER_TFS_MAX_BATCH_SIZE: 0 } }),
-      /environment: SAGEMAKER_TFS_MAX_BATCH_SIZE is "0"; it must be a whole number of at least 1/,
+      /environment: SAGEMAKER_TFS_MAX_BATCH_SIZE is "0": it must be a whole number of at least 1/,
     ],
     [
       'with a bound on rows that is none',
       () => ({
         environment: { SAGEMAKER_TFS_ENABLE_BATCHING: true, SAGEMAKER_TFS_MAX_ROWS: 0.5 },
       }),
-      /environment: SAGEMAKER_TFS_MAX_ROWS is "0\.5"; it must be a whole number of at least 1/,
+      /environment: SAGEMAKER_TFS_MAX_ROWS is "0\.5": it must be a whole number of at least 1/,
     ],
     [
       'with a bound on rows that nothing reads',
@@ -75,7 +75,7 @@ describe('a model', () => {
     [
       'with a misspelled variable',
       () => ({ handlerEnvironment: { SAGEMAKER_TFS_WAIT_TIME: '5' } }),
-      /environment: .*did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS/,
+      /environment: .*Did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS/,
     ],
     [
       'in-process on an image with TensorFlow Serving',
@@ -106,7 +106,7 @@ describe('a model', () => {
     [
       'in a precision that there is not',
       () => ({ environment: { SAGEMAKER_TFS_MIXED_PRECISION: 'int8' as 'off' } }),
-      /SAGEMAKER_TFS_MIXED_PRECISION is "int8"; it must be one of off, bfloat16, float16/,
+      /SAGEMAKER_TFS_MIXED_PRECISION is "int8": it must be one of off, bfloat16, float16/,
     ],
     [
       'in bfloat16 without oneDNN',

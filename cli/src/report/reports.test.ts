@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launch } from '../../../playground/test/browser.ts';
-import { findChromium } from '../../../test/support/chromium.ts';
 import { reportProblems } from '../../../test/support/report-view.ts';
+import { findChromium } from '../../../tools/chromium.ts';
 import { type StubContainer, sagemakerTfs, startStub } from '../batch/test-support.ts';
 
 const chromium = findChromium();

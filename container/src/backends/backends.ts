@@ -58,7 +58,7 @@ export function modelServerBackends(
         default:
           throw new ServingError(
             'BAD_CUSTOM_ATTRIBUTE',
-            'tfs-transport=in-process needs a container started with SAGEMAKER_TFS_BACKEND=in-process; this one has grpc and rest',
+            'tfs-transport=in-process needs a container started with SAGEMAKER_TFS_BACKEND=in-process. This one has grpc and rest.',
           );
       }
     },
@@ -72,7 +72,7 @@ export function modelServerBackends(
 function withoutRest(): ServingError {
   return new ServingError(
     'BAD_CUSTOM_ATTRIBUTE',
-    'tfs-transport=rest needs a port of the model server, and this container was started with SAGEMAKER_TFS_MODEL_SERVER_TCP=false; it has grpc',
+    'tfs-transport=rest needs a port of the model server, and this container was started with SAGEMAKER_TFS_MODEL_SERVER_TCP=false. It has grpc.',
   );
 }
 

@@ -6,7 +6,7 @@ import { ServingError } from '../errors.ts';
 export function tooManyStrings(most: number, cause?: Error): ServingError {
   return new ServingError(
     'RESPONSE_TOO_LARGE',
-    `the model's answer holds more than ${most} strings; ask for fewer outputs with tfs-outputs, send fewer rows, or raise SAGEMAKER_TFS_MAX_STRINGS`,
+    `the model's answer holds more than ${most} strings. Ask for fewer outputs with tfs-outputs, send fewer rows, or raise SAGEMAKER_TFS_MAX_STRINGS.`,
     { cause },
   );
 }

@@ -8,7 +8,7 @@ import {
   readKeysFile,
   type WorkerCounts,
 } from '@sagemaker-tfs/batch';
-import { type GeneratedS3, startGeneratedS3 } from '../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../tools/generated-s3.ts';
 import { type PartOptions, partWriter } from './part-writer.ts';
 import { positionOf } from './range.ts';
 import { type Store, s3Client, storeBelow } from './store.ts';

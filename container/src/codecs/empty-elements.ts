@@ -15,7 +15,7 @@ export function checkEmptyInput(name: string, { shape }: Tensor, most = DEFAULT_
   if (count <= most) return;
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' is empty, and the other sizes of its shape ${shapeText(shape)} multiply to ${count}; at most ${most} are taken (SAGEMAKER_TFS_MAX_STRINGS)`,
+    `input '${name}' is empty, and the other sizes of its shape ${shapeText(shape)} multiply to ${count}. At most ${most} are taken (SAGEMAKER_TFS_MAX_STRINGS).`,
   );
 }
 
@@ -35,7 +35,7 @@ export function checkEmptyOutputs(outputs: TensorMap, most = DEFAULT_MOST): void
     if (count <= most) continue;
     throw new ServingError(
       'RESPONSE_TOO_LARGE',
-      `output '${name}' of shape ${shapeText(shape)} is ${count} empty rows; at most ${most} are answered (SAGEMAKER_TFS_MAX_STRINGS)`,
+      `output '${name}' of shape ${shapeText(shape)} is ${count} empty rows. At most ${most} are answered (SAGEMAKER_TFS_MAX_STRINGS).`,
     );
   }
 }

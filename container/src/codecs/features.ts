@@ -102,7 +102,7 @@ function refuseLater(record: TensorMap, left: readonly string[], index: number):
   if (later === undefined) return;
   throw new ServingError(
     'BAD_INPUT',
-    `record ${index} has the feature '${later}', which record 0 lacks; all records of a request must have it, or none`,
+    `record ${index} has the feature '${later}', which record 0 lacks. All records of a request must have it, or none.`,
   );
 }
 

@@ -37,7 +37,7 @@ export function unknownInput(
   const names = Object.keys(inputs).join(', ');
   return new ServingError(
     'UNKNOWN_INPUT',
-    `signature '${key}' has no input '${shortened(name)}'; it has ${names}`,
+    `signature '${key}' has no input '${shortened(name)}'. It has ${names}.`,
   );
 }
 
@@ -49,7 +49,7 @@ export function unknownOutput(
   const names = Object.keys(outputs).join(', ');
   return new ServingError(
     'UNKNOWN_OUTPUT',
-    `signature "${key}" has no output "${shortened(name)}"; it has ${names}`,
+    `signature "${key}" has no output "${shortened(name)}". It has ${names}.`,
   );
 }
 

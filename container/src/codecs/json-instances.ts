@@ -91,6 +91,6 @@ function checked(instance: unknown, inputs: readonly string[], where: string): N
   const what = missing === undefined ? `has '${shortened(extra ?? '')}'` : `lacks '${missing}'`;
   throw new ServingError(
     'BAD_INPUT',
-    `${where} ${what}; every instance must have the inputs of the first: ${inputs.join(', ')}`,
+    `${where} ${what}. Every instance must have the inputs of the first: ${inputs.join(', ')}.`,
   );
 }

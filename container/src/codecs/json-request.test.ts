@@ -331,7 +331,7 @@ describe('bad input names its place', () => {
     for (const body of ['{"inputs": {"c": 1}}', '{"instances": [{"c": 1}]}', '{"c": 1}']) {
       const error = await failure(body, two);
       expect(error.code).toBe('UNKNOWN_INPUT');
-      expect(error.message).toContain("no input 'c'; it has a, b");
+      expect(error.message).toContain("no input 'c'. It has a, b");
     }
     expect((await failure('{"instances": [{"__proto__": 1}]}', two)).code).toBe('UNKNOWN_INPUT');
   });

@@ -63,7 +63,7 @@ function concatenated(outputs: TensorMap, { signature }: EncodeContext): readonl
     const list = Object.entries(outputs).map(([name, tensor]) => `${name} ${tensor.dtype}`);
     throw new ServingError(
       'NOT_ACCEPTABLE',
-      `${NPY} carries one output, or several of one numeric dtype; signature '${signature.key}' has ${list.join(', ')}. Accept application/x-npz, or ask for fewer with tfs-outputs.`,
+      `${NPY} carries one output, or several of one numeric dtype. Signature '${signature.key}' has ${list.join(', ')}. Accept application/x-npz, or ask for fewer with tfs-outputs.`,
     );
   }
   const pieces = tensors.map((tensor) => bytesOf(tensor));

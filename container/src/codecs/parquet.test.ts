@@ -186,9 +186,9 @@ describe('off, as by default', () => {
 
   test('refusals of unknown types do not offer it', async () => {
     const asked = decodeRequest(Buffer.from(''), off(x, 'text/unknown'));
-    await expect(asked).rejects.toThrow(/use one of (?!.*parquet)/);
+    await expect(asked).rejects.toThrow(/Use one of (?!.*parquet)/);
     await expect(encodeResponse(outputs, 'text/unknown', context)).rejects.toThrow(
-      /use one of (?!.*parquet)/,
+      /Use one of (?!.*parquet)/,
     );
   });
 });

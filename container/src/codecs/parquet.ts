@@ -90,13 +90,13 @@ function checkSize(
   if (bytes > maxBytes) {
     throw new TensorError(
       'TOO_LARGE',
-      `the Parquet file has ${bytes} bytes of values; ${maxBytes} are allowed for its size`,
+      `the Parquet file has ${bytes} bytes of values. At most ${maxBytes} are allowed for its size.`,
     );
   }
   if (strings > maxStrings) {
     throw new TensorError(
       'TOO_LARGE',
-      `the Parquet file has ${strings} texts; ${maxStrings} are allowed`,
+      `the Parquet file has ${strings} texts. At most ${maxStrings} are allowed.`,
     );
   }
 }

@@ -65,7 +65,7 @@ const TEXT_CODECS: ReadonlySet<ResponseCodec> = new Set([
 const DEFAULT_REQUEST_TYPE = 'application/json';
 
 const PARQUET_IS_OFF =
-  'Parquet is off here; set SAGEMAKER_TFS_PARQUET=true in the environment of the model';
+  'Parquet is off here. Set SAGEMAKER_TFS_PARQUET=true in the environment of the model.';
 
 /** Every media type that requests may have, `image/*` included. Those of Parquet are read where it is on. */
 export function requestMediaTypes(): readonly string[] {
@@ -96,7 +96,7 @@ export async function decodeRequest(
   if (!codec) {
     throw new ServingError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `unsupported Content-Type '${contentType}'; use one of ${usable(requestMediaTypes(), limits.parquet)}`,
+      `unsupported Content-Type '${contentType}'. Use one of ${usable(requestMediaTypes(), limits.parquet)}.`,
     );
   }
   if (codec === parquetRequest && !limits.parquet) {
@@ -122,7 +122,7 @@ const requestCodec = remembered((contentType): RequestCodec | undefined => {
   if (codec && isText(codec) && WIDE_CHARSETS.test(parameters.charset ?? '')) {
     throw new ServingError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `${type} is read as UTF-8, not as ${shortened(parameters.charset ?? '')}; send it as UTF-8`,
+      `${type} is read as UTF-8, not as ${shortened(parameters.charset ?? '')}. Send it as UTF-8.`,
     );
   }
   return codec;
@@ -180,7 +180,7 @@ export async function encodeResponse(
       'NOT_ACCEPTABLE',
       parquetWanted
         ? `${PARQUET_IS_OFF}, or accept one of ${usable(responseMediaTypes(), false)}`
-        : `unsupported Accept '${accept}'; use one of ${usable(responseMediaTypes(), context.parquet)}`,
+        : `unsupported Accept '${accept}'. Use one of ${usable(responseMediaTypes(), context.parquet)}.`,
     )
   );
 }

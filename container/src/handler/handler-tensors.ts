@@ -58,17 +58,17 @@ function isDType(dtype: unknown): dtype is DType {
 function handlerShape(shape: unknown): number[] {
   if (!Array.isArray(shape)) throw new Error('its shape is no array');
   if (shape.length > MAX_RANK) {
-    throw new Error(`its shape has ${shape.length} sizes; at most ${MAX_RANK} are taken`);
+    throw new Error(`its shape has ${shape.length} sizes. At most ${MAX_RANK} are taken.`);
   }
   return Array.from(shape as unknown[], (size) => {
     if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 0) return size;
-    throw new Error(`its shape has the size ${shown(size)}; sizes are whole numbers >= 0`);
+    throw new Error(`its shape has the size ${shown(size)}. Sizes are whole numbers >= 0.`);
   });
 }
 
 function ownBytes(dtype: NumericDType, given: unknown): Uint8Array {
   if (!ArrayBuffer.isView(given)) {
-    throw new Error(`its bytes are ${shown(given)}; give a Uint8Array of its elements`);
+    throw new Error(`its bytes are ${shown(given)}. Give a Uint8Array of its elements.`);
   }
   const view = elementBytes(dtype, given);
   // Other threads may write to it while the answer is sent.
@@ -87,7 +87,7 @@ function byteStrings(values: unknown): Uint8Array[] {
 function byteString(value: unknown, index: number): Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (typeof value === 'string') return Buffer.from(value);
-  throw new Error(`its value ${index} is ${shown(value)}; give text or a Uint8Array`);
+  throw new Error(`its value ${index} is ${shown(value)}. Give text or a Uint8Array.`);
 }
 
 function shown(value: unknown): string {

@@ -26,8 +26,8 @@ export class HandlerLoadError extends Error {
 
 const UNUSABLE = {
   'inference.py':
-    'is a Python handler; this runtime runs TypeScript handlers: write code/inference.ts (docs/migrating-from-the-python-container.md has pairs of both) and package it',
-  'inference.ts': 'is not bundled; package it with `sagemaker-tfs package --handler`',
+    'is a Python handler. This runtime runs TypeScript handlers: write code/inference.ts (docs/migrating-from-the-python-container.md has pairs of both) and package it.',
+  'inference.ts': 'is not bundled. Package it with `sagemaker-tfs package --handler`.',
 } as const;
 
 /**
@@ -47,7 +47,7 @@ export async function loadHandler(
     const file = join(codeDir, name);
     if (!existsSync(file)) continue;
     if (!path) throw new HandlerLoadError(`${file} ${advice}`);
-    log.warn(`${file} is ignored; ${path} is the handler`);
+    log.warn(`${file} is ignored. ${path} is the handler.`);
   }
   return path ? importHandler(path, deadlineMs) : undefined;
 }
@@ -68,7 +68,7 @@ async function importHandler(path: string, deadlineMs: number): Promise<LoadedHa
   if (![handler, inputHandler, outputHandler].some((step) => typeof step === 'function')) {
     const names = exported.names.join(', ') || 'nothing';
     throw new HandlerLoadError(
-      `${path} exports ${names}; it must export handler(data, context), or inputHandler and outputHandler`,
+      `${path} exports ${names}. It must export handler(data, context), or inputHandler and outputHandler.`,
     );
   }
   return {
@@ -102,7 +102,7 @@ async function exportsOf(
 
 function tooLate(deadlineMs: number): Error {
   return new Error(
-    `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); its top level, or that of a module that it imports, awaits what does not come`,
+    `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). Its top level, or that of a module that it imports, awaits what does not come.`,
   );
 }
 

@@ -202,7 +202,7 @@ async function answerOf(
     return { status: 200, contentType: asked ?? usual, body };
   }
   if (result === undefined || result === null) {
-    throw new Error('it returned nothing; return text, bytes, tensors, an object or a response');
+    throw new Error('it returned nothing. Return text, bytes, tensors, an object or a response.');
   }
   return { status: 200, contentType: 'application/json', body: [Buffer.from(handlerJson(result))] };
 }
@@ -218,7 +218,7 @@ function checkResponse({
   readonly customAttributes: HandlerResponse['customAttributes'];
 }): void {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new Error(`its response has the status ${status}; it must be from 200 to 599`);
+    throw new Error(`its response has the status ${status}. It must be from 200 to 599.`);
   }
   if (!HEADER_TEXT.test(contentType)) {
     const shown = JSON.stringify(contentType);
@@ -228,7 +228,7 @@ function checkResponse({
     if (ATTRIBUTE_NAME.test(name) && typeof value === 'string') continue;
     const shown = JSON.stringify({ [name]: value });
     throw new Error(
-      `its response has the customAttributes ${shown}; names are ASCII without "=", values text`,
+      `its response has the customAttributes ${shown}. Names are ASCII without "=", values text.`,
     );
   }
 }
@@ -263,7 +263,7 @@ async function* bytesOf(
 function bytesOfPiece(piece: unknown): Uint8Array {
   if (typeof piece === 'string' || piece instanceof Uint8Array) return Buffer.from(piece);
   const kind = piece === null ? 'null' : typeof piece;
-  throw new Error(`a piece of its stream is of type ${kind}; pieces are text or Uint8Arrays`);
+  throw new Error(`a piece of its stream is of type ${kind}. Pieces are text or Uint8Arrays.`);
 }
 
 /** What an Accept header may hold and a Content-Type not: a wildcard, a weight. */
@@ -300,7 +300,7 @@ function handlerError(thrown: unknown, { handlerErrors, path }: ErrorPolicy): un
   if (own) return own;
   const cause = plainError(thrown);
   if (handlerErrors === 'hidden') {
-    const hidden = 'the handler failed; the log of the container says why';
+    const hidden = 'the handler failed. The log of the container says why.';
     return new ServingError('HANDLER_FAILED', hidden, { cause });
   }
   const stack = cause.stack ?? '';

@@ -111,13 +111,13 @@ export class Admission {
 function tooManyRequests(requests: number): ServingError {
   return new ServingError(
     'OVERLOADED',
-    `${requests} requests are in flight, the limit of this process (SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT); send the request again later`,
+    `${requests} requests are in flight, the limit of this process (SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT). Send the request again later.`,
   );
 }
 
 function tooManyBytes(maxHeldBytes: number): ServingError {
   return new ServingError(
     'OVERLOADED',
-    `the requests in flight hold as many bytes as this process may keep, ${maxHeldBytes} (SAGEMAKER_TFS_MAX_HELD_BYTES); send the request again later`,
+    `the requests in flight hold as many bytes as this process may keep, ${maxHeldBytes} (SAGEMAKER_TFS_MAX_HELD_BYTES). Send the request again later.`,
   );
 }

@@ -76,7 +76,7 @@ export function limitConnections(
     refusal: () =>
       new ServingError(
         'OVERLOADED',
-        `there are more than ${limit} connections, the limit of this process (SAGEMAKER_TFS_MAX_CONNECTIONS, or the files that it may open); send the request again later`,
+        `there are more than ${limit} connections, the limit of this process (SAGEMAKER_TFS_MAX_CONNECTIONS, or the files that it may open). Send the request again later.`,
       ),
   };
 }

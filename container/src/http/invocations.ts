@@ -91,7 +91,7 @@ async function infer(
 
 const HEADER = CUSTOM_ATTRIBUTES_HEADER.toLowerCase();
 const NO_MODEL =
-  'the request names no model; POST to /models/<name>/invoke or set the custom attribute tfs-model-name';
+  'the request names no model. POST to /models/<name>/invoke or set the custom attribute tfs-model-name.';
 
 async function answerOf(
   services: Services,
@@ -154,7 +154,7 @@ function refuseEncoded(encoding: string | undefined): void {
   if (!encoding || encoding === 'identity') return;
   throw new ServingError(
     'UNSUPPORTED_MEDIA_TYPE',
-    `the body is encoded with ${encoding}; send it as it is`,
+    `the body is encoded with ${encoding}. Send it as it is.`,
   );
 }
 

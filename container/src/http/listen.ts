@@ -34,6 +34,6 @@ function cannotListen(
 ): Error {
   const problem = LISTEN_PROBLEMS[cause.code ?? ''];
   if (!problem) return cause;
-  const variable = portVariable ? `; ${portVariable} sets another` : '';
+  const variable = portVariable ? `. ${portVariable} sets another.` : '';
   return new Error(`port ${port} of ${address} ${problem} (${cause.code})${variable}`, { cause });
 }

@@ -57,7 +57,7 @@ function checkPageToken(token: string): void {
   if (isModelName(token)) return;
   throw new ServingError(
     'BAD_REQUEST',
-    'next_page_token is none that was given out; take nextPageToken from the last answer, or leave it out',
+    'next_page_token is none that was given out. Take nextPageToken from the last answer, or leave it out.',
   );
 }
 

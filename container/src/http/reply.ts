@@ -40,7 +40,7 @@ export function errorReply(error: unknown): Reply {
     return { ...reply, headers: { ...reply.headers, 'Retry-After': RETRY_AFTER_SECONDS } };
   }
   return jsonReply(
-    { error: 'internal error; see the log of the container', code: 'INTERNAL' },
+    { error: 'internal error. See the log of the container.', code: 'INTERNAL' },
     500,
   );
 }

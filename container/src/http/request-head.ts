@@ -12,23 +12,23 @@ export function checkHead(request: IncomingMessage, maxBytes: number): void {
   const { headers, httpVersion } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     const found = httpVersion === '0.9' ? 'names no version of HTTP' : `says HTTP/${httpVersion}`;
-    const message = `the request ${found}; send HTTP/1.1`;
+    const message = `the request ${found}. Send HTTP/1.1.`;
     throw new ServingError('BAD_REQUEST', message);
   }
   const size = headBytes(request);
   if (size > maxBytes) {
-    const message = `the request's line and headers take ${size} bytes; at most ${maxBytes} are taken (SAGEMAKER_TFS_MAX_HEADER_BYTES)`;
+    const message = `the request's line and headers take ${size} bytes. At most ${maxBytes} are taken (SAGEMAKER_TFS_MAX_HEADER_BYTES).`;
     throw new ServingError('BAD_REQUEST', message, { status: 431 });
   }
   checkSingleFields(request);
   if (!isPlainlyFramed(request)) {
     const coding = headers['transfer-encoding'];
-    const message = `the body has the transfer coding "${coding}"; send it chunked (HTTP/1.1) or with its length, and not encoded`;
+    const message = `the body has the transfer coding "${coding}". Send it chunked (HTTP/1.1) or with its length, and not encoded.`;
     throw new ServingError('UNSUPPORTED_MEDIA_TYPE', message);
   }
   const { expect } = headers;
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
-  const message = 'the Expect header may be 100-continue only; leave it out';
+  const message = 'the Expect header may be 100-continue only. Leave it out.';
   throw new ServingError('BAD_REQUEST', message, { status: 417 });
 }
 
@@ -50,15 +50,18 @@ function headBytes({ method = '', url = '', rawHeaders }: IncomingMessage): numb
 function checkSingleFields({ httpVersion, rawHeaders }: IncomingMessage): void {
   const hosts = valuesOf(rawHeaders, 'host');
   if (hosts.length > 1) {
-    throw new ServingError('BAD_REQUEST', `the request has ${hosts.length} Host headers; send one`);
+    throw new ServingError(
+      'BAD_REQUEST',
+      `the request has ${hosts.length} Host headers. Send one.`,
+    );
   }
   if (hosts.length === 0 && httpVersion === '1.1') {
-    throw new ServingError('BAD_REQUEST', 'the request has no Host header; HTTP/1.1 needs one');
+    throw new ServingError('BAD_REQUEST', 'the request has no Host header. HTTP/1.1 needs one.');
   }
   const types = [...new Set(valuesOf(rawHeaders, 'content-type'))];
   if (types.length <= 1) return;
   const shown = types.slice(0, 2).map((type) => JSON.stringify(type.slice(0, 80)));
-  const message = `the request has ${types.length} Content-Types, ${shown.join(' and ')}; send one`;
+  const message = `the request has ${types.length} Content-Types, ${shown.join(' and ')}. Send one.`;
   throw new ServingError('BAD_REQUEST', message);
 }
 

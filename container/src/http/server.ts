@@ -368,6 +368,6 @@ function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits
 function shuttingDown(): ServingError {
   return new ServingError(
     'SHUTTING_DOWN',
-    'the container is shutting down; send the request again',
+    'the container is shutting down. Send the request again.',
   );
 }

@@ -11,7 +11,7 @@ export function checkSides(size: Size | undefined, { maxImageSide }: ImageLimits
   if (!size || Math.max(size.width, size.height) <= maxImageSide) return;
   throw new ServingError(
     'REQUEST_TOO_LARGE',
-    `the image is ${size.width} x ${size.height} pixels; neither side may be longer than ${maxImageSide} (SAGEMAKER_TFS_MAX_IMAGE_SIDE). Send it in parts.`,
+    `the image is ${size.width} x ${size.height} pixels. Neither side may be longer than ${maxImageSide} (SAGEMAKER_TFS_MAX_IMAGE_SIDE). Send it in parts.`,
   );
 }
 

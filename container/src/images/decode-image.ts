@@ -200,7 +200,7 @@ function checkJpeg(bytes: Uint8Array, header: JpegHeader | undefined, limits: Im
   if (scans > maxJpegScans) {
     throw new ServingError(
       'BAD_IMAGE',
-      `the JPEG has ${scans} scans; at most ${maxJpegScans} are decoded (SAGEMAKER_TFS_MAX_JPEG_SCANS). Save it anew.`,
+      `the JPEG has ${scans} scans. At most ${maxJpegScans} are decoded (SAGEMAKER_TFS_MAX_JPEG_SCANS). Save it anew.`,
     );
   }
 }
@@ -208,7 +208,7 @@ function checkJpeg(bytes: Uint8Array, header: JpegHeader | undefined, limits: Im
 function tooManyPixels(width: number, height: number, limit: number): ServingError {
   return new ServingError(
     'REQUEST_TOO_LARGE',
-    `the image is ${width} x ${height} = ${width * height} pixels; at most ${limit} are decoded. Send a smaller one or raise the limit.`,
+    `the image is ${width} x ${height} = ${width * height} pixels. At most ${limit} are decoded. Send a smaller one or raise the limit.`,
   );
 }
 

@@ -214,7 +214,7 @@ describe('bad input', () => {
     ).rejects.toMatchObject({
       status: 415,
       message:
-        "signature 'serving_default' cannot be fed with images: the signature has 2 inputs (a, b). None of them takes a picture. This archive declares no preprocess, which says how pictures become inputs; without it send tensors (JSON or application/x-npz, which name inputs).",
+        "signature 'serving_default' cannot be fed with images: the signature has 2 inputs (a, b). None of them takes a picture. This archive declares no preprocess, which says how pictures become inputs. Without it send tensors (JSON or application/x-npz, which name inputs).",
     });
   });
 

@@ -63,7 +63,7 @@ function reasonOf(
     Object.keys(inputs).length > 1
       ? 'JSON or application/x-npz, which name inputs'
       : 'JSON, application/x-npy, application/x-npz';
-  return `${reasons} This archive declares no preprocess, which says how pictures become inputs; without it send tensors (${tensors}).`;
+  return `${reasons} This archive declares no preprocess, which says how pictures become inputs. Without it send tensors (${tensors}).`;
 }
 
 /**
@@ -172,7 +172,7 @@ function checkTotal(bytes: number, limit: number): void {
   if (bytes <= limit) return;
   throw new ServingError(
     'REQUEST_TOO_LARGE',
-    `the images need ${bytes} bytes as a tensor; at most ${limit} are decoded in a request. Send fewer at a time.`,
+    `the images need ${bytes} bytes as a tensor. At most ${limit} are decoded in a request. Send fewer at a time.`,
   );
 }
 

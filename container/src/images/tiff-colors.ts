@@ -86,7 +86,7 @@ function checkSamples(directory: TiffDirectory): void {
   const kind = isWhole ? '' : ` ${SAMPLE_KINDS[sampleFormat] ?? 'unknown'}`;
   throw new ServingError(
     'BAD_IMAGE',
-    `the TIFF has${kind} samples of ${bits} bits; unsigned ones of 8 or 16 bits are read. Convert it, or send the values as a tensor.`,
+    `the TIFF has${kind} samples of ${bits} bits. Unsigned ones of 8 or 16 bits are read. Convert it, or send the values as a tensor.`,
   );
 }
 

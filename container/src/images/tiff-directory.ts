@@ -95,6 +95,6 @@ export function withTiffTag(
 function tooManyValues(claimed: number, size: number): ServingError {
   return new ServingError(
     'BAD_IMAGE',
-    `the tags of the TIFF claim ${claimed} bytes; the file has ${size}. It is damaged: save it anew.`,
+    `the tags of the TIFF claim ${claimed} bytes. The file has ${size}. It is damaged: save it anew.`,
   );
 }

@@ -137,7 +137,7 @@ describe('what TensorFlow would be handed', () => {
     expect(checkCall(any, fine).isFlat).toBe(false);
     expect(checkCall(any, fine, 2 ** 20).isFlat).toBe(false);
     expect(refusal(any, { ...fine, x: floats(30_000_000, 0, 0, 3) }).message).toContain(
-      'multiply to 90000000; at most 1048576',
+      'multiply to 90000000. At most 1048576',
     );
     expect(refusal(any, { ...fine, x: floats(1, 0, 1e8) }).code).toBe('BAD_INPUT');
     expect(refusal(any, { ...fine, s: stringTensor([1e8, 0], []) }).code).toBe('BAD_INPUT');

@@ -110,7 +110,7 @@ function checkMissing({ key, inputs: specs }: Signature, inputs: TensorMap): voi
   const takes = missing.map((name) => `'${name}' (${specified(specs[name] as TensorSpec)})`);
   throw new ServingError(
     'BAD_INPUT',
-    `signature '${key}' also takes ${takes.join(', ')}, which the request leaves out; it has ${Object.keys(inputs).join(', ') || 'no inputs'}`,
+    `signature '${key}' also takes ${takes.join(', ')}, which the request leaves out. It has ${Object.keys(inputs).join(', ') || 'no inputs'}.`,
   );
 }
 

@@ -133,7 +133,7 @@ function isVersion(text: string): boolean {
 function bad(name: string, value: string, advice: string): ServingError {
   return new ServingError(
     'BAD_CUSTOM_ATTRIBUTE',
-    `the custom attribute ${name} is "${value}"; ${advice}`,
+    `the custom attribute ${name} is "${value}": ${advice}`,
   );
 }
 

@@ -112,7 +112,7 @@ export async function decodeExamples(body: Uint8Array, inference: Inference): Pr
     return await decodeBody(body, inference, inference.contentType, takingExamples);
   } catch (error) {
     if (!(error instanceof ServingError) || error.code !== 'BAD_INPUT') throw error;
-    const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO; ${error.message}`;
+    const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO. ${error.message.replace(/[.]?$/, '.')}`;
     throw new ServingError(error.code, message, { cause: error });
   }
 }

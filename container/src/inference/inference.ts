@@ -239,7 +239,7 @@ function requireSignature(
   if (signature) return signature;
   throw new ServingError(
     'UNKNOWN_SIGNATURE',
-    `model "${model}" has no signature "${key}"; it has ${Object.keys(signatures).join(', ')}`,
+    `model "${model}" has no signature "${key}". It has ${Object.keys(signatures).join(', ')}.`,
   );
 }
 
@@ -289,7 +289,7 @@ function checkRows(inputs: TensorMap, maxRows = Number.POSITIVE_INFINITY): Check
   if (rows <= maxRows) return { inputs, isFlat: false };
   throw new ServingError(
     'REQUEST_TOO_LARGE',
-    `the call has ${rows} rows, with batching the most is ${maxRows} (SAGEMAKER_TFS_MAX_ROWS); send them in several requests`,
+    `the call has ${rows} rows, with batching the most is ${maxRows} (SAGEMAKER_TFS_MAX_ROWS). Send them in several requests.`,
   );
 }
 

@@ -145,7 +145,7 @@ function onlyInProcess(backend: InProcessBackend): Backends {
       if (transport === 'in-process') return backend;
       throw new ServingError(
         'BAD_CUSTOM_ATTRIBUTE',
-        `tfs-transport=${transport} needs a container started with SAGEMAKER_TFS_BACKEND=grpc or rest; this one runs the model in-process`,
+        `tfs-transport=${transport} needs a container started with SAGEMAKER_TFS_BACKEND=grpc or rest. This one runs the model in-process.`,
       );
     },
     forget: () => undefined,

@@ -11,6 +11,6 @@ export function hasGpu(): boolean {
 export function idleSettings({ modelServer }: Environment): string[] {
   if (modelServer.graph.mixedPrecision !== 'float16' || hasGpu()) return [];
   return [
-    'SAGEMAKER_TFS_MIXED_PRECISION is "float16", which TensorFlow computes on GPUs only, and there is none here: the models run in their own types; for CPUs there is bfloat16',
+    'SAGEMAKER_TFS_MIXED_PRECISION is "float16", which TensorFlow computes on GPUs only, and there is none here: the models run in their own types. For CPUs there is bfloat16.',
   ];
 }

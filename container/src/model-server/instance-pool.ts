@@ -292,7 +292,7 @@ function neverSent(error: ConnectionLost): ServingError {
 function endedTogether(cause: ConnectionLost): ServingError {
   return new ServingError(
     'MODEL_SERVER_GONE',
-    'the model server ended while it worked on a batch; see its last lines in the log',
+    'the model server ended while it worked on a batch. See its last lines in the log.',
     { cause },
   );
 }
@@ -300,7 +300,7 @@ function endedTogether(cause: ConnectionLost): ServingError {
 function endedTwice(cause: ConnectionLost): ServingError {
   return new ServingError(
     'MODEL_SERVER_GONE',
-    'the model server ended while it worked on the request, twice, the second time on this request alone, so it is not tried again; see its last lines in the log',
+    'the model server ended while it worked on the request, twice, the second time on this request alone, so it is not tried again. See its last lines in the log.',
     { cause },
   );
 }

@@ -53,7 +53,7 @@ export async function probeRest(
   } catch (error) {
     if ((error as Error).name === 'TimeoutError') return { state: 'unknown' };
   }
-  const reason = `the model server does not answer on its REST port ${restPort}; is it taken by another program?`;
+  const reason = `the model server does not answer on its REST port ${restPort}. Is it taken by another program?`;
   return { state: 'not ready', reason };
 }
 

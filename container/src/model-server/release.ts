@@ -40,7 +40,7 @@ export function ignoredFlags(versionText: string, flags: readonly string[]): str
     .lacks.filter((name) => flags.some((flag) => flag.startsWith(`--${name}=`)))
     .map((name) => {
       const since = releases.releases.find(({ lacks }) => !(lacks as string[]).includes(name));
-      return `TensorFlow Serving ${version} ignores --${name}: ${LOST[name] ?? 'it has no effect'}; ${since?.versions[0]} and later know it`;
+      return `TensorFlow Serving ${version} ignores --${name}: ${LOST[name] ?? 'it has no effect'}. ${since?.versions[0]} and later know it.`;
     });
 }
 

@@ -203,7 +203,7 @@ function removed(before: readonly ServedModel[], after: readonly ServedModel[]):
 function tooLate(deadlineMs: number, cause: unknown): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); the models before it are served on`,
+    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). The models before it are served on.`,
     { cause },
   );
 }
@@ -211,7 +211,7 @@ function tooLate(deadlineMs: number, cause: unknown): ServingError {
 function noThread(deadlineMs: number, cause: unknown): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `the model server has had no thread for the change of its models within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS); try again when fewer requests are in flight`,
+    `the model server has had no thread for the change of its models within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). Try again when fewer requests are in flight.`,
     { cause },
   );
 }

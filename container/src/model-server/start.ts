@@ -47,7 +47,7 @@ const GRACE_MS = 3000;
 const VERSION_MS = 1000;
 
 const NO_THREAD =
-  'the model server had no thread for a call, which waits and goes before all that came later; give --grpc_max_threads more, or SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT fewer';
+  'the model server had no thread for a call, which waits and goes before all that came later. Give --grpc_max_threads more, or SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT fewer.';
 
 /** Starts every instance; returns at once, {@link ModelServer.pool} tells when they are ready. */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {

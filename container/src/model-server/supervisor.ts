@@ -101,12 +101,12 @@ export class Supervisor {
 
 function adviceOn({ signal }: ProcessEnd): string {
   if (signal !== 'SIGILL') return '';
-  return ': its build needs instructions that this processor lacks; take an instance with a newer one';
+  return ': its build needs instructions that this processor lacks. Take an instance with a newer one.';
 }
 
 function describeEnd({ startError, status, signal }: ProcessEnd): string {
   if (startError?.code === 'ENOENT') {
-    return `${MODEL_SERVER_PROGRAM} is not on PATH; install TensorFlow Serving, or set SAGEMAKER_TFS_BACKEND=in-process`;
+    return `${MODEL_SERVER_PROGRAM} is not on PATH. Install TensorFlow Serving, or set SAGEMAKER_TFS_BACKEND=in-process.`;
   }
   if (startError) return `${MODEL_SERVER_PROGRAM} could not be started: ${startError.message}`;
   const how = signal ? `was killed by ${signal}` : `ended with status ${status}`;

@@ -26,7 +26,7 @@ function defaultModelOf(models: readonly ServedModel[], environment: Environment
   if (defaultModelName === undefined) return names[0] as string;
   if (names.includes(defaultModelName)) return defaultModelName;
   throw new StartError(
-    `SAGEMAKER_TFS_DEFAULT_MODEL_NAME is "${defaultModelName}"; the models in ${modelDir} are ${names.join(', ')}`,
+    `SAGEMAKER_TFS_DEFAULT_MODEL_NAME is "${defaultModelName}". The models in ${modelDir} are ${names.join(', ')}.`,
   );
 }
 
@@ -35,7 +35,7 @@ function labeled(model: ServedModel, labels: Environment['versionLabels']): Serv
   for (const [label, version] of Object.entries(labels)) {
     if (model.versions.includes(version)) continue;
     throw new StartError(
-      `SAGEMAKER_TFS_VERSION_LABELS assigns "${label}" to version ${version}; model "${model.name}" has ${model.versions.join(', ')}`,
+      `SAGEMAKER_TFS_VERSION_LABELS assigns "${label}" to version ${version}. Model "${model.name}" has ${model.versions.join(', ')}.`,
     );
   }
   return { ...model, labels };

@@ -74,7 +74,7 @@ describe('discoverModels', () => {
 
   test('a SavedModel without a version directory says where to move it', async () => {
     await savedModels('my-model');
-    await expect(discoverModels(root)).rejects.toThrow(`move it to ${root}/my-model/1`);
+    await expect(discoverModels(root)).rejects.toThrow(`Move it to ${root}/my-model/1`);
   });
 
   test('two models of one name are refused', async () => {

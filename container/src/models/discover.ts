@@ -85,7 +85,7 @@ async function entriesOf(directory: string): Promise<Dirent[]> {
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code;
     throw new DiscoveryError(
-      `the model directory ${directory} cannot be read (${reason}); SAGEMAKER_TFS_MODEL_DIR names the unpacked archive`,
+      `the model directory ${directory} cannot be read (${reason}). SAGEMAKER_TFS_MODEL_DIR names the unpacked archive.`,
       { cause },
     );
   }
@@ -99,9 +99,9 @@ function version(directory: string): string {
 function nothingFound(modelDir: string, savedModels: readonly string[]): string {
   const misplaced = savedModels[0];
   if (misplaced === undefined) {
-    return `no SavedModel below ${modelDir}; it needs <version>/saved_model.pb, for example 1/saved_model.pb`;
+    return `no SavedModel below ${modelDir}. It needs <version>/saved_model.pb, for example 1/saved_model.pb.`;
   }
-  return `${misplaced} holds a SavedModel but its name is not a version number; move it to ${join(misplaced, '1')}`;
+  return `${misplaced} holds a SavedModel but its name is not a version number. Move it to ${join(misplaced, '1')}.`;
 }
 
 function refuseDuplicates(models: readonly DiscoveredModel[]): void {
@@ -110,7 +110,7 @@ function refuseDuplicates(models: readonly DiscoveredModel[]): void {
     const other = paths.get(name);
     if (other) {
       throw new DiscoveryError(
-        `two models are named "${name}": ${other} and ${basePath}; rename one of the directories`,
+        `two models are named "${name}": ${other} and ${basePath}. Rename one of the directories.`,
       );
     }
     paths.set(name, basePath);

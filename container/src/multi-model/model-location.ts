@@ -16,7 +16,7 @@ export function checkModelName(name: string): void {
   if (isModelName(name)) return;
   throw new ServingError(
     'BAD_REQUEST',
-    `"${name}" is not a model name; letters, digits, ".", "_" and "-", beginning with a letter or digit`,
+    `"${name}" is not a model name. Use letters, digits, ".", "_" and "-", beginning with a letter or digit.`,
   );
 }
 

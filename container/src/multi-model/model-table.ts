@@ -177,7 +177,7 @@ export class ModelTable {
       const seconds = Math.round((Date.now() - lastUsed) / 1000);
       return `"${served.name}" (${seconds} s ago)`;
     });
-    return `Least recently used: ${names.join(', ')}; DELETE /models/<name> unloads one.`;
+    return `Least recently used: ${names.join(', ')}. DELETE /models/<name> unloads one.`;
   }
 }
 

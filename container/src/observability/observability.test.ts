@@ -138,7 +138,7 @@ test('what is configured wrongly or lies in the wrong place is warned of', () =>
     .map(({ msg }) => String(msg));
   expect(warnings).toEqual(
     expect.arrayContaining([
-      expect.stringContaining('did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS?'),
+      expect.stringContaining('Did you mean SAGEMAKER_TFS_WAIT_TIME_SECONDS?'),
       expect.stringMatching(
         /1\/inference\.mjs is ignored: a handler must be .*code\/inference\.mjs/,
       ),

@@ -33,6 +33,6 @@ export function primaryPage(): MetricsPage {
 function noAnswer(): ServingError {
   return new ServingError(
     'METRICS_UNAVAILABLE',
-    'the primary process did not answer with the metrics of all processes; ask again',
+    'the primary process did not answer with the metrics of all processes. Ask again.',
   );
 }

@@ -5,11 +5,11 @@ import { errorReply } from '../http/reply.ts';
 
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
   PROCESS_GONE:
-    'the process that had this request ended before it answered, and is started again; the request may be sent again, unless it is what ends the process',
-  SHUTTING_DOWN: 'the container is shutting down; send the request again',
+    'the process that had this request ended before it answered, and is started again. The request may be sent again, unless it is what ends the process.',
+  SHUTTING_DOWN: 'the container is shutting down. Send the request again.',
   OVERLOADED:
-    'more connections are opened than the processes can take; keep connections open, and send the request again later',
-  MODEL_NOT_READY: 'a process of the runtime is starting; send the request again',
+    'more connections are opened than the processes can take. Keep connections open, and send the request again later.',
+  MODEL_NOT_READY: 'a process of the runtime is starting. Send the request again.',
 };
 
 /** An answer as it is sent; the connection ends after it. */

@@ -67,7 +67,7 @@ function onStall(seconds: number, cut: StallWatchOptions['cut'], log: Logger): v
   const requests = cut(
     new ServingError(
       'REQUEST_TIMEOUT',
-      `a handler blocked the event loop for more than ${seconds} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS), and the process is killed; long work must await now and then`,
+      `a handler blocked the event loop for more than ${seconds} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS), and the process is killed. Long work must await now and then.`,
     ),
   );
   // A fatal line is written at once.

@@ -130,7 +130,7 @@ export class ThreadPool<Task, Result> {
 
 function lost(cause: Error & { code?: string }): ServingError {
   if (cause.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    const message = 'the body needs more memory than this container has; send less at a time';
+    const message = 'the body needs more memory than this container has. Send less at a time.';
     return new ServingError('REQUEST_TOO_LARGE', message, { cause });
   }
   return new ServingError('INTERNAL', 'a thread ended unexpectedly', { cause });

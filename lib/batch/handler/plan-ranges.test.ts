@@ -1,7 +1,7 @@
 /** Planning a large listing: several ranges at once, continued where time runs out, and no more listings than it takes. */
 import { S3Client } from '@aws-sdk/client-s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { type GeneratedS3, startGeneratedS3 } from '../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../tools/generated-s3.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
 
 const COUNT = 120_000;

@@ -116,7 +116,7 @@ describe('what would fail on SageMaker fails here, once and clearly', () => {
   });
 
   test.each([
-    ['a wrong input name', { inputs: { pixels: [[1]] } }, /has no input 'pixels'; it has a, b/],
+    ['a wrong input name', { inputs: { pixels: [[1]] } }, /has no input 'pixels'. It has a, b/],
     ['ragged values', { inputs: { a: [[1], [2, 3]], b: [1] } }, /a\[1\]/],
     [
       'text for a number',

@@ -79,7 +79,7 @@ test.each([
     'half_plus_two',
     /text\/csv is not tensors yet/,
   ],
-  ['a handler’s own JSON', 'x.json', '{"a":1}', 'half_plus_two', /has no input 'a'; it has x/],
+  ['a handler’s own JSON', 'x.json', '{"a":1}', 'half_plus_two', /has no input 'a'. It has x/],
 ])('%s is refused', async (_, name, content, model, message) => {
   const work = warmupOf(model, [scratch.write(name, content)]);
   await expect(work).rejects.toThrow(withCode('BAD_SAMPLE'));

@@ -1,5 +1,5 @@
 import { formatS3Uri, parseManifest } from '@sagemaker-tfs/batch';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
 import { sagemakerTfs } from '../test-support.ts';
 import { chooseEvenly } from './sample.ts';
 

@@ -106,7 +106,7 @@ async function* lines(
     pending.push(chunk.subarray(from));
     have += chunk.byteLength - from;
     if (have > maxRecordBytes) {
-      throw new TensorError('TOO_LARGE', `a line has more than ${maxRecordBytes} bytes`);
+      throw new TensorError('TOO_LARGE', `a line has more than ${maxRecordBytes} bytes.`);
     }
   }
   if (have > 0) yield Buffer.concat(pending);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
 import { ROOT, sagemakerTfs } from '../test-support.ts';
 
 jest.setTimeout(400_000);

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
 import { listening } from '../../../../test/support/listening.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
 import { sagemakerTfs } from '../test-support.ts';
 
 jest.setTimeout(120_000);

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { readTfRecords } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
 import { sagemakerTfs } from '../test-support.ts';
 
 const COUNT = 40;

@@ -2,8 +2,8 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
 import { problemsOf } from '../../../../test/service-models/validate.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
 import { startService } from '../aws/sagemaker-stand-in.ts';
 import { watchWorker } from '../aws/watch-worker.ts';
 import type { WorkerJob } from '../aws/worker-job.ts';

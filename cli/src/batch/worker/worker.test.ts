@@ -10,9 +10,9 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { uniform } from '../../../../bench/simulation/random.ts';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
+import { uniform } from '../../../../tools/random.ts';
 import { type Outcome, ROOT, sagemakerTfs } from '../test-support.ts';
 
 const COUNT = 600;

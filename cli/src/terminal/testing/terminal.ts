@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTerminal } from '../../../../test/terminal/in-terminal.ts';
+import { inTerminal } from '../../../../tools/in-terminal.ts';
 
 /** A running program with its screen. */
 export interface Terminal {

@@ -64,7 +64,7 @@ export class MessageAssembler {
     if (length > this.#maxBytes) {
       throw new ServingError(
         'RESPONSE_TOO_LARGE',
-        `the model's answer has ${length} bytes, more than the ${this.#maxBytes} allowed; ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES`,
+        `the model's answer has ${length} bytes, more than the ${this.#maxBytes} allowed. Ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`,
       );
     }
     return takeBytes(length);

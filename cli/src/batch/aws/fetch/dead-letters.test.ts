@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureModel } from '../../../../../test/fixtures/index.ts';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../../tools/generated-s3.ts';
 import { sagemakerTfs } from '../../test-support.ts';
 import { type DeadLetter, deadLettersOf } from './dead-letters.ts';
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { type GeneratedS3, startGeneratedS3 } from '../../../../../test/s3/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../../tools/generated-s3.ts';
 import { ROOT, sagemakerTfs } from '../../test-support.ts';
 
 jest.setTimeout(180_000);

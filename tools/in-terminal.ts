@@ -5,6 +5,6 @@ import { join } from 'node:path';
  * @param root of this repository
  */
 export function inTerminal(root: string, columns: number, command: readonly string[]): string[] {
-  const program = join(root, 'test/terminal/run_in_terminal.py');
+  const program = join(root, 'tools/run_in_terminal.py');
   return [program, String(columns), ...command];
 }
