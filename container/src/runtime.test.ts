@@ -228,7 +228,7 @@ describe('a port that is taken ends the start with 1 and says which variable set
     );
     expect(await runtime.exit).toBe(1);
     expect(runtime.output()).toContain(
-      `port ${port} of 0.0.0.0 is in use (EADDRINUSE); ${name} sets`,
+      `port ${port} of 0.0.0.0 is in use (EADDRINUSE). ${name} sets`,
     );
   });
 });

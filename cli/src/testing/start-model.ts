@@ -77,14 +77,13 @@ export async function startModel(options: StartModelOptions): Promise<ModelUnder
     await closed;
   };
   const url = `http://127.0.0.1:${port}`;
-  const deadline = Date.now() + (options.timeoutSeconds ?? 300) * 1_000;
-  while (!(await isHealthy(url))) {
-    if (child.exitCode !== null) throw new Error(`the model did not start:\n${said}`);
-    if (Date.now() > deadline) {
-      await stop();
-      throw new Error(`the model was not ready in time:\n${said}`);
-    }
-    await sleep(PING_EVERY);
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const isSettled = async () => (await isHealthy(url)) || hasEnded();
+  const inTime = await cameTrue(isSettled, PING_EVERY, (options.timeoutSeconds ?? 300) * 1_000);
+  if (hasEnded()) throw new Error(`the model did not start:\n${said}`);
+  if (!inTime) {
+    await stop();
+    throw new Error(`the model was not ready in time:\n${said}`);
   }
   const linesSeen = () => said.match(REQUEST_LINE)?.length ?? 0;
   let answered = 0;
@@ -96,7 +95,8 @@ export async function startModel(options: StartModelOptions): Promise<ModelUnder
         return await predict({ url }, bodyOf(body), postOptions);
       } finally {
         const lines = Math.max(before + 1, ++answered);
-        await waitFor(() => linesSeen() >= lines, LINE_WITHIN);
+        // An answer arrives before the lines that were written for it: they come through two pipes.
+        await cameTrue(() => linesSeen() >= lines, LINE_EVERY, LINE_WITHIN);
       }
     },
     log: () => said,
@@ -104,10 +104,18 @@ export async function startModel(options: StartModelOptions): Promise<ModelUnder
   };
 }
 
-/** An answer arrives before the lines that were written for it: they come through two pipes. */
-async function waitFor(isThere: () => boolean, milliseconds: number): Promise<void> {
-  const until = Date.now() + milliseconds;
-  while (!isThere() && Date.now() < until) await sleep(LINE_EVERY);
+/** Looks again and again. @returns whether it came true in time */
+async function cameTrue(
+  isTrue: () => boolean | Promise<boolean>,
+  everyMs: number,
+  withinMs: number,
+): Promise<boolean> {
+  const until = Date.now() + withinMs;
+  while (!(await isTrue())) {
+    if (Date.now() > until) return false;
+    await sleep(everyMs);
+  }
+  return true;
 }
 
 function argumentsOf(options: StartModelOptions, port: number): string[] {

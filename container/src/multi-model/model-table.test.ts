@@ -66,7 +66,7 @@ test.each<[string, Error, RegExp]>([
   await expect(load).rejects.toMatchObject({ code: 'OUT_OF_RESOURCES', status: 507 });
   await expect(load).rejects.toThrow(message);
   await expect(load).rejects.toThrow(
-    /Least recently used: "c" \(\d+ s ago\), "a" \(\d+ s ago\), "d" \(\d+ s ago\); DELETE/,
+    /Least recently used: "c" \(\d+ s ago\), "a" \(\d+ s ago\), "d" \(\d+ s ago\). DELETE/,
   );
   expect(lists.at(-1)).toEqual(
     ['a', 'b', 'big', 'c', 'd'].sort((x, y) => Number(x === 'big') - Number(y === 'big')),
