@@ -33,7 +33,7 @@ const DEFAULT_TYPES = {
   cpu: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge'],
 } as const;
 
-/** Statuses of a worker that was asked to end, and of one that was killed: the next one goes on. */
+/** Statuses of a worker that was asked to end, and of one that was killed: the next one continues. */
 const ENDED_FROM_OUTSIDE = ['143', '137'];
 
 /**

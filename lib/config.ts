@@ -76,7 +76,7 @@ export const configSchema = z
       .array(keyArn)
       .optional()
       .describe(
-        '[Keys from before](private-networks.md#another-key) that objects and waiting requests are under: roles may go on to use them. Default: none.',
+        '[Keys from before](private-networks.md#another-key) that objects and waiting requests are under: roles may continue to use them. Default: none.',
       ),
     registry: registry
       .optional()

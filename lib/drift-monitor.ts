@@ -55,7 +55,7 @@ export interface DriftMonitorProps {
    */
   readonly threshold?: number;
   /**
-   * Hears of the alarm.
+   * Receives messages about the alarm.
    * @default - nobody
    */
   readonly alarmTopic?: ITopic;

@@ -7,7 +7,7 @@ import type { ModelDataConfig } from './model-data/index.ts';
 
 /**
  * Keeps models of earlier deployments, and their leave to read their archives: a job that was started
- * before a deployment goes on, and so do the shards after it. An endpoint of another stack names the old model until that
+ * before a deployment continues, and so do the shards after it. An endpoint of another stack names the old model until that
  * stack is deployed as well. They cost nothing; docs/batch.md tells how to
  * delete them. A model that is not made in the app is not changed.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-updatereplacepolicy.html

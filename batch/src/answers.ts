@@ -10,7 +10,7 @@ export interface Answer {
   readonly record?: number;
   /** JSON on one line, as it was written: numbers keep their digits. */
   readonly json: string;
-  /** True where it is an error in the place of an answer: `{"code", "message"}`. */
+  /** True where it is an error instead of an answer: `{"code", "message"}`. */
   readonly isError?: boolean;
 }
 

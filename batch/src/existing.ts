@@ -1,4 +1,4 @@
-/** What becomes of outputs that are there before a run. */
+/** What happens to outputs that exist before a run. */
 
 /** Which outputs that are there already count as done. */
 export const EXISTING = ['older', 'skip', 'replace'] as const;

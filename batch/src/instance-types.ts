@@ -13,7 +13,7 @@ export const FIRST_TRANSFORM_TYPE = 'ml.p3.2xlarge';
 /** What runs the same GPU images where there is no ml.p3: larger first. */
 const IN_PLACE_OF_P3 = ['ml.g5.2xlarge', 'ml.g4dn.xlarge'] as const;
 
-/** Types to go on with where `instanceType` cannot be had; none for types that are not on their way out. */
+/** Types to continue with where `instanceType` cannot be had; none for types that are not on their way out. */
 export function fallbackTypes(instanceType: string): readonly string[] {
   return instanceType.startsWith('ml.p3.') ? IN_PLACE_OF_P3 : [];
 }

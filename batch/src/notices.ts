@@ -1,4 +1,4 @@
-/** Percentages of a run at which somebody hears of it. */
+/** Percentages of a run at which somebody receives a message. */
 
 /** Which of the percentages are reached. @param done of the whole, which is above 0 */
 export function noticesReached(

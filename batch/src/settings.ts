@@ -43,7 +43,7 @@ export interface TransformSettings {
   readonly outputUri: string;
   readonly instanceType: string;
   /**
-   * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity. An input
+   * Types to continue with, in turn, where `instanceType` is refused, at its quota or without capacity. An input
    * that sets only `instanceType` has none.
    */
   readonly fallbacks: readonly FallbackType[];
@@ -93,7 +93,7 @@ export interface TransformSettings {
   readonly budgetInstanceHours: number;
 }
 
-/** What a setting is where nobody says otherwise; places have none. */
+/** The default of a setting; places have none. */
 export const DEFAULT_SETTINGS = {
   dataType: 'S3Prefix',
   inventoryUri: '',

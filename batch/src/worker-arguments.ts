@@ -30,7 +30,7 @@ export interface WorkerArguments {
   readonly kmsKeyId?: string | undefined;
   /** Hours of all workers together, restarts included, after which they end. */
   readonly budgetHours?: number | undefined;
-  /** Percentages of the ranges, separated by commas, at which the topic hears how far the run is. */
+  /** Percentages of the ranges, separated by commas, at which the topic receives a progress message. */
   readonly noticesAt?: string | undefined;
   /** ARN of a topic of SNS. */
   readonly noticeTopic?: string | undefined;

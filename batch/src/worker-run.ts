@@ -5,7 +5,7 @@
  * - `parts/RRRRR-PPPPPP.ndjson`: the answers of neighboring keys. A part is written once and in the order of the keys of
  *   its range, so the last part that is there tells how far the range is.
  * - `_worker/keys/RRRRR-PPPPPP-PROCESS.ndjson.gz`: the keys of a part, written before it by each process that tries to write it
- * - `_worker/done/RRRRR.json`: the range is at its end
+ * - `_worker/done/RRRRR.json`: the range is done
  * - of `batch pack`, the parts are files of records instead, `parts/RRRRR-PPPPPP.tfrecord` for example
  * - `_worker/hours/PROCESS/first` and `/last`: written when a process begins and every minute, where the run has a
  *   budget; between the two lies the time that it worked
@@ -129,10 +129,10 @@ export function partOfKeysFile(key: string): { range: number; part: number } | u
   return range === undefined ? undefined : { range: Number(range), part: Number(part) };
 }
 
-/** Folder of the files that say that a range is at its end. */
+/** Folder of the files that say that a range is done. */
 export const WORKER_DONE = `${WORKER_FOLDER}done/`;
 
-/** Key of the file that says that a range is at its end. */
+/** Key of the file that says that a range is done. */
 export function doneKey(range: number): string {
   return `${WORKER_DONE}${rangeName(range)}.json`;
 }
@@ -172,7 +172,7 @@ const counts = z.object({ answers: count, failures: count, gone: count });
 /** Inputs by what became of them. */
 export interface WorkerCounts {
   readonly answers: number;
-  /** Inputs with an error in the place of their answer. */
+  /** Inputs with an error instead of an answer. */
   readonly failures: number;
   /** Inputs that were deleted between listing and reading. */
   readonly gone: number;
@@ -182,7 +182,7 @@ const header = counts.extend({ last: z.string(), sha256: z.string() });
 
 /** First line of a file of keys. */
 export interface KeysHeader extends WorkerCounts {
-  /** Last key that the part has dealt with, whole: the range goes on after it. */
+  /** Last key that the part has dealt with, whole: the range continues after it. */
   readonly last: string;
   /** Of the part that it belongs to, hex. */
   readonly sha256: string;

@@ -42,7 +42,7 @@ export interface RealServer {
 /**
  * Makes it ready to start by name.
  * @param engines programs that can unpack an image, the first that works is used
- * @throws Error where there is none, or it does not print its version
+ * @throws Error if there is none, or it does not print its version
  */
 export async function prepareServer(source: ServerSource, engines = ENGINES): Promise<RealServer> {
   const directory = await mkdtemp(join(tmpdir(), 'real-model-server-'));

@@ -40,7 +40,7 @@ export interface DecodeLimits extends ImageLimits {
   readonly parquet: boolean;
 }
 
-/** Where nobody has set any: those of the environment's variables. */
+/** The defaults: those of the environment's variables. */
 export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
   maxDecodedBytes: 2 ** 31 - 1,
   maxImagePixels: 100_000_000,

@@ -112,7 +112,7 @@ const MODEL_SERVER = [
     minimum: 1,
     maximum: 4096,
     description:
-      'Requests that one process of TensorFlow Serving gets at a time; a batch counts as one. Further requests wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. What it refuses all the same, for want of threads, waits too and goes before all that came later. Unset: 4 for each CPU, at least 64 and at most 1024.',
+      'Requests that one process of TensorFlow Serving gets at a time; a batch counts as one. Further requests wait in the runtime, in turn, until their time limit. TensorFlow Serving itself would refuse them. What it refuses all the same, for lack of threads, waits too and goes before all that came later. Unset: 4 for each CPU, at least 64 and at most 1024.',
   },
   {
     name: 'SAGEMAKER_TFS_MODEL_SERVER_TCP',

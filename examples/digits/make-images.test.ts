@@ -36,7 +36,7 @@ describe('writeTestDigits', () => {
     expect(Math.max(...differences)).toBeLessThanOrEqual(within);
   });
 
-  it('goes on where it was interrupted: what is there stays, what is missing is written', async () => {
+  it('continues where it was interrupted: what is there stays, what is missing is written', async () => {
     const labels = await writeTestDigits(directory, { count: 5, format: 'png' });
     const [kept = '', lost = ''] = Object.keys(labels);
     writeFileSync(join(directory, kept), 'kept');

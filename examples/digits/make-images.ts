@@ -27,7 +27,7 @@ const BATCH = 200;
 
 /**
  * Writes one file a digit, `00012-9.jpg` for test digit 12, which is a 9. Files that are there already are
- * kept, so that a run that was interrupted goes on; none is ever half written.
+ * kept, so that a run that was interrupted continues; none is ever half written.
  * @returns the digit that each file shows, by file name
  */
 export async function writeTestDigits(

@@ -40,7 +40,7 @@ describe('the tiles example', () => {
     expect(await classify([png, large])).toEqual([3, 3]);
   });
 
-  it('fails on bytes that are no picture, and goes on working', async () => {
+  it('fails on bytes that are no picture, and continues working', async () => {
     await expect(classify([Buffer.from('no picture')])).rejects.toThrow(/Unknown image/);
     expect(await classify([samples[0]?.bytes as Uint8Array])).toEqual([samples[0]?.label]);
   });

@@ -21,7 +21,7 @@ export function createWorkerRole(scope: Construct, props: BatchWorkerProps): Rol
   const role = taskRole(scope, 'Role', 'Reads inputs of a batch worker and writes its answers');
   const policy = new Policy(scope, 'Access', { roles: [role] });
   grantReadBelow(policy, input.bucket, input.prefix);
-  // What it has written says where it goes on.
+  // What it has written says where it continues.
   grantReadBelow(policy, output.bucket, output.prefix);
   grantWriteBelow(policy, output.bucket, output.prefix);
   // A job that began before a deployment starts again with the model that it began with.

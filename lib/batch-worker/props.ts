@@ -35,7 +35,7 @@ export interface BatchWorkerProps {
    */
   readonly instanceTypes?: readonly string[];
   /**
-   * Whether to take spot instances, which AWS may take back: a worker goes on where it was.
+   * Whether to take spot instances, which AWS may take back: a worker continues where it was.
    * @default true
    */
   readonly spot?: boolean;
@@ -90,7 +90,7 @@ export interface BatchWorkerProps {
    */
   readonly schedule?: Schedule;
   /**
-   * Hears of the end of each run.
+   * Receives messages about the end of each run.
    * @default - none
    */
   readonly topic?: ITopic;
@@ -101,7 +101,7 @@ export interface BatchWorkerProps {
    */
   readonly budgetHours?: number;
   /**
-   * Percentages, 1-99, of the ranges of keys at which `topic` hears how far a run is, once each for an output prefix.
+   * Percentages, 1-99, of the ranges of keys at which `topic` receives a progress message, once each for an output prefix.
    * @default - none
    */
   readonly noticesAt?: readonly number[];

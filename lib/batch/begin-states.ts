@@ -9,7 +9,7 @@ import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.t
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
-/** `Begin` to `Already running`; `{settings, since}` goes on to `next`. */
+/** `Begin` to `Already running`; `{settings, since}` continues to `next`. */
 export function beginStates(
   { shardFunctionArn, modelName }: DefinitionProps,
   ends: Ends,

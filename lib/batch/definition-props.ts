@@ -10,7 +10,7 @@ export interface DefinitionProps extends FixedJobProps {
   /** @default - no notification */
   readonly topicArn?: string;
   /**
-   * Percentages of a sharded run's inputs at which the topic hears of it.
+   * Percentages of a sharded run's inputs at which the topic receives a message.
    * @default - none
    */
   readonly noticesAt?: readonly number[];

@@ -1,4 +1,4 @@
-/** Messages on the way: after each shard the function counts how far the run is, and the topic hears of it at some points. */
+/** Messages on the way: after each shard the function counts the progress of the run, and the topic receives a message at some points. */
 import type { DefinitionProps } from './definition-props.ts';
 import { callFunction } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
@@ -9,7 +9,7 @@ export function afterShard({ topicArn, noticesAt = [] }: DefinitionProps, end: s
   return topicArn !== undefined && noticesAt.length > 0 ? 'Count progress' : end;
 }
 
-/** @param end of the shard, whatever becomes of the message */
+/** @param end of the shard, whatever happens to the message */
 export function noticeStates(props: DefinitionProps, end: string) {
   const { shardFunctionArn, topicArn, noticesAt } = props;
   if (topicArn === undefined || afterShard(props, end) === end) return {};

@@ -74,7 +74,7 @@ export interface BatchTransformProps {
   readonly maxFailurePercent?: number;
   /**
    * Hours of all instances together after which a sharded run starts no more jobs, and fails. Jobs that run then
-   * go on to their end.
+   * continue to their end.
    * @default - no limit
    */
   readonly budgetInstanceHours?: number;
@@ -84,7 +84,7 @@ export interface BatchTransformProps {
    */
   readonly instanceType?: string;
   /**
-   * Types to go on with, in turn, where `instanceType` is refused, at its quota or without capacity; each
+   * Types to continue with, in turn, where `instanceType` is refused, at its quota or without capacity; each
    * with the host image that suits it.
    * @default - for `ml.p3`, which AWS is taking away: `ml.g5.2xlarge`, then `ml.g4dn.xlarge`; none for others
    */
@@ -212,7 +212,7 @@ export interface BatchTransformProps {
    */
   readonly topic?: ITopic;
   /**
-   * Percentages, 1-99, of a sharded run's inputs at which `topic` hears how far the run is, once each.
+   * Percentages, 1-99, of a sharded run's inputs at which `topic` receives a progress message, once each.
    * @default - none
    */
   readonly noticesAt?: readonly number[];

@@ -1,4 +1,4 @@
-/** A state that sends a message to a topic; the input goes on as it is. */
+/** A state that sends a message to a topic; the input continues as it is. */
 import { jsonata } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 

@@ -23,7 +23,7 @@ export function shardStates(props: DefinitionProps, ends: Ends) {
     ...planStates(props, ends),
     'Run canary': {
       ...shardMap(props, 'Canary', `$states.input.shards.prefix & "${CANARY_MANIFEST}"`),
-      // The plan goes on where it ended, with shards of the size that the rate of this one decides.
+      // The plan continues where it ended, with shards of the size that the rate of this one decides.
       Output: jsonata(
         `$exists($states.input.canaryOnly) ? $merge([$sift($states.input, function($v, $k) { $k != "canaryOnly" }), { "measured": true }]) : ${without('{}')}`,
       ),

@@ -1,4 +1,4 @@
-/** Stops the jobs of an execution that was stopped: they would go on, and cost, without it. */
+/** Stops the jobs of an execution that was stopped: they would continue, and cost, without it. */
 import { MAX_JOB_PREFIX } from '@sagemaker-tfs/batch';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';

@@ -1,5 +1,5 @@
 /**
- * The states that run one transform job to its end: create, look, and go on with the next instance type where
+ * The states that run one transform job to its end: create, look, and continue with the next instance type where
  * one cannot be had. Calls of the API itself, not Step Functions' own `createTransformJob.sync`: that one
  * refuses fields that it does not know ('The field ... is not supported by Step Functions'), nothing says that
  * it knows TransformAmiVersion, and GPU jobs rest on it.
@@ -43,7 +43,7 @@ function jobName(state: string, { jobNamePrefix }: FixedJobProps, settings: stri
 function jobArguments(fixed: FixedJobProps, settings: string, source: string, name: string) {
   const tags = Object.entries(fixed.tags).map(([Key, Value]) => ({ Key, Value }));
   const outputKey = fixed.outputKeyArn ? `, "KmsKeyId": ${literal(fixed.outputKeyArn)}` : '';
-  // SageMaker takes no key for disks that come with the instance.
+  // SageMaker accepts no key for disks that come with the instance.
   const volumeKey = fixed.volumeKeyArn
     ? `, "VolumeKmsKeyId": $split($type.instanceType, ".")[1] in ${literal([...LOCAL_STORAGE_FAMILIES])} ? "" : ${literal(fixed.volumeKeyArn)}`
     : '';

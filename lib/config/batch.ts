@@ -113,7 +113,7 @@ export const batch = z
       .array(z.int().min(1).max(99))
       .optional()
       .describe(
-        'Percentages of a sharded run at which `email` hears of it, such as `[10, 50, 90]`. Default: none.',
+        'Percentages of a sharded run at which `email` receives a message, such as `[10, 50, 90]`. Default: none.',
       ),
     schedule: z
       .string()

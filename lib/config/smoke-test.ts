@@ -70,7 +70,7 @@ const sample = z.strictObject({
   expect: z
     .array(expectation)
     .optional()
-    .describe('What must hold of every answer. Default: any answer will do.'),
+    .describe('What must hold of every answer. Default: any answer passes.'),
   limits: z
     .strictObject({
       meanMs: milliseconds.describe('Mean latency.'),

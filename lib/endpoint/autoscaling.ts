@@ -59,7 +59,7 @@ export interface ScalingProps {
    */
   readonly scaleInCooldown?: Duration;
   /**
-   * Whether Application Auto Scaling watches the variant. While it does, SageMaker takes no other instance type
+   * Whether Application Auto Scaling watches the variant. While it does, SageMaker accepts no other instance type
    * and no other name for it: deploy once with `false`, which keeps the number of instances as it is, then with
    * the new type or name and without `false`.
    * @default true

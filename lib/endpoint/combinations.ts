@@ -93,7 +93,7 @@ function checkAsync(scope: Construct, props: RealtimeEndpointProps): void {
   );
 }
 
-/** The first instance type with local disks: SageMaker takes no key for any variant then. */
+/** The first instance type with local disks: SageMaker accepts no key for any variant then. */
 function typeWithDisks({ variants, shadowVariant }: RealtimeEndpointProps): string | undefined {
   return [...variants, ...(shadowVariant ? [shadowVariant] : [])]
     .flatMap(instanceTypesOf)

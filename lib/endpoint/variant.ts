@@ -47,7 +47,7 @@ export interface VariantProps {
    */
   readonly provisioningTimeout?: Duration;
   /**
-   * ARN of a reservation; the variant then takes no other instances.
+   * ARN of a reservation; the variant then uses no other instances.
    * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantCapacityReservationConfig.html
    * @default - any instances
    */

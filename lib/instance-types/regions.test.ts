@@ -71,7 +71,7 @@ test('a type that the region lacks is a warning, with what there is instead', ()
   fine.hasNoWarning('/Test/Endpoint', Match.anyValue());
 });
 
-test('P3 with other types to go on with is a remark, and alone a warning', () => {
+test('P3 with other types to continue with is a remark, and alone a warning', () => {
   const text = Match.stringLikeRegexp('has no ml\\.p3\\.2xlarge for transform jobs in us-east-1');
   const usual = told('us-east-1', 'ml.c6i.xlarge');
   usual.hasInfo('/Test/Batch', text);

@@ -35,7 +35,7 @@ export interface ModelSources {
   readonly model: string;
   /**
    * TypeScript handler, bundled with everything that it imports.
-   * @default - `code/inference.ts` in `model`; where there is none, requests in TensorFlow Serving's own formats
+   * @default - `code/inference.ts` in `model`; if there is none, requests in TensorFlow Serving's own formats
    */
   readonly handler?: string;
   /**

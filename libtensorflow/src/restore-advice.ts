@@ -30,7 +30,7 @@ const ADVICE: readonly { readonly when: RegExp; readonly advice: string }[] = [
   },
 ];
 
-/** Advice in parentheses on a message, empty where there is none. */
+/** Advice in parentheses on a message, empty if there is none. */
 export function restoreAdvice(message: string): string {
   const known = ADVICE.find(({ when }) => when.test(message));
   return known ? ` (${known.advice})` : '';

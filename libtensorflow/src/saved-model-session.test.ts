@@ -246,7 +246,7 @@ describe('a call that does not fit the signature', () => {
 });
 
 describe('a run that fails', () => {
-  it("gives TensorFlow's message and code, and the session goes on", async () => {
+  it("gives TensorFlow's message and code, and the session continues", async () => {
     const session = await openFixture('failing_assert');
     const error = await failure(session.run('serving_default', { x: floats(4, -1) }));
     expect(error).toMatchObject({ code: 'RUN_FAILED', tfCode: 3 });
@@ -300,7 +300,7 @@ describe('aborting', () => {
     );
   });
 
-  it('while it runs or waits rejects at once, and the session goes on', async () => {
+  it('while it runs or waits rejects at once, and the session continues', async () => {
     const session = await openFixture('busy');
     const controller = new AbortController();
     const { signal } = controller;
@@ -318,7 +318,7 @@ describe('aborting', () => {
 });
 
 describe('aborting a run that waits for its turn', () => {
-  it('frees its inputs at once, while the runs before it go on', async () => {
+  it('frees its inputs at once, while the runs before it continue', async () => {
     const session = await openFixture('busy');
     const other = await openSameTensor();
     let ended = 0;

@@ -96,7 +96,7 @@ export class ModelManager {
   /**
    * Replaces the configuration: removed models unload, new ones load when they are next looked for. Resolves once
    * every new model has a version that is available or at its end, the end of an older one with its name included;
-   * never where there is none. Concurrent calls are served in order.
+   * never if there is none. Concurrent calls are served in order.
    * @throws StatusError where the configuration is bad (nothing has changed then), or UNKNOWN where a new
    *   model failed to load
    */

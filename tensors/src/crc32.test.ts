@@ -8,7 +8,7 @@ test.each([
   expect(crc32ByTable(Buffer.from(text))).toBe(crc);
 });
 
-test('goes on from what came before', () => {
+test('continues from what came before', () => {
   expect(crc32(Buffer.from('6789'), crc32(Buffer.from('12345')))).toBe(0xcbf43926);
   expect(crc32(new Uint8Array(0), 0xcbf43926)).toBe(0xcbf43926);
   expect(crc32ByTable(Buffer.from('6789'), crc32ByTable(Buffer.from('12345')))).toBe(0xcbf43926);

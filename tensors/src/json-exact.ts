@@ -167,7 +167,7 @@ function isWhitespace(code: number): boolean {
  */
 function numberAt(text: string, start: number): { end: number; isInteger: boolean } | undefined {
   const first = text[start] === '-' ? start + 1 : start;
-  // A number that begins with 0 is over, or goes on behind the point.
+  // A number that begins with 0 is over, or continues behind the point.
   const whole = text[first] === '0' ? first + 1 : digitsEnd(text, first);
   if (whole === first) return undefined;
   const fraction = text[whole] === '.' ? digitsEnd(text, whole + 1) : whole;

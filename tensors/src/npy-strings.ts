@@ -112,7 +112,7 @@ function isAscii(value: Uint8Array): boolean {
   return true;
 }
 
-/** Of UTF-8: all bytes but those that go on with a code point. */
+/** Of UTF-8: all bytes but those that continue a code point. */
 function codePoints(value: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < value.byteLength; at++) {

@@ -13,7 +13,7 @@ export function* utf8Parts(bytes: Uint8Array, size: number): Generator<Uint8Arra
   }
 }
 
-/** Whether the byte goes on with a code point. */
+/** Whether the byte continues a code point. */
 function isInside(byte: number | undefined): boolean {
   return ((byte as number) & 0xc0) === 0x80;
 }

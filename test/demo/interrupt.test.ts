@@ -1,4 +1,4 @@
-/** However the demo ends, nothing that it started goes on. */
+/** However the demo ends, nothing that it started continues. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

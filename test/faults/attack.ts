@@ -1,4 +1,4 @@
-/** Clients of every hostile kind at once, while honest ones go on. */
+/** Clients of every hostile kind at once, while honest ones continue. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';

@@ -65,7 +65,7 @@ export interface ClientOptions {
   readonly connections?: 'kept' | 'mixed';
 }
 
-/** Starts clients that go on until they are stopped. */
+/** Starts clients that continue until they are stopped. */
 export function startClients(options: ClientOptions, tally: Tally): Clients {
   const { url, questions, count, connections = 'mixed' } = options;
   const agent = new Agent({ keepAlive: true });

@@ -17,7 +17,7 @@ export function fakeTimeLibrary(): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** Environment under which the processes read the offset of their clock from a file; the monotonic clock goes on. */
+/** Environment under which the processes read the offset of their clock from a file; the monotonic clock continues. */
 export function fakeTime(library: string, file: string): Record<string, string> {
   writeFileSync(file, '+0');
   return {

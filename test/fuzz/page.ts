@@ -68,7 +68,7 @@ In a clone of this repository:
 npm run fuzz                                  # 20,000 inputs a parser
 npm run fuzz -- --inputs 1000000 --only json  # more for one
 npm run fuzz -- --seed 7                      # others; the same seed makes the same
-npm run fuzz -- --inputs 1000000 --jobs 2 --write   # the table below; goes on where it was stopped
+npm run fuzz -- --inputs 1000000 --jobs 2 --write   # the table below; continues where it was stopped
 npm run fuzz -- --end-to-end --inputs 20000   # whole runtimes
 \`\`\`
 
@@ -92,7 +92,7 @@ as here: \`test/fuzz/targets\` would serve it.
 ## Results
 
 A million inputs a parser take three hours of processor time, most of it for the slow ones: a tar archive is unpacked to
-files, a picture decoded, a connection opened. \`npm run fuzz -- --inputs 1000000 --write\` goes on where it was stopped.
+files, a picture decoded, a connection opened. \`npm run fuzz -- --inputs 1000000 --write\` continues where it was stopped.
 
 Once the machine stood still for seven minutes, and an HTTP server that had not had its headers for 60 s said so, which
 counted as found. The 100,000 inputs of that part were tried again, and nothing was.

@@ -1,4 +1,4 @@
-/** What runs of the fuzzer found, kept in `results.json`, which the page is made of and a later run goes on from. */
+/** What runs of the fuzzer found, kept in `results.json`, which the page is made of and a later run continues from. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndToEndReport } from './end-to-end.ts';

@@ -11,6 +11,10 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bof which\b/i, 'two sentences'],
   [/\b(is|are) told\b/i, 'knows, reports, shows'],
   [/\b(has|have) not told\b/i, 'is unknown, is unavailable'],
+  [/\bwhere there is none\b/i, 'if there is none'],
+  [/\bin the place of\b/i, 'instead of'],
+  [/\bgoe?s? on\b/i, 'continues'],
+  [/\bhears (of|how|why)\b/i, 'receives'],
   [/\bwhat is not\b/i, 'name it: "incomplete files", "infinities and NaN"'],
 ];
 

@@ -123,7 +123,7 @@ test('messages are sentences: what is wrong. What to do.', () => {
   expect(messages.length).toBeGreaterThan(200);
   // A message ends in a period, in what somebody else said, or in a command to copy.
   const ends = /[.?]$|\{\}$|(Run|with): [a-z][\w -]*$/i;
-  // A single sentence of these rooms may lack its period: another message often goes on after it.
+  // A single sentence of these rooms may lack its period: another message often continues after it.
   const isOne = (message: string) =>
     /^(container|tensors)\//.test(message) && !/\w\. [A-Z]/.test(message);
   const wrong = messages.filter(

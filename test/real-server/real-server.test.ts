@@ -42,7 +42,7 @@ esac
   );
 }
 
-test("a binary's path or its directory goes on PATH by the program's name", async () => {
+test("a binary's path or its directory is put on PATH under the program's name", async () => {
   const file = await program('tensorflow_model_server', SERVER);
   for (const binary of [file, directory]) {
     const server = await prepareServer({ binary });

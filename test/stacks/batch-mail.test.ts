@@ -162,7 +162,7 @@ describe('notices on the way', () => {
     return { mail, output };
   }
 
-  test('each percentage once, with the counts, also in a run that goes on', async () => {
+  test('each percentage once, with the counts, also in a run that continues', async () => {
     const { mail } = await mailOf();
     expect(mail.map(({ Subject }) => Subject)).toEqual([
       ...['Batch transform 10% done', 'Batch transform 50% done', 'Batch transform 90% done'],

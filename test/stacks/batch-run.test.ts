@@ -103,7 +103,7 @@ describe('which outputs count', () => {
     expect((await later(otherModel, { existing: 'skip' })).jobs).toEqual([]);
   });
 
-  test('existing: replace makes all again, but a run that goes on keeps its own', async () => {
+  test('existing: replace makes all again, but a run that continues keeps its own', async () => {
     await later(machine);
     const again = { existing: 'replace', runId: 'again' };
     const first = await later(machine, again, writeOutputs(s3, ['b.jpg']));
@@ -316,7 +316,7 @@ describe('failures', () => {
     },
   );
 
-  test('the function goes on where its time ran out, in every action', async () => {
+  test('the function continues where its time ran out, in every action', async () => {
     const hurried = functionOn(s3, () => 0);
     const { jobs, output } = await later(machine, {}, writeOutputs(s3), hurried);
     expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
@@ -372,7 +372,7 @@ describe('one run at a time', () => {
     },
   );
 
-  test('an execution that is redriven goes on with its own lease', async () => {
+  test('an execution that is redriven continues with its own lease', async () => {
     const { start } = beside('RUNNING');
     await start('arn:first');
     expect(await start('arn:first')).toMatchObject({ missing: 0 });
@@ -622,7 +622,7 @@ describe('shards by the rate of the first', () => {
     expect(found.output).toMatchObject({ inputs: 100, missing: 0 });
   });
 
-  test('a run that goes on cuts its keys as before, whatever its outputs have become', async () => {
+  test('a run that continues cuts its keys as before, whatever its outputs have become', async () => {
     const goOn = { runId: 'again' };
     let plans = 0;
     const dies: Service = (resource, args) => {

@@ -405,7 +405,7 @@ describe('in shards', () => {
     return { hurried, plans: () => plans };
   }
 
-  test('planning goes on where the function ran out of time', async () => {
+  test('planning continues where the function ran out of time', async () => {
     putInputs(Array.from({ length: 40 }, (_, i) => `${String(i).padStart(3, '0')}.jpg`));
     const { hurried, plans } = outOfTime();
     const { output } = await run(machine, {}, transformAll(), hurried);

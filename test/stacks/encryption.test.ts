@@ -347,7 +347,7 @@ describe('a key from before', () => {
     ]);
   });
 
-  test.each([KEY, undefined])('a batch reads old inputs, and old runs go on: %s', (now) => {
+  test.each([KEY, undefined])('a batch reads old inputs, and old runs continue: %s', (now) => {
     expect(policies('tensorflow-m-batch', { batch: {} }, now)).toEqual([
       'BatchModelAccess',
       'BatchShardRoleDefaultPolicy',

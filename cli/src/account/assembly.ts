@@ -208,7 +208,7 @@ function endpointFleets(
     const instances = Math.max(InitialInstanceCount, scaled.get(VariantName) ?? 0, shared);
     const most = rolling ? Math.ceil(1.5 * instances) : 2 * instances;
     const use = 'endpoint' as const;
-    // The next type is tried for want of capacity, and not of quota.
+    // The next type is tried for lack of capacity, and not of quota.
     return typesOf(variant).map((type, i) => ({
       type,
       use,

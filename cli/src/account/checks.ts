@@ -122,14 +122,14 @@ async function describe(client: CloudFormationClient, StackName: string) {
   }
 }
 
-/** States from which no deployment goes on by itself, with what helps. */
+/** States from which no deployment continues by itself, with what helps. */
 const STUCK: Readonly<Record<string, string>> = {
   ROLLBACK_COMPLETE: 'its first deployment failed: delete the stack, then deploy',
   UPDATE_ROLLBACK_FAILED: 'aws cloudformation continue-update-rollback, once its cause is gone',
   DELETE_FAILED: 'delete what its events name, then the stack',
 };
 
-/** Whether a deployment can go on from the stack's state, and SageMaker takes the update. */
+/** Whether a deployment can continue from the stack's state, and SageMaker takes the update. */
 async function checkStack(
   client: CloudFormationClient,
   name: string,
@@ -187,7 +187,7 @@ async function checkQuotas(
     const detail = `${limit}, and ${needed} needed${own[0]?.use === 'endpoint' ? ' with the second fleet of an update' : ''}`;
     if (limit >= needed) return { what: name, ok: true, detail };
     const others = own.every(({ hasOthers }) => hasOthers);
-    const advice = others ? 'jobs go on with the next type' : `ask Service Quotas for ${needed}`;
+    const advice = others ? 'jobs continue with the next type' : `ask Service Quotas for ${needed}`;
     return { what: name, ok: others, detail: `${detail}: ${advice}` };
   });
 }

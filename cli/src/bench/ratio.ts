@@ -56,7 +56,7 @@ function resampler(
   };
 }
 
-/** Fills with indices of whole blocks; a block may begin anywhere and goes on at the start. */
+/** Fills with indices of whole blocks; a block may begin anywhere and continues at the start. */
 function drawBlocks(indices: Uint32Array, random: () => number): void {
   const count = indices.length;
   const length = Math.max(1, Math.round(count / BLOCKS));

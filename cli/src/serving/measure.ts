@@ -19,7 +19,7 @@ export interface Measurement {
   readonly onDone: (done: number) => void;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Measured {
   readonly result: TransportResult;
   /** Custom attributes of the first answer. */

@@ -9,7 +9,7 @@ const PROGRAM = 'tensorflow_model_server';
 /** Where `tensorflow_model_server` comes from. */
 export interface ModelServerChoice {
   readonly kind: 'tensorflow-serving' | 'local-model-server' | 'in-process';
-  /** Path of the program, or of the library where there is none. */
+  /** Path of the program, or of the library if there is none. */
   readonly program: string;
   /** PATH under which the runtime finds it by name. */
   readonly path: string;

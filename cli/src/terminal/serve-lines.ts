@@ -23,7 +23,7 @@ const SERVERS: Readonly<Record<RunningRuntime['modelServer']['kind'], string>> =
 };
 
 /**
- * What is served: a line for each model, its inputs and outputs, and what becomes of a picture that is sent.
+ * What is served: a line for each model, its inputs and outputs, and what is done with a picture.
  * @param nameOf what to call a model
  * @param manifest of the package that is served
  */

@@ -62,7 +62,7 @@ test('what is served, a line for each request, reload by key and by source, quit
 
   // A mistake leaves the version before in place and shows where it is.
   writeFileSync(handler, source.replace('const SIDE = 28;', 'const SIDE = ;'));
-  await terminal.until('the version before goes on');
+  await terminal.until('the version before continues');
   await terminal.until(/inference\.ts:\d+:\d+/);
   expect(await post(url, picture)).toMatchObject({ predictions: [{ digit: 7 }] });
   writeFileSync(handler, source.replace('digit: scores', 'number: scores'));

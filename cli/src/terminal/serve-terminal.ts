@@ -119,7 +119,7 @@ function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, sc
       // After `q`, a failed reload is not reported.
       if (signal.aborted) return;
       // Whole, as a compile error shows its place.
-      write(`${style.bad('✗')} not reloaded, the version before goes on`);
+      write(`${style.bad('✗')} not reloaded, the version before continues`);
       for (const line of explain(error).split('\n')) write(`  ${line}`);
       if (process.stdin.isTTY) log.hint();
     }

@@ -44,7 +44,7 @@ export interface ModelUnderTest {
 const PING_EVERY = 50;
 /** Milliseconds between two looks at the log. */
 const LINE_EVERY = 5;
-/** The last line of each request, whatever became of it. */
+/** The last line of each request, whatever happened to it. */
 const REQUEST_LINE = /"msg":"invocation(?: failed| refused)?"/g;
 /** Milliseconds that a line is waited for at most: a log level may leave it out. */
 const LINE_WITHIN = 2_000;

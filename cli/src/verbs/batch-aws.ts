@@ -52,7 +52,7 @@ export function addBatchAws(batch: Command): void {
       )
       .option(
         '--part-keys <number>',
-        'write files with this number of outputs, from many ranges of keys at once; the same command again goes on after an interruption',
+        'write files with this number of outputs, from many ranges of keys at once; the same command again continues after an interruption',
         wholeNumber(),
       )
       .addOption(
@@ -119,7 +119,7 @@ function describeVerify(report: VerifyReport): string {
   const { inputs, done, missing, stale, empty, samples, firstMissing } = report;
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
   for (const [code, count] of Object.entries(report.failures ?? {})) {
-    lines.push(`${count} inputs have the error ${code} in the place of their answer`);
+    lines.push(`${count} inputs have the error ${code} instead of an answer`);
   }
   if (stale > 0) lines.push(`${stale} outputs were made by another model or other settings`);
   lines.push(...firstMissing.map((key) => `  no output: ${key}`));
@@ -278,7 +278,7 @@ async function stopWorker(
     json,
     { job: name, status: 'Stopping' },
     () =>
-      `${name} is stopping. Its workers write what they have; the same batch start goes on after it.`,
+      `${name} is stopping. Its workers write what they have; the same batch start continues after it.`,
   );
 }
 

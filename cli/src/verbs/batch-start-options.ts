@@ -142,7 +142,7 @@ function addMachine(start: Command): void {
     )
     .option(
       '--notices-at <percentages>',
-      'such as 10,50,90: parts of the ranges at which the topic hears how far a worker is (--engine processing)',
+      'such as 10,50,90: parts of the ranges at which the topic receives a progress message (--engine processing)',
     )
     .option('--notice-topic <arn>', 'topic of SNS for --notices-at')
     .option(
@@ -157,7 +157,7 @@ function addResources(start: Command): void {
     .option('--instance-type <type>', 'instances of the job', DEFAULT_SETTINGS.instanceType)
     .option(
       '--fallback-instance-type <type>',
-      `to go on with where --instance-type is refused or at its quota (repeatable; default: for ml.p3, which AWS is taking away, ${fallbackTypes(DEFAULT_SETTINGS.instanceType).join(', then ')})`,
+      `to continue with where --instance-type is refused or at its quota (repeatable; default: for ml.p3, which AWS is taking away, ${fallbackTypes(DEFAULT_SETTINGS.instanceType).join(', then ')})`,
       list,
     )
     .option('--no-fallbacks', 'run on --instance-type or not at all')

@@ -34,7 +34,7 @@ const PASSED = [
   ],
   [
     'notices-at <percentages>',
-    'such as 10,50,90: parts of the ranges at which the topic hears how far the run is',
+    'such as 10,50,90: parts of the ranges at which the topic receives a progress message',
   ],
   ['notice-topic <arn>', 'topic of SNS for --notices-at'],
 ] as const;
@@ -56,7 +56,7 @@ export function addBatchWorker(batch: Command): void {
   const worker = batch
     .command('worker')
     .description(
-      'read inputs from S3 and write packed answers there, without HTTP or SageMaker between; run again, it goes on',
+      'read inputs from S3 and write packed answers there, without HTTP or SageMaker between; run again, it continues',
     )
     .requiredOption('--input <s3 uri>', 'prefix of the inputs, or a manifest')
     .requiredOption('--output <s3 uri>', 'prefix of the answers; nothing else may write there')

@@ -8,7 +8,7 @@ import { whileWaiting } from '../output/progress.ts';
 import { byteSize } from './batch-shards.ts';
 import { list, positive, share, wholeNumber } from './options.ts';
 
-/** What a batch job tries in turn where nobody names a type. */
+/** What a batch job tries in turn if no type is named. */
 const DEFAULT_TYPES = [
   DEFAULT_SETTINGS.instanceType,
   ...fallbackTypes(DEFAULT_SETTINGS.instanceType),

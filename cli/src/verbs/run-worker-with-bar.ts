@@ -39,7 +39,7 @@ export async function runWorkerWithBar(
     abort.signal.throwIfAborted();
     throw new CommandError(
       'BATCH_INCOMPLETE',
-      `${report.done} of ${report.ranges} ranges are at their end. Run it again to do the rest.`,
+      `${report.done} of ${report.ranges} ranges are done. Run it again to do the rest.`,
       { details: report },
     );
   }

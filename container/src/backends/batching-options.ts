@@ -23,7 +23,7 @@ export interface BatchingParts {
   readonly writing: Promise<ReadonlySet<string>>;
 }
 
-/** Who hears of batches. */
+/** Who is notified of batches. */
 export interface BatchListeners {
   readonly onBatch?: ((batch: BatchSample) => void) | undefined;
   /** Requests of a signature are not joined, or not padded for it, from now on. */

@@ -191,7 +191,7 @@ test('others come between the batches of a call of many rows', async () => {
   expect(calls).toHaveLength(11);
 });
 
-test('a call of many rows that another version goes on with is refused', async () => {
+test('a call of many rows that another version continues with is refused', async () => {
   const { ask, calls, hooks } = await backends();
   hooks.version = () => (calls.length > 1 ? '2' : '1');
   await expect(ask(rows(1, 2, 3, 4, 5))).rejects.toMatchObject({

@@ -24,7 +24,7 @@ export interface BorrowedDirectory {
 /**
  * The model directory at a path: a folder as it is; an archive, on this machine or on S3, unpacked; or a folder with
  * nothing but an archive.
- * @throws BatchError WORKER_USAGE where there is none, MODEL_UNREADABLE where S3 does not give it
+ * @throws BatchError WORKER_USAGE if there is none, MODEL_UNREADABLE where S3 does not give it
  */
 export async function modelDirectoryAt(path: string): Promise<BorrowedDirectory> {
   if (path.startsWith('s3://')) {

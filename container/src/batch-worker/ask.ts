@@ -44,7 +44,7 @@ export async function ask(
   }
 }
 
-/** Thrown where a handler goes on although its signal has aborted. */
+/** Thrown where a handler continues although its signal has aborted. */
 export class HandlerHangs extends ServingError {}
 
 /** Milliseconds that a handler has to end after its signal has aborted. */

@@ -11,7 +11,7 @@ export interface Budget {
 }
 
 /**
- * Milliseconds between two looks. A process that is killed leaves at most so much uncounted. A look is one listing and
+ * Milliseconds between two looks. A process that is killed leaves at most that much uncounted. A look is one listing and
  * one small object, for a thousand processes too: S3's own times say how long each has worked.
  */
 const LOOK_EVERY = 60_000;
@@ -21,7 +21,7 @@ const HOUR = 3_600_000;
  * Counts from the start of this process on.
  * @param process names this one
  * @param hours undefined for no limit
- * @param onFailure hears why the others' hours could not be read or its own not written; the last known ones count on
+ * @param onFailure receives the reason why the others' hours could not be read or its own not written; the last known ones count on
  * @param worked milliseconds since this process started
  * @throws what S3 refuses, at the first look
  */

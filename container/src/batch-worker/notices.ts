@@ -1,4 +1,4 @@
-/** Messages on the way: once this share of a run's ranges is at its end, a topic of SNS hears of it, once for all workers. */
+/** Messages on the way: once this share of a run's ranges is done, a topic of SNS gets a message, once for all workers. */
 import { noticeKey, noticesReached, WORKER_DONE } from '@sagemaker-tfs/batch';
 import type { WorkerOptions } from './options.ts';
 import type { Store } from './store.ts';
@@ -9,7 +9,7 @@ export interface Notice {
   readonly outputUri: string;
   /** The percentage that was reached. */
   readonly percent: number;
-  /** Ranges of all workers that are at their end, and all ranges. */
+  /** Ranges of all workers that are done, and all ranges. */
   readonly ranges: number;
   readonly of: number;
 }
@@ -20,7 +20,7 @@ export type Publish = (topic: string, subject: string, notice: Notice) => Promis
 /**
  * Returns a function that tells of what was reached since its last call. A message that cannot be sent changes nothing about
  * the work, and is not sent again.
- * @param onFailure hears why a message was not sent
+ * @param onFailure receives the reason why a message was not sent
  */
 export function noticeTeller(
   store: Store,

@@ -49,7 +49,7 @@ export interface WorkerOptions {
   readonly maxFailurePercent: number;
   /** Hours of all workers of the run together, restarts included, after which they end; undefined for no limit. */
   readonly budgetHours: number | undefined;
-  /** Percentages of the plan's ranges, of all workers, at which `noticeTopic` hears how far the run is. */
+  /** Percentages of the plan's ranges, of all workers, at which `noticeTopic` receives a progress message. */
   readonly noticesAt: readonly number[];
   /** ARN of a topic of SNS. */
   readonly noticeTopic: string | undefined;

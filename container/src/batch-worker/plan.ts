@@ -5,7 +5,7 @@ import type { WorkerOptions } from './options.ts';
 import type { Store } from './store.ts';
 
 /**
- * The plan below the output prefix, made where there is none.
+ * The plan below the output prefix, made if there is none.
  * @param model changes with the model
  * @throws BatchError OTHER_RUN where the answers there are of another model or other settings
  */

@@ -22,7 +22,7 @@ export type Position =
       readonly counts: WorkerCounts;
       /** Number of the next part. */
       readonly next: number;
-      /** The inputs go on after this key; undefined for the first. */
+      /** The inputs continue after this key; undefined for the first. */
       readonly after: string | undefined;
     };
 
@@ -53,7 +53,7 @@ export function sum(a: WorkerCounts, b: WorkerCounts): WorkerCounts {
   };
 }
 
-/** Writes down that a range is at its end. */
+/** Writes down that a range is done. */
 export async function markDone(store: Store, range: number, counts: WorkerCounts): Promise<void> {
   await store.write(doneKey(range), Buffer.from(JSON.stringify(counts)), 'application/json');
 }

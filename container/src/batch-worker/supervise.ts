@@ -1,6 +1,6 @@
 /**
  * The process that supervises: TensorFlow or a handler can end the one that works, by a signal, an exit or an exception
- * that nobody catches, and the next one goes on from the last part. An object is to blame only if a process ended that had
+ * that nobody catches, and the next one continues from the last part. An object is to blame only if a process ended that had
  * asked about no other one, with all before it written: what a handler has left behind may end the process later, at another's
  * object. So the process after such an end writes small parts, and the one after that asks about one object at a time.
  */
@@ -27,7 +27,7 @@ export type Message =
   | { readonly at: string; readonly isFirst: boolean }
   /** It is less cautious from now on. */
   | { readonly stage: CautionStage | 'none' }
-  /** It is about to end because it is done, or knows why it cannot go on. */
+  /** It is about to end because it is done, or knows why it cannot continue. */
   | { readonly meant: number };
 /** Milliseconds after an answer in which the end of the process is the object's doing, if it was alone. */
 export const QUIET = 1_000;
@@ -159,7 +159,7 @@ function toldOf({ status, signal, meant, key }: End, isToBlame: boolean): string
 
 function giveUp(): number {
   say(
-    `the worker's process ended ${MOST_UNEXPLAINED} times, and no object is known to be the cause: something ends it later than ${QUIET / 1_000} s after the answer, or without any. What is written stays, and the same command goes on behind it. Find the cause in the log: a handler must await what it begins.`,
+    `the worker's process ended ${MOST_UNEXPLAINED} times, and no object is known to be the cause: something ends it later than ${QUIET / 1_000} s after the answer, or without any. What is written stays, and the same command continues behind it. Find the cause in the log: a handler must await what it begins.`,
   );
   return 1;
 }

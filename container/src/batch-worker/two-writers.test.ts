@@ -1,4 +1,4 @@
-/** Two workers at one range, at each other's every step; then a third goes on, and every object is there once. */
+/** Two workers at one range, at each other's every step; then a third continues, and every object is there once. */
 import { gunzipSync } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
@@ -170,7 +170,7 @@ describe.each([
 const keysKey = (output: string, process: string) =>
   `${output}/_worker/keys/00000-000000-${process}.ndjson.gz`;
 
-test('a part whose keys nobody can tell ends the worker; with its own back, it goes on', async () => {
+test('a part whose keys nobody can tell ends the worker; with its own back, it continues', async () => {
   const a = storeBelow(client, 's3://out/none/', 'a');
   await rowsInto(a, KEYS.slice(0, 3), {});
   const objects = s3.stored.get('out') as Map<string, { body: Uint8Array }>;

@@ -20,7 +20,7 @@ import type { Store } from './store.ts';
 
 /** What a worker did, and what it found done. */
 export interface WorkerReport extends WorkerCounts {
-  /** Ranges of this worker, and those of them that are at their end. */
+  /** Ranges of this worker, and those of them that are done. */
   readonly ranges: number;
   readonly done: number;
   /** Of the inputs, those that this process has dealt with; the others were done before. */
@@ -46,7 +46,7 @@ export interface WorkerContext {
   /** True once the worker should write what it has and end. */
   readonly stopped: () => boolean;
   readonly onProgress: (report: WorkerReport) => void;
-  /** Called when another range is at its end. @param of ranges of the plan */
+  /** Called when another range is done. @param of ranges of the plan */
   readonly onRangeDone: (of: number) => Promise<void>;
 }
 

@@ -51,7 +51,7 @@ export interface EncodeContext {
   /** Whether Parquet is written. Default: no */
   readonly parquet?: boolean | undefined;
   readonly signature: Signature;
-  /** Order in which outputs were asked for; the signature's order where nobody asked. */
+  /** Order in which outputs were asked for; the signature's order by default. */
   readonly outputOrder: readonly string[];
   readonly form: 'row' | 'columnar';
   /** Applied to the outputs before they are encoded, where the package declares it. */

@@ -28,7 +28,7 @@ export interface RecordReader {
 /**
  * Splits a body and has each record read at once, in turns of the event loop: the first that does not fit ends it.
  * @param readerFor how records are read, by the first
- * @throws ServingError BAD_INPUT naming the record and its place, or where there is none; REQUEST_TOO_LARGE for more
+ * @throws ServingError BAD_INPUT naming the record and its place, or if there is none; REQUEST_TOO_LARGE for more
  *   records than the limits and the signature leave room for
  */
 export async function readBody(

@@ -32,7 +32,7 @@ export interface Context {
    * (`/v1/models/...`): call {@link Context.predict}.
    */
   readonly restUri: string;
-  /** TensorFlow Serving's gRPC port, as text; empty where there is none, as with `in-process`. */
+  /** TensorFlow Serving's gRPC port, as text; empty if there is none, as with `in-process`. */
   readonly grpcPort: string;
   /** `X-Amzn-SageMaker-Custom-Attributes` as sent; empty where it was not. */
   readonly customAttributes: string;

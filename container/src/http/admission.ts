@@ -15,7 +15,7 @@ export interface AdmissionLimits {
 /** A request that was let in. */
 export interface Ticket {
   /**
-   * So much of the body has come. What goes beyond the announced length is counted as it comes.
+   * Bytes of the body that have arrived. What goes beyond the announced length is counted as it comes.
    * @throws ServingError OVERLOADED where there is no room for it
    */
   received(bytes: number): void;

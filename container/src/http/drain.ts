@@ -1,4 +1,4 @@
-/** What is left of a body that nobody reads. */
+/** The rest of a body that nobody reads. */
 import type { IncomingMessage } from 'node:http';
 
 /** Milliseconds of silence after which the rest of a refused body is not awaited. */

@@ -1,7 +1,7 @@
 /**
  * Clients that have closed their half of the connection behind a request (`shutdown(SHUT_WR)`, `nc -N`) and wait for
  * the answer. TCP does not tell them from clients that are gone: only what is sent to these comes back as a reset. So
- * they are sent `100 Continue`, which every client of HTTP/1.1 passes over (RFC 9110, 15.2).
+ * they are sent `100 Continue`, which every client of HTTP/1.1 ignores (RFC 9110, 15.2).
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

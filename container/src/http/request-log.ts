@@ -15,7 +15,7 @@ import type { Services } from './services.ts';
 /** Characters of one text of the client's in a line. */
 const MAX_TEXT_LENGTH = 1024;
 
-/** What is found out on the way. */
+/** What is learned about a request while it is answered. */
 export interface RequestRecord {
   inference: Inference | undefined;
   requestBytes: number | undefined;

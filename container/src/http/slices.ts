@@ -82,7 +82,7 @@ function parseInSlices(socket: Socket, parse: Parse, chunk: Buffer, next: Expect
   let at = 0;
   while (at < chunk.length && !socket.destroyed && !next.isOver) {
     if (socket.isPaused()) {
-      // Too many answers wait to be read: Node goes on when they are.
+      // Too many answers wait to be read: Node continues when they are.
       socket.unshift(chunk.subarray(at));
       return;
     }

@@ -4,7 +4,7 @@ import { decodeImage } from './decode-image.ts';
 import { inTurn } from './decode-turns.ts';
 import { gradient } from './test-pictures.ts';
 
-/** Work for every core, which goes on until it is released. */
+/** Work for every core, which continues until it is released. */
 function occupy(): { readonly done: Promise<unknown>; release(): void } {
   let release = () => {};
   const promise = new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ const waiting: (() => void)[] = [];
 
 /**
  * Does the work when its turn comes, first come, first served, as many at a time as there are cores.
- * @param signal ends the wait at once; work that has begun goes on to its end and keeps its turn until then
+ * @param signal ends the wait at once; work that has begun continues to its end and keeps its turn until then
  * @throws the reason of the signal, as the work does
  */
 export async function inTurn<T>(

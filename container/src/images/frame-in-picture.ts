@@ -13,7 +13,7 @@ import { placePicture, type ResizeMode, type Size } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
 
 /**
- * The frame in each picture; undefined if nobody asks, if frame and picture are the same (`stretch`, the
+ * The frame in each picture; undefined if it is not asked for, if frame and picture are the same (`stretch`, the
  * model's own size), or where the graph decodes pictures itself.
  * @param images encoded pictures that were decoded without error
  */

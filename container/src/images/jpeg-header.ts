@@ -14,7 +14,7 @@ export interface JpegHeader {
   readonly precision: number;
   /** Sent in several scans (progressive, or a scan for each component). Each scan costs a pass over all blocks. */
   readonly severalScans: boolean;
-  /** EXIF orientation, 1 to 8; 1 where there is none. */
+  /** EXIF orientation, 1 to 8; 1 if there is none. */
   readonly orientation: number;
   /** Has Adobe's marker (APP14): the inks of four components are stored inverted. */
   readonly isAdobe: boolean;

@@ -14,7 +14,7 @@ const LOST: Readonly<Record<string, string>> = {
 
 /**
  * What `tensorflow_model_server --version` prints. It runs beside the server, so it has the lowest priority.
- * @throws where there is none, or the signal ends it
+ * @throws if there is none, or the signal ends it
  */
 export function askVersion(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {

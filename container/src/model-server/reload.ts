@@ -30,11 +30,11 @@ export interface ReloadOptions {
 
 /** How long going back to what was served may take before the process is restarted, which does it as well. */
 const ROLLBACK_MS = 10_000;
-/** So long after a reload nothing that was not begun before is begun; the manager looks every 100 ms. */
+/** Milliseconds after a reload until no further load begins; the manager looks every 100 ms. */
 const NEVER_BEGUN_MS = 1000;
 /**
  * A version that failed to load is at its end before anybody stopped asking for it. TensorFlow Serving takes note of
- * that every 100 ms (manage_state_interval_micros), tells nobody, and passes over a version that is asked for anew
+ * that every 100 ms (manage_state_interval_micros), tells nobody, and ignores a version that is asked for anew
  * before it did: that one would be waited for for ever.
  */
 const NOTED_MS = 500;
@@ -88,7 +88,7 @@ async function reload(
       },
     );
     onChange?.(instance);
-    // It is content with one version of each model.
+    // It accepts one version of each model.
     await untilStates(
       instance,
       removed(models, before),
@@ -126,7 +126,7 @@ async function rollBack(changed: ReadonlySet<Instance>, options: ReloadOptions):
 }
 
 /**
- * Resolves when all versions of the models are at their end, so that their memory is free and the same name can be
+ * Resolves when all versions of the models have ended, so that their memory is free and the same name can be
  * loaded again. A version that was never begun to load stays in START for ever once it is not wanted any more.
  * @throws ServingError REQUEST_TIMEOUT after the deadline
  */
@@ -141,7 +141,7 @@ async function untilUnloaded(
   });
 }
 
-/** Looks at the versions of the models until each is in a state that will do; a process that ended has none. */
+/** Looks at the versions of the models until each is in an accepted state; a process that ended has none. */
 async function untilStates(
   { channel }: Instance,
   names: readonly string[],

@@ -27,7 +27,7 @@ const ROOT_MODEL_NAME = 'model';
  * directory that holds a SavedModel. A model is named by the directory above its versions. Links to directories
  * are followed, but for those to a directory that they lie in. Only `code/`, where the handler lies, is not
  * searched.
- * @throws DiscoveryError where there is none, or two have the same name
+ * @throws DiscoveryError if there is none, or two have the same name
  */
 export async function discoverModels(modelDir: string): Promise<DiscoveredModel[]> {
   const found = await savedModelDirs(modelDir, modelDir, []);

@@ -27,7 +27,7 @@ const MEDIA_TYPES = new Set([
   'text/csv',
 ]);
 
-/** The media type without parameters; `other` for any that the codecs do not know, empty where there is none. */
+/** The media type without parameters; `other` for any that the codecs do not know, empty if there is none. */
 export function mediaTypeLabel(contentType: string | undefined): string {
   if (contentType === undefined) return '';
   const end = contentType.indexOf(';');

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * What `work` resolves to. The work goes on after the deadline; only the wait for it ends.
+ * What `work` resolves to. The work continues after the deadline; only the wait for it ends.
  * @param lateError made when the deadline has passed
  * @throws what the work throws, and `lateError` after the deadline
  */

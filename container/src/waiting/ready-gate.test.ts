@@ -15,14 +15,14 @@ function gate(waitMs = 60_000) {
   return { gate: made, set };
 }
 
-test('all who wait go on when it becomes ready, and nobody waits after that', async () => {
+test('all who wait continue when it becomes ready, and nobody waits after that', async () => {
   const { gate: ready, set } = gate();
   const waits = [ready.whenReady(), ready.whenReady(), ready.firstReady];
   set(true);
   await Promise.all([...waits, ready.whenReady()]);
 });
 
-test('a change that does not make it ready lets nobody go on', async () => {
+test('a change that does not make it ready lets nobody continue', async () => {
   const { gate: ready, set } = gate(20);
   const wait = ready.whenReady();
   set(false);

@@ -40,7 +40,7 @@ export async function beginRun(s3: S3Client, request: BeginRequest): Promise<Beg
   if (taken.holder !== undefined) return taken;
   const { settings } = request;
   const origin = await claimOutputs(s3, request);
-  // Written once for a run: a run that goes on keeps what it has made.
+  // Written once for a run: a run that continues keeps what it has made.
   const begun = runPlace(settings, 'begun.json');
   await writeIf(s3, begun, { execution: request.execution }, { IfNoneMatch: '*' });
   const run = (await findObject(s3, begun))?.modified ?? 0;

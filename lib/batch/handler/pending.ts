@@ -40,7 +40,7 @@ export interface PendingRequest {
   readonly position?: PendingPosition;
 }
 
-/** Where the next call goes on. */
+/** Where the next call continues. */
 export interface PendingPosition {
   /** Groups of keys that are looked at. */
   readonly groups: number;
@@ -54,7 +54,7 @@ export interface PendingResult extends ShardCounts {
   /** False where time ran out: to be called again with the position. */
   readonly counted: boolean;
   readonly position?: PendingPosition;
-  /** Manifest of the missing inputs; absent where there is none. */
+  /** Manifest of the missing inputs; absent if there is none. */
   readonly manifestUri?: string;
   /** Share of the inputs without an output, percent. */
   readonly failedPercent: number;

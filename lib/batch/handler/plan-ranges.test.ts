@@ -84,7 +84,7 @@ test('ranges are listed at the same time, and each key is in one shard', async (
   expect(s3.calls.LIST).toBeLessThan(PAGES + 64 * (PER_SHARD / PAGE + 1) + 50 + 300);
 });
 
-test('time that runs out again and again: it goes on where it was', async () => {
+test('time that runs out again and again: it continues where it was', async () => {
   let position: PlanPosition | undefined;
   let result: PlanResult;
   let calls = 0;

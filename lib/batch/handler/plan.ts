@@ -25,7 +25,7 @@ import {
 import { manifestName, outputDirectory, runPlace, shardsDirectory } from './run-places.ts';
 import { readJson, writeJson, writeManifest } from './storage.ts';
 
-/** Where the next call goes on. */
+/** Where the next call continues. */
 export interface PlanPosition {
   /** Shards written so far. */
   readonly shards: number;

@@ -23,7 +23,7 @@ const schema = z.object({
 type ShardSize = z.output<typeof schema>;
 
 /**
- * The position with the size of the shards that follow the first. It is measured once for a run: one that goes on cuts its
+ * The position with the size of the shards that follow the first. It is measured once for a run: one that continues cuts its
  * keys as before.
  */
 export async function withShardSize(

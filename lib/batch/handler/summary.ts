@@ -17,7 +17,7 @@ export interface SummaryRequest {
   readonly position?: SummaryPosition;
 }
 
-/** Where the next call goes on. */
+/** Where the next call continues. */
 export interface SummaryPosition {
   /** Name of the last shard that is counted. */
   readonly after: string;
@@ -39,7 +39,7 @@ export interface Summary {
   readonly deleted: number;
   /** What is to be done, and where the reasons are; absent where nothing is missing. */
   readonly advice?: string;
-  /** Manifest of the missing inputs that another job may answer; absent where there is none, or far too many. */
+  /** Manifest of the missing inputs that another job may answer; absent if there is none, or far too many. */
   readonly redriveUri?: string;
   readonly outputUri: string;
 }
@@ -86,7 +86,7 @@ async function* shardNames(s3: S3Client, settings: TransformSettings): AsyncGene
   }
 }
 
-/** @returns where to go on, or undefined if every shard that needs it is counted */
+/** @returns where to continue, or undefined if every shard that needs it is counted */
 async function recount(
   s3: S3Client,
   { settings, since, recount: all = false, position }: SummaryRequest,

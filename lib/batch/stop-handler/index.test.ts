@@ -79,7 +79,7 @@ test.each<[string, string, string | undefined, string]>([
 });
 
 test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput'])(
-  'an execution that ends with %s leaves the jobs of the run that goes on',
+  'an execution that ends with %s leaves the jobs of the run that continues',
   async (error) => {
     execution = { input: '{"runId":"nightly"}', error };
     running = [`tiles-${markOf('nightly')}-1`];

@@ -53,7 +53,7 @@ function refuseDeep(body: Buffer): void {
   }
 }
 
-/** `signature_name`, empty where there is none. @throws StatusError INVALID_ARGUMENT */
+/** `signature_name`, empty if there is none. @throws StatusError INVALID_ARGUMENT */
 export function signatureNameOf(body: JsonObject): string {
   const name = body.signature_name;
   if (name === undefined) return '';

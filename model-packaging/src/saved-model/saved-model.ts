@@ -94,7 +94,7 @@ function parseSavedModel(path: string): SavedModelSummary {
   });
 }
 
-/** The graph with the `serve` tag. @throws PackagingError NOT_A_SAVED_MODEL where there is none */
+/** The graph with the `serve` tag. @throws PackagingError NOT_A_SAVED_MODEL if there is none */
 export function servingGraph(model: SavedModelSummary): MetaGraphSummary {
   const graph = model.metaGraphs.find(({ tags }) => tags.length === 1 && tags[0] === SERVING_TAG);
   if (graph) return graph;

@@ -5,7 +5,7 @@ import { runPython } from './run-python.ts';
 
 /**
  * Writes the SavedModel of a `.keras` or `.h5` file to `directory`.
- * @throws PackagingError PYTHON_TENSORFLOW where there is none, CONVERSION_FAILED with Python's message
+ * @throws PackagingError PYTHON_TENSORFLOW if there is none, CONVERSION_FAILED with Python's message
  */
 export async function convertKeras(
   file: string,

@@ -79,7 +79,7 @@ function goesOn(archive: string): PackagingError {
   const megabytes = MOST_AFTER_END / 2 ** 20;
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive} goes on for more than ${megabytes} MB after the end of its last file. Make it again with tar czf.`,
+    `${archive} continues for more than ${megabytes} MB after the end of its last file. Make it again with tar czf.`,
   );
 }
 

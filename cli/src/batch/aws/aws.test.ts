@@ -351,7 +351,7 @@ test('a job is followed until it ends, with its instances running', async () => 
   }
 });
 
-test('a refused job goes on with the next types, and with --no-fallbacks with none', async () => {
+test('a refused job continues with the next types, and with --no-fallbacks with none', async () => {
   await put({ 'refused/in/1': '' });
   const asked: unknown[] = [];
   const standIn = await startService((_operation, input) => {

@@ -37,7 +37,7 @@ const STATUS: Readonly<Record<string, JobStatus>> = {
   ABORTED: 'Stopped',
 };
 
-/** What the machine's first state makes of its defaults and the execution's input, as far as it is used here. */
+/** The result of the machine's first state: its defaults with the execution's input, as far as it is used here. */
 const settingsSchema = z.object({
   inputUri: z.string(),
   dataType: z.enum(['S3Prefix', 'ManifestFile']),

@@ -1,4 +1,4 @@
-/** A job goes on with the next instance type where SageMaker refuses one, and only then. */
+/** A job continues with the next instance type where SageMaker refuses one, and only then. */
 import { onFirstType } from './instance-types.ts';
 
 const TYPES = [

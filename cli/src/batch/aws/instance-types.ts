@@ -4,7 +4,7 @@ import { CommandError, sentence } from '../../errors.ts';
 /** What a job runs on. */
 export interface JobInstances {
   readonly instanceType: string;
-  /** Host image; SageMaker chooses where there is none. */
+  /** Host image; SageMaker chooses if there is none. */
   readonly transformAmiVersion?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface BatchJobOptions {
   readonly jobDefinition: string;
   /** Workers, each with a share of the ranges. */
   readonly workers: number;
-  /** S3 prefixes in the place of the definition's own. */
+  /** S3 prefixes instead of the definition's own. */
   readonly inputUri?: string | undefined;
   readonly outputUri?: string | undefined;
   /** Variables of the containers, beside the definition's. */

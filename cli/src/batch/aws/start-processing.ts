@@ -40,7 +40,7 @@ export interface ProcessingOptions
 
 /** Where SageMaker puts the model; Processing jobs have their inputs below `/opt/ml/processing`. */
 const MODEL_PATH = '/opt/ml/processing/model';
-/** Five days, the longest that SageMaker lets a Processing job run; started again, it goes on. */
+/** Five days, the longest that SageMaker lets a Processing job run; started again, it continues. */
 const LONGEST_SECONDS = 5 * 24 * 3_600;
 /** For the archive, and what it unpacks to. */
 const VOLUME_GB = 50;

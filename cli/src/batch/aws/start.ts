@@ -23,7 +23,7 @@ import { verifyOutputs } from './verify.ts';
 export interface StartOptions extends TransformPlaces, JobInstances {
   readonly jobName: string;
   readonly modelName: string;
-  /** Types to go on with, in turn, where `instanceType` is refused or at its quota. */
+  /** Types to continue with, in turn, where `instanceType` is refused or at its quota. */
   readonly fallbacks: readonly JobInstances[];
   readonly instanceCount: number;
   readonly contentType: string;
@@ -59,7 +59,7 @@ export type Started =
 
 /**
  * Starts a job, and writes down what makes its outputs before the first of them.
- * A job that was taken and then finds no capacity fails: only the state machine goes on to the next type.
+ * A job that was taken and then finds no capacity fails: only the state machine continues to the next type.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
  * @throws CommandError INSTANCE_TYPES_REFUSED
  */

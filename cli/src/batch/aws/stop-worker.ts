@@ -1,4 +1,4 @@
-/** Stops the jobs of a batch worker; the answers that they have written stay, and another job goes on after them. */
+/** Stops the jobs of a batch worker; the answers that they have written stay, and another job continues after them. */
 import { BatchClient, TerminateJobCommand } from '@aws-sdk/client-batch';
 import { type SageMakerClient, StopProcessingJobCommand } from '@aws-sdk/client-sagemaker';
 

@@ -71,7 +71,7 @@ export interface TransformKeys {
   readonly parts: readonly KeyPart[];
   /** Outputs that are in no part; undefined if other jobs' outputs are expected beside those of the job. */
   readonly outside?: readonly (() => AsyncIterable<S3Object>)[];
-  /** Of the inputs that have been read: those with an error in the place of their answer, by its code. */
+  /** Of the inputs that have been read: those with an error instead of an answer, by its code. */
   readonly failures?: ReadonlyMap<string, number>;
 }
 

@@ -42,7 +42,7 @@ export interface VerifyReport {
   readonly failures?: Readonly<Record<string, number>>;
   /** Outputs of 0 bytes; they are counted as done, too. */
   readonly empty: number;
-  /** Manifest of the missing inputs; absent where there is none. */
+  /** Manifest of the missing inputs; absent if there is none. */
   readonly redriveManifest?: string;
   /** The first of them. */
   readonly firstMissing: readonly string[];

@@ -29,7 +29,7 @@ const HOUR = 3_600_000;
 /**
  * Describes a Processing job.
  * @param now milliseconds, for tests
- * @throws CommandError JOB_NOT_FOUND where there is none, or where it runs no worker
+ * @throws CommandError JOB_NOT_FOUND if there is none, or it runs no worker
  */
 export async function describeProcessing(
   sagemaker: SageMakerClient,
@@ -65,7 +65,7 @@ const CALLS = 4;
 /**
  * Describes a job of AWS Batch by its id, with all children of an array.
  * @param now milliseconds, for tests
- * @throws CommandError JOB_NOT_FOUND where there is none, or where it runs no worker
+ * @throws CommandError JOB_NOT_FOUND if there is none, or it runs no worker
  */
 export async function describeBatchJob(
   batch: BatchClient,
@@ -87,7 +87,7 @@ export async function describeBatchJob(
   };
 }
 
-/** All others go on. */
+/** All others continue. */
 const STATUS: Readonly<Record<string, JobStatus>> = { SUCCEEDED: 'Completed', FAILED: 'Failed' };
 
 async function describeJobs(batch: BatchClient, ids: readonly string[]): Promise<JobDetail[]> {

@@ -55,7 +55,7 @@ export async function readWorkerPlan(
 }
 
 /**
- * Opens a worker's keys; inputs with an error in the place of their answer count as missing.
+ * Opens a worker's keys; inputs with an error instead of an answer count as missing.
  * @throws BatchError OTHER_RUN for another input prefix
  */
 export async function workerKeys(

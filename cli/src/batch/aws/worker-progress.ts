@@ -22,7 +22,7 @@ export interface WorkerProgress {
   readonly total: number;
   /** Inputs that were dealt with: with an answer, with an error, or deleted meanwhile. */
   readonly done: number;
-  /** Inputs with an error in the place of their answer, by its code. */
+  /** Inputs with an error instead of an answer, by its code. */
   readonly failures: Readonly<Record<string, number>>;
 }
 

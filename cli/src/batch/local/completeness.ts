@@ -19,7 +19,7 @@ export interface InputFailure {
 export interface Completeness {
   readonly inputs: number;
   readonly missing: number;
-  /** Manifest of the missing inputs, for another run with `--manifest`; absent where there is none. */
+  /** Manifest of the missing inputs, for another run with `--manifest`; absent if there is none. */
   readonly redriveManifest?: string;
   /** The same inputs with their reasons. */
   readonly redriveReasons?: string;

@@ -1,4 +1,4 @@
-/** What a process of the worker says of itself; where one ends, another goes on and counts from 0. */
+/** What a process of the worker says of itself; where one ends, another continues and counts from 0. */
 interface ProcessReport {
   readonly pid: number;
   /** Inputs that it has answered, and in what time. */

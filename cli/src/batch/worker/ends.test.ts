@@ -111,7 +111,7 @@ test('--budget-hours ends it too', async () => {
   expect([exitCode, JSON.parse(stdout)]).toMatchObject([1, { code: 'OVER_BUDGET' }]);
 });
 
-test('ends that no object is to blame for are given up, and the next run goes on', async () => {
+test('ends that no object is to blame for are given up, and the next run continues', async () => {
   // Each object ends the process when another one is under way.
   const always = lineOf('given-up', '', 0, '--in-flight', '1');
   writeFileSync(

@@ -76,7 +76,7 @@ test('no file is larger than asked, unless one record is', async () => {
   expect((await pack('huge', '--shard-size', '5GB')).exitCode).toBe(2);
 });
 
-test('a run over its budget ends with what it has, and goes on with more', async () => {
+test('a run over its budget ends with what it has, and continues with more', async () => {
   const first = await pack('budget', '--budget-hours', '0.000001');
   expect(first.exitCode).toBe(1);
   expect(first.stdout + first.stderr).toContain('OVER_BUDGET');

@@ -86,7 +86,7 @@ export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
   signal.addEventListener('abort', end, { once: true });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
-  // A killed command must not leave a worker that goes on: it writes what it has, and ends.
+  // A killed command must not leave a worker that continues: it writes what it has, and ends.
   const watchdog = startWatchdog(String(child.pid), 'TERM');
   try {
     return await reportOf(child, options);

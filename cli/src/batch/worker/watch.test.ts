@@ -95,7 +95,7 @@ test('without --worker-hour the price is that of the instance type', async () =>
   expect(hour).toBeLessThan(2);
 });
 
-test('a failed one says why, and how to go on', async () => {
+test('a failed one says why, and how to continue', async () => {
   const failed = { ...PROCESSING, ProcessingJobStatus: 'Failed', ExitMessage: 'OTHER_RUN' };
   const { exitCode, told } = await watch(() => failed, 'tiles-1', '--engine', 'processing');
   expect(exitCode).toBe(1);

@@ -162,7 +162,7 @@ describe('a manifest as input', () => {
   };
   const MANIFEST = ['--input', 's3://out/again.manifest', '--ranges', '3'];
 
-  test('exactly its inputs are answered, and a run that goes on does nothing twice', async () => {
+  test('exactly its inputs are answered, and a run that continues does nothing twice', async () => {
     put([...names, 'deleted.json']);
     const first = await run('again', ...MANIFEST);
     expect([first.exitCode, JSON.parse(first.stdout)]).toMatchObject([
@@ -256,7 +256,7 @@ test('kill -9 again and again: the same parts as without, and nothing twice', as
   expect(answers('cut')).toEqual(answers('whole'));
 });
 
-test('SIGTERM: what is done is written, and the next run goes on', async () => {
+test('SIGTERM: what is done is written, and the next run continues', async () => {
   const child = start('term', '--reads', '4');
   await until(() => parts('term') > 2, child);
   child.kill('SIGTERM');

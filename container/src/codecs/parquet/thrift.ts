@@ -147,7 +147,7 @@ export function textIn(struct: Struct, field: number, what: string): string {
   throw bad(`has no ${what}`);
 }
 
-/** The error for bytes that are no Parquet; the message goes on behind 'the Parquet file'. */
+/** The error for bytes that are no Parquet; the message continues behind 'the Parquet file'. */
 export function bad(what: string): TensorError {
   return new TensorError('MALFORMED', `the Parquet file ${what}`);
 }

@@ -29,7 +29,7 @@
  * | sending, sent | RST_STREAM, connection lost       | ended   | `failed`, sent where it was sent and not refused |
  * | sending, sent | GOAWAY with an earlier id         | ended   | `failed`, not sent                           |
  * | waiting, sending, sent | given up                 | ended   | nothing; the server gets CANCEL if it was opened |
- * | sent    | given up with `onEnd`                   | sent    | nothing; `onEnd` in the place of `end` and `failed` |
+ * | sent    | given up with `onEnd`                   | sent    | nothing; `onEnd` instead of `end` and `failed` |
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { removeFrom } from '../../memory/remove-from.ts';

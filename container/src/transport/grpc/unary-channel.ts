@@ -28,7 +28,7 @@ export interface UnaryCall {
   readonly signal?: AbortSignalLike | undefined;
   /**
    * Told of a call that was given up while the server works on it; `ended` resolves when that has come to an end.
-   * Absent: the stream is reset, and nobody knows how long the server goes on.
+   * Absent: the stream is reset, and nobody knows how long the server continues.
    */
   readonly onAbandoned?: ((ended: Promise<void>) => void) | undefined;
 }

@@ -17,7 +17,7 @@ export class HttpProtocolError extends Error {
   override readonly name = 'HttpProtocolError';
 }
 
-/** Where the answer is to go on. */
+/** Where the answer is to continue. */
 type Part =
   | 'head'
   | 'body'

@@ -1,4 +1,4 @@
-/** Errors in the place of answers, as the runtime itself writes them, listed by key on `batch fetch`. */
+/** Errors instead of answers, as the runtime itself writes them, listed by key on `batch fetch`. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

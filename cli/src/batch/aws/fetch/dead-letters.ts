@@ -1,5 +1,5 @@
 /**
- * Errors in the place of answers: of a worker, `{"code", "message"}` for a whole input; of a transform job whose model has
+ * Errors instead of answers: of a worker, `{"code", "message"}` for a whole input; of a transform job whose model has
  * `SAGEMAKER_TFS_BAD_RECORD=answer`, a row `{"error": "..."}` among the others.
  */
 import { createReadStream } from 'node:fs';
@@ -99,7 +99,7 @@ export function deadLetterFile(path: string): DeadLetterFile {
   };
 }
 
-/** What a fetch found in the place of answers. */
+/** What a fetch found instead of answers. */
 export interface DeadLetters {
   /** Errors. */
   readonly letters: number;

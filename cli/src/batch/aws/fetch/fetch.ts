@@ -16,10 +16,10 @@ export interface FetchReport {
   /** Inputs that have an answer, or an error in its place. */
   readonly outputs: number;
   readonly answers: number;
-  /** Errors in the place of answers. */
+  /** Errors instead of answers. */
   readonly errors: number;
   readonly file: string;
-  /** Absent if there is no error, in the place of an answer or of a record in it. */
+  /** Absent if no answer, and no record of one, is an error. */
   readonly deadLetters?: DeadLetters;
 }
 
@@ -34,7 +34,7 @@ export interface FetchOptions {
 
 /**
  * Reads many outputs at once and writes them in their order; errors in their place go into `<file>.dead-letters.ndjson` too.
- * @throws CommandError OUTPUT_EMPTY where there is none
+ * @throws CommandError OUTPUT_EMPTY if there is none
  */
 export async function fetchOutputs(
   { objects, reads }: OutputSource,

@@ -78,7 +78,7 @@ test('the parts hold each answer of the single file once, none more outputs than
   expect(s3.calls.GET ?? 0).toBe(again);
 });
 
-test('killed at any moment, it goes on: nothing is lost or there twice, and little is read again', async () => {
+test('killed at any moment, it continues: nothing is lost or there twice, and little is read again', async () => {
   const folder = join(work, 'killed');
   const before = s3.calls.GET ?? 0;
   const kills = 6;

@@ -49,7 +49,7 @@ export interface PartsReport {
   readonly errors: number;
   readonly folder: string;
   readonly files: number;
-  /** False while other shares are not at their end. */
+  /** False while other shares are not done. */
   readonly complete: boolean;
   /** Absent while the fetch is not complete, and if there is no error. */
   readonly deadLetters?: DeadLetters;

@@ -1,4 +1,4 @@
-/** What a fetch in parts keeps in its folder, so that another run, or another process, goes on with it. */
+/** What a fetch in parts keeps in its folder, so that another run, or another process, continues with it. */
 import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -62,7 +62,7 @@ export async function agreeOnPlan(
   if (same) return there;
   throw new CommandError(
     'OUTPUT_EXISTS',
-    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs. Give the same again to go on, or another --out.`,
+    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs. Give the same again to continue, or another --out.`,
   );
 }
 
@@ -115,7 +115,7 @@ export function partPath(folder: string, range: number, part: number, format: Fi
   return join(folder, `${numbered(range, 5)}-${numbered(part, 6)}.${format}`);
 }
 
-/** Folder of the errors that stand in the place of answers; readers of tables leave it out. */
+/** Folder of the errors that stand instead of answers; readers of tables leave it out. */
 export const LETTERS = '_dead-letters';
 
 /** File of the errors of a part. */

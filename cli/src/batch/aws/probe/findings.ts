@@ -19,7 +19,7 @@ export interface ProbeQuestion {
   readonly manifestBytes: number;
 }
 
-/** A manifest that nobody doubts. */
+/** A valid manifest. */
 const SHORT = 1024 ** 2;
 const GOOD: readonly ProbeKind[] = ['plain', 'awkward'];
 const SENT: readonly ProbeKind[] = [...GOOD, 'empty', 'large', 'bad'];

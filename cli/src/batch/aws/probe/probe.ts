@@ -46,7 +46,7 @@ export interface ProbeReport {
 
 /**
  * Puts twelve objects below the output prefix, runs a job over them (up to three more if it makes nothing), keeps the
- * facts, and deletes the objects. A job that failed for want of capacity is run again, up to twice.
+ * facts, and deletes the objects. A job that failed for lack of capacity is run again, up to twice.
  * @throws CommandError PROBE_FAILED if no job makes an output, or one fails of something else than its inputs
  */
 export async function probe(clients: AwsClients, options: ProbeOptions): Promise<ProbeReport> {
@@ -108,7 +108,7 @@ async function askInTurn(
 const TRIES = 3;
 
 /**
- * Runs a job until it says something about its inputs: one that failed for want of capacity says nothing of them.
+ * Runs a job until it says something about its inputs: one that failed for lack of capacity says nothing of them.
  * @throws CommandError PROBE_FAILED if none does
  */
 async function askAgain(
