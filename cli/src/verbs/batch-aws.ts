@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isManifest, parseShare } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AwsClients } from '../batch/aws/clients.ts';
@@ -161,10 +162,9 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
   const { fetchInParts } = await import('../batch/aws/fetch/in-parts.ts');
   const { packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { rangedOutputs } = await import('../batch/aws/fetch/source.ts');
-  const { existsSync } = await import('node:fs');
   const { out: folder, format = 'ndjson', share = { index: 0, of: 1 } } = options;
   if (options.packed !== undefined) throw usageError('--packed is for the folder of a local job.');
-  if (!from.startsWith('s3://') && existsSync(from)) {
+  if (isFolder(from)) {
     throw usageError(`${from} is a folder, and --part-keys is for S3. Leave it out.`);
   }
   const bar = progress('outputs', 0);
@@ -201,7 +201,6 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');
   const { packedInFolder, packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { folderOutputs, s3Outputs } = await import('../batch/aws/fetch/source.ts');
-  const { existsSync } = await import('node:fs');
   const format = options.format ?? formatOf(options.out);
   const bar = progress('outputs', 0);
   const settings = {
@@ -211,8 +210,7 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
       bar.update(outputs);
     },
   };
-  const local = !from.startsWith('s3://') && existsSync(from);
-  const report = await (local
+  const report = await (isFolder(from)
     ? fetchOutputs(
         folderOutputs(
           from,
@@ -235,6 +233,19 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
     const told = `${report.answers} answers${errors} of ${report.outputs} outputs in ${report.file}`;
     return told + describeLetters(report.deadLetters);
   });
+}
+
+/** What SageMaker takes as the name of a job. */
+const JOB_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
+
+/** Whether the outputs lie in a folder here. @throws CommandError USAGE if it can be neither a folder nor anything on AWS */
+function isFolder(from: string): boolean {
+  if (from.startsWith('s3://') || from.startsWith('arn:')) return false;
+  if (existsSync(from)) return true;
+  if (JOB_NAME.test(from)) return false;
+  throw usageError(
+    `there is no folder ${from}, and no job can have that name. Check the path, or give the name of a job or an s3:// prefix.`,
+  );
 }
 
 /** Of a place, the inputs are known by `--input-uri`, or by what a worker has written there. */

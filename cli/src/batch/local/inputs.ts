@@ -1,8 +1,9 @@
 /** The objects of a local batch job, found as the job goes: a folder's files or those of a manifest. */
-import { opendir, readFile, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { opendir, readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseManifest } from '@sagemaker-tfs/batch';
+import { compareKeys, parseManifest } from '@sagemaker-tfs/batch';
 import { CommandError, cannotRead } from '../../errors.ts';
 
 /** One input, named as S3 would name it. */
@@ -30,8 +31,13 @@ export function folderSource(directory: string, except?: string): InputSource {
   return {
     prefix: `${pathToFileURL(resolve(directory)).href}/`,
     duplicates: [],
-    list: () => listInputs(directory, directory, left),
+    list: () => listInputs(directory, directory, { except: left, entriesOf: opened }),
   };
+}
+
+/** The files of {@link folderSource} in the order of their keys. Memory holds the names of a folder. */
+export function sortedFolder(directory: string): AsyncIterable<BatchInput> {
+  return listInputs(directory, directory, { except: undefined, entriesOf: sorted });
 }
 
 /**
@@ -58,20 +64,33 @@ export async function manifestSource(file: string, directory: string): Promise<I
   };
 }
 
+/** How a folder is walked through. */
+interface Walk {
+  readonly except: string | undefined;
+  readonly entriesOf: (directory: string) => Promise<AsyncIterable<Dirent> | Iterable<Dirent>>;
+}
+
+const opened = (directory: string) => opendir(directory, { bufferSize: 256 });
+
+/** A folder's own name stands for all keys below it, which have a `/` behind it. */
+async function sorted(directory: string): Promise<Dirent[]> {
+  const nameOf = (entry: Dirent) => (entry.isDirectory() ? `${entry.name}/` : entry.name);
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries.sort((a, b) => compareKeys(nameOf(a), nameOf(b)));
+}
+
 /** @throws CommandError FILE_NOT_FOUND */
 async function* listInputs(
   directory: string,
   below: string,
-  except: string | undefined,
+  walk: Walk,
 ): AsyncGenerator<BatchInput> {
-  const entries = await opendir(below, { bufferSize: 256 }).catch(
-    cannotRead(below, 'the input folder'),
-  );
+  const entries = await walk.entriesOf(below).catch(cannotRead(below, 'the input folder'));
   for await (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
     const path = join(below, entry.name);
     if (entry.isDirectory()) {
-      if (resolve(path) !== except) yield* listInputs(directory, path, except);
+      if (resolve(path) !== walk.except) yield* listInputs(directory, path, walk);
     } else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)))) {
       yield { key: relative(directory, path).split(sep).join('/'), path };
     }

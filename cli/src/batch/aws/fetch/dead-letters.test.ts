@@ -1,7 +1,7 @@
 /** Errors instead of answers, as the runtime itself writes them, listed by key on `batch fetch`. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fixtureModel } from '../../../../../test/fixtures/index.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../../../../../tools/generated-s3.ts';
 import { sagemakerTfs } from '../../test-support.ts';
@@ -147,6 +147,26 @@ describe('on S3', () => {
     const names = (await readdir(work)).filter((name) => name.startsWith('clean.'));
     expect(names).toEqual(['clean.ndjson']);
   });
+});
+
+test('outputs of a folder come in the order of their keys', async () => {
+  const names = ['b', 'a', 'a-1', 'a/z', 'a/10', 'a/9', 'Z', 'é', '\u{1f600}', '\uff5a'];
+  const folder = join(work, 'unsorted');
+  for (const name of names) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, `${name}.out`), '1');
+  }
+  const file = join(work, 'sorted.ndjson');
+  await sagemakerTfs(['batch', 'fetch', folder, '--out', file, '--json']);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  const sorted = names.map((name) => Buffer.from(`${name}.out`)).sort(Buffer.compare);
+  expect(lines.map((line) => `${JSON.parse(line).key}.out`)).toEqual(sorted.map(String));
+});
+
+test('a folder that is not there is looked for nowhere else', async () => {
+  const from = join(work, 'nowhere');
+  const { exitCode, stderr } = await sagemakerTfs(['batch', 'fetch', from, '--out', 'x.csv']);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`there is no folder ${from}`)]);
 });
 
 test.each<[what: string, json: string]>([

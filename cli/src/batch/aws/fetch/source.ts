@@ -13,7 +13,7 @@ import {
   type S3Location,
 } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
-import { folderSource } from '../../local/inputs.ts';
+import { sortedFolder } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 import { named, type PackedNames } from './packed-names.ts';
 
@@ -157,7 +157,7 @@ async function* files(
   directory: string,
   packed: PackedNames | undefined,
 ): AsyncGenerator<OutputObject> {
-  for await (const { key, path } of folderSource(directory).list()) {
+  for await (const { key, path } of sortedFolder(directory)) {
     const input = inputOfOutput(key);
     if (input === undefined) continue;
     yield {
