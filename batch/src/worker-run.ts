@@ -13,7 +13,6 @@
  */
 import * as z from 'zod';
 import { BatchError } from './errors.ts';
-import { compareKeys } from './key-order.ts';
 import { PACK_ENDINGS, PACK_FORMATS, type PackFormat } from './pack-formats.ts';
 
 /** Folder of the worker's own files. */
@@ -72,11 +71,6 @@ export function rangesOf({ cuts }: Pick<WorkerPlan, 'cuts'>): WorkerRange[] {
     after: cuts[number - 1],
     upTo: cuts[number],
   }));
-}
-
-/** Cuts without repetitions, sorted as S3 sorts. */
-export function sortedCuts(keys: Iterable<string>): string[] {
-  return [...new Set(keys)].sort(compareKeys);
 }
 
 /**

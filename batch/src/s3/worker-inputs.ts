@@ -5,8 +5,7 @@ import { type InputPlaces, type Inputs, inputsOf } from '../inputs.ts';
 import { compareKeys } from '../key-order.ts';
 import { isManifest, parseManifest } from '../manifest-file.ts';
 import { parseS3Uri } from '../s3-uri.ts';
-import { sortedCuts } from '../worker-run.ts';
-import { keyRanges } from './key-ranges.ts';
+import { type KeyRange, keyRanges } from './key-ranges.ts';
 import { listObjects, type S3Object } from './listing.ts';
 import { findObjects } from './lookup.ts';
 import { readText } from './objects.ts';
@@ -21,6 +20,8 @@ export interface WorkerInputs extends Pick<Inputs, 'bucket' | 'root' | 'prefix'>
   readonly digest: string | undefined;
 }
 
+/** Ranges that are looked for where fewer are wanted, as some hold ten times as many keys as others. */
+const FINEST = 64;
 /** Keys that are looked for at once. */
 const GROUP = 1_000;
 
@@ -44,11 +45,29 @@ function below(s3: S3Client, places: InputPlaces): WorkerInputs {
       }
     },
     async cuts(ranges) {
-      const found = await keyRanges(s3, inputs, ranges);
-      // The first range begins with the first key.
-      return sortedCuts(found.map(({ prefix }) => prefix)).slice(1);
+      if (ranges === 1) return [];
+      const found = await keyRanges(s3, inputs, Math.max(ranges, FINEST));
+      return joined(found, ranges);
     },
   };
+}
+
+/** Cuts into this many ranges or fewer: the smallest neighbors are joined. Each character more is taken for a tenth of the keys. */
+function joined(found: readonly KeyRange[], ranges: number): string[] {
+  const longest = Math.max(...found.map(({ prefix }) => prefix.length));
+  const groups = found
+    // One with a `first` holds little more than that.
+    .map(({ prefix, first }) => ({ prefix, size: first ? 0 : 10 ** (longest - prefix.length) }))
+    .sort((a, b) => compareKeys(a.prefix, b.prefix));
+  const both = (at: number) => (groups[at]?.size ?? 0) + (groups[at + 1]?.size ?? 0);
+  while (groups.length > ranges) {
+    let least = 0;
+    for (let at = 1; at < groups.length - 1; at++) if (both(at) < both(least)) least = at;
+    const prefix = groups[least]?.prefix ?? '';
+    groups.splice(least, 2, { prefix, size: both(least) });
+  }
+  // The first range begins with the first key.
+  return groups.slice(1).map(({ prefix }) => prefix);
 }
 
 async function manifestInputs(s3: S3Client, places: InputPlaces): Promise<WorkerInputs> {

@@ -30,7 +30,7 @@ test.each([
 
 test('the warning names the release, what is lost, and the release that has it', () => {
   expect(ignoredFlags(text('2.14.1'), [PRECISION])).toEqual([
-    'TensorFlow Serving 2.14 ignores --mixed_precision: the graph runs in float32; 2.15 and later know it',
+    'TensorFlow Serving 2.14 ignores --mixed_precision: the graph runs in float32. 2.15 and later know it.',
   ]);
 });
 

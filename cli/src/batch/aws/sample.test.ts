@@ -4,7 +4,7 @@ import { sagemakerTfs } from '../test-support.ts';
 import { chooseEvenly } from './sample.ts';
 
 const COUNT = 5_000;
-const keyOf = (at: number) => `in/${at % 2 ? 'a' : 'b'}/${String(at).padStart(6, '0')}.jpg`;
+const keyOf = (at: number) => `in/${at < COUNT / 2 ? 'a' : 'b'}/${String(at).padStart(6, '0')}.jpg`;
 
 let s3: GeneratedS3;
 beforeAll(async () => {
