@@ -21,6 +21,34 @@ export interface S3StandIn {
   close(): Promise<void>;
 }
 
+/** Objects by path that keep their paths in the order of a listing, until one is added or deleted. */
+class SortedObjects extends Map<string, Buffer> {
+  private sorted: { readonly path: string; readonly bytes: Buffer }[] | undefined;
+
+  override set(path: string, body: Buffer): this {
+    if (!this.has(path)) this.sorted = undefined;
+    return super.set(path, body);
+  }
+
+  override delete(path: string): boolean {
+    this.sorted = undefined;
+    return super.delete(path);
+  }
+
+  override clear(): void {
+    this.sorted = undefined;
+    super.clear();
+  }
+
+  /** All paths, by their UTF-8 bytes. */
+  paths() {
+    this.sorted ??= [...this.keys()]
+      .map((path) => ({ path, bytes: Buffer.from(path) }))
+      .sort((one, other) => Buffer.compare(one.bytes, other.bytes));
+    return this.sorted;
+  }
+}
+
 /** Starts it, and points the AWS SDK of this process at it. */
 export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
   const s3 = await startS3(pageSize);
@@ -36,7 +64,7 @@ export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
 
 /** Starts an S3 that lists `pageSize` keys at once. */
 export async function startS3(pageSize: number): Promise<S3StandIn> {
-  const objects = new Map<string, Buffer>();
+  const objects = new SortedObjects();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://s3');
     const path = decodeURIComponent(url.pathname.slice(1));
@@ -65,7 +93,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       response.writeHead(204).end();
     } else if (isList) {
       response.setHeader('content-type', 'application/xml');
-      response.end(list(s3, path.replace(/\/$/, ''), url.searchParams, pageSize));
+      response.end(list(s3, objects, path.replace(/\/$/, ''), url.searchParams, pageSize));
     } else {
       get(objects.get(path), request.headers.range, response);
     }
@@ -121,20 +149,22 @@ function get(body: Buffer | undefined, range: string | undefined, response: Serv
 }
 
 function list(
-  { objects, modified, now }: S3StandIn,
+  { modified, now }: S3StandIn,
+  objects: SortedObjects,
   bucket: string,
   query: URLSearchParams,
   pageSize: number,
 ): string {
-  const prefix = query.get('prefix') ?? '';
-  const after = Buffer.from(query.get('continuation-token') ?? query.get('start-after') ?? '');
-  const keys = [...objects.keys()]
-    .filter((path) => path.startsWith(`${bucket}/${prefix}`))
-    .map((path) => Buffer.from(path.slice(bucket.length + 1)))
-    .filter((key) => Buffer.compare(key, after) > 0)
-    .sort(Buffer.compare);
+  const prefix = `${bucket}/${query.get('prefix') ?? ''}`;
+  const start = query.get('continuation-token') ?? query.get('start-after') ?? '';
+  const after = Buffer.from(`${bucket}/${start}`);
+  const keys = objects
+    .paths()
+    .filter(({ path }) => path.startsWith(prefix))
+    .filter(({ bytes }) => Buffer.compare(bytes, after) > 0)
+    .map(({ path }) => path.slice(bucket.length + 1));
   const size = Math.min(pageSize, Number(query.get('max-keys') ?? pageSize));
-  const page = keys.slice(0, size).map(String);
+  const page = keys.slice(0, size);
   const more = keys.length > page.length;
   const written = (key: string) =>
     query.get('encoding-type') === 'url'
