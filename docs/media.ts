@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageModel } from '@sagemaker-tfs/model-packaging';
 import type { Page } from 'playwright-core';
+import { startPlayground } from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { launch } from '../playground/test/browser.ts';
 import { findChromium } from '../tools/chromium.ts';
-import { startPlayground } from '../tools/playground.ts';
 import { recordTiles } from './recording/tiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');

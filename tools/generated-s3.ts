@@ -2,11 +2,19 @@
  * An S3 over HTTP whose buckets may hold millions of objects that are computed when they are asked for, beside those
  * that are put. Listings find their place by halving, so a page costs the same wherever it begins.
  */
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import {
+  etagOf,
+  type Listed,
+  listingQuery,
+  listingXml,
+  refuse,
+  s3Environment,
+  sendObject,
+} from './s3-answers.ts';
 
 /** Objects that are computed. */
 export interface Generated {
@@ -59,7 +67,7 @@ export async function startGeneratedS3(
     s3.calls[method] = (s3.calls[method] ?? 0) + 1;
     const status = s3.fail?.(method, bucket, isList ? (url.searchParams.get('prefix') ?? '') : key);
     if (status === 0) return breakOff(response);
-    if (status !== undefined) return refuse(response, status);
+    if (status !== undefined) return refuse(response, status, CODES[status] ?? 'InternalError');
     const own = stored.get(bucket) ?? new Map<string, Stored>();
     if (isList) {
       response.end(page(buckets[bucket], own, url.searchParams, pageSize));
@@ -81,12 +89,7 @@ export async function startGeneratedS3(
     stored,
     calls: {},
     load: { now: 0, most: 0 },
-    environment: {
-      AWS_ENDPOINT_URL_S3: url,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    },
+    environment: s3Environment(url),
     async close() {
       server.closeAllConnections();
       server.close();
@@ -103,11 +106,6 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'SlowDown',
 };
 
-function refuse(response: ServerResponse, status: number): void {
-  const code = CODES[status] ?? 'InternalError';
-  response.writeHead(status).end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
-}
-
 function breakOff(response: ServerResponse): void {
   response.writeHead(200, { 'content-length': 100 });
   response.write('{');
@@ -121,17 +119,15 @@ async function put(
   response: ServerResponse,
 ): Promise<void> {
   const body = await buffer(request);
-  if (request.headers['if-none-match'] === '*' && own.has(key)) return refuse(response, 412);
+  if (request.headers['if-none-match'] === '*' && own.has(key)) {
+    return refuse(response, 412, 'PreconditionFailed');
+  }
   const metadata = Object.entries(request.headers).filter(([name]) =>
     /^x-amz-(meta-|server-side-encryption)/.test(name),
   );
   own.set(key, { body, modified: Date.now(), metadata: Object.fromEntries(metadata) as never });
-  response.setHeader('etag', etag(body));
+  response.setHeader('etag', etagOf(body));
   response.end();
-}
-
-function etag(body: Uint8Array): string {
-  return `"${createHash('md5').update(body).digest('hex')}"`;
 }
 
 function generated(from: Generated | undefined, key: string): Stored | undefined {
@@ -142,23 +138,11 @@ function generated(from: Generated | undefined, key: string): Stored | undefined
 }
 
 function get(object: Stored | undefined, request: IncomingMessage, response: ServerResponse): void {
-  if (!object) {
-    refuse(response, 404);
-    return;
+  if (object) {
+    for (const [name, value] of Object.entries(object.metadata)) response.setHeader(name, value);
+    response.setHeader('last-modified', new Date(object.modified).toUTCString());
   }
-  for (const [name, value] of Object.entries(object.metadata)) response.setHeader(name, value);
-  response.setHeader('etag', etag(object.body));
-  response.setHeader('last-modified', new Date(object.modified).toUTCString());
-  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
-  if (start === undefined) {
-    response.setHeader('content-length', object.body.byteLength);
-    response.end(object.body);
-    return;
-  }
-  const part = object.body.subarray(Number(start), Number(end) + 1);
-  const last = Number(start) + part.byteLength - 1;
-  response.setHeader('content-range', `bytes ${start}-${last}/${object.body.byteLength}`);
-  response.writeHead(206).end(part);
+  sendObject(object?.body, request, response);
 }
 
 const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -180,11 +164,9 @@ function page(
   query: URLSearchParams,
   pageSize: number,
 ): string {
-  const prefix = query.get('prefix') ?? '';
-  const after = query.get('continuation-token') ?? query.get('start-after') ?? '';
-  const size = Math.min(pageSize, Number(query.get('max-keys') ?? pageSize));
+  const { prefix, after, size, isUrlEncoded } = listingQuery(query, pageSize);
   const isIn = (key: string) => key.startsWith(prefix) && (after === '' || compare(key, after) > 0);
-  const keys: { key: string; size: number; modified: number }[] = [];
+  const keys: Listed[] = [];
   if (from) {
     const start = compare(prefix, after) > 0 ? prefix : after;
     for (let at = firstFrom(from, start); at < from.count && keys.length <= size; at++) {
@@ -197,18 +179,5 @@ function page(
     if (isIn(key)) keys.push({ key, size: body.byteLength, modified });
   }
   keys.sort((a, b) => compare(a.key, b.key));
-  const shown = keys.slice(0, size);
-  const contents = shown.map(
-    ({ key, size: bytes, modified }) =>
-      `<Contents><Key>${encodeURIComponent(key).replaceAll('%2F', '/')}</Key><Size>${bytes}</Size><LastModified>${new Date(modified).toISOString()}</LastModified></Contents>`,
-  );
-  const more = keys.length > shown.length;
-  const token = more
-    ? `<NextContinuationToken>${escaped(shown.at(-1)?.key ?? '')}</NextContinuationToken>`
-    : '';
-  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${token}${contents.join('')}</ListBucketResult>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return listingXml(keys.slice(0, size), keys.length > size, isUrlEncoded);
 }

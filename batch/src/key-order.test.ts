@@ -1,4 +1,4 @@
-import { uniform } from '../../tools/random.ts';
+import { uniform } from 'sagemaker-tfs/development/random';
 import { compareKeys, compareOutputs, inOutputOrder, matchOutputs } from './key-order.ts';
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {

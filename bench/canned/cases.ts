@@ -1,6 +1,6 @@
 /** The shapes of the founding papers, with outputs made once from a fixed seed. */
 import { DTYPES, elementCount, type NumericDType, type Tensor } from '@sagemaker-tfs/tensors';
-import { uniform } from '../../tools/random.ts';
+import { uniform } from 'sagemaker-tfs/development/random';
 
 /** A model as a front end sees it: a signature, and outputs that are always the same. */
 export interface CannedCase {

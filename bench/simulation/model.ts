@@ -1,6 +1,6 @@
 /** A transform job as events: agents read objects from S3, send requests, instances decode and compute, agents write. */
 
-import { logNormal, uniform } from '../../tools/random.ts';
+import { uniform } from 'sagemaker-tfs/development/random';
 import {
   GPU,
   MAX_CONCURRENT_TRANSFORMS,
@@ -11,6 +11,7 @@ import {
   VCPUS,
 } from './assumptions.ts';
 import { BatchStation, Simulation, Station } from './engine.ts';
+import { logNormal } from './log-normal.ts';
 import type { Measured } from './measured.ts';
 
 /** How tiles lie on S3. */

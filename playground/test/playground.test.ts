@@ -9,11 +9,15 @@ import { join } from 'node:path';
 import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
 import { decodeNpz, encodeNpy, type NumericTensor, toNumbers } from '@sagemaker-tfs/tensors';
 import type { Browser, Page } from 'playwright-core';
-import { readPage, type ServeSession, startFront } from 'sagemaker-tfs/development/serving';
+import {
+  readPage,
+  type ServeSession,
+  startFront,
+  startPlayground,
+} from 'sagemaker-tfs/development/serving';
 import sharp from 'sharp';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { findChromium } from '../../tools/chromium.ts';
-import { startPlayground } from '../../tools/playground.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import {
   drag,

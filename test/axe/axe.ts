@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { uniform } from '../../tools/random.ts';
+import { uniform } from 'sagemaker-tfs/development/random';
 
 /** What is to be done. */
 export interface AxeOptions {

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { uniform } from 'sagemaker-tfs/development/random';
 import { type GeneratedS3, startGeneratedS3 } from '../../tools/generated-s3.ts';
 import { machine, today } from '../../tools/machine.ts';
 import { withMarked } from '../../tools/marked.ts';
-import { uniform } from '../../tools/random.ts';
 
 const { values } = parseArgs({
   options: {

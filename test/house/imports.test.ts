@@ -112,6 +112,15 @@ test('what stands outside the rooms imports one way too', () => {
   expect(refused.map(({ line }) => line)).toEqual([]);
 });
 
+test('tools stand on no room: tests of every room may use them', () => {
+  const tools = imports.filter(({ from }) => from.startsWith('tools/'));
+  expect(tools.length).toBeGreaterThan(10);
+  const refused = tools.filter(
+    ({ to }) => (roomOf(to) ?? '') in MAY_IMPORT || to.startsWith('../'),
+  );
+  expect(refused).toEqual([]);
+});
+
 /** Files of the rooms that are no tests, and help none. */
 const product = imports.filter(
   ({ from }) => (from.split('/', 1)[0] ?? '') in MAY_IMPORT && !isTestSupport(from),

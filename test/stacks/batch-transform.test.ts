@@ -564,7 +564,7 @@ describe('in shards', () => {
     [
       'that is not there',
       () => 's3://lists/manifest.json',
-      /cannot read the inventory.*no such key/,
+      /cannot read the inventory.*The specified key does not exist/,
     ],
     [
       'that is no inventory',

@@ -1,9 +1,16 @@
 /** A small S3 in memory over HTTP: put (also on conditions), get, ranges, delete, and list in pages. */
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import {
+  etagOf,
+  listingQuery,
+  listingXml,
+  refuse,
+  s3Environment,
+  sendObject,
+} from '../../tools/s3-answers.ts';
 
 /** A running S3. */
 export interface S3StandIn {
@@ -52,13 +59,7 @@ class SortedObjects extends Map<string, Buffer> {
 /** Starts it, and points the AWS SDK of this process at it. */
 export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
   const s3 = await startS3(pageSize);
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL_S3: s3.url,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_S3_FORCE_PATH_STYLE: 'true',
-  });
+  Object.assign(process.env, s3Environment(s3.url));
   return s3;
 }
 
@@ -95,7 +96,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       response.setHeader('content-type', 'application/xml');
       response.end(list(s3, objects, path.replace(/\/$/, ''), url.searchParams, pageSize));
     } else {
-      get(objects.get(path), request.headers.range, response);
+      sendObject(objects.get(path), request, response);
     }
   });
   server.listen(0, '127.0.0.1');
@@ -115,37 +116,10 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
   return s3;
 }
 
-function refuse(response: ServerResponse, status: number, code: string): void {
-  response.writeHead(status).end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
-}
-
-function etagOf(body: Buffer): string {
-  return `"${createHash('md5').update(body).digest('hex')}"`;
-}
-
 function allows(headers: IncomingHttpHeaders, there: Buffer | undefined): boolean {
   if (headers['if-none-match'] === '*') return there === undefined;
   const tag = headers['if-match'];
   return tag === undefined || (there !== undefined && etagOf(there) === tag);
-}
-
-function get(body: Buffer | undefined, range: string | undefined, response: ServerResponse): void {
-  if (!body) {
-    response
-      .writeHead(404)
-      .end('<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>');
-    return;
-  }
-  response.setHeader('etag', etagOf(body));
-  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
-  if (start === undefined) {
-    response.end(body);
-    return;
-  }
-  const part = body.subarray(Number(start), Number(end) + 1);
-  const last = Number(start) + part.length - 1;
-  response.setHeader('content-range', `bytes ${start}-${last}/${body.length}`);
-  response.writeHead(206).end(part);
 }
 
 function list(
@@ -155,34 +129,16 @@ function list(
   query: URLSearchParams,
   pageSize: number,
 ): string {
-  const prefix = `${bucket}/${query.get('prefix') ?? ''}`;
-  const start = query.get('continuation-token') ?? query.get('start-after') ?? '';
-  const after = Buffer.from(`${bucket}/${start}`);
-  const keys = objects
+  const { prefix, after, size, isUrlEncoded } = listingQuery(query, pageSize);
+  const start = Buffer.from(`${bucket}/${after}`);
+  const left = objects
     .paths()
-    .filter(({ path }) => path.startsWith(prefix))
-    .filter(({ bytes }) => Buffer.compare(bytes, after) > 0)
-    .map(({ path }) => path.slice(bucket.length + 1));
-  const size = Math.min(pageSize, Number(query.get('max-keys') ?? pageSize));
-  const page = keys.slice(0, size);
-  const more = keys.length > page.length;
-  const written = (key: string) =>
-    query.get('encoding-type') === 'url'
-      ? encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
-      : escapeXml(key);
-  const contents = page
-    .map((key) => {
-      const path = `${bucket}/${key}`;
-      const time = new Date(modified.get(path) ?? now).toISOString();
-      return `<Contents><Key>${written(key)}</Key><Size>${objects.get(path)?.length ?? 0}</Size><LastModified>${time}</LastModified></Contents>`;
-    })
-    .join('');
-  const token = more
-    ? `<NextContinuationToken>${escapeXml(page.at(-1) ?? '')}</NextContinuationToken>`
-    : '';
-  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${token}${contents}</ListBucketResult>`;
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    .filter(({ path }) => path.startsWith(`${bucket}/${prefix}`))
+    .filter(({ bytes }) => Buffer.compare(bytes, start) > 0);
+  const page = left.slice(0, size).map(({ path }) => ({
+    key: path.slice(bucket.length + 1),
+    size: objects.get(path)?.length ?? 0,
+    modified: modified.get(path) ?? now,
+  }));
+  return listingXml(page, left.length > size, isUrlEncoded);
 }

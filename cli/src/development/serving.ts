@@ -5,6 +5,7 @@
 export { startFront } from '../playground/front.ts';
 export { readPage } from '../playground/page.ts';
 export { type ServeSession, startSession } from '../playground/serve-session.ts';
+export { startPlayground } from '../playground/testing/start-playground.ts';
 export { freePort, freePortRange } from '../serving/free-port.ts';
 export { prepareModelRoot } from '../serving/model-root.ts';
 export { chooseModelServer } from '../serving/model-server.ts';

@@ -12,7 +12,7 @@ import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
-import { uniform } from '../../../../tools/random.ts';
+import { uniform } from '../../bench/random.ts';
 import { type Outcome, ROOT, sagemakerTfs } from '../test-support.ts';
 
 const COUNT = 600;

@@ -1,7 +1,3 @@
-/** Random numbers that are the same at every run. */
-
-export { uniform } from 'sagemaker-tfs/development/random';
-
 /** Log-normal with this median, by Box and Muller. */
 export function logNormal(random: () => number, median: number, sigma: number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -1,4 +1,5 @@
-import { freePort, type ServeSession, startSession } from 'sagemaker-tfs/development/serving';
+import { freePort } from '../../serving/free-port.ts';
+import { type ServeSession, startSession } from '../serve-session.ts';
 
 /**
  * Serves a model with the playground, as `serve` does.
