@@ -211,15 +211,13 @@ async function readSamples(files: string[], options: Options) {
   const { readdir, readFile, stat } = await import('node:fs/promises');
   const { join } = await import('node:path');
   const { requireMediaType } = await import('../serving/media-type.ts');
-  const found: string[] = [];
-  for (const file of files) {
-    const info = await stat(file).catch(cannotRead(file));
-    if (info.isFile()) found.push(file);
-    else found.push(...(await readdir(file)).sort().map((name) => join(file, name)));
-  }
-  const [first] = found;
+  const filesOf = async (path: string) => {
+    const info = await stat(path).catch(cannotRead(path));
+    return info.isFile() ? [path] : (await readdir(path)).sort().map((name) => join(path, name));
+  };
+  const names = (await Promise.all(files.map(filesOf))).flat().slice(0, SAMPLES);
+  const [first] = names;
   if (!first) throw usageError('no sample is named. Name files with the request bodies to send.');
-  const names = found.slice(0, SAMPLES);
   const bodies = await Promise.all(names.map((file) => readFile(file)));
   const contentType = options.contentType ?? requireMediaType(first);
   return {

@@ -34,7 +34,9 @@ export async function discoverModels(modelDir: string): Promise<DiscoveredModel[
   const byBase = new Map<string, string[]>();
   for (const directory of found.filter((path) => /^\d+$/.test(basename(path)))) {
     const base = dirname(directory);
-    byBase.set(base, [...(byBase.get(base) ?? []), version(basename(directory))]);
+    const versions = byBase.get(base) ?? [];
+    byBase.set(base, versions);
+    versions.push(version(basename(directory)));
   }
   if (byBase.size === 0) throw new DiscoveryError(nothingFound(modelDir, found));
   const models = [...byBase].map(([basePath, versions]) => ({
@@ -53,17 +55,27 @@ async function savedModelDirs(
   linksIn: readonly string[],
 ): Promise<string[]> {
   const entries = (await entriesOf(directory)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const found: string[] = [];
-  if (entries.some((entry) => SAVED_MODEL_FILES.has(entry.name))) found.push(directory);
-  for (const entry of entries) {
-    const path = join(directory, entry.name);
-    if (directory === root && entry.name === 'code') continue;
-    if (entry.isDirectory()) found.push(...(await savedModelDirs(path, root, linksIn)));
-    if (!entry.isSymbolicLink()) continue;
-    const links = [...linksIn, await realpath(directory)];
-    if (await leadsOn(path, links)) found.push(...(await savedModelDirs(path, root, links)));
-  }
-  return found;
+  const isOne = entries.some((entry) => SAVED_MODEL_FILES.has(entry.name));
+  // Side by side: a directory of many versions would wait for the disk once for each.
+  const below = await Promise.all(
+    entries
+      .filter(({ name }) => directory !== root || name !== 'code')
+      .map((entry) => savedModelDirsIn(directory, entry, root, linksIn)),
+  );
+  return [...(isOne ? [directory] : []), ...below.flat()];
+}
+
+async function savedModelDirsIn(
+  directory: string,
+  entry: Dirent,
+  root: string,
+  linksIn: readonly string[],
+): Promise<string[]> {
+  const path = join(directory, entry.name);
+  if (entry.isDirectory()) return savedModelDirs(path, root, linksIn);
+  if (!entry.isSymbolicLink()) return [];
+  const links = [...linksIn, await realpath(directory)];
+  return (await leadsOn(path, links)) ? savedModelDirs(path, root, links) : [];
 }
 
 /** Whether a link is one to a directory that is not above the links on the way: that would have no end. */

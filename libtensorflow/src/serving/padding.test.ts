@@ -38,6 +38,15 @@ test('strings too; a tensor of the size already is given back', () => {
   expect(padTensor(tensor, [1])).toBe(tensor);
 });
 
+test('a row may hold more strings than a call has arguments', () => {
+  const count = 200_000;
+  const texts = Array.from({ length: count }, (_, at) => String(at));
+  const padded = padTensor(stringTensor([1, count], texts), [count + 2]);
+  const values = padded.dtype === 'string' ? padded.values : [];
+  const read = values.map((value) => Buffer.from(value).toString());
+  expect(read).toEqual([...texts, '0', '0']);
+});
+
 test('a tensor without elements cannot be padded', () => {
   expect(() => padTensor(tensorFromValues('int16', [1, 0], []), [2])).toThrow(
     'Got empty tensor in batch of non-empty tensors.',

@@ -29,7 +29,8 @@ export function padTensor(tensor: Tensor, rowShape: readonly number[]): Tensor {
   if (!isNumeric(tensor)) {
     const values: Uint8Array[] = Array(elementCount(shape)).fill(tensor.values[0]);
     starts.forEach((start, index) => {
-      values.splice(start, run, ...tensor.values.slice(index * run, (index + 1) * run));
+      for (let at = 0; at < run; at++)
+        values[start + at] = tensor.values[index * run + at] as Uint8Array;
     });
     return { dtype: 'string', shape, values };
   }

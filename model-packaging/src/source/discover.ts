@@ -127,7 +127,7 @@ function findSavedModels(directory: string, depth: number, boundary: string): st
     const path = join(directory, name);
     if (!existsSync(path) || !statSync(path).isDirectory() || isIdleLink(path, boundary)) continue;
     const below = findSavedModels(path, depth + 1, boundary);
-    found.push(...below);
+    for (const one of below) found.push(one);
     if (below.length === 0 && VERSION.test(name)) gap ??= path;
   }
   const hasVersions = found.some((path) => dirname(path) === directory);

@@ -12,7 +12,9 @@ export function Bars({ output, rows, of }: Classes) {
   const [row, setRow] = useState(0);
   const classes = of(row);
   const shares = areShares(classes);
-  const largest = shares ? 1 : Math.max(...classes.map(({ score }) => Math.abs(score)), 1e-12);
+  const largest = shares
+    ? 1
+    : classes.reduce((most, { score }) => Math.max(most, Math.abs(score)), 1e-12);
   const shown = classes.slice(0, count);
   return (
     <section aria-label="Classes">

@@ -16,7 +16,7 @@ export function TableView({ rows, tensors }: Props) {
   const count = answers[0]?.[1].shape[0] ?? 0;
   const hasHeader = rows.length === count + 1;
   const body = hasHeader ? rows.slice(1) : rows;
-  const width = Math.max(...rows.map((row) => row.length));
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
   if (body.length !== count) return null;
   return (
     <section aria-label="Table with answers">
