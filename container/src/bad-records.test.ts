@@ -1,9 +1,12 @@
 /** `SAGEMAKER_TFS_BAD_RECORD`: one bad record does not take the answers of the others. */
 import {
+  decodeNpz,
   encodeLengthPrefixed,
   encodeRecordIo,
   encodeTfRecord,
+  isNumeric,
   numericTensor,
+  toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { encodeExample } from './codecs/tf-example-writer.ts';
@@ -32,7 +35,8 @@ async function invoke(
   });
   const attributes = response.headers.get('X-Amzn-SageMaker-Custom-Attributes') ?? '';
   const bad = /tfs-bad-records=(\d+)/.exec(attributes)?.[1];
-  return { status: response.status, text: await response.text(), bad };
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return { status: response.status, text: bytes.toString(), bytes, bad };
 }
 
 const example = (value: number) =>
@@ -72,6 +76,25 @@ test('CSV has the error in one cell, JSON lines in one line', async () => {
   expect(lines.text).toMatch(/^\{"predictions":\[3.5,.*\}\n$/);
 });
 
+const valuesOf = (npz: Uint8Array) =>
+  Object.entries(decodeNpz(npz, { maxBytes: 1_000_000 })).map(([name, tensor]) => [
+    ...[name, tensor.shape, isNumeric(tensor) ? Array.from(toNumbers(tensor), Number) : []],
+  ]);
+
+test('npz has NaN in the row, and a mask', async () => {
+  const npz = 'application/x-npz';
+  const { bytes, bad } = await invoke(answering, 'application/jsonlines', '"a"\n1\n"b"\n3\n', npz);
+  expect(bad).toBe('2');
+  expect(valuesOf(bytes)).toEqual([
+    ['y', [4], [Number.NaN, 3.5, Number.NaN, 4.5]],
+    ['error', [4], [1, 0, 1, 0]],
+  ]);
+  const none = await invoke(answering, 'application/jsonlines', '"a"\n"b"\n', npz);
+  expect(valuesOf(none.bytes)).toEqual([['error', [2], [1, 1]]]);
+  const all = await invoke(answering, 'application/jsonlines', '1\n3\n', npz);
+  expect(valuesOf(all.bytes)).toEqual([['y', [2], [3.5, 4.5]]]);
+});
+
 test('one good record, or none, is answered as well', async () => {
   const one = await invoke(answering, 'application/jsonlines', '"a"\n2\n"b"');
   expect(one.bad).toBe('2');
@@ -89,8 +112,8 @@ test('what is no fault of a record is refused', async () => {
     invoke(answering, 'application/json', '{"instances": [1, "one"]}'),
     // Broken framing: where the next record begins is not known.
     invoke(answering, 'application/x-tfrecord', framed(encodeTfRecord).subarray(0, -3)),
-    // npz has no place for an error.
-    invoke(answering, 'application/jsonlines', '1\n"one"\n', 'application/x-npz'),
+    // npy has no place for an error.
+    invoke(answering, 'application/jsonlines', '1\n"one"\n', 'application/x-npy'),
     invoke(answering, 'application/jsonlines', ''),
     invoke(answering, 'application/jsonlines', '{"y": 1}\n{"y": 2}\n'),
   ]);

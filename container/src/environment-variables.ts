@@ -522,7 +522,7 @@ const PLATFORM = [
     choices: ['refuse', 'answer'],
     default: 'refuse',
     description:
-      'What happens to a request with an unreadable record, in JSON lines, CSV, TFRecord, RecordIO or length-prefixed records, without a handler. `refuse`: 400. `answer`: the row of that record is `{"error": "..."}`, in JSON or CSV, and the custom attribute `tfs-bad-records` counts such rows.',
+      'What happens to a request with an unreadable record, in JSON lines, CSV, TFRecord, RecordIO or length-prefixed records, without a handler. `refuse`: 400. `answer`: the row of that record is `{"error": "..."}` in JSON and CSV; in npz it is NaN, 0 or empty, and the array `error` is true there. The custom attribute `tfs-bad-records` counts such rows.',
   },
 ] as const satisfies readonly VariableDefinition[];
 

@@ -62,7 +62,7 @@ export interface EncodeContext {
   readonly frames?: readonly FrameInPicture[] | undefined;
   /** What JSON shows instead of the outputs, a value for each instance; other media types show the outputs. */
   readonly instances?: readonly unknown[];
-  /** Records that have no row in the outputs, by their place, with what was wrong: JSON and CSV show that as their row. */
+  /** Records that have no row in the outputs, by their place, with what was wrong: JSON and CSV show that as their row, npz masks it. */
   readonly badRecords?: ReadonlyMap<number, string> | undefined;
 }
 

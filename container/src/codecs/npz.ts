@@ -7,6 +7,7 @@ import { readArray } from './array-thread.ts';
 import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { kindOf } from './fit-input.ts';
 import { inputError, unknownInput } from './input-error.ts';
+import { withMask } from './masked-rows.ts';
 import { unwritable } from './npy-values.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import './native-checksums.ts';
@@ -62,13 +63,16 @@ function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
   return inflateInThread(raw, { maxOutputLength: Math.max(size, 1), chunkSize });
 }
 
-/** All outputs by name. */
+/** All outputs by name; beside bad records also the mask of those. */
 export const npzResponse: ResponseCodec = {
   mediaTypes: [NPZ],
   async encode(outputs, context) {
-    const ordered = orderedOutputs(outputs, context);
+    const { badRecords } = context;
+    const isNothing = badRecords !== undefined && Object.keys(outputs).length === 0;
+    const ordered = isNothing ? {} : orderedOutputs(outputs, context);
+    const arrays = badRecords ? await withMask(ordered, badRecords) : ordered;
     try {
-      return { contentType: NPZ, body: await encodeNpzInTurns(ordered, nextTurn) };
+      return { contentType: NPZ, body: await encodeNpzInTurns(arrays, nextTurn) };
     } catch (error) {
       throw unwritable(error, NPZ);
     }

@@ -54,11 +54,12 @@ const RESPONSE_CODECS: readonly ResponseCodec[] = [
   parquetResponse,
 ];
 
-/** Those that can show what was wrong with a record in its place. */
-const TEXT_CODECS: ReadonlySet<ResponseCodec> = new Set([
+/** Those that can show that a record has no answer. */
+const BESIDE_BAD_RECORDS: ReadonlySet<ResponseCodec> = new Set([
   jsonResponse,
   jsonLinesResponse,
   csvResponse,
+  npzResponse,
 ]);
 
 /** A request without a Content-Type is read as this. */
@@ -162,7 +163,7 @@ export async function encodeResponse(
   let refusal: ServingError | undefined;
   let parquetWanted = false;
   for (const codec of responseCodecs(accept ?? '')) {
-    if (context.badRecords && !TEXT_CODECS.has(codec)) continue;
+    if (context.badRecords && !BESIDE_BAD_RECORDS.has(codec)) continue;
     if (codec === parquetResponse && !context.parquet) {
       parquetWanted = true;
       continue;

@@ -2,6 +2,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { answersOf } from '@sagemaker-tfs/batch';
+import { encodeNpz } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../../../test/fixtures/index.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../../../../../tools/generated-s3.ts';
 import { sagemakerTfs } from '../../test-support.ts';
@@ -25,6 +27,9 @@ const BAD: readonly (readonly [key: string, record: number])[] = [
   ...([['e.jsonl', 0]] as const),
   ...([['e.jsonl', 1]] as const),
 ];
+
+const mask = (bytes: readonly number[]) =>
+  ({ dtype: 'bool', shape: [bytes.length], bytes: Uint8Array.from(bytes) }) as const;
 
 let work: string;
 beforeAll(async () => {
@@ -79,6 +84,24 @@ test.each([
   const letters = await lettersOf(path);
   expect(places(letters)).toEqual(BAD);
   for (const { message } of letters) expect(message).toMatch(/number|string/i);
+});
+
+test('of npz the mask says which, in the order of the records of several inputs', async () => {
+  const out = await outputs('npz', '--accept', 'application/x-npz');
+  const file = join(work, 'npz.ndjson');
+  await sagemakerTfs(['batch', 'fetch', out, '--out', file]);
+  const letters = await lettersOf(`${file}.dead-letters.ndjson`);
+  expect(places(letters)).toEqual(BAD);
+  expect(letters[0]?.message).toMatch(/no room for the reason/);
+});
+
+test.each([
+  ['an archive without a mask', encodeNpz({ y: mask([1]) })],
+  ['an output of that name', encodeNpz({ error: { ...mask([1, 0]), dtype: 'uint8' } as const })],
+  ['a mask of two sizes', encodeNpz({ error: { ...mask([1, 0]), shape: [2, 1] } })],
+  ['what only begins as an archive', [Buffer.from('PK\x03\x04 \xff error.npy', 'latin1')]],
+])('%s has no letters', (_, chunks) => {
+  expect(deadLettersOf(answersOf('a', Buffer.concat(chunks)))).toEqual([]);
 });
 
 describe('on S3', () => {

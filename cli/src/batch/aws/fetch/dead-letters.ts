@@ -1,6 +1,6 @@
 /**
  * Errors instead of answers: of a worker, `{"code", "message"}` for a whole input; of a transform job whose model has
- * `SAGEMAKER_TFS_BAD_RECORD=answer`, a row `{"error": "..."}` among the others.
+ * `SAGEMAKER_TFS_BAD_RECORD=answer`, a row `{"error": "..."}` among the others, or one that the mask of an npz names.
  */
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { type Answer, rowsOf } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { openJsonArray } from '../../json-array-file.ts';
+import { maskedRecords } from './masked-records.ts';
 
 /** One error. */
 export interface DeadLetter {
@@ -30,11 +31,14 @@ const letterSchema = z.object({
 const wholeSchema = z.object({ code: z.string().optional(), message: z.string() });
 /** A row of the runtime has nothing beside the error. */
 const rowSchema = z.strictObject({ error: z.string() });
+const MASKED =
+  'this record has no answer, and npz has no room for the reason. Send the record alone, or accept JSON.';
+
 /** The errors in what one object holds, in its order. */
 export function deadLettersOf(answers: readonly Answer[]): DeadLetter[] {
   return Array.from(byInput(answers)).flatMap((own) =>
     // Most answers are not looked into.
-    own.some(({ json, isError }) => isError || json.includes('error'))
+    own.some(({ json, isError }) => isError || json.includes('error') || maskedRecords(json))
       ? lettersOfInput(own[0]?.key ?? '', own)
       : [],
   );
@@ -58,6 +62,14 @@ function lettersOfInput(key: string, answers: readonly Answer[]): DeadLetter[] {
     if (isError) {
       const whole = wholeSchema.safeParse(JSON.parse(json));
       return [{ key, ...(whole.success ? whole.data : { message: json }) }];
+    }
+    const masked = maskedRecords(json);
+    if (masked) {
+      const first = record;
+      record += masked.length;
+      return masked.flatMap((isBad, at) =>
+        isBad ? [{ key, record: first + at, message: MASKED }] : [],
+      );
     }
     return rowsOf(answer).flatMap((row): DeadLetter[] => {
       const number = record++;
