@@ -5,6 +5,7 @@ export { readFacts } from './facts.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
+export { withNamedErrors } from './named-errors.ts';
 export { findObject, openObject, readBytes, readText, receive } from './objects.ts';
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { attempts, patientRetries } from './patient-retries.ts';

@@ -6,7 +6,13 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { httpStatusOf, listObjects, patientRetries, readBytes } from '@sagemaker-tfs/batch/s3';
+import {
+  httpStatusOf,
+  listObjects,
+  patientRetries,
+  readBytes,
+  withNamedErrors,
+} from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
 export interface Store {
@@ -35,17 +41,19 @@ const OTHERS = 8;
 export function s3Client(reads: number): S3Client {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
   const agent = { maxSockets: reads + OTHERS, keepAlive: true };
-  return new S3Client({
-    // A bucket is no host name of a stand-in.
-    forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL),
-    retryStrategy: patientRetries(),
-    requestHandler: {
-      connectionTimeout: CONNECT_WITHIN,
-      requestTimeout: SILENT_FOR,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-  });
+  return withNamedErrors(
+    new S3Client({
+      // A bucket is no host name of a stand-in.
+      forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL),
+      retryStrategy: patientRetries(),
+      requestHandler: {
+        connectionTimeout: CONNECT_WITHIN,
+        requestTimeout: SILENT_FOR,
+        httpAgent: agent,
+        httpsAgent: agent,
+      },
+    }),
+  );
 }
 
 /** Reads an object, again where its connection breaks. @returns undefined if it is not there */

@@ -1,5 +1,6 @@
 /** The function behind a batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
+import { withNamedErrors } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type BeginRequest, type BeginResult, beginRun, type Since } from './begin.ts';
 import { findPending, type PendingRequest, type PendingResult } from './pending.ts';
@@ -34,7 +35,7 @@ export async function handler(
   request: ShardRequest,
   context: { getRemainingTimeInMillis(): number },
 ): Promise<BeginResult | PlanResult | PendingResult | ProgressResult | Summary | StopReason> {
-  const s3 = new S3Client({});
+  const s3 = withNamedErrors(new S3Client({}));
   const outOfTime = () => context.getRemainingTimeInMillis() < RESERVE_MS;
   try {
     switch (request.action) {
