@@ -122,6 +122,25 @@ function openLibrary(path: string): LibraryHandle {
   }
 }
 
+type SessionRun = [
+  session: Pointer,
+  runOptions: null,
+  feeds: PointerArgument,
+  feedValues: PointerArgument,
+  feedCount: number,
+  fetches: PointerArgument,
+  fetchValues: PointerArgument,
+  fetchCount: number,
+  targets: null,
+  targetCount: number,
+  runMetadata: null,
+  status: Pointer,
+];
+const SESSION_RUN =
+  'void TF_SessionRun(void *session, void *run_options, void *feeds, void *feed_values, ' +
+  'int feed_count, void *fetches, void *fetch_values, int fetch_count, void *targets, ' +
+  'int target_count, void *run_metadata, void *status)';
+
 /** Prototypes as in tensorflow/c/{c_api,tf_buffer,tf_status,tf_tensor,tf_tstring}.h. */
 function bindCApi(library: LibraryHandle) {
   const bind = <F>(prototype: string) => library.func(prototype) as F;
@@ -177,26 +196,9 @@ function bindCApi(library: LibraryHandle) {
     TF_DeleteSession: bindAsync<[session: Pointer, status: Pointer]>(
       'void TF_DeleteSession(void *session, void *status)',
     ),
-    TF_SessionRun: bindAsync<
-      [
-        session: Pointer,
-        runOptions: null,
-        feeds: PointerArgument,
-        feedValues: PointerArgument,
-        feedCount: number,
-        fetches: PointerArgument,
-        fetchValues: PointerArgument,
-        fetchCount: number,
-        targets: null,
-        targetCount: number,
-        runMetadata: null,
-        status: Pointer,
-      ]
-    >(
-      'void TF_SessionRun(void *session, void *run_options, void *feeds, void *feed_values, ' +
-        'int feed_count, void *fetches, void *fetch_values, int fetch_count, void *targets, ' +
-        'int target_count, void *run_metadata, void *status)',
-    ),
+    TF_SessionRun: bindAsync<SessionRun>(SESSION_RUN),
+    /** The same on this thread, which waits for it. */
+    sessionRunHere: bind<(...args: SessionRun) => void>(SESSION_RUN),
 
     TF_AllocateTensor: bind<
       (dtype: number, dims: BigInt64Array, rank: number, bytes: number) => Pointer | null

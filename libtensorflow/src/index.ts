@@ -9,4 +9,4 @@ export { findLibrary } from './find-library.ts';
 export type { LibraryLocation } from './library-location.ts';
 export type { RunResult } from './run-graph.ts';
 export { type LoadOptions, type RunOptions, SavedModelSession } from './saved-model-session.ts';
-export type { MixedPrecision, SessionConfig } from './session-config.ts';
+export { IN_CALLING_THREAD, type MixedPrecision, type SessionConfig } from './session-config.ts';

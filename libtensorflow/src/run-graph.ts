@@ -11,6 +11,7 @@ import { LibTensorFlowError } from './errors.ts';
 import { graphOutputs } from './graph-outputs.ts';
 import type { NativeModel } from './load-saved-model.ts';
 import { allocateInput, deleteInput, type Output, readOutput } from './native-tensor.ts';
+import type { Course } from './quick-runs.ts';
 import { releaser, type ViewedTensor } from './release.ts';
 import { restoreAdvice } from './restore-advice.ts';
 import { withStatus } from './status.ts';
@@ -29,6 +30,7 @@ export interface RunResult {
 /**
  * Inputs and outputs must have been checked against the signature.
  * @param maxStrings of all outputs together
+ * @param course a quick one is run on this thread, any other on one of libuv's
  */
 export async function runGraph(
   api: CApi,
@@ -37,6 +39,7 @@ export async function runGraph(
   inputs: TensorMap,
   outputNames: readonly string[],
   maxStrings: number,
+  course?: Course,
 ): Promise<RunResult> {
   const tensorNames = outputNames.map((name) => tensorNameOf(signature.outputs, name));
   // Two outputs can be the same tensor of the graph, which is then fetched once.
@@ -48,7 +51,7 @@ export async function runGraph(
     entries.map(([, tensor]) => tensor),
   );
   try {
-    const results = await sessionRun(api, model, feeds, natives, fetched);
+    const results = await sessionRun(api, model, feeds, natives, fetched, course);
     const { read, release } = await readOutputs(api, results, maxStrings);
     const byTensorName = new Map(fetched.map((name, index) => [name, read[index] as Tensor]));
     const outputs = outputNames.map((name, index) => [
@@ -87,14 +90,17 @@ async function sessionRun(
   feeds: readonly string[],
   feedValues: readonly Pointer[],
   fetches: readonly string[],
+  course: Course | undefined,
 ): Promise<Pointer[]> {
   // The worker thread reads and writes these arrays: they live in this frame until it is done.
   const feedOutputs = graphOutputs(api, model.graph, feeds);
   const feedPointers = BigUint64Array.from(feedValues);
   const fetchOutputs = graphOutputs(api, model.graph, fetches);
   const fetchPointers = new BigUint64Array(fetches.length);
-  const { outcome } = await withStatus(api, (status) =>
-    api.TF_SessionRun(
+  const run = course?.isQuick ? api.sessionRunHere : api.TF_SessionRun;
+  const began = performance.now();
+  const { outcome } = await withStatus(api, async (status) =>
+    run(
       model.session,
       null,
       feedOutputs,
@@ -109,6 +115,7 @@ async function sessionRun(
       status,
     ),
   );
+  course?.took(performance.now() - began);
   const results = [...fetchPointers];
   if (outcome.code === 0) return results;
   for (const native of results) if (native !== 0n) api.TF_DeleteTensor(native);

@@ -12,12 +12,14 @@ import { preloadLibrary, type TensorFlow } from './c-api.ts';
 import { checkInputs, checkOutputs } from './check-inputs.ts';
 import { LibTensorFlowError } from './errors.ts';
 import { findLibrary } from './find-library.ts';
+import { varyingSignaturesInTurns } from './graph/run-traits.ts';
 import type { LibraryLocation } from './library-location.ts';
 import { loadSavedModel, type NativeModel } from './load-saved-model.ts';
 import { deleteKeptInputs } from './native-tensor.ts';
+import { type CourseOf, quickRuns } from './quick-runs.ts';
 import { type RunResult, runGraph } from './run-graph.ts';
 import { enqueueRun } from './run-queue.ts';
-import type { SessionConfig } from './session-config.ts';
+import { IN_CALLING_THREAD, type SessionConfig } from './session-config.ts';
 import { signatureDefaults } from './signature-defaults.ts';
 import { withStatus } from './status.ts';
 
@@ -55,14 +57,21 @@ export class SavedModelSession {
   readonly #tensorflow: TensorFlow;
   readonly #model: NativeModel;
   readonly #maxStrings: number;
+  readonly #courseOf: CourseOf;
   readonly #defaults: ReadonlyMap<string, TensorMap>;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  private constructor(tensorflow: TensorFlow, model: NativeModel, maxStrings: number) {
+  private constructor(
+    tensorflow: TensorFlow,
+    model: NativeModel,
+    maxStrings: number,
+    courseOf: CourseOf,
+  ) {
     this.#tensorflow = tensorflow;
     this.#model = model;
     this.#maxStrings = maxStrings;
+    this.#courseOf = courseOf;
     this.metaGraph = model.metaGraph;
     this.signatures = signatureMapOf(model.metaGraph);
     this.#defaults = signatureDefaults(model.metaGraph);
@@ -78,10 +87,13 @@ export class SavedModelSession {
   static async load(directory: string, options: LoadOptions = {}): Promise<SavedModelSession> {
     const { tags = ['serve'], library, maxOutputStrings, ...config } = options;
     const tensorflow = await preloadLibrary(library ?? (await requireLibrary()));
+    const model = await loadSavedModel(tensorflow.api, directory, tags, config);
+    const most = maxOutputStrings ?? Number.POSITIVE_INFINITY;
     return new SavedModelSession(
       tensorflow,
-      await loadSavedModel(tensorflow.api, directory, tags, config),
-      maxOutputStrings ?? Number.POSITIVE_INFINITY,
+      model,
+      most,
+      await coursesOf(model, directory, config),
     );
   }
 
@@ -105,12 +117,13 @@ export class SavedModelSession {
     const given = { ...this.#defaults.get(signatureKey), ...inputs };
     checkInputs(signature, given, options.checkDeclared);
     const outputs = checkOutputs(signature, options.outputs);
-    const waiting = droppable(given, signal);
-    const running = enqueueRun(() => {
-      const inputs = waiting.take();
+    const course = this.#courseOf(signatureKey, given, outputs);
+    const runNow = (taken: TensorMap) => {
       const { api } = this.#tensorflow;
-      return runGraph(api, this.#model, signature, inputs, outputs, this.#maxStrings);
-    });
+      return runGraph(api, this.#model, signature, taken, outputs, this.#maxStrings, course);
+    };
+    const waiting = course?.isQuick ? undefined : droppable(given, signal);
+    const running = waiting ? enqueueRun(() => runNow(waiting.take())) : runNow(given);
     this.#track(running);
     return signal ? abortable(running, signal) : running;
   }
@@ -144,6 +157,24 @@ export class SavedModelSession {
     this.#inFlight.add(running);
     const forget = () => this.#inFlight.delete(running);
     running.then(forget, forget);
+  }
+}
+
+/**
+ * Quick runs, where TensorFlow needs no thread but the caller's: a run that waits for one of its pool, which another
+ * model's run may hold, must not be waited for by the event loop.
+ */
+async function coursesOf(
+  { metaGraph }: NativeModel,
+  directory: string,
+  { interOpThreads, intraOpThreads }: SessionConfig,
+): Promise<CourseOf> {
+  if (interOpThreads !== IN_CALLING_THREAD || intraOpThreads !== 1) return () => undefined;
+  try {
+    return quickRuns(await varyingSignaturesInTurns(directory, signatureMapOf(metaGraph)));
+  } catch {
+    // Such as a graph in text, which TensorFlow reads and this does not.
+    return () => undefined;
   }
 }
 

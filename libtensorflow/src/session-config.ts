@@ -37,6 +37,9 @@ export interface SessionConfig {
  */
 export type MixedPrecision = 'bfloat16' | 'float16';
 
+/** `interOpThreads` that has operations run in the calling thread. */
+export const IN_CALLING_THREAD = -1;
+
 /** The serialized ConfigProto (tensorflow/core/protobuf/config.proto). */
 export function configProtoBytes(config: SessionConfig): Uint8Array {
   const { interOpThreads, intraOpThreads, gpuMemoryFraction } = config;

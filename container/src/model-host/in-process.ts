@@ -1,7 +1,7 @@
 /** The models in this process as a host of the runtime: loaded at the start, ready when all are. */
 
 import { availableParallelism } from 'node:os';
-import { findLibrary, type LibraryLocation } from '@sagemaker-tfs/libtensorflow';
+import { findLibrary, IN_CALLING_THREAD, type LibraryLocation } from '@sagemaker-tfs/libtensorflow';
 import {
   BatchThreads,
   halvesUnlessOver,
@@ -24,9 +24,6 @@ import { writingIn } from '../models/writing-signatures.ts';
 import { laterFailure } from '../waiting/failure.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.ts';
-
-/** TensorFlow's ConfigProto: no threads between operations, they run in the one that asks for the answer. */
-const IN_CALLING_THREAD = -1;
 
 /**
  * Begins to load the models; {@link ModelHost.readiness} tells when they are loaded.

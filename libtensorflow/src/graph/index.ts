@@ -2,6 +2,7 @@
 export {
   compilingSignatures,
   type SignatureOutputs,
+  varyingSignaturesInTurns,
   writingSignatures,
   writingSignaturesInTurns,
 } from './run-traits.ts';

@@ -1,6 +1,6 @@
 /**
- * Signatures whose run changes the model (training steps, counters, batch normalization in training mode), and those
- * that XLA must compile.
+ * Signatures whose run changes the model (training steps, counters, batch normalization in training mode), those
+ * that XLA must compile, and those whose cost depends on values.
  */
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -42,6 +42,24 @@ const WRITES = new RegExp(
   ].join('|')})`,
 );
 
+/**
+ * Operations whose work the shapes of their inputs decide, and whose results are no larger than these make them: no loops,
+ * no sizes from values, no texts. Calls of functions are looked into.
+ */
+const STEADY = new RegExp(
+  `^(?:${[
+    'Placeholder(?:WithDefault)?|Const|NoOp|Identity(?:N)?|StopGradient|Shape|Size|Rank|Cast',
+    'VarHandleOp|ReadVariableOp|DisableCopyOnRead|VariableV2|(?:Stateful)?PartitionedCall',
+    'Add(?:V2|N)?|BiasAdd|Sub|Mul|RealDiv|DivNoNan|Maximum|Minimum|SquaredDifference',
+    'Neg|Abs|Sign|Exp|Expm1|Log|Log1p|Sqrt|Rsqrt|Square|Floor|Ceil|Round|Erf',
+    'Relu6?|LeakyRelu|Elu|Selu|Softplus|Softsign|Sigmoid|Tanh|(?:Log)?Softmax',
+    'MatMul|BatchMatMul(?:V[23])?|Conv[123]D|DepthwiseConv2dNative|MaxPool|AvgPool|FusedBatchNorm(?:V[23])?',
+    'Mean|Sum|Max|Min|Prod|Any|All|ArgMax|ArgMin|Reshape|Squeeze|ExpandDims|Transpose',
+    'Pack|Unpack|ConcatV2|Split|SplitV|Slice|StridedSlice|GatherV2|ResourceGather|Select(?:V2)?',
+    'Greater(?:Equal)?|Less(?:Equal)?|Equal|NotEqual|LogicalAnd|LogicalOr|LogicalNot',
+  ].join('|')})$`,
+);
+
 /** TensorFlow's kXlaMustCompileAttr (compiler/tf2xla/tf2xla_defs.cc), of nodes and of functions. */
 const MUST_COMPILE = '_XlaMustCompile';
 
@@ -57,6 +75,8 @@ interface Traits {
   readonly writes: boolean;
   /** Marked by `tf.function(jit_compile=True)`. */
   readonly compiles: boolean;
+  /** Not known to cost the same for all values of a shape. */
+  readonly varies: boolean;
 }
 
 interface LibraryFunction {
@@ -90,16 +110,37 @@ export function writingSignatures(directory: string, signatures: Signatures): Re
 }
 
 /** As {@link writingSignatures}, with the turns of others in between. */
-export async function writingSignaturesInTurns(
+export function writingSignaturesInTurns(
+  directory: string,
+  signatures: Signatures,
+): Promise<ReadonlySet<string>> {
+  return inTurns('writes', directory, signatures);
+}
+
+async function inTurns(
+  trait: keyof Traits,
   directory: string,
   signatures: Signatures,
 ): Promise<ReadonlySet<string>> {
   const file = openGraph(directory);
   try {
-    return await stepsInTurns(signaturesThat('writes', file, signatures), () => nextTurn());
+    return await stepsInTurns(signaturesThat(trait, file, signatures), () => nextTurn());
   } finally {
     file.close();
   }
+}
+
+/**
+ * The keys of the signatures that may cost more for some values than for others of the same shapes, of the MetaGraph that
+ * is served; with the turns of others in between.
+ * @param directory the one with `saved_model.pb`
+ * @throws DamagedFile, or the file system's error
+ */
+export function varyingSignaturesInTurns(
+  directory: string,
+  signatures: Signatures,
+): Promise<ReadonlySet<string>> {
+  return inTurns('varies', directory, signatures);
 }
 
 /**
@@ -243,7 +284,8 @@ function readNode(file: WireFile, span: Span): [string, Node][] {
       calls.push(...attribute.calls);
     }
   }
-  return [[name, { writes: WRITES.test(op), compiles, inputs, calls: [op, ...calls] }]];
+  const varies = !STEADY.test(op);
+  return [[name, { writes: WRITES.test(op), compiles, varies, inputs, calls: [op, ...calls] }]];
 }
 
 /**
