@@ -203,7 +203,7 @@ function removed(before: readonly ServedModel[], after: readonly ServedModel[]):
 function tooLate(deadlineMs: number, cause: unknown): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). The models before it are served on.`,
+    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). The models that it served before are still served.`,
     { cause },
   );
 }
