@@ -33,7 +33,7 @@ const HEADLINES: readonly [what: string, words: string][] = [
   ],
   [
     'Peak memory over idle, in sizes of the largest reply in flight',
-    'Peak memory of the largest answer, in sizes of that answer',
+    'Peak memory for the largest response, as a multiple of its size',
   ],
 ];
 
