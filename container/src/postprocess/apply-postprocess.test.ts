@@ -83,8 +83,15 @@ describe('top K', () => {
     });
   });
 
-  test.each([20, 64, 65, 900])('agrees with sorting on many classes: %d of them', async (k) => {
-    const many = Array.from({ length: 1001 }, (_, at) => (at * 7919) % 1001);
+  test.each([
+    [20, 1001],
+    [64, 1001],
+    [65, 1001],
+    [900, 1001],
+    [64, 30_011],
+    [30_000, 30_011],
+  ])('agrees with sorting: the best %d of %d classes', async (k, classes) => {
+    const many = Array.from({ length: classes }, (_, at) => (at * 7919) % classes);
     const { outputs } = await apply({ many: tensorFromNested('int32', [many]) }, { topK: { k } });
     const expected = many.map((_, at) => at).sort((a, b) => (many[b] ?? 0) - (many[a] ?? 0));
     expect(plain(outputs).classes).toEqual([expected.slice(0, k).map(BigInt)]);
@@ -207,11 +214,15 @@ describe('boxes', () => {
   });
 });
 
+const rowOf = (width: number) => numericTensor('float32', [1, width], new Float32Array(width));
 const scoresOf = (rows: number) => numericTensor('float32', [rows, 5], new Float32Array(rows * 5));
 
 test.each<[string, TensorMap, PostprocessInput]>([
   ['softmax', { a: scoresOf(200_000) }, { softmax: 'a' }],
+  ['softmax of one row', { a: rowOf(500_000) }, { softmax: 'a' }],
   ['top K', { a: scoresOf(200_000) }, { topK: { k: 2 } }],
+  ['top K of one row', { a: rowOf(1_000_000) }, { topK: { k: 2 } }],
+  ['a large K of one row', { a: rowOf(200_000) }, { topK: { k: 10_000 } }],
   [
     'boxes',
     {
