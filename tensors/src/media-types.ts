@@ -8,7 +8,6 @@ const BY_ENDING = new Map<string, string>(
     jpeg: IMAGE,
     png: IMAGE,
     gif: IMAGE,
-    bmp: IMAGE,
     webp: IMAGE,
     tif: IMAGE,
     tiff: IMAGE,

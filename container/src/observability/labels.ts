@@ -18,7 +18,6 @@ const MEDIA_TYPES = new Set([
   'application/x-recordio',
   'application/x-recordio-protobuf',
   'application/x-tfrecord',
-  'image/bmp',
   'image/gif',
   'image/jpeg',
   'image/png',
