@@ -39,10 +39,8 @@ export interface ExerciseOptions {
   /** Index of the first input. Default: 0. */
   readonly from?: number;
   readonly inputs: number;
-  /** An input is hung that takes longer, in processor time. Default: 2,000 ms. */
-  readonly mostCpuMs?: number;
-  /** A process that holds more for inputs of 64 KiB holds on to something. Default: 1,500 MiB. */
-  readonly mostMiB?: number;
+  /** Whether time and memory are judged, for which the process must be this run's alone. Default: true. */
+  readonly judgesCost?: boolean;
   /** Told before every input. */
   readonly onInput?: (index: number) => void;
 }
@@ -54,6 +52,12 @@ const MOST_FINDINGS = 10;
 const CPU_EVERY = 16;
 const LONG_MS = 5;
 const MIB = 2 ** 20;
+/** An input is hung that takes longer, in processor time. */
+const MOST_CPU_MS = 2_000;
+/** A process that holds so much more than after its honest inputs holds on to something. */
+const MOST_HELD_MIB = 512;
+/** What V8 leaves lying before it collects. */
+const GARBAGE_MIB = 48;
 /** One input in so many is made by changing bytes, whatever the format's rules. */
 const CHANGED_EVERY = 4;
 
@@ -78,13 +82,14 @@ function readerOf(seed: number, index: number): Random {
 
 /** Runs the target. */
 export async function exercise(target: Target, options: ExerciseOptions): Promise<Outcome> {
-  const { seed, from = 0, inputs, mostCpuMs = 2_000, mostMiB = 1_500, onInput } = options;
+  const { seed, from = 0, inputs, judgesCost = true, onInput } = options;
   const seeds = await target.seeds();
   const honest = await honestAnswers(target, seeds);
   const findings: Finding[] = [];
   const ways = { built: { inputs: 0, read: 0 }, changed: { inputs: 0, read: 0 } };
   const cpuAtStart = process.cpuUsage();
   let cpu = cpuAtStart;
+  const held = process.memoryUsage.rss();
   let [slowestMs, peak] = [0, 0];
   for (let index = from; index < from + inputs && findings.length < MOST_FINDINGS; index++) {
     onInput?.(index);
@@ -94,6 +99,7 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
     ways[way].inputs += 1;
     // Asking for it takes longer than reading most inputs.
     if (index % CPU_EVERY === 0) cpu = process.cpuUsage();
+    const most = mostBytes();
     const start = performance.now();
     try {
       await target.read(bytes, readerOf(seed, index));
@@ -105,10 +111,19 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
     // Where others keep the processors busy, the clock says little: no more than the processor time of a few inputs.
     if (took > LONG_MS) took = Math.min(took, cpuMs(cpu));
     slowestMs = Math.max(slowestMs, took);
-    if (took > mostCpuMs) report(`took ${Math.round(took)} ms`);
+    if (judgesCost) {
+      if (took > MOST_CPU_MS) report(`took ${Math.round(took)} ms`);
+      const more = mostBytes() - most;
+      if (more > allowedBytes(target, bytes)) {
+        report(`took ${Math.round(more / MIB)} MiB for ${bytes.length} bytes`);
+      }
+    }
     if (index % HONEST_EVERY !== HONEST_EVERY - 1) continue;
-    peak = Math.max(peak, process.memoryUsage.rss());
-    if (peak > mostMiB * MIB) report(`the process holds ${Math.round(peak / MIB)} MiB`);
+    const rss = process.memoryUsage.rss();
+    peak = Math.max(peak, rss);
+    if (judgesCost && rss > held + MOST_HELD_MIB * MIB) {
+      report(`the process holds ${Math.round(rss / MIB)} MiB`);
+    }
     const now = await honestAnswers(target, seeds);
     if (now.join('\n') !== honest.join('\n'))
       report('an honest input is read otherwise than before');
@@ -116,6 +131,15 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
   const peakMiB = Math.round(Math.max(peak, process.memoryUsage.rss()) / MIB);
   const cpuSeconds = cpuMs(cpuAtStart) / 1_000;
   return { target: target.name, ways, slowestMs, peakMiB, cpuSeconds, findings };
+}
+
+/** The most that the process ever held. So an input is found that takes memory for a moment, too. */
+function mostBytes(): number {
+  return 1_024 * process.resourceUsage().maxRSS;
+}
+
+function allowedBytes({ bytesPerByte, ownMiB = GARBAGE_MIB }: Target, { length }: Buffer): number {
+  return ownMiB * MIB + bytesPerByte * length;
 }
 
 function cpuMs(since: NodeJS.CpuUsage): number {

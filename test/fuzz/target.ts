@@ -6,6 +6,10 @@ export interface Target {
   readonly name: string;
   /** Whole inputs, which are changed to make others. */
   seeds(): Promise<readonly Uint8Array[]>;
+  /** Most bytes of memory that reading takes for each byte of an input, beside {@link Target.ownMiB}. */
+  readonly bytesPerByte: number;
+  /** MiB that reading any input may take, such as the pixels that are allowed. Default: 48, the garbage of a while. */
+  readonly ownMiB?: number;
   /** Words of the format. */
   readonly tokens: readonly string[];
   /**

@@ -12,7 +12,9 @@ import {
   type Signature,
   stringTensor,
   type Tensor,
+  TensorError,
 } from '@sagemaker-tfs/tensors';
+import { snappyUncompress } from 'hyparquet';
 import {
   crafted,
   dictionaryPage,
@@ -20,6 +22,7 @@ import {
   packedPage,
   runPage,
 } from '../../../container/src/codecs/parquet/crafted.ts';
+import { unsnapped } from '../../../container/src/codecs/parquet/snappy.ts';
 import { decodeRequest } from '../../../container/src/codecs/registry.ts';
 import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
 import { encodeExample } from '../../../container/src/codecs/tf-example-writer.ts';
@@ -30,6 +33,7 @@ import { npyOf, npzOf } from '../build/arrays.ts';
 import { csvText, linesText, requestText } from '../build/json-text.ts';
 import { changedMessage } from '../build/protobuf.ts';
 import { type Frame, lengthPrefixed, recordIo, recordsOf, tfRecord } from '../build/records.ts';
+import { snappyOf, toldSize } from '../build/snappy.ts';
 import { edgeNumber, mutate, pick, type Random } from '../random.ts';
 import type { Target } from '../target.ts';
 
@@ -59,16 +63,18 @@ export const isClientError = (error: unknown): boolean =>
 
 interface Body {
   readonly contentType: string;
+  readonly bytesPerByte: number;
+  readonly ownMiB?: number;
   readonly tokens: readonly string[];
   readonly seeds: () => readonly Uint8Array[];
   readonly build: (random: Random, signature: Signature) => Buffer;
 }
 
 /** A body of a media type, read for one of the signatures, and checked against it. */
-function codec(name: string, { contentType, tokens, seeds, build }: Body): Target {
+function codec(name: string, { contentType, seeds, build, ...rest }: Body): Target {
   return {
+    ...rest,
     name,
-    tokens,
     seeds: async () => seeds(),
     isRefusal: isClientError,
     build: (random, _seeds, reader) => build(random, pick(reader, SIGNATURES)),
@@ -200,10 +206,22 @@ function parquetOf(random: Random): Buffer {
   return random(4) ? file : mutate(random, [file], []);
 }
 
+/** What hyparquet reads; undefined where it refuses, as it does a few right ones. */
+function unsnappedOtherwise(bytes: Uint8Array, size: number): Uint8Array | undefined {
+  const plain = new Uint8Array(size);
+  try {
+    snappyUncompress(bytes, plain);
+    return plain;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The codecs. */
 export const CODECS: readonly Target[] = [
   codec('json', {
     contentType: 'application/json',
+    bytesPerByte: 64,
     seeds: texts(
       '{"instances":[1.5,2,3]}',
       '{"instances":[[1,2],[3,4]]}',
@@ -217,24 +235,28 @@ export const CODECS: readonly Target[] = [
   }),
   codec('json-lines', {
     contentType: 'application/jsonlines',
+    bytesPerByte: 64,
     seeds: texts('[1,2]\n[3,4]\n', '"a"\n"b"', '{"x":1}{"x":2}'),
     tokens: JSON_TOKENS,
     build: (random, signature) => Buffer.from(linesText(random, signature)),
   }),
   codec('csv', {
     contentType: 'text/csv',
+    bytesPerByte: 64,
     seeds: texts('1,2\n3,4\n', 'a\n"b ""c""\nd"\n', '1\r2\r', '1;2'),
     tokens: CSV_TOKENS,
     build: (random, signature) => Buffer.from(csvText(random, signature, false)),
   }),
   codec('csv-header', {
     contentType: 'text/csv; header=present',
+    bytesPerByte: 64,
     seeds: texts('x,s\n1,a\n2,b\n', 'x\n1\n'),
     tokens: CSV_TOKENS,
     build: (random, signature) => Buffer.from(csvText(random, signature, true)),
   }),
   codec('npy', {
     contentType: 'application/x-npy',
+    bytesPerByte: 64,
     seeds: () =>
       [floats(3), floats(2, 2), strings, longs].map((tensor) => bytesOf(encodeNpy(tensor))),
     tokens: NPY_TOKENS,
@@ -242,6 +264,8 @@ export const CODECS: readonly Target[] = [
   }),
   codec('npz', {
     contentType: 'application/x-npz',
+    // What deflate makes of a byte, and a copy.
+    bytesPerByte: 2_100,
     seeds: () => [
       bytesOf(encodeNpz({ x: floats(3) })),
       bytesOf(encodeNpz({ x: longs, s: strings })),
@@ -251,12 +275,14 @@ export const CODECS: readonly Target[] = [
   }),
   codec('tfrecord', {
     contentType: 'application/x-tfrecord',
+    bytesPerByte: 64,
     seeds: () => [EXAMPLE, Buffer.from('text')].map((one) => bytesOf(encodeTfRecord(one))),
     tokens: ['x', 's', '\x0a', '\x12', '\x1a'],
     build: framed(tfRecord),
   }),
   codec('recordio', {
     contentType: 'application/x-recordio',
+    bytesPerByte: 64,
     seeds: () => [
       bytesOf(encodeRecordIo(EXAMPLE)),
       bytesOf(encodeRecordIo(Buffer.from('0a23d7ce0a23d7ce', 'hex'))),
@@ -266,6 +292,7 @@ export const CODECS: readonly Target[] = [
   }),
   codec('recordio-protobuf', {
     contentType: 'application/x-recordio-protobuf',
+    bytesPerByte: 64,
     seeds: () =>
       Object.values(RECORDS)
         .flat()
@@ -276,6 +303,7 @@ export const CODECS: readonly Target[] = [
   }),
   codec('length-prefixed', {
     contentType: 'application/octet-stream',
+    bytesPerByte: 64,
     seeds: () => [
       bytesOf(encodeLengthPrefixed(EXAMPLE)),
       bytesOf(encodeLengthPrefixed(Buffer.from('a'))),
@@ -285,8 +313,24 @@ export const CODECS: readonly Target[] = [
   }),
   codec('parquet', {
     contentType: 'application/x-parquet',
+    // What deflate makes of a byte, and a copy.
+    bytesPerByte: 2_100,
     seeds: parquetFiles,
     tokens: ['PAR1', '\x15\x00', '\x19\x1c', '\x00\x00'],
     build: parquetOf,
   }),
+  {
+    name: 'snappy',
+    bytesPerByte: 64,
+    seeds: async () => ['00', '0400616263', '0c046162260200'].map((hex) => Buffer.from(hex, 'hex')),
+    tokens: ['\xfc', '\xf0', '\x01\x01', '\xfe\x01\x00', '\x00'],
+    build: snappyOf,
+    isRefusal: (error) => error instanceof TensorError,
+    read(bytes, random) {
+      const plain = unsnapped(bytes, toldSize(bytes, random));
+      const other = unsnappedOtherwise(bytes, plain.length);
+      if (other && Buffer.compare(plain, other) !== 0) throw new Error('hyparquet reads otherwise');
+      return plain;
+    },
+  },
 ];

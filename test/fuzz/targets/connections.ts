@@ -259,6 +259,7 @@ function check(
 export const CONNECTIONS: readonly Target[] = [
   {
     name: 'http-server',
+    bytesPerByte: 64,
     seeds: async () => [
       Buffer.from('POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok'),
       Buffer.from(
@@ -290,6 +291,7 @@ export const CONNECTIONS: readonly Target[] = [
   },
   {
     name: 'rest-connection',
+    bytesPerByte: 64,
     seeds: async () => REPLIES.map((reply) => Buffer.from(reply)),
     tokens: REPLY_TOKENS,
     build: (random) =>
@@ -299,6 +301,7 @@ export const CONNECTIONS: readonly Target[] = [
   },
   {
     name: 'grpc-connection',
+    bytesPerByte: 64,
     // The highest number of every range: nothing slips.
     seeds: async () => [serverBytes((limit) => limit - 1, Buffer.from('reply'))],
     tokens: ['\0\0\0\x04\0\0\0\0\0', '\0\0\x04\x08\0\0\0\0\0\0\0\0\x01', '\0\0\x08\x06\0\0\0\0\0'],

@@ -143,6 +143,7 @@ const size = ({ shape }: Tensor): number =>
 export const MESSAGES: readonly Target[] = [
   {
     name: 'custom-attributes',
+    bytesPerByte: 64,
     seeds: texts(
       'tfs-transport=grpc,tfs-model-name=a%2Cb,tfs-model-version=1',
       'tfs-outputs=a%2Cb,tfs-method=predict',
@@ -154,6 +155,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'media-types',
+    bytesPerByte: 64,
     seeds: texts(
       'application/json; charset=utf-8',
       'text/csv; header=present, */*;q=0.5',
@@ -169,6 +171,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'tensor-proto',
+    bytesPerByte: 64,
     seeds: tensorSeeds,
     tokens: ['\x12', '\x08\x01', '\x22', '\x2d', '\x3a', '\x42\0'],
     build: changedMessage,
@@ -180,6 +183,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'predict-response',
+    bytesPerByte: 64,
     seeds: async () => [
       bytesOf(
         encodePredictResponse({
@@ -196,6 +200,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'tf-example',
+    bytesPerByte: 64,
     seeds: async () => EXAMPLE_MESSAGES,
     tokens: ['\x0a', '\x12', '\x1a', '\x0d', '\x08'],
     build: changedMessage,
@@ -208,6 +213,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'rest-reply-json',
+    bytesPerByte: 64,
     seeds: texts('{"outputs":[[1,2]]}', '{"outputs":{"y":[1],"t":["a"]}}'),
     tokens: JSON_TOKENS,
     build: (random, _seeds, reader) => Buffer.from(replyText(random, reader)),
@@ -219,6 +225,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'rest-reply-http',
+    bytesPerByte: 64,
     seeds: texts(...HTTP_REPLIES),
     tokens: [...REPLY_TOKENS, 'ffffffffffff', '100 Continue'],
     build: (random) =>
@@ -228,6 +235,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'http2-frames',
+    bytesPerByte: 64,
     seeds: async () => [
       Buffer.concat([
         frame({ type: 4, flags: 0, stream: 0 }, Buffer.alloc(6)),
@@ -242,6 +250,7 @@ export const MESSAGES: readonly Target[] = [
   },
   {
     name: 'hpack',
+    bytesPerByte: 64,
     seeds: async () => [
       encodeHeaders([
         [':status', '200'],

@@ -84,6 +84,7 @@ const SAVED_MODELS = ['sparse_input', 'custom_op', 'tf1_vocabulary', 'half_plus_
 export const PACKAGING: readonly Target[] = [
   {
     name: 'manifest',
+    bytesPerByte: 64,
     seeds: async () => [Buffer.from(JSON.stringify(MANIFEST))],
     tokens: JSON_TOKENS,
     build: (random) => {
@@ -96,6 +97,7 @@ export const PACKAGING: readonly Target[] = [
   },
   {
     name: 'checkpoint-index',
+    bytesPerByte: 64,
     seeds: async () => [readFileSync(join(KERAS, 'variables', 'variables.index'))],
     tokens: ['\x57\xfb\x80\x8b\x24\x75\x47\xdb'],
     build: (random) => {
@@ -114,6 +116,7 @@ export const PACKAGING: readonly Target[] = [
   },
   {
     name: 'saved-model',
+    bytesPerByte: 64,
     seeds: async () =>
       SAVED_MODELS.map((name) =>
         readFileSync(join(fixtureModel(name).directory, 'saved_model.pb')),
@@ -128,6 +131,7 @@ export const PACKAGING: readonly Target[] = [
   },
   {
     name: 'tar',
+    bytesPerByte: 64,
     seeds: async () =>
       [1, 2].map((seed) => tarOf((limit) => (seed === 1 ? limit - 1 : limit >> 1))),
     tokens: ['../', '/', '\0', 'ustar', '7777777', '2', 'L'],
@@ -137,6 +141,7 @@ export const PACKAGING: readonly Target[] = [
   },
   {
     name: 'zip',
+    bytesPerByte: 64,
     seeds: async () => [bytesOf(encodeNpz({ 'a/b': floats(2), c: strings }))],
     tokens: ['PK\x01\x02', 'PK\x03\x04', 'PK\x05\x06', '../', '/'],
     build: archiveOf,

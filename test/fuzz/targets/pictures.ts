@@ -67,6 +67,9 @@ const MARKERS = [
 function decoded(name: string, seeds: Pictures, change: Change, tokens: readonly string[]): Target {
   return {
     name,
+    bytesPerByte: 64,
+    // A million pixels, as they are decoded and as they are answered.
+    ownMiB: 64,
     seeds,
     tokens,
     build: (random, pictures) => change(random, Buffer.from(pick(random, pictures))),
@@ -98,6 +101,7 @@ function readHeader(bytes: Buffer): string {
 export const PICTURES: readonly Target[] = [
   {
     name: 'jpeg-header',
+    bytesPerByte: 64,
     seeds: jpegs,
     tokens: MARKERS,
     build: (random, pictures) => changedJpeg(random, Buffer.from(pick(random, pictures))),
