@@ -3,7 +3,7 @@
  * Debian's or Ubuntu's packages, and TensorFlow. Run while the image is built, in the stage that ships.
  * https://cyclonedx.org/docs/1.6/json/
  *
- *   node image/sbom.mjs tensorflow-serving=2.20.0 > sbom.cdx.json
+ *   node image/sbom.mjs tensorflow-cpu=2.21.0=SHA256 > sbom.cdx.json
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,22 +12,39 @@ import { join } from 'node:path';
 
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-function component({ type = 'library', name, version, license, purl }) {
+/** @param license an expression of SPDX's; @param named a licence that has only a name; @param hash `{ alg, content }` */
+function component({ type = 'library', name, version, license, named, hash, purl }) {
+  const licenses = license
+    ? [{ expression: license }]
+    : named?.map((it) => ({ license: { name: it } }));
   return {
     type,
     'bom-ref': purl,
     name,
     version,
-    ...(license && { licenses: [{ expression: license }] }),
+    ...(hash && { hashes: [hash] }),
+    ...(licenses?.length > 0 && { licenses }),
     purl,
   };
 }
 
 /** A name with a scope has its `@` percent-encoded. https://github.com/package-url/purl-spec */
-function npm({ name, version, license }) {
+function npm({ name, version, license }, integrity) {
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
-  return component({ name, version, license, purl });
+  return component({ name, version, license, hash: hashOf(integrity), purl });
 }
+
+/** Of a lockfile's `sha512-BASE64`. */
+function hashOf(integrity) {
+  const [, base64] = /^sha512-(\S+)/.exec(integrity ?? '') ?? [];
+  return base64 && { alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') };
+}
+
+const sha256 = (content) => ({ alg: 'SHA-256', content });
+
+/** What npm installed, with the hashes of its archives. */
+const LOCK = 'node_modules/.package-lock.json';
+const locked = existsSync(LOCK) ? readJson(LOCK).packages : {};
 
 /** Packages in a folder `node_modules`. */
 function installed(folder) {
@@ -39,7 +56,8 @@ function installed(folder) {
       if (name.startsWith('@')) return installed(directory);
       const manifest = join(directory, 'package.json');
       if (!existsSync(manifest)) return [];
-      return [npm(readJson(manifest)), ...installed(join(directory, 'node_modules'))];
+      const { integrity } = locked[directory] ?? {};
+      return [npm(readJson(manifest), integrity), ...installed(join(directory, 'node_modules'))];
     });
 }
 
@@ -57,21 +75,47 @@ function distribution() {
     .map((line) => line.split('\t'))
     .map(([name, version, arch]) => {
       const purl = `pkg:deb/${id}/${name}@${encodeURIComponent(version)}?arch=${arch}`;
-      return component({ name, version, purl });
+      return component({ name, version, named: copyrights(name), purl });
     });
 }
 
-/** `NAME=VERSION` of the arguments. */
-function named(argument) {
-  const [name, version] = argument.split('=');
-  return component({ type: 'application', name, version, purl: `pkg:generic/${name}@${version}` });
+/** Licences that a package's copyright file names, where it is written for programs. dpkg keeps no hash of an archive. */
+function copyrights(name) {
+  const file = `/usr/share/doc/${name}/copyright`;
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (!/^Format:/m.test(text)) return [];
+  return [...new Set([...text.matchAll(/^License: *(\S.*)$/gm)].map(([, it]) => it.trim()))];
+}
+
+/** `NAME=VERSION` of the arguments, and the SHA-256 of what it was unpacked from. Each is TensorFlow's. */
+function tensorflow(argument) {
+  const [name, version, hash] = argument.split('=');
+  const license = 'Apache-2.0';
+  const purl = `pkg:generic/${name}@${version}`;
+  return component({
+    type: 'application',
+    name,
+    version,
+    license,
+    hash: hash && sha256(hash),
+    purl,
+  });
 }
 
 const node = process.versions.node;
+/** The one that ships, where another builds. */
+const nodeFile = existsSync('shipped-node') ? 'shipped-node' : process.execPath;
 const components = [
-  component({ type: 'application', name: 'node', version: node, purl: `pkg:generic/node@${node}` }),
-  ...process.argv.slice(2).map(named),
-  ...readJson('dist/third-party.json').map(npm),
+  component({
+    type: 'application',
+    name: 'node',
+    version: node,
+    license: 'MIT',
+    hash: sha256(createHash('sha256').update(readFileSync(nodeFile)).digest('hex')),
+    purl: `pkg:generic/node@${node}`,
+  }),
+  ...process.argv.slice(2).map(tensorflow),
+  ...readJson('dist/third-party.json').map((bundled) => npm(bundled)),
   ...installed('node_modules'),
   ...distribution(),
 ];

@@ -140,6 +140,17 @@ async function checkMachines(image: string): Promise<number> {
     binaries.filter(({ machine }) => machine !== 'arm64'),
     [],
   );
+  const notices = files.map((file) => join(file.parentPath, file.name).slice(image.length));
+  for (const name of [
+    'tensorflow/THIRD_PARTY_NOTICES.txt',
+    'tensorflow/LICENSE',
+    'libvips/LGPL-3',
+  ]) {
+    assert.ok(
+      notices.some((path) => path.endsWith(`licenses/${name}`)),
+      `${name} is in the image`,
+    );
+  }
   const needed = ['/node', 'libtensorflow_cc.so.2', 'libtensorflow_framework.so.2', 'koffi.node'];
   for (const name of [...needed, 'node-napi-v7.node', 'sharp-linux-arm64', 'crc32.linux-arm64']) {
     assert.ok(

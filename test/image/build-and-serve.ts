@@ -18,6 +18,14 @@ const root = join(import.meta.dirname, '..', '..');
 const IMAGE = 'localhost/sagemaker-tfs-serving';
 const SAMPLE = 'examples/digits/samples';
 
+/** Of what is bundled, of Node, and of libvips. TensorFlow Serving's are its base's; the library's, of `in-process`. */
+const LICENSES = [
+  '/opt/sagemaker-tfs/dist/THIRD-PARTY-LICENSES.txt',
+  '/opt/sagemaker-tfs/node_modules/sharp/LICENSE',
+  '/licenses/node/LICENSE',
+  ...['README.md', 'LGPL-3', 'GPL-3', 'MPL-1.1'].map((name) => `/licenses/libvips/${name}`),
+];
+
 /** What the image says about itself, as `buildah inspect` prints it. */
 interface ImageConfig {
   readonly User: string;
@@ -80,7 +88,12 @@ async function checkBillOfMaterials(): Promise<void> {
     const print = runIn(container, { volumes: {}, variables: {} });
     const { stdout } = await print(['cat', '/opt/sagemaker-tfs/sbom.cdx.json']);
     const bom = JSON.parse(String(stdout)) as Record<string, unknown> & {
-      components: { purl: string; 'bom-ref': string }[];
+      components: {
+        purl: string;
+        'bom-ref': string;
+        licenses?: unknown[];
+        hashes?: { content: string }[];
+      }[];
     };
     assert.equal(bom.bomFormat, 'CycloneDX');
     const purls = bom.components.map(({ purl }) => purl);
@@ -98,7 +111,21 @@ async function checkBillOfMaterials(): Promise<void> {
         `${start} in the bill of materials`,
       );
     }
-    await print(['test', '-s', '/opt/sagemaker-tfs/dist/THIRD-PARTY-LICENSES.txt']);
+    const licensed = bom.components.filter(({ licenses }) => licenses).map(({ purl }) => purl);
+    const hashed = bom.components.filter(({ hashes }) => hashes?.[0]?.content);
+    for (const start of ['pkg:generic/node@', 'pkg:npm/sharp@']) {
+      assert.ok(
+        hashed.some(({ purl }) => purl.startsWith(start)),
+        `the hash of ${start}`,
+      );
+    }
+    for (const start of ['pkg:generic/', 'pkg:npm/sharp@', 'pkg:deb/debian/']) {
+      assert.ok(
+        licensed.some((purl) => purl.startsWith(start)),
+        `the licence of ${start}`,
+      );
+    }
+    for (const file of LICENSES) await print(['test', '-s', file]);
   } finally {
     await buildah(['rm', container]);
   }

