@@ -3,6 +3,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startClients } from './clients.ts';
 import type { Fault, Ground } from './ground.ts';
 import { killed } from './process-faults.ts';
 
@@ -69,22 +70,43 @@ export const rewritten: Fault = {
 /** Models of a multi-model endpoint come and go beside the one that is asked. */
 export const loadedAndUnloaded: Fault = {
   name: 'other models are loaded and unloaded',
-  happen(ground) {
-    const { served, tally, basePath, times } = ground;
-    return eachTime(ground, 3 * times, async () => {
-      const body = JSON.stringify({ model_name: 'other', url: join(basePath, '..') });
-      const loaded = await fetch(`${served.url}/models`, { method: 'POST', body });
-      const unloaded = await fetch(`${served.url}/models/other`, { method: 'DELETE' });
-      for (const { status } of [loaded, unloaded]) {
-        tally.add(status === 200 ? 'right' : 'wrong', () => `a change of models: ${status}`);
-      }
-    });
+  isLong: true,
+  happen: (ground) => eachTime(ground, 3 * ground.times, () => loadAndUnload(ground)),
+};
+
+/** The same, while some clients ask the one that comes and goes. */
+export const askedWhileUnloaded: Fault = {
+  name: 'a model is loaded and unloaded while it is asked',
+  allowed: ['MODEL_NOT_FOUND'],
+  async happen(ground) {
+    const { served, tally, questions, times } = ground;
+    const asked = questions.map((one) => ({ ...one, path: '/models/other/invoke' }));
+    const clients = startClients({ url: served.url, questions: asked, count: 8 }, tally);
+    try {
+      await eachTime(ground, 3 * times, () => loadAndUnload(ground, ASKED_MS));
+    } finally {
+      await clients.stop();
+    }
   },
 };
+
+/** How long a model stays, in ms. */
+const ASKED_MS = 300;
+
+async function loadAndUnload({ served, tally, basePath }: Ground, stays = 0): Promise<void> {
+  const body = JSON.stringify({ model_name: 'other', url: join(basePath, '..') });
+  const loaded = await fetch(`${served.url}/models`, { method: 'POST', body });
+  await sleep(stays);
+  const unloaded = await fetch(`${served.url}/models/other`, { method: 'DELETE' });
+  for (const { status } of [loaded, unloaded]) {
+    tally.add(status === 200 ? 'right' : 'wrong', () => `a change of models: ${status}`);
+  }
+}
 
 /** No byte can be written to the temporary directory, while a worker and a model server have to start again. */
 export function onFullDisk(kind: 'model server' | 'worker'): Fault {
   return {
+    ...killed(kind),
     name: `disk full, and ${killed(kind).name}`,
     async happen(ground) {
       const filler = fill(ground);

@@ -29,6 +29,14 @@ export interface Fault {
   readonly clients?: number;
   /** Default: `mixed`. */
   readonly connections?: 'kept' | 'mixed';
+  /** What must be there: a row of the table says so where it is not. */
+  readonly needs?: 'model server';
+  /** Whether it stays away from the short form. */
+  readonly isLong?: boolean;
+  /** Whether `/ping` may take longer than a second: what answers it stands still, or has to start again. */
+  readonly stopsPing?: boolean;
+  /** Whether the container ends, and SageMaker starts another: what was in flight gets no answer. */
+  readonly endsContainer?: boolean;
   /** Error codes that are right answers under this fault, besides the usual refusals. */
   readonly allowed?: readonly string[];
   happen(ground: Ground): Promise<void>;
@@ -38,8 +46,10 @@ export interface Fault {
 export interface Stage {
   readonly name: string;
   readonly backends: readonly Backend[];
+  /** Those of the short form. Default: all. */
+  readonly short?: readonly Backend[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly uses?: 'proxy' | 'small disk' | 'several models' | 'clock';
+  readonly uses?: 'proxy' | 'small disk' | 'several models' | 'clock' | 'no handler';
   /** File descriptors of a process. Default: those of the run. */
   readonly descriptors?: number;
   readonly faults: readonly Fault[];

@@ -35,13 +35,16 @@ npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 - Of hostile requests (crafted bodies, attributes, framing, changes of models) a 500 or no answer counts as wrong;
   whatever else they get stands among the refused.
 - **right again**: from the fault, or from its end where it lasts, to the first right answer to a request sent after it.
+- **slowest /ping**: another process asks every 250 ms. It must have its answer within a second, but where that which
+  answers stands still or starts again (the worker, or the container). If it has not, that row is tried once more, since
+  the machine may have been busy. Empty: a run before this was measured.
 - **memory**: of all processes, the model server among them; shared pages count for each.
 
-A run fails if one answer is wrong or lost.
+A run fails if one answer is wrong or lost, or \`/ping\` is late at both tries.
 `;
 
-const TABLE_HEAD = `| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | memory, MiB |
-| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |
+const TABLE_HEAD = `| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | slowest /ping, ms | memory, MiB |
+| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |
 `;
 
 /**
@@ -114,6 +117,7 @@ function sum(a: Row, b: Row): Row {
   }
   return {
     ...a,
+    pingMs: Math.max(a.pingMs ?? 0, b.pingMs ?? 0),
     memoryBytes: Math.max(a.memoryBytes ?? 0, b.memoryBytes ?? 0),
     counts: {
       tries: a.counts.tries + b.counts.tries,
@@ -128,8 +132,13 @@ function sum(a: Row, b: Row): Row {
   };
 }
 
-function rowLine({ fault, backend, clients, skipped, counts, memoryBytes = 0 }: Row): string {
-  if (!counts) return `| ${fault} | ${backend} | ${clients} | not tried: ${skipped} | | | | | | |`;
+function rowLine(row: Row): string {
+  const { fault, backend, clients, skipped, inapplicable, counts, pingMs = 0 } = row;
+  const { memoryBytes = 0 } = row;
+  if (!counts) {
+    const why = inapplicable ? `does not apply: ${inapplicable}` : `not tried: ${skipped}`;
+    return `| ${fault} | ${backend} | ${clients} | ${why} | | | | | | | |`;
+  }
   const number = (value: number) => Math.round(value).toLocaleString('en');
   const codes = Object.entries(counts.codes).map(([code, count]) => `${code} ${number(count)}`);
   const refused = [number(counts.refused), codes.length > 0 && `(${codes.join(', ')})`];
@@ -143,6 +152,7 @@ function rowLine({ fault, backend, clients, skipped, counts, memoryBytes = 0 }: 
     number(counts.wrong),
     number(counts.lost),
     number(counts.recoveryMs ?? 0),
+    number(pingMs),
     number(memoryBytes / 2 ** 20),
   ];
   return `| ${cells.join(' | ')} |`;

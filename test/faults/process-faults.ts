@@ -16,6 +16,7 @@ type Kind = Parameters<Ground['served']['pids']>[0];
 export function killed(kind: Kind): Fault {
   return {
     name: kind === 'worker' ? 'kill -9 of the worker, with its threads' : `kill -9 of the ${kind}`,
+    ...of(kind),
     async happen({ served, tally, times }) {
       for (let time = 0; time < times; time++) {
         process.kill(await runningPid(served, kind), 'SIGKILL');
@@ -30,6 +31,7 @@ export function killed(kind: Kind): Fault {
 export function stopped(kind: Kind): Fault {
   return {
     name: `SIGSTOP of the ${kind}, SIGCONT after ${STILL_MS / 1000} s`,
+    ...of(kind),
     async happen({ served, tally, times }) {
       for (let time = 0; time < times; time++) {
         const pid = await runningPid(served, kind);
@@ -45,6 +47,25 @@ export function stopped(kind: Kind): Fault {
     },
   };
 }
+
+/** A worker answers `/ping`; a model server is not there in-process. */
+function of(kind: Kind): Pick<Fault, 'needs' | 'stopsPing'> {
+  return kind === 'worker' ? { stopsPing: true } : { needs: kind };
+}
+
+/** kill -9 of a runtime that is one process, and another container in its place, as SageMaker starts one. */
+export const containerKilled: Fault = {
+  name: 'kill -9 of the only process, of a model without a handler',
+  stopsPing: true,
+  endsContainer: true,
+  async happen({ served, tally, times }) {
+    for (let time = 0; time < times; time++) {
+      await served.replace();
+      tally.fault();
+      await tally.untilRight(BETWEEN);
+    }
+  },
+};
 
 /** One that has just been killed is replaced soon. */
 async function runningPid(served: Ground['served'], kind: Kind): Promise<number> {

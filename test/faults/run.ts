@@ -3,11 +3,13 @@
  * requests. Options: `--short` (as in CI), `--minutes N` (repeats the table for so long; default 20), `--clients N`
  * (default 32), `--overload-minutes N` of each overload (default 10; 2 s in the short form), `--only TEXT` (faults
  * whose stage, name or backend has it), `--backend NAME`, `--write` (docs/reliability.md; of a part, its rows alone).
- * Exit status 1 where an answer was wrong or lost.
+ * Exit status 1 if an answer was wrong or lost, `/ping` was late, or, with CI=true, a row could not be tried.
  */
 import { parseArgs } from 'node:util';
+import type { Fault, Stage } from './ground.ts';
 import { writeFaults } from './page.ts';
-import { type Row, runStage } from './stage.ts';
+import type { Backend } from './served.ts';
+import { type Effort, type Row, runStage } from './stage.ts';
 import { STAGES } from './stages.ts';
 
 const { values } = parseArgs({
@@ -39,10 +41,14 @@ async function run(): Promise<void> {
   const isPart = values.only !== undefined || values.backend !== undefined;
   if (values.write) writeFaults(rows, process.argv.slice(2), isPart);
   const bad = rows.filter(({ counts }) => counts && counts.wrong + counts.lost > 0);
+  const late = rows.filter(({ isPingLate }) => isPingLate);
+  for (const { fault, backend } of late) console.error(`${fault}, ${backend}: /ping was late`);
+  const skipped = rows.filter((row) => row.skipped);
+  if (process.env.CI === 'true' && skipped.length > 0) process.exitCode = 1;
   for (const { fault, backend, counts } of bad) {
     console.error(`${fault}, ${backend}:\n  ${counts?.examples.join('\n  ')}`);
   }
-  if (bad.length > 0) process.exitCode = 1;
+  if (bad.length + late.length > 0) process.exitCode = 1;
 }
 
 async function runTable(clients: number): Promise<Row[]> {
@@ -50,16 +56,35 @@ async function runTable(clients: number): Promise<Row[]> {
   for (const stage of STAGES) {
     for (const backend of stage.backends) {
       if (values.backend !== undefined && values.backend !== backend) continue;
-      const faults = stage.faults.filter(({ name }) =>
-        `${stage.name} ${name} ${backend}`.includes(values.only ?? ''),
+      if (values.short && stage.short && !stage.short.includes(backend)) continue;
+      const faults = stage.faults.filter(
+        ({ name, isLong }) =>
+          `${stage.name} ${name} ${backend}`.includes(values.only ?? '') &&
+          !(values.short && isLong),
       );
       if (faults.length === 0) continue;
       const times = values.short ? 1 : TIMES;
       const effort = { clients, times, overloadMs: overloadMs(), onRow };
-      rows.push(...(await runStage({ ...stage, faults }, backend, effort)));
+      const tried = await runStage({ ...stage, faults }, backend, effort);
+      rows.push(...(await lateOnesAgain({ ...stage, faults }, backend, effort, tried)));
     }
   }
   return rows;
+}
+
+/** On a machine that others use too, one late `/ping` proves nothing. */
+async function lateOnesAgain(
+  stage: Stage,
+  backend: Backend,
+  effort: Effort,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const isLate = ({ name }: Fault) => rows.some((row) => row.fault === name && row.isPingLate);
+  const faults = stage.faults.filter(isLate);
+  if (faults.length === 0) return [...rows];
+  console.error('/ping was late: once more');
+  const again = await runStage({ ...stage, faults }, backend, effort);
+  return rows.map((row) => again.find(({ fault }) => fault === row.fault) ?? row);
 }
 
 function overloadMs(): number {
@@ -68,10 +93,13 @@ function overloadMs(): number {
   return 60_000 * Number(minutes ?? OVERLOAD_MINUTES);
 }
 
-function onRow({ fault, backend, skipped, counts, memoryBytes = 0 }: Row): void {
-  const told = skipped
-    ? `skipped: ${skipped}`
-    : `${counts?.tries} tries, ${counts?.right} right, refused ${JSON.stringify(counts?.codes)}, ${counts?.wrong} wrong, ${counts?.lost} lost, right again after ${Math.round(counts?.recoveryMs ?? 0)} ms, ${Math.round(memoryBytes / 2 ** 20)} MiB`;
+function onRow(row: Row): void {
+  const { fault, backend, skipped, inapplicable, counts, pingMs = 0, memoryBytes = 0 } = row;
+  const told = inapplicable
+    ? `does not apply: ${inapplicable}`
+    : skipped
+      ? `skipped: ${skipped}`
+      : `${counts?.tries} tries, ${counts?.right} right, refused ${JSON.stringify(counts?.codes)}, ${counts?.wrong} wrong, ${counts?.lost} lost, right again after ${Math.round(counts?.recoveryMs ?? 0)} ms, slowest /ping ${Math.round(pingMs)} ms, ${Math.round(memoryBytes / 2 ** 20)} MiB`;
   console.error(`${Math.round(performance.now() / 1000)} s ${backend}, ${fault}: ${told}`);
 }
 

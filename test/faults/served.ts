@@ -1,6 +1,8 @@
 /** The built runtime as a process of its own, with what the faults need: its processes, its log, its memory. */
+import type { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseModelServer, freePort, freePortRange } from 'sagemaker-tfs/development/serving';
 import { answering, endChild, startChild } from '../../tools/children.ts';
 import { commandOf, processTree, residentBytes } from '../../tools/process-stats.ts';
@@ -31,12 +33,15 @@ export interface Served {
   descriptors(): number;
   /** Lines of its log, parsed. */
   log(): Record<string, unknown>[];
+  /** Kills all its processes, as a container's are when its first one ends, and starts another. */
+  replace(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const PROGRAM = resolve('container/dist/main.js');
 /** Characters of the log that are kept. */
 const LOG_LENGTH = 4_000_000;
+const END_LIMIT_MS = 10_000;
 
 /** Starts a runtime and waits until it is healthy. */
 export async function startServed(options: ServedOptions): Promise<Served> {
@@ -57,23 +62,24 @@ export async function startServed(options: ServedOptions): Promise<Served> {
     ...environment,
   };
   const limit = descriptors ? `ulimit -n ${descriptors}; ` : '';
-  const child = startChild('/bin/sh', ['-c', `${limit}exec "$0" "$1"`, process.execPath, PROGRAM], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (piece: string) => {
-      text = (text + piece).slice(-LOG_LENGTH);
-    });
-  }
   const url = `http://127.0.0.1:${port}`;
-  const tree = () => processTree(child.pid as number);
-  await answering(`${url}/ping`, child).catch((cause) => {
-    throw new Error(`the runtime does not start; its log ends with:\n${text.slice(-2000)}`, {
-      cause,
+  const start = async (): Promise<ChildProcess> => {
+    const command = ['-c', `${limit}exec "$0" "$1"`, process.execPath, PROGRAM];
+    const started = startChild('/bin/sh', command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [started.stdout, started.stderr]) {
+      stream?.setEncoding('utf8').on('data', (piece: string) => {
+        text = (text + piece).slice(-LOG_LENGTH);
+      });
+    }
+    await answering(`${url}/ping`, started).catch((cause) => {
+      const end = text.slice(-2000);
+      throw new Error(`the runtime does not start; its log ends with:\n${end}`, { cause });
     });
-  });
+    return started;
+  };
+  let child = await start();
+  const tree = () => processTree(child.pid as number);
   return {
     url,
     port,
@@ -81,8 +87,22 @@ export async function startServed(options: ServedOptions): Promise<Served> {
     memoryBytes: () => tree().reduce((sum, pid) => sum + residentOf(pid), 0),
     descriptors: () => tree().reduce((sum, pid) => sum + descriptorsOf(pid), 0),
     log: () => parsedLines(text),
+    async replace() {
+      const all = tree();
+      for (const pid of all) process.kill(pid, 'SIGKILL');
+      await ended(all);
+      child = await start();
+    },
     stop: () => endChild(child),
   };
+}
+
+/** Waits for their end. @throws Error if it does not come */
+async function ended(pids: readonly number[]): Promise<void> {
+  const isThere = (pid: number) => commandOf(pid) !== '';
+  for (const end = performance.now() + END_LIMIT_MS; pids.some(isThere); await sleep(20)) {
+    if (performance.now() > end) throw new Error('a process outlives SIGKILL');
+  }
 }
 
 /** The model server's program is named by its directory, a worker's is the runtime's own. */

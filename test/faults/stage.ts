@@ -2,11 +2,12 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { chooseModelServer, prepareModelRoot } from 'sagemaker-tfs/development/serving';
 import { startClients } from './clients.ts';
 import { fakeTime, fakeTimeLibrary } from './clock.ts';
 import type { Fault, Ground, Stage } from './ground.ts';
+import { startPings } from './pings.ts';
 import type { Question } from './question.ts';
 import { digitQuestions } from './questions.ts';
 import { type Backend, PROXY_PROGRAM, type Served, startServed } from './served.ts';
@@ -20,6 +21,12 @@ export interface Row {
   readonly clients: number;
   /** Why it was not tried. */
   readonly skipped?: string;
+  /** Why there is nothing to try. */
+  readonly inapplicable?: string;
+  /** Milliseconds of the slowest `/ping` meanwhile. */
+  readonly pingMs?: number;
+  /** Whether `/ping` must be answered in time, and was not. */
+  readonly isPingLate?: boolean;
   readonly counts?: Counts;
   /** Most resident bytes of all processes of the runtime. */
   readonly memoryBytes?: number;
@@ -37,6 +44,8 @@ export interface Effort {
 
 const MODEL = resolve('examples/digits');
 const SAMPLE_MS = 200;
+/** `/ping` is answered within this, in ms. */
+const MOST_PING_MS = 1_000;
 /** Right answers before a fault: every client is at work. */
 const BEFORE = 64;
 const ENVIRONMENT = {
@@ -109,6 +118,11 @@ function skip({ name, clients }: Fault, backend: Backend, skipped: string, effor
   return row;
 }
 
+function inapplicable({ name, clients = 0 }: Fault, backend: Backend, effort: Effort): Row {
+  const why = 'there is no model server';
+  return { fault: name, backend, clients: clients || effort.clients, inapplicable: why };
+}
+
 async function onRuntime(
   stage: Stage,
   backend: Backend,
@@ -117,7 +131,7 @@ async function onRuntime(
   prepared: Prepared,
 ): Promise<Row[]> {
   const several = stage.uses === 'several models';
-  const { modelDirectory, basePath } = await layOut(work, several);
+  const { modelDirectory, basePath } = await layOut(work, stage.uses);
   const served = await startServed({
     modelDirectory,
     backend,
@@ -134,7 +148,7 @@ async function onRuntime(
     ...(stage.descriptors && { descriptors: stage.descriptors }),
   });
   try {
-    const questions = await questionsFor(served, several, basePath);
+    const questions = await questionsFor(served, stage.uses, basePath);
     const { control, clock, disk } = inWork(work);
     const ground = {
       served,
@@ -148,7 +162,12 @@ async function onRuntime(
     };
     const rows: Row[] = [];
     for (const fault of stage.faults) {
-      rows.push(await runFault(fault, backend, ground, effort));
+      const isInapplicable = fault.needs === 'model server' && backend === 'in-process';
+      rows.push(
+        isInapplicable
+          ? inapplicable(fault, backend, effort)
+          : await runFault(fault, backend, ground, effort),
+      );
       effort.onRow(rows.at(-1) as Row);
     }
     return rows;
@@ -158,12 +177,14 @@ async function onRuntime(
 }
 
 /** A copy that may be spoiled. */
-async function layOut(work: string, several: boolean) {
+async function layOut(work: string, uses: Stage['uses']) {
   const modelDirectory = join(work, 'model');
   const root = await prepareModelRoot(join(MODEL, 'model'), join(MODEL, 'inference.ts'));
   try {
+    const several = uses === 'several models';
     await cp(root.directory, several ? join(modelDirectory, 'digits', 'model') : modelDirectory, {
       recursive: true,
+      filter: (path) => uses !== 'no handler' || basename(path) !== 'code',
     });
   } finally {
     await root.cleanUp();
@@ -180,10 +201,11 @@ async function basePathIn(directory: string): Promise<string> {
 
 async function questionsFor(
   { url }: Served,
-  several: boolean,
+  uses: Stage['uses'],
   basePath: string,
 ): Promise<readonly Question[]> {
-  if (!several) return digitQuestions(url);
+  if (uses === 'no handler') return digitQuestions(url, '/invocations', 0);
+  if (uses !== 'several models') return digitQuestions(url);
   const body = JSON.stringify({ model_name: 'digits', url: basePath });
   const { status } = await fetch(`${url}/models`, { method: 'POST', body });
   if (status !== 200) throw new Error(`the model is not loaded: ${status}`);
@@ -206,15 +228,23 @@ async function runFault(
     memoryBytes = Math.max(memoryBytes, served.memoryBytes());
   }, SAMPLE_MS);
   const clients = startClients({ url: served.url, questions, count, connections }, tally);
+  let pingMs = 0;
   try {
     await tally.untilRight(BEFORE);
-    await fault.happen({ ...given, tally });
+    const pings = await startPings(served.url, connections);
+    try {
+      await fault.happen({ ...given, tally });
+    } finally {
+      pingMs = await pings.stop();
+    }
   } finally {
     await clients.stop();
     clearInterval(sampler);
   }
-  const counts = tally.counts(cutAnswers(served) - cutBefore);
-  return { fault: fault.name, backend, clients: count, counts, memoryBytes };
+  const cut = fault.endsContainer ? Number.POSITIVE_INFINITY : cutAnswers(served) - cutBefore;
+  const counts = tally.counts(cut);
+  const isPingLate = !fault.stopsPing && pingMs > MOST_PING_MS;
+  return { fault: fault.name, backend, clients: count, counts, memoryBytes, pingMs, isPingLate };
 }
 
 /** Answers that a worker was writing when it was killed. */

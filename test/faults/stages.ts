@@ -11,9 +11,17 @@ import {
   smuggling,
 } from './client-faults.ts';
 import { clockJumps } from './clock.ts';
-import { loadedAndUnloaded, onFullDisk, replaced, rewritten, withdrawn } from './file-faults.ts';
+import {
+  askedWhileUnloaded,
+  loadedAndUnloaded,
+  onFullDisk,
+  replaced,
+  rewritten,
+  withdrawn,
+} from './file-faults.ts';
 import type { Stage } from './ground.ts';
-import { bad, killed, stopped } from './process-faults.ts';
+import { bad, containerKilled, killed, stopped } from './process-faults.ts';
+import { threadOutOfMemory } from './thread-faults.ts';
 
 /** Requests that are let in where there are too many. */
 const LET_IN = 8;
@@ -21,32 +29,40 @@ const LET_IN = 8;
 /** All stages. */
 export const STAGES: readonly Stage[] = [
   {
-    name: 'processes and files',
-    backends: ['grpc', 'rest'],
-    faults: [
-      killed('model server'),
-      stopped('model server'),
-      killed('worker'),
-      stopped('worker'),
-      withdrawn,
-      replaced,
-      rewritten,
-    ],
+    name: 'processes',
+    backends: ['grpc', 'rest', 'in-process'],
+    faults: [killed('model server'), stopped('model server'), killed('worker'), stopped('worker')],
   },
   {
-    name: 'processes',
-    backends: ['in-process'],
-    faults: [killed('worker'), stopped('worker')],
+    name: 'files',
+    backends: ['grpc', 'rest', 'in-process'],
+    short: ['grpc', 'rest'],
+    faults: [withdrawn, replaced, rewritten],
+  },
+  {
+    name: 'the only process',
+    backends: ['grpc', 'rest'],
+    short: [],
+    uses: 'no handler',
+    faults: [containerKilled],
+  },
+  {
+    name: 'threads',
+    backends: ['grpc', 'in-process'],
+    short: [],
+    faults: [threadOutOfMemory],
   },
   {
     name: 'a bad model server',
     backends: ['grpc', 'rest'],
+    short: ['grpc'],
     uses: 'proxy',
     faults: [bad('slow'), bad('refuse'), bad('cut'), bad('garbage')],
   },
   {
     name: 'clients',
-    backends: ['grpc', 'in-process'],
+    backends: ['grpc', 'rest', 'in-process'],
+    short: ['grpc'],
     environment: { SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS: String(CLIENT_PATIENCE_SECONDS) },
     faults: [dribbling, neverReading, disconnecting, pipelining, smuggling],
   },
@@ -59,6 +75,7 @@ export const STAGES: readonly Stage[] = [
   {
     name: 'an attack on several processes',
     backends: ['grpc', 'rest'],
+    short: ['grpc'],
     environment: { SAGEMAKER_TFS_PROCESSES: '2' },
     faults: [attack],
   },
@@ -71,15 +88,34 @@ export const STAGES: readonly Stage[] = [
   {
     name: 'several models',
     backends: ['grpc', 'rest'],
+    short: ['grpc'],
     uses: 'several models',
-    faults: [loadedAndUnloaded, attackOnSeveral],
+    faults: [
+      loadedAndUnloaded,
+      askedWhileUnloaded,
+      { ...killed('model server'), name: 'kill -9 of the model server of several models' },
+      attackOnSeveral,
+    ],
   },
   {
     name: 'disk',
-    backends: ['grpc'],
+    backends: ['grpc', 'rest', 'in-process'],
+    short: ['grpc'],
     uses: 'small disk',
     faults: [onFullDisk('worker'), onFullDisk('model server')],
   },
-  { name: 'descriptors', backends: ['grpc'], descriptors: 256, faults: [descriptorsUsedUp] },
-  { name: 'clock', backends: ['grpc'], uses: 'clock', faults: [clockJumps] },
+  {
+    name: 'descriptors',
+    backends: ['grpc', 'rest', 'in-process'],
+    short: ['grpc'],
+    descriptors: 256,
+    faults: [descriptorsUsedUp],
+  },
+  {
+    name: 'clock',
+    backends: ['grpc', 'rest', 'in-process'],
+    short: ['grpc'],
+    uses: 'clock',
+    faults: [clockJumps],
+  },
 ];
