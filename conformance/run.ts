@@ -19,6 +19,8 @@ const SHOWN = 5;
 interface Result {
   readonly section: Section;
   readonly cases: number;
+  /** Of those that agree with what is documented: the row of docs/where-it-differs.md -> how many. */
+  readonly decided: ReadonlyMap<string, number>;
   readonly differences: readonly string[];
 }
 
@@ -80,19 +82,24 @@ async function compare(section: Section, oracle: Oracle): Promise<Result> {
   const lines = (await readFile(join(oracle.out, `${section.file}.jsonl`), 'utf8')).split('\n');
   const cases = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Case);
   const differences: string[] = [];
+  const decided = new Map<string, number>();
   await section.start?.(oracle);
   for (const given of cases) {
     const difference = await differenceOf(section, given);
-    if (difference === undefined) continue;
+    if (difference === undefined) {
+      const { decision } = given as { readonly decision?: string | null };
+      if (decision) decided.set(decision, (decided.get(decision) ?? 0) + 1);
+      continue;
+    }
     differences.push(difference);
     if (differences.length <= SHOWN) {
       process.stdout.write(`  ${difference}: ${JSON.stringify(given).slice(0, 300)}\n`);
     }
   }
   await section.stop?.();
-  const agreed = cases.length - differences.length;
-  process.stdout.write(`${section.title}: ${agreed} of ${cases.length} agree\n`);
-  return { section, cases: cases.length, differences };
+  const result = { section, cases: cases.length, decided, differences };
+  process.stdout.write(`${section.title}: ${countsOf(result)}\n`);
+  return result;
 }
 
 async function differenceOf(section: Section, given: Case): Promise<string | undefined> {
@@ -103,12 +110,23 @@ async function differenceOf(section: Section, given: Case): Promise<string | und
   }
 }
 
+function countsOf({ cases, decided, differences }: Result): string {
+  const known = total(decided);
+  const agreed = cases - known - differences.length;
+  return `${agreed} of ${cases} agree, ${known} differ by decision, ${differences.length} differ`;
+}
+
+const total = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0);
+
 /** Writes a row for each section that ran; the others keep the row that they have. */
 async function writePage(
   results: readonly Result[],
   versions: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const path = join(HERE, '..', 'docs', 'conformance.md');
+  const docs = join(HERE, '..', 'docs');
+  const path = join(docs, 'conformance.md');
+  checkDecisions(results, await readFile(join(docs, 'where-it-differs.md'), 'utf8'));
   const before = (await readFile(path, 'utf8')).split('\n');
   const rows = SECTIONS.flatMap((section) => {
     const result = results.find((ran) => ran.section === section);
@@ -118,8 +136,17 @@ async function writePage(
   await writeFile(path, withNext('docs/conformance.md', page(rows)));
 }
 
+/** @throws Error where a case follows a decision that the page does not list */
+function checkDecisions(results: readonly Result[], page: string): void {
+  const decisions = new Set(results.flatMap(({ decided }) => [...decided.keys()]));
+  const unknown = [...decisions].filter((decision) => !page.includes(`\n| ${decision} |`));
+  if (unknown.length > 0) {
+    throw new Error(`docs/where-it-differs.md has no row ${unknown.join(', ')}. Add it.`);
+  }
+}
+
 function rowOf(
-  { section, cases, differences }: Result,
+  { section, cases, decided, differences }: Result,
   versions: Readonly<Record<string, string>>,
 ): string {
   const reference = Object.entries(versions).reduce(
@@ -127,20 +154,22 @@ function rowOf(
       text.replace(new RegExp(`\\b${name}\\b(?! Serving)`), `${name} ${version}`),
     section.reference,
   );
-  const [all, agreed] = [cases, cases - differences.length].map((count) =>
-    count.toLocaleString('en-US'),
-  );
-  return `| ${section.title} | ${reference} | ${section.tolerance} | ${all} | ${agreed} |`;
+  const number = (count: number) => count.toLocaleString('en-US');
+  const agreed = cases - total(decided) - differences.length;
+  const rows = [...decided].map(([row, count]) => `${number(count)}: ${row}`);
+  const cells = [section.title, reference, section.tolerance, number(cases), number(agreed)];
+  return `| ${[...cells, rows.join('; ') || '0'].join(' | ')} |`;
 }
 
 function page(rows: readonly string[]): string {
   return `# Conformance
 
 \`npm run conformance\` compares this project with the programs that models come from, on generated inputs, and writes
-this page; CI runs a part of it (\`--short\`). What differs on purpose is in [Where it differs](where-it-differs.md).
+this page; CI runs a part of it (\`--short\`). The last column counts the cases whose answer differs from the reference's
+on purpose, by row of [Where it differs](where-it-differs.md), and is as that row says.
 
-| what | reference | agreed means | cases | agreed |
-| --- | --- | --- | --- | --- |
+| what | reference | agreed means | cases | agreed | differs by decision |
+| --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 `;
 }

@@ -13,6 +13,8 @@ import common
 import documents
 import foreign
 import images
+import keras
+import keras_images
 import models
 import numpy as np
 import PIL
@@ -31,6 +33,8 @@ SECTIONS = (
     archives.archives,
     images.images,
     images.gray,
+    images.photos,
+    keras_images.keras_images,
     documents.rest_published,
     documents.rest_generated,
     documents.json_values,
@@ -43,6 +47,7 @@ for section in SECTIONS:
         common.write(section.__name__, section())
 versions = {
     "TensorFlow": tf.__version__,
+    "Keras": keras.__version__,
     "NumPy": np.__version__,
     "Pillow": PIL.__version__,
     "SageMaker's Python SDK": version("sagemaker"),

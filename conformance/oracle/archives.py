@@ -96,7 +96,8 @@ def read(data):
         return None
 
 
-# Read by NumPy, refused here: docs/where-it-differs.md.
+#: Read by NumPy, refused here: this row of docs/where-it-differs.md.
+DECISION = "npz with members that are no arrays, two of one name, or other bytes before it"
 REFUSED = {"text beside arrays", "text named .npy", "an empty member", "a directory", "equal names", "two archives, one after the other", "a name with and without its ending"}
 
 
@@ -108,6 +109,6 @@ def archives():
             "kind": name,
             "data": b64(data),
             "count": None if arrays is None else len(arrays),
-            "refused": name in REFUSED,
+            "decision": DECISION if arrays is not None and name in REFUSED else None,
             "arrays": None if arrays is None or name in REFUSED else {key: tensor(value) for key, value in list(arrays.items())[-5 if many else 0 :]},
         }

@@ -4,11 +4,13 @@ import io
 
 import numpy as np
 import tensorflow as tf
-from common import FULL, b64, rng
-from pictures import gammas, kinds, photo
+from common import FULL, OUT, b64, rng
+from pictures import gammas, kinds, photo, saved
 from PIL import Image, ImageOps
 from tiffs import tiffs
 
+#: Rows of docs/where-it-differs.md.
+UPRIGHT, INKS, REFUSED, CUT = "EXIF orientation", "CMYK and YCCK JPEGs", "BigTIFF, and TIFFs with JPEG of the old kind (compression 6)", "`bicubic` and `lanczos3` with overshoots"
 METHODS = [("nearest", False), ("area", False), *((m, a) for m in ("bilinear", "bicubic", "lanczos3") for a in (False, True))]
 PILLOW = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC, "lanczos3": Image.LANCZOS}
 SIZES = [(17, 23), (48, 64), (63, 40), (100, 75)] if FULL else [(48, 61)]
@@ -23,16 +25,18 @@ def eight_bits(values):
 
 
 def by_tensorflow(kind, data):
+    """The pixels, and the row of docs/where-it-differs.md where TensorFlow's own are others."""
     if kind.startswith("JPEG"):
-        # Upright, as phones' pictures are served: docs/where-it-differs.md.
-        # The default of three channels; of four, docs/where-it-differs.md.
-        method = "INTEGER_ACCURATE" if "CMYK" in kind or "YCCK" in kind else "INTEGER_FAST"
-        pixels = tf.io.decode_jpeg(data, channels=3, dct_method=method).numpy()
+        pixels = tf.io.decode_jpeg(data, channels=3, dct_method="INTEGER_FAST").numpy()
+        if "CMYK" in kind or "YCCK" in kind:
+            accurate = tf.io.decode_jpeg(data, channels=3, dct_method="INTEGER_ACCURATE").numpy()
+            return accurate, None if (accurate == pixels).all() else INKS
+        orientation = Image.open(io.BytesIO(data)).getexif().get(0x0112, 1)
         upright = Image.fromarray(pixels)
-        upright.getexif()[0x0112] = Image.open(io.BytesIO(data)).getexif().get(0x0112, 1)
-        return np.asarray(ImageOps.exif_transpose(upright))
+        upright.getexif()[0x0112] = orientation
+        return np.asarray(ImageOps.exif_transpose(upright)), UPRIGHT if orientation > 1 else None
     decoded = tf.io.decode_image(data, channels=3, expand_animations=True).numpy()
-    return decoded if decoded.ndim == 3 else decoded[0]
+    return decoded if decoded.ndim == 3 else decoded[0], None
 
 
 def by_pillow(data):
@@ -43,16 +47,16 @@ def by_pillow(data):
 
 def decoded_by(kind, data):
     if kind.startswith(("WebP", "TIFF")):
-        return "Pillow", by_pillow(data)
-    return "TensorFlow", by_tensorflow(kind, data)
+        return by_pillow(data), None
+    return by_tensorflow(kind, data)
 
 
 def images():
     for size in SIZES:
         for kind, data, tolerance in kinds(photo(*size)):
-            reference, decoded = decoded_by(kind, data)
+            decoded, decision = decoded_by(kind, data)
             height, width = decoded.shape[:2]
-            case = {"kind": kind, "data": b64(data), "antialias": False, "reference": reference}
+            case = {"kind": kind, "data": b64(data), "antialias": False, "decision": decision}
             yield {**case, "height": height, "width": width, "method": "", "tolerance": tolerance, "pixels": b64(np.ascontiguousarray(decoded))}
             if tolerance:
                 continue
@@ -61,16 +65,39 @@ def images():
                     yield from resized(case, decoded, target, method, antialias)
         for kind, data, decoded, tolerance in tiffs(Image.fromarray(photo(*size))):
             pixels = decoded is not None and b64(np.ascontiguousarray(decoded))
-            yield {"kind": kind, "data": b64(data), "reference": "Pillow", "tolerance": tolerance, "method": "", "pixels": pixels}
+            yield {"kind": kind, "data": b64(data), "decision": None if pixels else REFUSED, "tolerance": tolerance, "method": "", "pixels": pixels}
 
 
 def resized(case, decoded, target, method, antialias):
     height, width = target
     case = {**case, "height": height, "width": width, "method": method, "antialias": antialias}
-    yield {**case, "reference": "TensorFlow", "tolerance": 1, "pixels": b64(eight_bits(tf.image.resize(decoded, target, method=method, antialias=antialias)))}
-    if antialias and height <= decoded.shape[0] and width <= decoded.shape[1] and not is_cut(decoded, width, method):
+    by_tensorflow = eight_bits(tf.image.resize(decoded, target, method=method, antialias=antialias))
+    yield {**case, "tolerance": 1, "pixels": b64(by_tensorflow)}
+    if antialias:
         by_pillow = np.asarray(Image.fromarray(decoded).resize((width, height), PILLOW[method]))
-        yield {**case, "reference": "Pillow", "tolerance": 2, "pixels": b64(by_pillow)}
+        if is_cut(decoded, width, method) and np.abs(by_pillow.astype(int) - by_tensorflow).max() > 2:
+            yield {**case, "decision": CUT, "tolerance": 1, "pixels": b64(by_tensorflow)}
+        else:
+            yield {**case, "tolerance": 2, "pixels": b64(by_pillow)}
+
+
+def photos():
+    """Pictures of 12 million pixels, as phones take them."""
+    picture = Image.fromarray(photo(3000, 4000))
+    for index, options in enumerate(({}, {"progressive": True, "quality": 90}, {"exif": turned(6)}) if FULL else ({},)):
+        data = saved(picture, "JPEG", **options)
+        path = OUT / f"photo-{index}.jpg"
+        path.write_bytes(data)
+        decoded, decision = by_tensorflow("JPEG", data)
+        for target in ((224, 224), (480, 640), (1, 1)) if FULL else ((224, 224),):
+            for method, antialias in METHODS:
+                yield from resized({"kind": path.name, "path": str(path), "decision": decision}, decoded, target, method, antialias)
+
+
+def turned(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif
 
 
 def is_cut(decoded, width, method):

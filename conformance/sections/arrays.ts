@@ -45,12 +45,12 @@ function digitsOf(text: string): string {
 }
 
 /** An archive that both read alike, or that neither reads, or that is refused here in writing. */
-function differsAsArchive({ data, count, refused, arrays }: Case): string | undefined {
+function differsAsArchive({ data, count, decision, arrays }: Case): string | undefined {
   const read = readArchive(bytesOf(data));
   if (typeof read === 'string') {
-    return refused || count === null ? undefined : `refused: ${read}`;
+    return decision || count === null ? undefined : `refused: ${read}`;
   }
-  if (refused || count === null) return 'read';
+  if (decision || count === null) return 'read';
   if (Object.keys(read).length !== count) return `${Object.keys(read).length} arrays of ${count}`;
   const wrong = Object.entries(arrays as Record<string, Case>).find(
     ([name, expected]) => !nearTensor(read[name], expected),

@@ -8,7 +8,10 @@ import {
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 
-/** One case as the oracle wrote it. */
+/**
+ * One case as the oracle wrote it. `decision` names the row of docs/where-it-differs.md by which the case expects
+ * another answer than the reference's own.
+ */
 export type Case = Readonly<Record<string, unknown>>;
 
 /** Where the Python side runs. */

@@ -1,15 +1,19 @@
 /** Pictures. */
+import { readFile } from 'node:fs/promises';
 import { decodeImage } from '../../container/src/images/decode-image.ts';
+import type { ResizeMode } from '../../container/src/images/placement.ts';
 import type { Interpolation } from '../../container/src/images/resample.ts';
 import { bytesOf, type Case, type Section } from './case.ts';
 
 async function differsAsImage(given: Case): Promise<string | undefined> {
   if (given.pixels === false) return whyRead(given);
-  const { data } = await decodeImage(bytesOf(given.data), {
+  const picture = given.path ? await readFile(given.path as string) : bytesOf(given.data);
+  const { data } = await decodeImage(picture, {
     width: given.width as number,
     height: given.height as number,
     antialias: given.antialias as boolean,
     ...(given.channels === 'gray' ? { channels: 'gray' as const } : {}),
+    ...(given.resize ? { resize: given.resize as ResizeMode } : {}),
     ...(given.method ? { interpolation: given.method as Interpolation['interpolation'] } : {}),
   });
   const expected = bytesOf(given.pixels);
@@ -18,7 +22,7 @@ async function differsAsImage(given: Case): Promise<string | undefined> {
     largest = Math.max(largest, Math.abs(value - (data[at] as number)));
   }
   const isSame = data.length === expected.length && largest <= (given.tolerance as number);
-  return isSame ? undefined : `${given.kind} ${given.method}: by ${largest}`;
+  return isSame ? undefined : `${given.kind} ${given.method} ${given.resize ?? ''}: by ${largest}`;
 }
 
 /** A picture that is refused: its message says how to save it. */
@@ -47,6 +51,21 @@ export const images: readonly Section[] = [
     title: 'JPEGs and PNGs as gray, PNGs with a gamma among them',
     reference: 'TensorFlow',
     tolerance: 'equal, PNGs of 16 bits within 16',
+    differs: differsAsImage,
+  },
+  {
+    file: 'photos',
+    title: 'Photos of 12 million pixels, resized with every filter, with and without antialias',
+    reference: 'TensorFlow, Pillow',
+    tolerance: 'within 1 of 255 of TensorFlow, within 2 of Pillow',
+    differs: differsAsImage,
+  },
+  {
+    file: 'keras_images',
+    title:
+      "Keras's preprocessing, shrinking and enlarging: `Resizing` plain, cropped and padded, `smart_resize`, `image_dataset_from_directory`, `load_img`",
+    reference: 'Keras, TensorFlow, Pillow',
+    tolerance: 'within 1 of 255, of `load_img` within 2',
     differs: differsAsImage,
   },
 ];

@@ -10,17 +10,17 @@ interface Taps {
   readonly weight: Float32Array;
 }
 
-function taps(start: number, length: number, count: number, limit: number): Taps {
+function taps(start: number, length: number, count: number): Taps {
   const low = new Uint32Array(count);
   const high = new Uint32Array(count);
   const weight = new Float32Array(count);
   // Float32 throughout, as TensorFlow's kernel computes it, so that weights are the same to the last bit.
   const step = Math.fround(length / count);
   for (let index = 0; index < count; index++) {
-    const position = Math.fround(Math.fround(start + Math.fround((index + 0.5) * step)) - 0.5);
+    const position = Math.fround(Math.fround((index + 0.5) * step) - 0.5);
     const floor = Math.floor(position);
-    low[index] = Math.min(limit - 1, Math.max(0, floor));
-    high[index] = Math.min(limit - 1, Math.max(0, floor + 1));
+    low[index] = start + Math.min(length - 1, Math.max(0, floor));
+    high[index] = start + Math.min(length - 1, Math.max(0, floor + 1));
     weight[index] = position - floor;
   }
   return { low, high, weight };
@@ -28,11 +28,11 @@ function taps(start: number, length: number, count: number, limit: number): Taps
 
 /** The plan of a bilinear resize. */
 export function bilinearPlan(
-  { width, height, channels }: Pixels,
+  { width, channels }: Pixels,
   { source, target }: Placement,
 ): readonly BandPlan[] {
-  const rows = taps(source.y, source.height, target.height, height);
-  const columns = columnsOf(taps(source.x, source.width, target.width, width), channels);
+  const rows = taps(source.y, source.height, target.height);
+  const columns = columnsOf(taps(source.x, source.width, target.width), channels);
   const bytes = Math.max(width, target.width) * channels;
   const mostRows = Math.max(2, Math.floor(BAND_BYTES / bytes) - 2);
   const bands: BandPlan[] = [];

@@ -14,10 +14,10 @@ interface Columns {
 
 /** A planner of the filter's resizes. */
 export function filterPlanner(filter: Filter, antialias: boolean): Planner {
-  return ({ width, height, channels }: Pixels, { source, target }: Placement) => {
-    const axis = { start: source.y, length: source.height, count: target.height, limit: height };
-    const rows = filterWeights(filter, antialias, axis);
-    const across = { start: source.x, length: source.width, count: target.width, limit: width };
+  return ({ width, channels }: Pixels, { source, target }: Placement) => {
+    const down = { start: source.y, length: source.height, count: target.height };
+    const rows = filterWeights(filter, antialias, down);
+    const across = { start: source.x, length: source.width, count: target.width };
     const { first, weights, taps } = filterWeights(filter, antialias, across);
     const left = first.map((column) => column * channels * 4);
     const columns = { left, columnWeights: weights, columnTaps: taps, channels };

@@ -13,25 +13,24 @@ export type Filter = 'bilinear' | 'bicubic' | 'lanczos3' | 'area';
 
 /** The part of an axis of the picture that becomes an axis of the target. */
 export interface Axis {
-  /** Source position where the target begins; fractions are meant. */
+  /** The first source pixel that the target shows. */
   readonly start: number;
-  /** Source pixels that the target shows. */
+  /** Source pixels that the target shows; no others count. */
   readonly length: number;
   /** Target pixels. */
   readonly count: number;
-  /** Source pixels that there are. */
-  readonly limit: number;
 }
 
 /** The source pixels of every target pixel: `taps` from `first` on, each with its weight. */
 export interface Weights {
   readonly taps: number;
-  /** The first source pixel of each target pixel; `first + taps` is never more than there are. */
+  /** The first source pixel of each target pixel; `first + taps` never lies beyond those that are shown. */
   readonly first: Uint32Array;
   /** `taps` weights for each target pixel, one after another. */
   readonly weights: Float32Array;
 }
 
+/** Source pixels of a target pixel, counted from the first that is shown. */
 interface Span {
   first: number;
   readonly weights: number[];
@@ -39,15 +38,17 @@ interface Span {
 
 /** The weights of a filter along an axis. */
 export function filterWeights(filter: Filter, antialias: boolean, axis: Axis): Weights {
+  const { start, length, count } = axis;
   const span = spanOf(filter, antialias, axis);
-  const spans = Array.from({ length: axis.count }, (_, index) => span(index));
+  const spans = Array.from({ length: count }, (_, index) => span(index));
   const taps = spans.reduce((most, { weights }) => Math.max(most, weights.length), 1);
-  const first = new Uint32Array(axis.count);
-  const weights = new Float32Array(axis.count * taps);
+  const first = new Uint32Array(count);
+  const weights = new Float32Array(count * taps);
   for (const [index, span] of spans.entries()) {
     // All take as many pixels; those that a target pixel does not need weigh nothing.
-    first[index] = Math.min(span.first, axis.limit - taps);
-    weights.set(span.weights, index * taps + span.first - (first[index] as number));
+    const from = Math.min(span.first, length - taps);
+    first[index] = start + from;
+    weights.set(span.weights, index * taps + span.first - from);
   }
   return { taps, first, weights };
 }
@@ -92,10 +93,10 @@ function stepOf({ length, count }: Axis): number {
 
 /** ScaleAndTranslate: the kernel, `width` times as wide, around the target pixel's center. */
 function kernelSpan(kernel: Kernel, width: number, step: number, axis: Axis, index: number): Span {
-  const center = Math.fround(axis.start + Math.fround((index + 0.5) * step));
+  const center = Math.fround((index + 0.5) * step);
   const reach = kernel.radius * width;
   const from = Math.max(0, Math.ceil(Math.fround(center - reach - 0.5)));
-  const to = Math.min(axis.limit - 1, Math.floor(Math.fround(center + reach - 0.5)));
+  const to = Math.min(axis.length - 1, Math.floor(Math.fround(center + reach - 0.5)));
   const weights: number[] = [];
   for (let at = from; at <= to; at++) {
     weights.push(kernel.at(Math.abs(at + 0.5 - center) / width));
@@ -107,13 +108,13 @@ function kernelSpan(kernel: Kernel, width: number, step: number, axis: Axis, ind
 const CUBIC_STEPS = 1024;
 
 /** ResizeBicubic: four pixels, those outside the picture without weight. */
-function cubicSpan({ start, length, count, limit }: Axis, index: number): Span {
+function cubicSpan({ length, count }: Axis, index: number): Span {
   const step = Math.fround(length / count);
-  const position = Math.fround(Math.fround(start + Math.fround((index + 0.5) * step)) - 0.5);
+  const position = Math.fround(Math.fround((index + 0.5) * step) - 0.5);
   const floor = Math.floor(position);
   const along = roundHalfEven((position - floor) * CUBIC_STEPS) / CUBIC_STEPS;
   const from = Math.max(0, floor - 1);
-  const to = Math.min(limit - 1, floor + 2);
+  const to = Math.min(length - 1, floor + 2);
   const weights: number[] = [];
   for (let at = from; at <= to; at++) weights.push(keys(Math.abs(at - floor - along)));
   return { first: from, weights: normalized(weights) };
@@ -126,12 +127,12 @@ function roundHalfEven(value: number): number {
 }
 
 /** ResizeArea: every source pixel by the part of it that the target pixel covers. */
-function areaSpan({ start, length, count, limit }: Axis, index: number): Span {
+function areaSpan({ length, count }: Axis, index: number): Span {
   const step = Math.fround(length / count);
-  const low = Math.fround(start + Math.fround(index * step));
-  const high = Math.fround(start + Math.fround((index + 1) * step));
-  const from = Math.min(limit - 1, Math.max(0, Math.floor(low)));
-  const to = Math.min(limit, Math.max(from + 1, Math.ceil(high)));
+  const low = Math.fround(index * step);
+  const high = Math.fround((index + 1) * step);
+  const from = Math.min(length - 1, Math.floor(low));
+  const to = Math.min(length, Math.max(from + 1, Math.ceil(high)));
   const weights: number[] = [];
   for (let at = from; at < to; at++) {
     weights.push((Math.min(at + 1, high) - Math.max(at, low)) / step);

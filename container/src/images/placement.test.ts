@@ -27,6 +27,23 @@ describe('placePicture', () => {
     });
   });
 
+  test('cover cuts whole pixels as Keras does, an odd one more at the right and the bottom', () => {
+    expect(placePicture({ width: 500, height: 333 }, square, 'cover').source).toEqual({
+      x: 83,
+      y: 0,
+      width: 333,
+      height: 333,
+    });
+    // 227 * 97 / 61 is 360.97.
+    const frame = { width: 61, height: 97 };
+    expect(placePicture({ width: 227, height: 401 }, frame, 'cover').source).toEqual({
+      x: 0,
+      y: 20,
+      width: 227,
+      height: 360,
+    });
+  });
+
   test('contain centers the picture and leaves an odd pixel to the right and bottom', () => {
     expect(placePicture(wide, square, 'contain').target).toEqual({
       x: 0,
@@ -40,8 +57,11 @@ describe('placePicture', () => {
   });
 
   test('a picture of extreme proportions keeps at least one pixel', () => {
-    const { target } = placePicture({ width: 10_000, height: 1 }, square, 'contain');
+    const line = { width: 10_000, height: 1 };
+    const { target } = placePicture(line, square, 'contain');
     expect(target).toEqual({ x: 0, y: 49, width: 100, height: 1 });
+    const { source } = placePicture(line, { width: 2, height: 300 }, 'cover');
+    expect(source).toEqual({ x: 4999, y: 0, width: 1, height: 1 });
   });
 
   test('equal proportions fill the frame exactly in every mode', () => {

@@ -14,7 +14,7 @@ export interface Rectangle {
 
 /** Which part of the picture fills which part of the frame. */
 export interface Placement {
-  /** Part of the picture that is seen; fractions of a pixel are meant. */
+  /** Part of the picture that is seen, in whole pixels; what lies around it counts for nothing. */
   readonly source: Rectangle;
   /** Part of the frame that it fills, in whole pixels; the rest is padding. */
   readonly target: Rectangle;
@@ -27,8 +27,10 @@ export interface Size {
 }
 
 /**
- * Places a picture in a frame. `contain` places and rounds as `tf.image.resize_with_pad` does: the picture's
- * size is rounded down, and an odd pixel of padding goes to the right and the bottom.
+ * Places a picture in a frame. `cover` crops as Keras does (`crop_to_aspect_ratio`, `smart_resize`): to whole pixels,
+ * rounded down, and an odd pixel more is cut off at the right and the bottom. `contain` places and rounds as
+ * `tf.image.resize_with_pad` does: the picture's size is rounded down, and an odd pixel of padding goes to the right and
+ * the bottom.
  */
 export function placePicture(picture: Size, frame: Size, mode: ResizeMode): Placement {
   const whole = { x: 0, y: 0, width: picture.width, height: picture.height };
@@ -38,10 +40,10 @@ export function placePicture(picture: Size, frame: Size, mode: ResizeMode): Plac
   const byHeight = picture.width * frame.height;
   if (mode === 'stretch' || byWidth === byHeight) return { source: whole, target: filled };
   if (mode === 'cover') {
-    const width = byHeight > byWidth ? byWidth / frame.height : picture.width;
-    const height = byHeight > byWidth ? picture.height : byHeight / frame.width;
-    const x = (picture.width - width) / 2;
-    const y = (picture.height - height) / 2;
+    const width = Math.min(picture.width, wholePixels(byWidth / frame.height));
+    const height = Math.min(picture.height, wholePixels(byHeight / frame.width));
+    const x = Math.floor((picture.width - width) / 2);
+    const y = Math.floor((picture.height - height) / 2);
     return { source: { x, y, width, height }, target: filled };
   }
   const fullHeight = byHeight > byWidth ? byWidth / picture.width : frame.height;
@@ -49,8 +51,12 @@ export function placePicture(picture: Size, frame: Size, mode: ResizeMode): Plac
   const target = {
     x: Math.floor((frame.width - fullWidth) / 2),
     y: Math.floor((frame.height - fullHeight) / 2),
-    width: Math.max(1, Math.floor(fullWidth)),
-    height: Math.max(1, Math.floor(fullHeight)),
+    width: wholePixels(fullWidth),
+    height: wholePixels(fullHeight),
   };
   return { source: whole, target };
+}
+
+function wholePixels(length: number): number {
+  return Math.max(1, Math.floor(length));
 }

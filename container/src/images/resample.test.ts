@@ -65,19 +65,32 @@ describe('resample', () => {
   });
 
   test.each(FILTERS)('%p in bands gives what it gives at once', (how) => {
-    const tall = blank(301, 700);
+    const tall = blank(301, 1500);
     for (let at = 0; at < tall.data.length; at++) tall.data[at] = (at * 7919) % 251;
-    // 301 x 3 bytes a row and 2 MiB in all: several bands; each column alone is one.
+    // More than 1 MiB in three channels: several bands; each channel alone is one.
     const frame = blank(97, 83);
     resample(tall, frame, placePicture(tall, frame, 'stretch'), how);
-    const placement = placePicture(tall, frame, 'stretch');
-    for (const row of [0, 41, 82]) {
-      const single = blank(97, 1);
-      const { source } = placement;
-      const part = { ...source, y: (row * source.height) / 83, height: source.height / 83 };
-      resample(tall, single, { source: part, target: { x: 0, y: 0, width: 97, height: 1 } }, how);
-      const rows = frame.data.subarray(row * 291, (row + 1) * 291);
-      expect(largestDifference(single.data, rows)).toBeLessThanOrEqual(1);
+    for (const channel of [0, 1, 2]) {
+      const ofChannel = (_: number, at: number) => at % 3 === channel;
+      const gray = { ...tall, channels: 1, data: tall.data.filter(ofChannel) };
+      const single = blank(97, 83, 1);
+      resample(gray, single, placePicture(gray, single, 'stretch'), how);
+      expect(largestDifference(single.data, frame.data.filter(ofChannel))).toBe(0);
+    }
+  });
+
+  test.each(FILTERS)('%p sees nothing of what `cover` cuts off', (how) => {
+    const wide = blank(90, 40);
+    for (let at = 0; at < wide.data.length; at++) wide.data[at] = (at * 7919) % 251;
+    for (const side of [17, 40, 67]) {
+      const frame = blank(side, side);
+      const placement = placePicture(wide, frame, 'cover');
+      resample(wide, frame, placement, how);
+      const cut = blank(40, 40);
+      resample(wide, cut, { ...placement, target: { x: 0, y: 0, width: 40, height: 40 } }, how);
+      const expected = blank(side, side);
+      resample(cut, expected, placePicture(cut, expected, 'stretch'), how);
+      expect(largestDifference(frame.data, expected.data)).toBe(0);
     }
   });
 

@@ -41,8 +41,7 @@ export function resample(
 }
 
 function isCopy({ source, target }: Placement): boolean {
-  const whole = Number.isInteger(source.x) && Number.isInteger(source.y);
-  return whole && source.width === target.width && source.height === target.height;
+  return source.width === target.width && source.height === target.height;
 }
 
 /** Where neither side shrinks, antialias changes nothing. */
@@ -72,8 +71,8 @@ function copyRows(picture: Pixels, frame: Pixels, { source, target }: Placement)
 
 function nearest(picture: Pixels, frame: Pixels, { source, target }: Placement): void {
   const { channels } = picture;
-  const columns = nearestIndices(source.x, source.width, target.width, picture.width);
-  const rows = nearestIndices(source.y, source.height, target.height, picture.height);
+  const columns = nearestIndices(source.x, source.width, target.width);
+  const rows = nearestIndices(source.y, source.height, target.height);
   for (let row = 0; row < target.height; row++) {
     const from = (rows[row] as number) * picture.width;
     let to = ((target.y + row) * frame.width + target.x) * channels;
@@ -87,9 +86,10 @@ function nearest(picture: Pixels, frame: Pixels, { source, target }: Placement):
 }
 
 /** Float32 throughout, as TensorFlow's kernel. */
-function nearestIndices(start: number, length: number, count: number, limit: number): Uint32Array {
+function nearestIndices(start: number, length: number, count: number): Uint32Array {
   const step = Math.fround(length / count);
-  return Uint32Array.from({ length: count }, (_, index) =>
-    Math.min(limit - 1, Math.floor(Math.fround(start + Math.fround((index + 0.5) * step)))),
+  return Uint32Array.from(
+    { length: count },
+    (_, index) => start + Math.min(length - 1, Math.floor(Math.fround((index + 0.5) * step))),
   );
 }
