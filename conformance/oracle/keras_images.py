@@ -49,10 +49,18 @@ def by_layer(pixels, target, method, antialias):
     layer = lambda **how: keras.layers.Resizing(*target, interpolation=method, antialias=antialias, **how)(pixels.astype("float32"))
     yield answer("stretch", layer())
     yield answer("cover", layer(crop_to_aspect_ratio=True))
+    if not leaves_pixels(pixels, target):
+        return
     # Keras makes the bars before it resizes, TensorFlow after it.
     ours = tf.image.resize_with_pad(pixels, *target, method=method, antialias=antialias)
     theirs = layer(pad_to_aspect_ratio=True)
     yield answer("contain", ours, **decided(ours, theirs, PAD))
+
+
+def leaves_pixels(pixels, target):
+    """TensorFlow refuses a picture that becomes less than a pixel high or wide between its bars; here it keeps one."""
+    (height, width), (down, across) = pixels.shape[:2], target
+    return height * across >= width and width * down >= height
 
 
 def decided(ours, theirs, row, tolerance=1):
@@ -65,7 +73,10 @@ def by_functions(pixels, target, method):
         yield answer("cover", keras.preprocessing.image.smart_resize(array, target, interpolation=method))
     with tempfile.TemporaryDirectory() as folder:
         Image.fromarray(pixels).save(Path(folder) / "picture.png")
-        for resize, how in (("stretch", {}), ("cover", {"crop_to_aspect_ratio": True}), ("contain", {"pad_to_aspect_ratio": True})):
+        ways = {"stretch": {}, "cover": {"crop_to_aspect_ratio": True}, "contain": {"pad_to_aspect_ratio": True}}
+        for resize, how in ways.items():
+            if resize == "contain" and not leaves_pixels(pixels, target):
+                continue
             batches = keras.utils.image_dataset_from_directory(folder, labels=None, image_size=target, interpolation=method, shuffle=False, verbose=False, **how)
             yield answer(resize, next(iter(batches))[0])
 

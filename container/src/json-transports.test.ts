@@ -237,6 +237,20 @@ describe('what only some of the backends would take is answered by all', () => {
     });
   });
 
+  test('outputs that share no batch size are answered as columns', async () => {
+    const rows = '{"instances": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]}';
+    const outputs = {
+      doubled: [
+        [2, 4],
+        [6, 8],
+        [10, 12],
+      ],
+      rank: 2,
+      shape: [3, 2],
+    };
+    expect(await askAlike('shapes', rows)).toEqual({ status: 200, body: { outputs } });
+  });
+
   test('other names are passed over where the request has all inputs', async () => {
     const all = '{"inputs": {"x": [1.0], "scale": 3.0, "offset": 1.0, "other": 1}}';
     expect(await askAlike('default_inputs', all)).toEqual({ status: 200, body: { outputs: [4] } });

@@ -7,7 +7,14 @@ import { failure } from '../testing/serving-failure.ts';
 import { decodeImage } from './decode-image.ts';
 import { fitPicture } from './fit-picture.ts';
 import { imageLimits, setImageLimits } from './image-limits.ts';
-import { gradient, largestDifference, pixelAt, plain, pngChunk } from './test-pictures.ts';
+import {
+  gradient,
+  grainyPhoto,
+  largestDifference,
+  pixelAt,
+  plain,
+  pngChunk,
+} from './test-pictures.ts';
 
 describe('formats', () => {
   const picture = gradient(40, 30);
@@ -283,6 +290,23 @@ describe('size', () => {
     const whole = await decodeImage(jpeg, { width: 90, height: 120, interpolation: 'nearest' });
     expect(decoded).toMatchObject({ width: 90, height: 120 });
     expect(largestDifference(decoded.data, whole.data)).toBeLessThanOrEqual(8);
+  });
+
+  test('the mean error of a grainy photo shrunk in the decoder is as documented', async () => {
+    const jpeg = await grainyPhoto(3600, 2400);
+    for (const [antialias, least, most] of [
+      [false, 3, 5],
+      [true, 0.3, 0.7],
+    ] as const) {
+      const options = { width: 320, height: 224, channels: 'gray', antialias } as const;
+      const whole = (await decodeImage(jpeg, options)).data;
+      const shrunk = (await decodeImage(jpeg, { ...options, shrink: true })).data;
+      const sum = shrunk.reduce((total, is, at) => total + Math.abs(is - (whole[at] as number)), 0);
+      const mean = sum / whole.length;
+      expect({ antialias, mean, asDocumented: mean >= least && mean <= most }).toMatchObject({
+        asDocumented: true,
+      });
+    }
   });
 
   test.each([1, 6])('a large JPEG is resized as a small one (EXIF %i)', async (orientation) => {

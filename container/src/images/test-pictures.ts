@@ -19,6 +19,26 @@ export function gradient(width: number, height: number): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 } });
 }
 
+/** A gray JPEG of soft shapes under grain that deviates by 6 levels, as a phone's sensor leaves it. */
+export function grainyPhoto(width: number, height: number): Promise<Buffer> {
+  const data = Buffer.alloc(width * height);
+  const waves = Float64Array.from({ length: width }, (_, x) => 50 * Math.sin(x / 50));
+  let seed = 1;
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  for (let y = 0, at = 0; y < height; y++) {
+    const row = 128 + 50 * Math.cos(y / 70);
+    for (let x = 0; x < width; x++, at++) {
+      data[at] = row + (waves[x] as number) + 12 * (random() + random() + random() - 1.5);
+    }
+  }
+  return sharp(data, { raw: { width, height, channels: 1 } })
+    .jpeg({ quality: 90 })
+    .toBuffer();
+}
+
 /** A picture of one color. */
 export function plain(width: number, height: number, r: number, g: number, b: number): Sharp {
   return sharp({ create: { width, height, channels: 3, background: { r, g, b } } });
