@@ -60,6 +60,7 @@ const IN_PROCESS = { SAGEMAKER_TFS_BACKEND: 'in-process' };
 
 test.each([
   ['the only worker', { ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '1' }],
+  ['the only worker before TensorFlow Serving', { SAGEMAKER_TFS_PROCESSES: '1' }],
   ['one of two workers', { ...IN_PROCESS, SAGEMAKER_TFS_PROCESSES: '2' }],
 ])(
   '%s is killed again and again: every request is answered, right or clearly refused',

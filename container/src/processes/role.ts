@@ -1,7 +1,6 @@
 /** What this process is: alone, the primary of several, or one of its workers. */
 import cluster from 'node:cluster';
 import type { Environment } from '../environment.ts';
-import { handlerFile } from '../handler/handler-file.ts';
 import { LISTENS_WHEN_READY } from './messages.ts';
 
 /** How a worker of several processes differs from a runtime of one. */
@@ -19,11 +18,10 @@ export function workerRole(): WorkerRole | undefined {
 }
 
 /**
- * Whether the runtime is several processes: TensorFlow in-process and handlers are always kept apart from the
- * primary, which outlives them and keeps the model server. The loaded models of a multi-model endpoint are
- * gone with its process, and SageMaker loads them into a new container only: there is none above it.
+ * Whether a process stands above those that work, which outlives them, and keeps the port and the model server: what
+ * ends one refuses no connection. The loaded models of a multi-model endpoint are gone with its process, and SageMaker
+ * loads them into a new container only: there is none above it, except in-process, where TensorFlow must be kept apart.
  */
-export function hasPrimary({ backend, processes, multiModel, modelDir }: Environment): boolean {
-  if (processes > 1 || backend === 'in-process') return true;
-  return !multiModel && handlerFile(modelDir) !== undefined;
+export function hasPrimary({ backend, multiModel }: Environment): boolean {
+  return !multiModel || backend === 'in-process';
 }

@@ -108,11 +108,3 @@ test('of two processes in-process only the one that stands still is replaced', a
   await until(() => pids(runtime, 'worker started').length === 3);
   expect(await (await invoke(runtime, 'quick')).json()).toEqual({ done: true });
 });
-
-test('without a handler there is no process above', async () => {
-  const { directory, remove } = await createModelDir({ copies });
-  const runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: directory, ...LIMIT });
-  cleanups.push(remove, () => runtime.end('SIGKILL'));
-  await runtime.ready();
-  expect(pids(runtime, 'worker started')).toEqual([]);
-});
