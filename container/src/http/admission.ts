@@ -14,6 +14,8 @@ export interface AdmissionLimits {
 
 /** A request that was let in. */
 export interface Ticket {
+  /** Bytes that it holds. */
+  readonly heldBytes: number;
   /**
    * Bytes of the body that have arrived. What goes beyond the announced length is counted as it comes.
    * @throws ServingError OVERLOADED where there is no room for it
@@ -34,13 +36,15 @@ const KEPT_PART = 1 / 16;
 
 /** Counts the requests in flight and the bytes they hold. */
 export class Admission {
-  readonly #limits: AdmissionLimits;
+  readonly limits: AdmissionLimits;
+  /** Called before a request is refused: ends one that others need not wait for. @returns whether there was one */
+  reclaim: () => boolean = () => false;
   #requests = 0;
   #heldBytes = 0;
 
   /** @param limits Default: none. */
   constructor(limits: AdmissionLimits = { maxRequests: Infinity, maxHeldBytes: Infinity }) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   /** Requests in flight. */
@@ -59,9 +63,11 @@ export class Admission {
    * @throws ServingError OVERLOADED
    */
   admit(expected: number): Ticket {
-    if (this.#requests >= this.#limits.maxRequests) throw tooManyRequests(this.#requests);
+    while (this.#requests >= this.limits.maxRequests) {
+      if (!this.reclaim()) throw tooManyRequests(this.#requests);
+    }
     this.#makeRoom(expected, 0);
-    const kept = Math.min(expected, this.#limits.maxHeldBytes * KEPT_PART);
+    const kept = Math.min(expected, this.limits.maxHeldBytes * KEPT_PART);
     this.#requests += 1;
     this.#heldBytes += kept;
     return this.#ticket(kept);
@@ -76,6 +82,9 @@ export class Admission {
       if (isIn) this.#heldBytes += bytes;
     };
     return {
+      get heldBytes() {
+        return isIn ? body + others : 0;
+      },
       received: (bytes) => {
         arrived = bytes;
         if (bytes <= body) return;
@@ -102,9 +111,14 @@ export class Admission {
 
   /** @param own what the asking request holds already */
   #makeRoom(bytes: number, own: number): void {
-    const { maxHeldBytes } = this.#limits;
-    if (bytes === 0 || this.#heldBytes + bytes <= maxHeldBytes) return;
-    if (this.#heldBytes - own > maxHeldBytes * SMALL_PART) throw tooManyBytes(maxHeldBytes);
+    const { maxHeldBytes } = this.limits;
+    const hasRoom = () =>
+      bytes === 0 ||
+      this.#heldBytes + bytes <= maxHeldBytes ||
+      this.#heldBytes - own <= maxHeldBytes * SMALL_PART;
+    while (!hasRoom()) {
+      if (!this.reclaim()) throw tooManyBytes(maxHeldBytes);
+    }
   }
 }
 

@@ -29,47 +29,61 @@ export interface Paced {
 const LOOKS = 4;
 /** Time between two looks, in ms, at most: what is kept for a body that does not come is kept no longer. */
 const LONGEST_STEP_MS = 1000;
+/** An answer waits for its reader only now and then where that is fast. */
+const READER_MS = 500;
 
-/** Looks at one client now and then; given the time in ms. */
-export type Look = (now: number) => void;
+/** Watches one client. Times are in ms. */
+export interface Pacer {
+  /** Looks now and then. */
+  look(now: number): void;
+  /** Bytes a second at which it reads its answer; undefined if it has not kept that waiting for a while. */
+  readingRate(now: number): number | undefined;
+}
 
 /** Checks every client of `all` at intervals, until it is stopped. */
 export function startPaceWatch(
   { patienceMs, minBytesPerSecond }: PaceLimits,
-  all: () => Iterable<{ readonly look: Look }>,
+  all: () => Iterable<{ readonly pacer: Pacer }>,
 ): { stop(): void } {
   if (minBytesPerSecond === 0) return { stop: () => undefined };
   const timer = setInterval(
     () => {
       const now = performance.now();
       // A copy, because those that are cut leave the list.
-      for (const { look } of [...all()]) look(now);
+      for (const { pacer } of [...all()]) pacer.look(now);
     },
     Math.min(patienceMs / LOOKS, LONGEST_STEP_MS),
   ).unref();
   return { stop: () => clearInterval(timer) };
 }
 
-/** What looks at one client: compares what moved since it was first found waiting with what should have. */
-export function pacer(paced: Paced, { minBytesPerSecond, patienceMs }: PaceLimits): Look {
+/** What watches one client: compares what moved since it was first found waiting with what should have. */
+export function pacer(paced: Paced, { minBytesPerSecond, patienceMs }: PaceLimits): Pacer {
   let waiting: Waiting | undefined;
   let since = 0;
   let movedThen = 0;
-  return (now) => {
-    const found = waitingFor(paced);
-    const moved = found && bytesMoved(paced.request.socket, found);
-    if (found === undefined || moved === undefined || found !== waiting) {
-      waiting = found;
+  return {
+    look(now) {
+      const found = waitingFor(paced);
+      const moved = found && bytesMoved(paced.request.socket, found);
+      if (found === undefined || moved === undefined || found !== waiting) {
+        waiting = found;
+        since = now;
+        movedThen = moved ?? 0;
+        return;
+      }
+      const isSlow = moved - movedThen < (minBytesPerSecond * (now - since)) / 1000;
+      if (isSlow) paced.onSlow();
+      if (now - since < patienceMs * (1 - 1 / (2 * LOOKS))) return;
+      if (isSlow) paced.onTooSlow(found);
       since = now;
-      movedThen = moved ?? 0;
-      return;
-    }
-    const isSlow = moved - movedThen < (minBytesPerSecond * (now - since)) / 1000;
-    if (isSlow) paced.onSlow();
-    if (now - since < patienceMs * (1 - 1 / (2 * LOOKS))) return;
-    if (isSlow) paced.onTooSlow(found);
-    since = now;
-    movedThen = moved;
+      movedThen = moved;
+    },
+    readingRate(now) {
+      if (waiting !== 'reader' || now - since < READER_MS) return undefined;
+      if (waitingFor(paced) !== 'reader') return undefined;
+      return (bytesMoved(paced.request.socket, 'reader') - movedThen) / (now - since);
+    },
   };
 }
 

@@ -246,6 +246,42 @@ describe('slow clients', () => {
     expect((await honest.whole).length).toBeGreaterThan(large.length);
   });
 
+  test('many that read large answers slowly keep only a share: the slowest are cut for honest requests', async () => {
+    const large = Buffer.alloc(10_000_000);
+    const { routes, letGo } = holding();
+    letGo();
+    const { client, admission } = await start(
+      {
+        ...routes,
+        '/large': {
+          GET: (exchange) => {
+            exchange.admit(0);
+            return { status: 200, headers: {}, body: [large] };
+          },
+        },
+      },
+      // Slow enough to be never cut otherwise.
+      { pace: { minBytesPerSecond: 1, patienceMs: 60_000 }, limits: { maxHeldBytes: 200_000_000 } },
+    );
+    const deaf = Array.from({ length: 24 }, () => client());
+    for (const { socket } of deaf) {
+      socket.pause();
+      socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    }
+    await until(() => admission.heldBytes === 24 * large.length);
+    const answered: string[] = [];
+    // Until they were seen to wait, nobody knows who reads slowly.
+    await until(async () => {
+      const honest = client(ofLength(3));
+      await honest.sees(/\r\n\r\n/);
+      answered.push(honest.received());
+      return honest.received().startsWith('HTTP/1.1 200');
+    });
+    for (let more = 0; more < 20; more++) await client(ofLength(3)).sees(/200 OK[\s\S]*\r\n\r\n3$/);
+    expect(admission.heldBytes).toBe(19 * large.length);
+    expect(answered.slice(0, -1).every((text) => REFUSED.test(text))).toBe(true);
+  });
+
   test('one that waits for a slow answer is not a slow client', async () => {
     const { routes, begun, letGo } = holding();
     const { client } = await start(routes, { pace });

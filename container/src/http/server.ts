@@ -15,9 +15,9 @@ import { RequestSignal } from '../waiting/request-signal.ts';
 import { takeAbsoluteTarget } from './absolute-target.ts';
 import { Admission, type Ticket } from './admission.ts';
 import {
-  type Look,
   type Paced,
   type PaceLimits,
+  type Pacer,
   pacer,
   startPaceWatch,
   type Waiting,
@@ -36,6 +36,7 @@ import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
 import { checkHead, isPlainlyFramed } from './request-head.ts';
 import { type CompiledRoutes, compileRoutes, pathOf, type Routes, routed } from './route-match.ts';
 import { slicesOf } from './slices.ts';
+import { slowestReader } from './slow-readers.ts';
 
 /** Settings of the server. */
 export interface ServerOptions extends ListenOptions {
@@ -113,6 +114,11 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     inFlight: new Set(),
     served: 0,
   };
+  state.admission.reclaim = () => {
+    const reader = slowestReader(state.inFlight, state.admission, performance.now());
+    reader?.giveUp();
+    return reader !== undefined;
+  };
   // Beyond a number of its own Node drops fields without a word; what counts is their size.
   server.maxHeadersCount = 0;
   const { enter } = state.pipelines;
@@ -157,7 +163,10 @@ interface ServerState {
 interface InFlight {
   readonly signal: RequestSignal;
   readonly response: ServerResponse;
-  readonly look: Look;
+  readonly pacer: Pacer;
+  readonly ticket: () => Ticket | undefined;
+  /** Gives up an answer whose reader keeps it waiting while others need the room. */
+  readonly giveUp: () => void;
   readonly cut: (error: ServingError) => RequestInFlight;
 }
 
@@ -181,7 +190,14 @@ async function serve(
   const inFlight: InFlight = {
     signal,
     response,
-    look: pacer(pacedOf(state, exchange, response, ticket), state.pace),
+    ticket,
+    giveUp() {
+      log.warn({ requestId: exchange.id }, 'the client reads its answer slowest of all: cut');
+      exchange.signal.abort(tooMuchUnread());
+      ticket()?.release();
+      response.destroy();
+    },
+    pacer: pacer(pacedOf(state, exchange, response, ticket), state.pace),
     cut: cutter(exchange, response, state.options.source),
   };
   state.inFlight.add(inFlight);
@@ -362,6 +378,13 @@ function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits
   return new ServingError(
     'CLIENT_TOO_SLOW',
     `${what} at less than ${minBytesPerSecond} bytes a second for ${patienceMs / 1000} s (SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
+  );
+}
+
+function tooMuchUnread(): ServingError {
+  return new ServingError(
+    'CLIENT_TOO_SLOW',
+    'others need the room of answers that wait for their readers, and this one was read slowest (SAGEMAKER_TFS_MAX_HELD_BYTES, SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT). Read answers as they come.',
   );
 }
 
