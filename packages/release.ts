@@ -1,5 +1,5 @@
 /**
- * `npm run release -- 0.2.0`: the version in every package, the changelog's heading and the tarballs. It commits and
+ * `npm run release -- 0.2.0`: the version in every package and on every page, the changelog's heading and the tarballs. It commits and
  * publishes nothing: it says what is left to do. The first time, `--repository git+https://github.com/OWNER/NAME.git`
  * says where the sources are; package.json keeps it.
  */
@@ -13,6 +13,7 @@ import {
   requireLater,
   versioned,
   versionedLock,
+  versionedPage,
   versionedPyproject,
 } from './version.ts';
 
@@ -29,6 +30,13 @@ const writeJson = (path: string, value: Fields) =>
 function requireClean(): void {
   const changes = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
   if (changes !== '') throw new Error(`commit or undo these changes first:\n${changes}`);
+}
+
+/** Every page of the repository. */
+function pages(): string[] {
+  const args = ['ls-files', '-z', '*.md'];
+  const listed = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+  return listed.split('\0').filter((path) => path !== '' && path !== 'CHANGELOG.md');
 }
 
 function main(): void {
@@ -54,6 +62,9 @@ function main(): void {
     versionedPyproject(read('client-python/pyproject.toml'), version),
   );
   write('CHANGELOG.md', changelog);
+  for (const path of pages()) {
+    write(path, versionedPage(read(path), String(root.version), version));
+  }
   execFileSync('npm', ['run', 'packages'], { cwd: ROOT, stdio: 'inherit' });
   process.stdout.write(
     `\nNext:\n  git commit --all --message 'Release ${version}'\n  git tag v${version}\n  git push --follow-tags origin main v${version}\nThe tag's workflows publish packages and images.\n`,

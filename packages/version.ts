@@ -59,6 +59,15 @@ export function versionedPyproject(text: string, version: string): string {
   return text.replace(line, `version = "${version}"`);
 }
 
+/** A page that installs the tarballs of one version, with those of another. */
+export function versionedPage(text: string, from: string, to: string): string {
+  const tarball = new RegExp(
+    `\\b(sagemaker-tfs(?:-cdk)?)-${from.replaceAll('.', '\\.')}\\.tgz\\b`,
+    'g',
+  );
+  return text.replace(tarball, `$1-${to}.tgz`);
+}
+
 /** `repository` of a package. */
 export interface Repository {
   readonly type: 'git';

@@ -15,6 +15,10 @@ import { inTerminal } from '../../tools/in-terminal.ts';
 import { type Project, projectIn, ROOT, TARBALLS } from './project.ts';
 
 const PAGE = join(ROOT, 'docs/ten-minutes.md');
+/** The command's, without the constructs. */
+const COMMAND_TARBALL = TARBALLS.map((path) => basename(path)).find(
+  (name) => !name.startsWith('sagemaker-tfs-cdk-'),
+);
 /** What the transcript calls the empty directory. */
 const HOME = '~/work';
 
@@ -37,7 +41,7 @@ const COLUMNS = 100;
 const STEPS: readonly Step[] = [
   {
     text: 'The command. It fetches TensorFlow’s library when it first needs it (about 270 MB, once).',
-    command: 'npm install --no-audit --no-fund ./packages/sagemaker-tfs-0.1.0.tgz',
+    command: `npm install --no-audit --no-fund ./packages/${COMMAND_TARBALL}`,
     prints: /added \d+ packages/,
   },
   {
