@@ -22,7 +22,7 @@ export { type InspectTextOptions, renderInspect } from './render/inspect-text.ts
 export { hasRawPixels, pictureText } from './render/picture-text.ts';
 export { type RequestExamples, requestExamples } from './render/request-examples.ts';
 export { signatureText } from './render/signature-text.ts';
-export { renderVerify } from './render/verify-text.ts';
+export { renderVerify, untried } from './render/verify-text.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
 export { takesExamples } from './samples/synthetic.ts';

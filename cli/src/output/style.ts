@@ -48,6 +48,20 @@ export function flowed(parts: readonly string[], width: number): string[] {
   return lines;
 }
 
+/** The text in lines of at most `width` columns, broken between words where they fit. */
+export function wrapped(text: string, width: number): string[] {
+  const result = [''];
+  const pieces = text
+    .split(' ')
+    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []);
+  for (const word of pieces) {
+    const last = result.at(-1) as string;
+    if (last && last.length + 1 + word.length > width) result.push(word);
+    else result[result.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return result;
+}
+
 /** `1 kB`, `0.3 kB`, `12 MB`: two digits are enough to compare. */
 export function shortBytes(count: number): string {
   if (count < 100) return `${count} B`;

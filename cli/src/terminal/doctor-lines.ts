@@ -1,7 +1,7 @@
 /** What `doctor` shows to people: findings by what they are for, each with its fix. */
 import type { MachineFinding } from '../doctor/finding.ts';
 import { printable } from '../output/printable.ts';
-import type { Style } from '../output/style.ts';
+import { type Style, wrapped } from '../output/style.ts';
 
 const GROUPS = ['Serve', 'Package', 'Deploy'] as const;
 
@@ -24,18 +24,4 @@ function lines({ what, ok, needed, detail, fix }: MachineFinding, widest: number
   ];
   const indent = ' '.repeat(widest + 6);
   return [`  ${mark} ${what.padEnd(widest)}  ${first}`, ...rest.map((line) => indent + line)];
-}
-
-/** The text in lines of at most `width` columns, broken between words where they fit. */
-function wrapped(text: string, width: number): string[] {
-  const result = [''];
-  const pieces = text
-    .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []);
-  for (const word of pieces) {
-    const last = result.at(-1) as string;
-    if (last && last.length + 1 + word.length > width) result.push(word);
-    else result[result.length - 1] = last ? `${last} ${word}` : word;
-  }
-  return result;
 }

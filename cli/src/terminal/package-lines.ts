@@ -1,10 +1,16 @@
 /** What `package` shows to people: each step ticked, the answer that was given, and the next command. */
 import { isAbsolute, relative } from 'node:path';
-import { formatMs, type PackageResult, type VerifyReport } from '@sagemaker-tfs/model-packaging';
+import {
+  formatMs,
+  type LayOutResult,
+  type PackageResult,
+  untried,
+  type VerifyReport,
+} from '@sagemaker-tfs/model-packaging';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { commandName } from '../output/command-name.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, type Style, shortBytes } from '../output/style.ts';
+import { fitted, type Style, shortBytes, wrapped } from '../output/style.ts';
 
 /** Columns of a step's name. */
 const STEP = 9;
@@ -25,7 +31,7 @@ export function packageLines(
   const path = near(packaged.path);
   return [
     step(unchanged ? 'unchanged' : 'packed', [path, shortBytes(bytes)], style),
-    ...(verification ? verifyLines(verification, style) : [step('verified', ['no'], style, false)]),
+    ...triedLines(verification, style),
     '',
     // To copy, so never cut.
     printable(`  sha256       ${sha256}`),
@@ -35,24 +41,48 @@ export function packageLines(
   ];
 }
 
+/** A folder that was written: an S3 prefix, or the build context of an image. */
+export function folderLines(
+  { directory, fingerprint }: Pick<LayOutResult, 'directory'> & { fingerprint: string | undefined },
+  verification: VerifyReport | undefined,
+  style: Style,
+): string[] {
+  return [
+    step('written', [near(directory)], style),
+    ...triedLines(verification, style),
+    ...(fingerprint ? ['', printable(`  fingerprint  ${fingerprint}`)] : []),
+  ];
+}
+
+/** What `verify` found. */
+export function verifyLines(report: VerifyReport, style: Style): string[] {
+  return triedLines(report, style);
+}
+
 /** Relative where it lies below the working directory. */
 function near(path: string): string {
   const way = relative(process.cwd(), path);
   return way.startsWith('..') || isAbsolute(way) ? path : way;
 }
 
-function verifyLines({ versions, requests }: VerifyReport, style: Style): string[] {
+function triedLines(report: VerifyReport | undefined, style: Style): string[] {
+  if (!report) return [step('verified', ['no'], style, false)];
+  const { versions, requests } = report;
   const signatures = versions.flatMap((version) => version.signatures);
   const ran = signatures.filter(({ firstMs }) => firstMs !== undefined);
   const answered = requests.filter(({ status }) => status < 400);
-  const notes = [...signatures, ...requests].map(({ note }) => note).filter(Boolean);
-  const first = answered[0];
-  const lines = versions.map(({ model, version, loadMs }) =>
-    step('loaded', [`${model} v${version}`, formatMs(loadMs)], style),
-  );
+  const [first] = answered;
   const times = ran.length === 1 && ran[0]?.medianMs ? [`median ${formatMs(ran[0].medianMs)}`] : [];
+  const text = (of: string) => wrapped(printable(of), style.width - 2).map((line) => `  ${line}`);
+  const notes = [
+    ...signatures.filter(({ note }) => note).map(({ signature, note }) => `${signature}: ${note}`),
+    ...requests.map(({ note }) => note),
+    ...untried(report),
+  ].filter(Boolean);
   return [
-    ...lines,
+    ...versions.map(({ model, version, loadMs }) =>
+      step('loaded', [`${model} v${version}`, formatMs(loadMs)], style),
+    ),
     step(
       'ran',
       [of(ran, signatures, 'signature'), ...times],
@@ -65,8 +95,11 @@ function verifyLines({ versions, requests }: VerifyReport, style: Style): string
       style,
       requests.length > 0 && answered.length === requests.length,
     ),
-    ...(first?.preview ? [`  ${fitted(first.preview.trimEnd(), style.width - 2)}`] : []),
-    ...notes.map((note) => `  ${style.quiet(fitted(note, style.width - 2))}`),
+    ...answered.flatMap(({ sample, preview }) => {
+      const whose = answered.length > 1 ? `${near(sample)}: ` : '';
+      return preview === '' ? [] : text(`${whose}${preview.trimEnd()}`);
+    }),
+    ...notes.flatMap(text).map(style.quiet),
   ];
 }
 

@@ -40,6 +40,7 @@ function steady(text: string): string {
       .replace(/[\d.]+ kB/g, 'N kB')
       .replace(/\b[0-9a-f]{40,64}\b/g, 'HEX')
       // The last digits are the processor's.
+      .replace(/"probabilities":\[[^\]]*\]/g, (text) => text.replace(/[\d.e-]+/g, 'P'))
       .replace(/\[\d\.\d{9,}.*…$/gm, '[VALUES …')
       .replace(/[\d.]+e-\d+.*…$/gm, 'SMALL …')
       .replace(/ +$/gm, '')
@@ -139,6 +140,17 @@ test('package: steps ticked, the answer, the next command', async () => {
   expect(steady(view.text.slice(from))).toMatchSnapshot();
   expect(widest(steady(view.text.slice(from)))).toBeLessThanOrEqual(80);
   expect(existsSync(join(work, 'model.tar.gz'))).toBe(true);
+  const archive = await shown(['verify', 'model.tar.gz']);
+  expect(widest(archive.text)).toBeLessThanOrEqual(80);
+  expect(archive.text).toMatch(/✓ answered {2}1 of 1 request/);
+});
+
+test('package --uncompressed: the same view, of a folder', async () => {
+  const args = [join(DIGITS, 'model'), '--handler', join(DIGITS, 'inference.ts')];
+  const view = await shown(['package', ...args, '--uncompressed', 'a prefix']);
+  expect(widest(view.text.slice(view.text.indexOf('✓')))).toBeLessThanOrEqual(80);
+  expect(view.text).toMatch(/✓ written {3}a prefix\r?\n✓ loaded .*\r?\n✓ ran .*\r?\n✓ answered/);
+  expect(view.text).toMatch(/fingerprint {2}[0-9a-f]{64}/);
 });
 
 test('batch local --model: refused inputs are told at the end, not as lines of the log across the bar', async () => {

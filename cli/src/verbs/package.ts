@@ -211,6 +211,11 @@ interface WrittenDirectory {
 
 async function printDirectory(result: WrittenDirectory, json: true | undefined): Promise<void> {
   const { directory, fingerprint, verification } = result;
+  if (process.stdout.isTTY && !json) {
+    const { folderLines } = await import('../terminal/package-lines.ts');
+    printStyled((style) => folderLines(result, verification, style));
+    return;
+  }
   const tried = await triedText(verification);
   printResult(json, result, () => [directory, `fingerprint  ${fingerprint}`, tried].join('\n'));
 }

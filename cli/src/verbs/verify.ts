@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { interruptSignal } from '../interrupt.ts';
-import { printResult } from '../output/print.ts';
+import { printResult, printStyled } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
 import { list } from './options.ts';
 
@@ -36,5 +36,10 @@ async function verify(archive: string, options: VerifyVerbOptions): Promise<void
   await libraryHere(signal);
   sayStep('loading the model with TensorFlow, and trying it out');
   const report = await verifyWithRuntime(archive, samples, { signal });
+  if (process.stdout.isTTY && !options.json) {
+    const { verifyLines } = await import('../terminal/package-lines.ts');
+    printStyled((style) => verifyLines(report, style));
+    return;
+  }
   printResult(options.json, report, () => renderVerify(report));
 }

@@ -57,18 +57,31 @@ function renderSummary(
   versions: VerifyReport['versions'],
   requests: readonly RequestVerification[],
 ): string {
-  const signatures = versions.flatMap(({ model, version, signatures: all }) =>
-    all.map((one) => ({ ...one, name: `${one.signature} of ${model} version ${version}` })),
-  );
-  const left = signatures.filter(({ firstMs }) => firstMs === undefined);
-  const refused = requests.filter(({ status }) => status >= 400);
-  const ran = signatures.length - left.length;
-  const answered = requests.length - refused.length;
+  const signatures = versions.flatMap((version) => version.signatures);
+  const ran = signatures.filter(({ firstMs }) => firstMs !== undefined);
+  const answered = requests.filter(({ status }) => status < 400);
   return [
-    `Tried: ${ran} of ${signatures.length} signatures ran, ${answered} of ${requests.length} requests were answered.`,
-    ...(left.length > 0 ? [`Not run: ${left.map(({ name }) => name).join(', ')}.`] : []),
-    ...(refused.length > 0 ? ['Refused: every request through the runtime.'] : []),
-    ...(requests.length === 0 ? ['Not tried: the runtime, as no request could be made up.'] : []),
-    ...(left.length > 0 || answered === 0 ? ['Give what clients send with --sample FILE.'] : []),
+    `Tried: ${ran.length} of ${signatures.length} signatures ran, ${answered.length} of ${requests.length} requests were answered.`,
+    ...untried({ versions, requests }),
   ].join('\n');
+}
+
+/** What was not tried or was refused, and the flag that helps; empty if all was tried. */
+export function untried({
+  versions,
+  requests,
+}: Pick<VerifyReport, 'versions' | 'requests'>): string[] {
+  const left = versions.flatMap(({ model, version, signatures }) =>
+    signatures
+      .filter(({ firstMs }) => firstMs === undefined)
+      .map(({ signature }) => `${signature} of ${model} version ${version}`),
+  );
+  const answered = requests.some(({ status }) => status < 400);
+  const refused = requests.some(({ status }) => status >= 400);
+  return [
+    ...(left.length > 0 ? [`Not run: ${left.join(', ')}.`] : []),
+    ...(refused ? ['Refused: every request through the runtime.'] : []),
+    ...(requests.length === 0 ? ['Not tried: the runtime, as no request could be made up.'] : []),
+    ...(left.length > 0 || !answered ? ['Give what clients send with --sample FILE.'] : []),
+  ];
 }

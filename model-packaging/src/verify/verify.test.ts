@@ -270,6 +270,25 @@ describe('through the runtime', () => {
     expect(text).not.toContain('--sample');
   });
 
+  test.each([
+    [3e6, /^$/],
+    [5e6, /has 5\.0 MB, more than a serverless endpoint \(4 MB\) carries/],
+    [29e6, /has 29\.0 MB, more than a real-time endpoint \(25 MB\) or a serverless one \(4 MB\)/],
+  ])(
+    'an answer of %d bytes: which endpoints cannot carry it, with the ways out',
+    async (bytes, note) => {
+      const archive = await pack(fixtureModel('strings').basePath);
+      const { requests } = await verifyArchive(archive, {
+        runThroughRuntime: answer(200, 'x'.repeat(bytes)),
+      });
+      expect(requests[0]?.note).toMatch(note);
+      if (bytes < 4e6) return;
+      for (const way of ['tfs-outputs', 'application/x-npz', 'batch transform', 'asynchronous']) {
+        expect(requests[0]?.note).toContain(way);
+      }
+    },
+  );
+
   test('a handler that fails at every made-up request is refused, with the flag that helps', async () => {
     const handler = scratch.write('own.ts', 'export const handler = (data) => data;');
     const archive = await pack(fixtureModel('strings').directory, { handler });

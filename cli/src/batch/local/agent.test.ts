@@ -387,7 +387,7 @@ describe('with the serving runtime', () => {
 test('a disk that takes no more ends the job at once with the reason', async () => {
   for (let i = 0; i < 40; i++) await put(String(i), 'x');
   stub = await startStub(() => Buffer.alloc(4_000_000));
-  const command = `ulimit -f 4000; exec "${process.execPath}" --import tsx cli/src/bin.ts batch local "${input}" --out "${output}" --url ${stub.url} --content-type text/plain --json`;
+  const command = `ulimit -f 4000; exec "${process.execPath}" cli/bin/sagemaker-tfs.js batch local "${input}" --out "${output}" --url ${stub.url} --content-type text/plain --json`;
   const { status, stdout } = await run('/bin/sh', ['-c', command]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
