@@ -1,6 +1,6 @@
 /** The workflow files are as GitHub wants them: actionlint, in a process of its own. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,6 +12,12 @@ const lint = (...files: string[]) =>
 
 test('the workflows of this repository', () => {
   expect(lint()).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('a release is published only after all that a change must pass', () => {
+  const release = readFileSync(join(__dirname, '..', '.github/workflows/release.yml'), 'utf8');
+  expect(release).toMatch(/^ {2}check:\n {4}uses: \.\/\.github\/workflows\/ci\.yml$/m);
+  expect(release).toMatch(/^ {2}npm:\n {4}needs: check$/m);
 });
 
 test('what is wrong is found', () => {

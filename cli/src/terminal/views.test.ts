@@ -40,7 +40,7 @@ function steady(text: string): string {
       .replace(/[\d.]+ kB/g, 'N kB')
       .replace(/\b[0-9a-f]{40,64}\b/g, 'HEX')
       // The last digits are the processor's.
-      .replace(/"probabilities":\[[^\]]*\]/g, (text) => text.replace(/[\d.e-]+/g, 'P'))
+      .replace(/("probabilities":\[)[-\d.,e]+(\n +[-\d.,e]+)*/g, '$1VALUES')
       .replace(/\[\d\.\d{9,}.*…$/gm, '[VALUES …')
       .replace(/[\d.]+e-\d+.*…$/gm, 'SMALL …')
       .replace(/ +$/gm, '')
