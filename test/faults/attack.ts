@@ -38,6 +38,7 @@ type Hostile = Omit<Question, 'golden'>;
  */
 export const attack: Fault = {
   name: 'hostile requests of all kinds',
+  keepsPing: true,
   happen: (ground) => attackWith(ground, hostileRequests(ground.questions)),
 };
 
@@ -73,6 +74,7 @@ async function attackUntil(
 /** To several models: also to one without a handler, which all codecs reach, and to the routes that change models. */
 export const attackOnSeveral: Fault = {
   name: `${attack.name}, to several models`,
+  keepsPing: true,
   async happen(ground) {
     const { served, basePath, questions } = ground;
     const plain = join(basePath, '..', '..', 'plain', 'model');

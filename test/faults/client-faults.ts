@@ -19,6 +19,7 @@ const PATIENCE_MS = 30_000;
 function beside(name: string, misbehave: (socket: Socket, ground: Ground) => void): Fault {
   return {
     name,
+    keepsPing: true,
     async happen(ground) {
       const { served, tally, times } = ground;
       const sockets = Array.from({ length: ATTACKERS }, () => {
@@ -52,6 +53,7 @@ export const neverReading = beside('clients that never read', (socket, { questio
 /** Gone in the middle of a request, or as soon as it is sent. */
 export const disconnecting: Fault = {
   name: 'clients that disconnect',
+  keepsPing: true,
   async happen({ served, tally, questions, times }) {
     for (let round = 0; round < 15 * times; round++) {
       const gone = Array.from({ length: ATTACKERS }, async (_, index) => {
@@ -73,6 +75,7 @@ export const disconnecting: Fault = {
 /** Several requests in one write: as many answers, in their order. */
 export const pipelining: Fault = {
   name: 'clients that pipeline',
+  keepsPing: true,
   async happen({ served, tally, questions, times }) {
     for (let round = 0; round < 5 * times; round++) {
       const answers = await exchange(
@@ -94,6 +97,7 @@ export const pipelining: Fault = {
 /** Requests whose end is not where another server might see it. */
 export const smuggling: Fault = {
   name: 'clients that smuggle',
+  keepsPing: true,
   async happen({ served, tally, questions, times }) {
     const hidden = requestOf(questions[0] as Question);
     for (let round = 0; round < 2 * times; round++) {
@@ -151,6 +155,7 @@ export const descriptorsUsedUp: Fault = {
 export function overload(factor: number, limit: number): Fault {
   return {
     name: `overload, ${factor} times what is let in`,
+    keepsPing: true,
     clients: factor * limit,
     async happen({ served, tally, overloadMs }) {
       const end = performance.now() + overloadMs;

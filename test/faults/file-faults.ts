@@ -94,7 +94,7 @@ export const askedWhileUnloaded: Fault = {
 const ASKED_MS = 300;
 
 async function loadAndUnload({ served, tally, basePath }: Ground, stays = 0): Promise<void> {
-  const body = JSON.stringify({ model_name: 'other', url: join(basePath, '..') });
+  const body = JSON.stringify({ model_name: 'other', url: basePath });
   const loaded = await fetch(`${served.url}/models`, { method: 'POST', body });
   await sleep(stays);
   const unloaded = await fetch(`${served.url}/models/other`, { method: 'DELETE' });

@@ -33,8 +33,8 @@ export interface Fault {
   readonly needs?: 'model server';
   /** Whether it stays away from the short form. */
   readonly isLong?: boolean;
-  /** Whether `/ping` may take longer than a second: what answers it stands still, or has to start again. */
-  readonly stopsPing?: boolean;
+  /** Whether `/ping` must be answered within a second: whatever clients do, but not where a process stands or ends. */
+  readonly keepsPing?: boolean;
   /** Whether the container ends, and SageMaker starts another: what was in flight gets no answer. */
   readonly endsContainer?: boolean;
   /** Error codes that are right answers under this fault, besides the usual refusals. */

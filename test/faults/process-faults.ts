@@ -48,15 +48,14 @@ export function stopped(kind: Kind): Fault {
   };
 }
 
-/** A worker answers `/ping`; a model server is not there in-process. */
-function of(kind: Kind): Pick<Fault, 'needs' | 'stopsPing'> {
-  return kind === 'worker' ? { stopsPing: true } : { needs: kind };
+/** A model server is not there in-process. */
+function of(kind: Kind): Pick<Fault, 'needs'> {
+  return kind === 'worker' ? {} : { needs: kind };
 }
 
 /** kill -9 of a runtime that is one process, and another container in its place, as SageMaker starts one. */
 export const containerKilled: Fault = {
   name: 'kill -9 of the only process, of a model without a handler',
-  stopsPing: true,
   endsContainer: true,
   async happen({ served, tally, times }) {
     for (let time = 0; time < times; time++) {

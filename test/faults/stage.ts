@@ -243,7 +243,7 @@ async function runFault(
   }
   const cut = fault.endsContainer ? Number.POSITIVE_INFINITY : cutAnswers(served) - cutBefore;
   const counts = tally.counts(cut);
-  const isPingLate = !fault.stopsPing && pingMs > MOST_PING_MS;
+  const isPingLate = fault.keepsPing === true && pingMs > MOST_PING_MS;
   return { fault: fault.name, backend, clients: count, counts, memoryBytes, pingMs, isPingLate };
 }
 

@@ -13,6 +13,7 @@ const REFUSED = /"code":"(REQUEST_TOO_LARGE|REQUEST_TIMEOUT|OVERLOADED)"/;
 /** The heap limit ends the thread. */
 export const threadOutOfMemory: Fault = {
   name: 'a thread dies of the body that it reads',
+  keepsPing: true,
   async happen({ served, tally, questions, times }) {
     const [{ path } = { path: '/invocations' }] = questions;
     const body = Buffer.from(`{"instances": [${PART.repeat(PARTS)}1]}`);
