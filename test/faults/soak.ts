@@ -22,7 +22,6 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { type LatencySummary, summarize } from 'sagemaker-tfs/development/output';
-import { encodeExample } from '../../container/src/codecs/tf-example-writer.ts';
 import { machine, today } from '../../tools/machine.ts';
 import { fixtureModel } from '../fixtures/index.ts';
 import { ask } from './clients.ts';
@@ -49,6 +48,8 @@ const HANDLER = 'export const outputHandler = (result) => result;\n';
 const HANDLES = join(import.meta.dirname, 'handles.mjs');
 /** Of what it can bear. */
 const PART = 0.7;
+/** A tf.Example: `x` is a float, 2. */
+const EXAMPLE = Buffer.from('0a0f0a0d0a0178120812060a0400000040', 'hex');
 const WARM_UP_SECONDS = 15;
 const MEASURED_SECONDS = 15;
 const SUFFIX = values.backend === 'grpc' ? '' : `-${values.backend}`;
@@ -166,7 +167,6 @@ async function questionsFor(url: string): Promise<Question[]> {
   const digits = numericTensor('float32', [8, 28, 28, 1], new Float32Array(8 * 784).fill(0.5));
   const samples = 'examples/digits/samples';
   const picture = readdirSync(samples).find((name) => name.endsWith('.jpg')) as string;
-  const example = encodeExample({ x: numericTensor('float32', [1], Float32Array.of(2)) });
   const record = encodeSageMakerRecord({ x: numericTensor('float32', [1], Float32Array.of(2)) });
   const columnData = [{ name: 'x', data: [1, 2, 5], type: 'FLOAT' as const }];
   const text = Buffer.from('text');
@@ -179,8 +179,8 @@ async function questionsFor(url: string): Promise<Question[]> {
     ['digits', 'application/x-npz', Buffer.concat(encodeNpz({ image: digits }))],
     ['digits', 'application/json', JSON.stringify({ instances: plainDigits() })],
     ['image_uint8', 'application/x-image', readFileSync(join(samples, picture))],
-    ['half_plus_two', 'application/x-tfrecord', Buffer.concat(encodeTfRecord(example))],
-    ['half_plus_two', 'application/x-recordio', Buffer.concat(encodeRecordIo(example))],
+    ['half_plus_two', 'application/x-tfrecord', Buffer.concat(encodeTfRecord(EXAMPLE))],
+    ['half_plus_two', 'application/x-recordio', Buffer.concat(encodeRecordIo(EXAMPLE))],
     ['half_plus_two', 'application/x-recordio-protobuf', Buffer.concat(encodeRecordIo(record))],
     ['half_plus_two', 'application/x-parquet', new Uint8Array(parquetWriteBuffer({ columnData }))],
     ['strings', 'application/octet-stream', Buffer.concat(encodeLengthPrefixed(text))],
