@@ -6,6 +6,8 @@ import { createModelDir } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
 
 const halfPlusTwo = fixtureModel('half_plus_two').basePath;
+/** What one model is in turn: an archive each, with a version and a handler of its own. */
+const GENERATIONS = [1, 2, 3, 4];
 
 let runtime: RuntimeProcess;
 let root: string;
@@ -19,8 +21,17 @@ beforeAll(async () => {
       'stuck/model': halfPlusTwo,
       'spy/model': halfPlusTwo,
       'broken/model': fixtureModel('custom_op').basePath,
+      ...Object.fromEntries(
+        GENERATIONS.map((number) => [`turn${number}/model/${number}`, join(halfPlusTwo, '1')]),
+      ),
     },
     files: {
+      ...Object.fromEntries(
+        GENERATIONS.map((number) => [
+          `turn${number}/model/code/inference.mjs`,
+          `export const outputHandler = (outputs) => ({ generation: ${number}, outputs: Object.keys(outputs).length });`,
+        ]),
+      ),
       'empty/model/readme.txt': '',
       'spy/model/code/manifest.json': JSON.stringify({
         manifestVersion: 1,
@@ -169,6 +180,35 @@ describe('a multi-model endpoint', () => {
       },
     });
     await call('DELETE', '/models/b');
+  });
+
+  test('a model that is asked while it goes and comes back as another answers right, or refuses', async () => {
+    let latest = 0;
+    let ended = 0;
+    let isOver = false;
+    const seen = new Set<number>();
+    const wrong: unknown[] = [];
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const endedBefore = ended;
+        const { status, body } = await invoke('turn');
+        const generation = Number(body.generation);
+        const isRight =
+          status === 200 && generation > endedBefore && generation <= latest && body.outputs === 1;
+        if (isRight) seen.add(generation);
+        else if (status !== 404 || body.code !== 'MODEL_NOT_FOUND') wrong.push({ status, body });
+      }
+    });
+    for (const number of GENERATIONS) {
+      latest = number;
+      expect((await load('turn', `${root}/turn${number}/model`)).status).toBe(200);
+      await until(() => seen.has(number));
+      expect((await call('DELETE', '/models/turn')).status).toBe(200);
+      ended = number;
+    }
+    isOver = true;
+    await Promise.all(clients);
+    expect(wrong).toEqual([]);
   });
 
   test('models are there again after the model server was killed', async () => {
