@@ -10,7 +10,7 @@ import {
   startGrpcStub,
 } from '../testing/grpc-stub.ts';
 import { InstancePool } from './instance-pool.ts';
-import { reloadInstances } from './reload.ts';
+import { reloadInstances, untilRemoved } from './reload.ts';
 
 const RELOAD_PATH: string = GRPC_METHODS.handleReloadConfigRequest;
 const BROKEN = { status: GrpcStatus.UNKNOWN, message: 'broken did not become available' };
@@ -78,15 +78,15 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
     refusals,
     lists,
     restarts,
-    change: (before, models, deadlineMs = 10_000) =>
-      reloadInstances({
-        pool,
-        before,
-        models,
+    async change(before, models, deadlineMs = 10_000) {
+      const change = { pool, before, models, deadlineMs };
+      await reloadInstances({
+        ...change,
         writeConfig: async () => undefined,
         restart: (index) => restarts.push(index),
-        deadlineMs,
-      }),
+      });
+      await untilRemoved(change);
+    },
   };
 }
 

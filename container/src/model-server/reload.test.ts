@@ -9,6 +9,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
+import type { Instance } from './instance-pool.ts';
 import { getModelStatus } from './model-service.ts';
 import { type ModelServer, startModelServer } from './start.ts';
 
@@ -21,6 +22,7 @@ beforeEach(async () => {
       a: fixtureModel('half_plus_two').basePath,
       b: fixtureModel('half_plus_two').basePath,
       broken: fixtureModel('custom_op').basePath,
+      busy: fixtureModel('busy').basePath,
     },
   });
   root = created.directory;
@@ -35,15 +37,17 @@ const model = (name: string, directory = name, versions = ['1']): ServedModel =>
   return { name, basePath: join(root, directory), versions };
 };
 
-async function start(variables: Record<string, string> = {}): Promise<void> {
+async function start(variables: Record<string, string> = {}, waitMs?: () => number): Promise<void> {
   const low = await freePorts(2);
   const { environment } = readEnvironment({
     SAGEMAKER_MULTI_MODEL: 'true',
     SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 1}`,
     ...variables,
   });
+  const limits = { ...environment.limits };
+  if (waitMs) Object.defineProperty(limits, 'waitMs', { get: waitMs });
   server = await startModelServer({
-    environment,
+    environment: { ...environment, limits },
     variables: {
       ...process.env,
       PATH: `${MODEL_SERVER_BIN}:${process.env.PATH}`,
@@ -109,3 +113,27 @@ test('a load past its deadline is an error that says so, and what was served bef
   await server.serve([model('a'), model('b')]);
   expect(await states('b')).toEqual(['AVAILABLE']);
 }, 120_000);
+
+test('an unload past its deadline says so, and the other models are healthy', async () => {
+  let waitMs = 60_000;
+  await start({}, () => waitMs);
+  await server.serve([model('a'), model('busy')]);
+  const { endpoint, readiness } = server.pool.instances[0] as Instance;
+  const url = `http://127.0.0.1:${endpoint.restPort}/v1/models/busy`;
+  const body = JSON.stringify({ inputs: { iterations: 1_500_000 } });
+  const running = fetch(`${url}:predict`, { method: 'POST', body }).then(({ status }) => status);
+  // Behind it on the server, and answered.
+  await fetch(url);
+  waitMs = 1000;
+  await expect(server.serve([model('a')])).rejects.toMatchObject({
+    code: 'REQUEST_TIMEOUT',
+    message: expect.stringContaining('requests in flight keep it'),
+  });
+  expect(await running).toBe(200);
+  while ((await states('busy')).some((state) => state !== 'END')) await delay(20);
+  // Has it asked for what it serves.
+  readiness.lost('it was not asked yet');
+  waitMs = 60_000;
+  await server.pool.whenReady();
+  expect(await states('a')).toEqual(['AVAILABLE']);
+});

@@ -24,7 +24,7 @@ export interface ReloadOptions {
   readonly writeConfig: (models: readonly ServedModel[]) => Promise<void>;
   /** Ends a process, which then starts with what was written last. */
   readonly restart: (index: number) => void;
-  /** For the reload of one process, and as long again for what it unloads. */
+  /** For the reload of one process. */
   readonly deadlineMs: number;
 }
 
@@ -44,7 +44,8 @@ const LOOK_MS = 25;
 const LAST_CALL_MS = 500;
 
 /**
- * Makes every instance serve exactly `models`; where one cannot, all serve what was before.
+ * Makes every instance serve exactly `models`; where one cannot, all serve what was before. What is no longer served is
+ * still being unloaded then.
  * @throws StatusError where a model does not load, ConnectionLost where the process ended over it, ServingError
  *   REQUEST_TIMEOUT after the deadline
  */
@@ -61,10 +62,22 @@ export async function reloadInstances(options: ReloadOptions): Promise<void> {
     await rollBack(changed, options);
     throw hadNoThread(error) ? noThread(options.deadlineMs, error) : error;
   }
+}
+
+/**
+ * Resolves when no instance holds anything any more of what was served `before` and is not among `models`.
+ * @throws ServingError REQUEST_TIMEOUT after the deadline
+ */
+export async function untilRemoved({
+  pool,
+  before,
+  models,
+  deadlineMs,
+}: Pick<ReloadOptions, 'pool' | 'before' | 'models' | 'deadlineMs'>): Promise<void> {
   const gone = removed(before, models);
   for (const instance of pool.instances) {
-    await untilUnloaded(instance, gone, options).catch((error: unknown) => {
-      throw hadNoThread(error) ? noThread(options.deadlineMs, error) : error;
+    await untilUnloaded(instance, gone, { deadlineMs }).catch((error: unknown) => {
+      throw hadNoThread(error) ? noThread(deadlineMs, error) : error;
     });
   }
 }

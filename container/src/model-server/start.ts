@@ -33,7 +33,8 @@ export interface ModelServer {
   readonly failed: Promise<never>;
   /**
    * Makes every instance serve exactly these models, also after a restart; what is removed is unloaded by then.
-   * @throws StatusError, ConnectionLost or ServingError REQUEST_TIMEOUT where one does not load: all is as before then
+   * @throws StatusError, ConnectionLost or ServingError REQUEST_TIMEOUT where one does not load: all is as before then;
+   *   REQUEST_TIMEOUT where requests in flight keep a removed one: all others are as asked for
    */
   serve(models: readonly ServedModel[]): Promise<void>;
   stop(): Promise<void>;
@@ -89,22 +90,28 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     pool,
     failed,
     async serve(models) {
-      const { reloadInstances } = await import('./reload.ts');
+      const { reloadInstances, untilRemoved } = await import('./reload.ts');
       const { linkBasePaths, unlinkOthers } = await import('./base-paths.ts');
       const linked = await linkBasePaths(files.basePaths, models);
       // A model that comes or goes makes no process unready.
       const names = new Set(models.map(({ name }) => name));
       probed = served.filter(({ name }) => names.has(name));
+      const change = {
+        pool,
+        before: served,
+        models: linked,
+        deadlineMs: environment.limits.waitMs,
+      };
       try {
         await reloadInstances({
-          pool,
-          before: served,
-          models: linked,
+          ...change,
           writeConfig: (list) => replaceConfig(files, list),
           restart: (index) => supervisor.kill(index),
-          deadlineMs: environment.limits.waitMs,
         });
+        // Also where the end of a removed model is not waited for: it is served no more.
         served = linked;
+        probed = served;
+        await untilRemoved(change);
       } finally {
         probed = served;
         await unlinkOthers(files.basePaths, served);
