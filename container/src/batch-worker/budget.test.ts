@@ -52,6 +52,19 @@ test('hours of all processes count, those of earlier tries too', async () => {
   expect(last).toBeGreaterThanOrEqual(first as number);
 });
 
+test('their end is said, not only known to those who ask', async () => {
+  const { store } = memoryStore();
+  const began = performance.now();
+  const worked = () => 3_599_950 + performance.now() - began;
+  const budget = await openOwn(store, 'own', 1, failed, worked);
+  await new Promise((resolve) => {
+    if (budget.usedUp.aborted) resolve(undefined);
+    budget.usedUp.addEventListener('abort', resolve);
+  });
+  expect(budget.isUsedUp()).toBe(true);
+  await budget.close();
+});
+
 test('a thousand processes cost one listing a look', async () => {
   const { store, asked, worked } = memoryStore();
   for (let process = 0; process < 1_000; process++) worked(`p${process}`, 0.1);

@@ -6,6 +6,8 @@ import type { Store } from './store.ts';
 export interface Budget {
   /** True once all of them are used up. */
   isUsedUp(): boolean;
+  /** Aborted when they are. */
+  readonly usedUp: AbortSignal;
   /** Writes down what this process has used, and looks no more. */
   close(): Promise<void>;
 }
@@ -16,6 +18,8 @@ export interface Budget {
  */
 const LOOK_EVERY = 60_000;
 const HOUR = 3_600_000;
+/** Milliseconds; a timer of Node takes no more. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * Counts from the start of this process on.
@@ -32,7 +36,9 @@ export async function openBudget(
   onFailure: (error: unknown) => void,
   worked = () => performance.now(),
 ): Promise<Budget> {
-  if (hours === undefined) return { isUsedUp: () => false, close: async () => undefined };
+  const ending = new AbortController();
+  const { signal: usedUp } = ending;
+  if (hours === undefined) return { isUsedUp: () => false, usedUp, close: async () => undefined };
   const own = hoursKeys(process);
   let others = 0;
   const used = () => worked() / HOUR;
@@ -42,17 +48,27 @@ export async function openBudget(
     const files = await store.list(HOURS_FOLDER);
     others = workedBy(files.filter(({ key }) => key !== own.last)) / HOUR;
   };
+  let end: NodeJS.Timeout | undefined;
+  const awaitEnd = () => {
+    clearTimeout(end);
+    const left = (hours - others - used()) * HOUR;
+    if (left <= 0) ending.abort();
+    else end = setTimeout(awaitEnd, Math.min(left, LONGEST_TIMER));
+  };
   await write(own.first);
   await look();
+  awaitEnd();
   let looking = Promise.resolve();
   const timer = setInterval(() => {
-    looking = look().catch(onFailure);
+    looking = look().then(awaitEnd).catch(onFailure);
   }, LOOK_EVERY);
   return {
     isUsedUp: () => others + used() >= hours,
+    usedUp,
     async close() {
       clearInterval(timer);
       await looking;
+      clearTimeout(end);
       await write(own.last).catch(onFailure);
     },
   };

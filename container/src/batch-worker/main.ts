@@ -47,10 +47,8 @@ async function workHere(
   environment: Environment,
   warnings: readonly string[],
 ): Promise<number> {
-  let stopping = false;
-  onStopSignals(() => {
-    stopping = true;
-  });
+  const asked = new AbortController();
+  onStopSignals(() => asked.abort());
   // The supervisor was killed: nobody would hear what is done here.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   const log = createLog(environment.logLevel);
@@ -64,7 +62,7 @@ async function workHere(
   const base = {
     ...{ options, s3, store },
     maxHeldBytes: environment.limits.maxHeldBytes,
-    stopped: () => stopping || budget.isUsedUp(),
+    stopping: AbortSignal.any([asked.signal, budget.usedUp]),
     onProgress: (progress: WorkerReport) => tell('progress', progress),
   };
   const onFailure = (error: unknown) =>
@@ -78,7 +76,7 @@ async function workHere(
         ));
     tell('report', report);
     if (report.done === report.ranges) return 0;
-    if (!stopping && budget.isUsedUp()) throw overBudget(options);
+    if (!asked.signal.aborted && budget.isUsedUp()) throw overBudget(options);
     return 1;
   } finally {
     await budget.close();

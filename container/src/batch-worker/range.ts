@@ -58,14 +58,14 @@ export async function markDone(store: Store, range: number, counts: WorkerCounts
   await store.write(doneKey(range), Buffer.from(JSON.stringify(counts)), 'application/json');
 }
 
-/** The inputs after one key and up to another, that one included, sorted. Ends early once `stopped` returns true. */
+/** The inputs after one key and up to another, that one included, sorted. Ends early where the worker is to end. */
 export async function* inputsBetween(
   inputs: WorkerInputs,
   { after, upTo }: Pick<WorkerRange, 'after' | 'upTo'>,
-  stopped: () => boolean,
+  stopping: AbortSignal,
 ): AsyncGenerator<S3Object> {
   for await (const object of inputs.objects(after)) {
-    if (stopped() || (upTo !== undefined && compareKeys(object.key, upTo) > 0)) return;
+    if (stopping.aborted || (upTo !== undefined && compareKeys(object.key, upTo) > 0)) return;
     yield object;
   }
 }

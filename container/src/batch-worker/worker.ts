@@ -43,8 +43,8 @@ export interface WorkerContext {
   ) => (object: S3Object) => Promise<Row>;
   /** Objects under way at once, and rows that are written together. */
   readonly caution: Pick<Caution, 'reads' | 'counts'>;
-  /** True once the worker should write what it has and end. */
-  readonly stopped: () => boolean;
+  /** Aborted once the worker should write what it has and end. */
+  readonly stopping: AbortSignal;
   readonly onProgress: (report: WorkerReport) => void;
   /** Called when another range is done. @param of ranges of the plan */
   readonly onRangeDone: (of: number) => Promise<void>;
@@ -62,13 +62,13 @@ export async function work(context: WorkerContext): Promise<WorkerReport> {
   const own = rangesOf(plan).filter(({ number }) => isOwn(number, options));
   const total = new Total(own.length, started);
   for (const range of own) {
-    if (context.stopped()) break;
+    if (context.stopping.aborted) break;
     const isDone = await workRange(context, inputs, range, total);
     if (isDone) await context.onRangeDone(plan.cuts.length + 1);
   }
   const report = total.report();
   const all = report.answers + report.failures + report.gone;
-  if (all === 0 && own.length === plan.cuts.length + 1 && !context.stopped()) {
+  if (all === 0 && own.length === plan.cuts.length + 1 && !context.stopping.aborted) {
     throw new BatchError(
       'NOTHING_FOUND',
       `there is no input at ${options.inputUri}${options.keySuffix && ` that ends in ${options.keySuffix}`}. Check the prefix.`,
@@ -127,7 +127,7 @@ async function workRange(
   range: WorkerRange,
   total: Total,
 ): Promise<boolean> {
-  const { options, store, stopped } = context;
+  const { options, store, stopping } = context;
   const position = await positionOf(store, range);
   total.before(position.counts);
   if (position.isDone) {
@@ -148,7 +148,7 @@ async function workRange(
     },
   });
   const between = { after: position.after, upTo: range.upTo };
-  const objects = inputsBetween(inputs, between, stopped);
+  const objects = inputsBetween(inputs, between, stopping);
   try {
     for await (const row of rows(context, inputs, objects)) {
       await writer.add(row);
@@ -160,7 +160,7 @@ async function workRange(
     // Also where something ends the worker: what is done need not be done again.
     await writer.finish();
   }
-  if (stopped()) return false;
+  if (stopping.aborted) return false;
   await markDone(store, range.number, counts);
   total.rangeDone();
   return true;
@@ -168,7 +168,7 @@ async function workRange(
 
 /** Rows in the order of their keys; memory holds what is under way. */
 async function* rows(
-  { options, maxHeldBytes, rowMaker, caution, stopped }: WorkerContext,
+  { options, maxHeldBytes, rowMaker, caution, stopping }: WorkerContext,
   inputs: WorkerInputs,
   objects: AsyncIterable<S3Object>,
 ): AsyncGenerator<Row> {
@@ -181,7 +181,7 @@ async function* rows(
     items: () => caution.reads(options.reads),
     mayBegin: () => held < maxHeldBytes,
   };
-  const { signal, cancel } = whenStopped(stopped);
+  const { signal, cancel } = whenStopped(stopping);
   const makeInTime = (object: S3Object) => untilAborted(signal, () => make(object));
   try {
     for await (const row of inOrder(objects, makeInTime, limits)) {
@@ -200,17 +200,23 @@ class Stopped extends Error {}
 
 /** Milliseconds that objects under way have to end once the worker is to end. */
 const STOP_WITHIN = 20_000;
-const LOOK_EVERY = 500;
 
 /** A signal that aborts with {@link Stopped} a while after the worker is to end. */
-function whenStopped(stopped: () => boolean) {
+function whenStopped(stopping: AbortSignal) {
   const signal = new RequestSignal();
-  let since: number | undefined;
-  const timer = setInterval(() => {
-    if (stopped()) since ??= performance.now();
-    if (since !== undefined && performance.now() - since > STOP_WITHIN) signal.abort(new Stopped());
-  }, LOOK_EVERY);
-  return { signal, cancel: () => clearInterval(timer) };
+  let timer: NodeJS.Timeout | undefined;
+  const onStop = () => {
+    timer = setTimeout(() => signal.abort(new Stopped()), STOP_WITHIN);
+  };
+  if (stopping.aborted) onStop();
+  else stopping.addEventListener('abort', onStop, { once: true });
+  return {
+    signal,
+    cancel() {
+      clearTimeout(timer);
+      stopping.removeEventListener('abort', onStop);
+    },
+  };
 }
 
 function checkFailures(
