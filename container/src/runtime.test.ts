@@ -172,6 +172,12 @@ describe('a start that cannot work ends with 1 and says why', () => {
       /could not be loaded: it was not loaded after 1 s \(SAGEMAKER_TFS_WAIT_TIME_SECONDS\)/,
     ],
     [
+      'a handler whose top level has no end',
+      withHandler('for (;;);'),
+      { SAGEMAKER_TFS_WAIT_TIME_SECONDS: '1' },
+      /did not come to listen within 1 s \(SAGEMAKER_TFS_WAIT_TIME_SECONDS\).*top level of the handler/,
+    ],
+    [
       'a handler that throws nothing while it loads',
       withHandler('throw null'),
       {},

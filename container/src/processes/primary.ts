@@ -44,6 +44,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
     variables: { ...inProcessVariables(options), [HANDED_PORT]: String(port) },
     log,
     door,
+    waitMs: environment.limits.waitMs,
   });
   const page = pageOf(workers);
   answerWorkers(page);

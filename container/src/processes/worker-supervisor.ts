@@ -17,6 +17,8 @@ export interface WorkerSupervisorOptions {
   readonly log: Logger;
   /** Hands connections to the workers. */
   readonly door: FrontDoor;
+  /** How long a worker may take until it takes connections, where it does so before its models are loaded, in ms. */
+  readonly waitMs: number;
 }
 
 interface Slot {
@@ -29,6 +31,8 @@ interface Slot {
 }
 
 const FIRST_DELAY_MS = 100;
+/** Beyond the wait, in ms: a worker starts first, and one whose event loop turns says itself what it waited for. */
+const LAST_WORDS_MS = 5000;
 /** A worker that ran this long starts over with the first delay. */
 const STABLE_MS = 60_000;
 
@@ -86,7 +90,7 @@ export class WorkerSupervisor {
   }
 
   #fork(slot: Slot, listensWhenReady: boolean): void {
-    const { variables, log, door } = this.#options;
+    const { variables, log, door, waitMs } = this.#options;
     const states = door.createStates();
     cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', states] });
     const worker = cluster.fork({ ...variables, [LISTENS_WHEN_READY]: String(listensWhenReady) });
@@ -95,9 +99,18 @@ export class WorkerSupervisor {
     const watchdog = watch(worker);
     door.attend(worker, states);
     let reported: string | undefined;
+    const stuck = listensWhenReady
+      ? undefined
+      : setTimeout(() => {
+          reported = neverLoaded(waitMs);
+          worker.process.kill('SIGKILL');
+        }, waitMs + LAST_WORDS_MS);
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'failed') reported = message.message;
-      if (message.kind === 'accepts') slot.isListening = true;
+      if (message.kind === 'accepts') {
+        clearTimeout(stuck);
+        slot.isListening = true;
+      }
       if (message.kind !== 'ready') return;
       slot.isReady = true;
       this.#hasServed = true;
@@ -106,6 +119,7 @@ export class WorkerSupervisor {
     slot.ended = new Promise((resolve) => {
       const ended = (reason: string, isFinal: boolean) => {
         watchdog?.kill('SIGKILL');
+        clearTimeout(stuck);
         const hasServed = slot.isReady;
         Object.assign(slot, { worker: undefined, isReady: false, isListening: false });
         resolve();
@@ -116,7 +130,7 @@ export class WorkerSupervisor {
         if (worker.process.pid === undefined) ended(`could not start: ${error.message}`, true);
       });
       worker.once('exit', (status: number, signal: string | null) => {
-        if (signal) ended(`was killed by ${signal}`, false);
+        if (signal) ended(`was killed by ${signal}`, reported !== undefined);
         else ended(`ended with status ${status}`, true);
       });
     });
@@ -143,4 +157,8 @@ export class WorkerSupervisor {
 
 function watch({ process: { pid } }: Worker): ChildProcess | undefined {
   return pid === undefined ? undefined : startWatchdog(String(pid));
+}
+
+function neverLoaded(waitMs: number): string {
+  return `a worker did not come to listen within ${waitMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS), and is killed. The top level of the handler, or of a module that it imports, does not come to an end.`;
 }
