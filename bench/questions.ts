@@ -18,6 +18,7 @@ import { modelServerCall } from './model-server-call.ts';
 import { packaging } from './packaging.ts';
 import { poisonedBatches } from './poisoned-batches.ts';
 import { realModels } from './real-models.ts';
+import { resizing } from './resizing.ts';
 import { smallImage } from './small-image.ts';
 import { synth } from './synth.ts';
 import { warmUp } from './warm-up.ts';
@@ -30,6 +31,7 @@ export const BENCHES: readonly Bench[] = [
   modelServerCall,
   realModels,
   codecs,
+  resizing,
   memory,
   eventLoop,
   largeBodies,

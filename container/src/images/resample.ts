@@ -1,6 +1,6 @@
 /**
  * Resizing of 8-bit pixels, own code because it is on the hot path: it takes a fraction of the time that a
- * trip through sharp takes (`node --import tsx container/src/images/resample.bench.ts` shows it), and makes
+ * trip through sharp takes (`npm run bench -- --only resizing` shows it), and makes
  * TensorFlow's own pixels, so that a model sees at serving what it saw in training.
  *
  * The conventions are those of `tf.image.resize` of TensorFlow 2, with `antialias` false or true: pixel centers
