@@ -1,9 +1,10 @@
 /**
  * Bundles from source the programs (the serving runtime, the local model server and the command line) and the
  * library of constructs; with arguments, only the rooms that they name, to `<room>/dist` or, as `<room>=<folder>`,
- * to another folder.
+ * to another folder. With `--stale`, only what is older than its sources: a program that runs meanwhile keeps its files.
  */
 import { rename, rm } from 'node:fs/promises';
+import { isFresh } from './bin/fresh-bundles.js';
 import { bundleConstructs, bundleProgram, PROGRAMS } from './bundling.mjs';
 
 async function bundle(target) {
@@ -19,10 +20,10 @@ async function bundle(target) {
   }
 }
 
-const wanted = process.argv.slice(2);
-await Promise.all(
-  (wanted.length > 0 ? wanted : [...Object.keys(PROGRAMS), 'lib']).map(bundle),
-).catch((error) => {
+const named = process.argv.slice(2).filter((argument) => argument !== '--stale');
+const wanted = named.length > 0 ? named : [...Object.keys(PROGRAMS), 'lib'];
+const isWanted = (room) => !process.argv.includes('--stale') || !isFresh(room);
+await Promise.all(wanted.filter(isWanted).map(bundle)).catch((error) => {
   // esbuild prints what it finds itself.
   if (error.errors === undefined) console.error(error.message);
   process.exitCode = 1;

@@ -5,16 +5,20 @@ const { join, resolve } = require('node:path');
 
 const ROOT = resolve(__dirname, '..');
 
+/** Whether a room has a bundle that is newer than its sources, and than what is installed. */
 function isFresh(room) {
   const inputs = join(ROOT, room, 'dist', 'inputs.json');
   try {
     const built = statSync(inputs).mtimeMs;
-    const sources = ['build.mjs', 'bundling.mjs', ...JSON.parse(readFileSync(inputs, 'utf8'))];
+    const rules = ['build.mjs', 'bundling.mjs', 'third-party.mjs', 'package-lock.json'];
+    const sources = [...rules, ...JSON.parse(readFileSync(inputs, 'utf8'))];
     return sources.every((file) => statSync(join(ROOT, file)).mtimeMs < built);
   } catch {
     return false;
   }
 }
+
+exports.isFresh = isFresh;
 
 /** Bundles those of the rooms of which a source is newer than the bundle, or that have none yet. */
 exports.freshBundles = (rooms) => {
