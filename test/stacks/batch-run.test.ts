@@ -566,7 +566,10 @@ describe('shards by the rate of the first', () => {
   const sized = machineOf(
     batchTemplate(() => ({ sharding: { objectsPerShard: 5_000, minutesPerShard: 1 } })),
   );
-  beforeEach(() => {
+  beforeEach(async () => {
+    await s3.close();
+    // Pages as S3 has them: these are many keys.
+    s3 = await startS3ForSdk(1_000);
     for (let i = 0; i < INPUTS; i++) put(`${String(i).padStart(5, '0')}.jpg`, Buffer.from('x'));
   });
 

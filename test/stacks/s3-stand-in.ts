@@ -54,6 +54,19 @@ class SortedObjects extends Map<string, Buffer> {
       .sort((one, other) => Buffer.compare(one.bytes, other.bytes));
     return this.sorted;
   }
+
+  /** Place of the first path that is not before this one (`least` 0), or of the first after it (1). */
+  placeOf(path: string, least: 0 | 1): number {
+    const [paths, bytes] = [this.paths(), Buffer.from(path)];
+    let [low, high] = [0, paths.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const found = paths[middle] as { bytes: Buffer };
+      if (Buffer.compare(found.bytes, bytes) < least) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }
 
 /** Starts it, and points the AWS SDK of this process at it. */
@@ -130,12 +143,15 @@ function list(
   pageSize: number,
 ): string {
   const { prefix, after, size, isUrlEncoded } = listingQuery(query, pageSize);
-  const start = Buffer.from(`${bucket}/${after}`);
-  const left = objects
-    .paths()
-    .filter(({ path }) => path.startsWith(`${bucket}/${prefix}`))
-    .filter(({ bytes }) => Buffer.compare(bytes, start) > 0);
-  const page = left.slice(0, size).map(({ path }) => ({
+  const paths = objects.paths();
+  const beginning = `${bucket}/${prefix}`;
+  let at = objects.placeOf(beginning, 0);
+  if (after) at = Math.max(at, objects.placeOf(`${bucket}/${after}`, 1));
+  const left: string[] = [];
+  for (; left.length <= size && paths[at]?.path.startsWith(beginning); at++) {
+    left.push((paths[at] as { path: string }).path);
+  }
+  const page = left.slice(0, size).map((path) => ({
     key: path.slice(bucket.length + 1),
     size: objects.get(path)?.length ?? 0,
     modified: modified.get(path) ?? now,
