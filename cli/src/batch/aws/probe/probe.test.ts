@@ -19,20 +19,23 @@ const work = mkdtempSync(join(tmpdir(), 'probe-'));
 const SAMPLE = join(work, 'sample.json');
 writeFileSync(SAMPLE, '{"instances": [1]}');
 let runtime: RunningRuntime;
-let s3: S3StandIn;
+const stores: S3StandIn[] = [];
 
 beforeAll(async () => {
   const modelDirectory = fixtureModel('half_plus_two').basePath;
   runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
 });
 afterAll(async () => {
-  await runtime?.stop();
+  await Promise.all([runtime?.stop(), ...stores.map((s3) => s3.close())]);
   rmSync(work, { recursive: true, force: true });
 });
-beforeEach(async () => {
-  s3 = await startS3(5);
-});
-afterEach(() => s3.close());
+
+/** An S3 of one test: they run side by side, as most of their time is the command's waits between two looks. */
+async function ownS3(): Promise<S3StandIn> {
+  const s3 = await startS3(5);
+  stores.push(s3);
+  return s3;
+}
 
 const AS_ASSUMED: Behavior = {
   outputOf: (key) => `${key}.out`,
@@ -42,23 +45,25 @@ const AS_ASSUMED: Behavior = {
   ends: true,
   failures: [],
 };
-const LINE = [
+const lineOf = (sample: string) => [
   ...['batch', 'probe', '--model-name', 'm', '--output-uri', 's3://data/answers', '--json'],
-  ...['--sample', SAMPLE, '--interval', '1'],
+  ...['--sample', sample, '--interval', '1'],
 ];
 const FACTS = 'data/answers/_shards/facts.json';
 
-async function probe(behavior: Partial<Behavior>) {
+async function probe(behavior: Partial<Behavior>, sample = SAMPLE, fail?: S3StandIn['fail']) {
+  const s3 = await ownS3();
+  if (fail) s3.fail = fail;
   const transforms = await startTransforms(s3, runtime.url, { ...AS_ASSUMED, ...behavior });
   try {
-    const outcome = await sagemakerTfs(LINE, environmentOf(transforms.url));
-    return { ...outcome, jobs: transforms.jobs };
+    const outcome = await sagemakerTfs(lineOf(sample), environmentOf(transforms.url, s3));
+    return { ...outcome, jobs: transforms.jobs, s3 };
   } finally {
     await transforms.close();
   }
 }
 
-const environmentOf = (url: string) => ({
+const environmentOf = (url: string, s3: S3StandIn) => ({
   ...TEST_CREDENTIALS,
   AWS_ENDPOINT_URL: url,
   AWS_ENDPOINT_URL_S3: s3.url,
@@ -75,7 +80,7 @@ const EXPECTED: TransformFacts = {
   startSeconds: 480,
 };
 
-test.each<[string, Partial<Behavior>, Partial<TransformFacts>, number]>([
+test.concurrent.each<[string, Partial<Behavior>, Partial<TransformFacts>, number]>([
   ['as it is assumed', {}, {}, 1],
   [
     'outputs under whole keys',
@@ -116,7 +121,7 @@ test.each<[string, Partial<Behavior>, Partial<TransformFacts>, number]>([
     4,
   ],
 ])('%s', async (_, behavior, facts, jobCount) => {
-  const { exitCode, stdout, stderr, jobs } = await probe(behavior);
+  const { exitCode, stdout, stderr, jobs, s3 } = await probe(behavior);
   expect([exitCode, stderr.includes('Error')]).toEqual([0, false]);
   const report = JSON.parse(stdout) as { facts: TransformFacts; costUsd: number };
   expect(report.facts).toEqual({ ...EXPECTED, ...facts });
@@ -130,7 +135,7 @@ test.each<[string, Partial<Behavior>, Partial<TransformFacts>, number]>([
 
 const NO_CAPACITY = 'CapacityError: Unable to provision requested ML compute capacity';
 
-test.each([
+test.concurrent.each([
   [[NO_CAPACITY]],
   [[NO_CAPACITY, 'InternalServerError: We encountered an internal error']],
 ])('jobs that fail of %j say nothing of the inputs, and are run again', async (failures) => {
@@ -140,12 +145,12 @@ test.each([
   expect((JSON.parse(stdout) as { facts: TransformFacts }).facts).toEqual(EXPECTED);
 });
 
-test.each<[string, (string | undefined)[], RegExp]>([
+test.concurrent.each<[string, (string | undefined)[], RegExp]>([
   ['without capacity', Array(3).fill(NO_CAPACITY), /Unable to provision.*later/],
   ['that somebody stopped', [undefined], /was stopped from outside/],
   ['whose container never starts', ['CannotStartContainerError'], /CannotStart.*mended/],
 ])('jobs %s: no facts are kept', async (_, failures, message) => {
-  const { exitCode, stdout, stderr, jobs } = await probe({ failures });
+  const { exitCode, stdout, stderr, jobs, s3 } = await probe({ failures });
   expect(exitCode).toBe(1);
   expect(stdout + stderr).toMatch(/PROBE_FAILED/);
   expect((stdout + stderr).replace(/\s+/g, ' ')).toMatch(message);
@@ -153,7 +158,7 @@ test.each<[string, (string | undefined)[], RegExp]>([
   expect([...s3.objects.keys()]).toEqual([]);
 });
 
-test('the findings say what differs from what is assumed', async () => {
+test.concurrent('the findings say what differs from what is assumed', async () => {
   const { stdout } = await probe({ deletedStops: true });
   const { findings } = JSON.parse(stdout) as { findings: { fact: string; differs: boolean }[] };
   expect(findings).toHaveLength(7);
@@ -165,36 +170,39 @@ test('the findings say what differs from what is assumed', async () => {
   ]);
 });
 
-test('a model that answers nothing: no facts, and the reason of the job', async () => {
-  writeFileSync(SAMPLE, '{"instances": ["no number"]}');
-  try {
-    const { exitCode, stderr, stdout, jobs } = await probe({});
-    expect(exitCode).toBe(1);
-    expect(stdout + stderr).toMatch(/PROBE_FAILED/);
-    expect(stdout + stderr).toMatch(/none of 4 jobs made an output.*a client error/);
-    expect(jobs).toHaveLength(4);
-    expect([...s3.objects.keys()]).toEqual([]);
-  } finally {
-    writeFileSync(SAMPLE, '{"instances": [1]}');
-  }
+test.concurrent('a model that answers nothing: no facts, and the reason of the job', async () => {
+  const sample = join(work, 'no-number.json');
+  writeFileSync(sample, '{"instances": ["no number"]}');
+  const { exitCode, stderr, stdout, jobs, s3 } = await probe({}, sample);
+  expect(exitCode).toBe(1);
+  expect(stdout + stderr).toMatch(/PROBE_FAILED/);
+  expect(stdout + stderr).toMatch(/none of 4 jobs made an output.*a client error/);
+  expect(jobs).toHaveLength(4);
+  expect([...s3.objects.keys()]).toEqual([]);
 });
 
-test('objects that may not be deleted are named', async () => {
-  s3.fail = (method) => (method === 'DELETE' ? 'AccessDenied' : undefined);
-  const { exitCode, stdout } = await probe({});
+test.concurrent('objects that may not be deleted are named', async () => {
+  const { exitCode, stdout } = await probe({}, SAMPLE, (method) =>
+    method === 'DELETE' ? 'AccessDenied' : undefined,
+  );
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     leftUri: expect.stringMatching(/^s3:\/\/data\/answers\/_shards\/probe\/[^/]+\/$/),
   });
 });
 
-test('an interruption stops the job and removes the objects', async () => {
+test.concurrent('an interruption stops the job and removes the objects', async () => {
+  const s3 = await ownS3();
   const transforms = await startTransforms(s3, runtime.url, { ...AS_ASSUMED, ends: false });
   try {
-    const child = spawn(process.execPath, [join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...LINE], {
-      env: { ...process.env, ...environmentOf(transforms.url) },
-      stdio: 'ignore',
-    });
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...lineOf(SAMPLE)],
+      {
+        env: { ...process.env, ...environmentOf(transforms.url, s3) },
+        stdio: 'ignore',
+      },
+    );
     while (!transforms.calls.includes('DescribeTransformJob')) await sleep(20);
     child.kill('SIGINT');
     const [exitCode] = await once(child, 'close');
