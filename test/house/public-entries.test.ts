@@ -48,6 +48,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'test/axe/axe.test.ts': 'asks the stub of the batch tests',
   'test/fuzz/': 'tries each parser by itself, and the runtime as a whole',
   'test/image/wheel.test.ts': 'compares the pinned wheel with the Dockerfile',
+  'test/installed/aws-account.ts': 'takes a stand-in of the tests of the command',
   'test/load/load.test.ts': "starts the runtime as the container's tests do",
   'test/python-client/client.test.ts': 'starts the runtime as the tests of the client do',
   'test/stacks/drift.test.ts': 'the function, called without Lambda',

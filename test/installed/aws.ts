@@ -6,6 +6,7 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { ENDPOINT, standIn } from '../../client/test/sagemaker-stand-in.ts';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
+import { checkAccountVerbs } from './aws-account.ts';
 import { copyExample, SAMPLE } from './command.ts';
 import type { Project } from './project.ts';
 import { serving } from './served.ts';
@@ -27,6 +28,7 @@ export async function checkAws(project: Project): Promise<void> {
     await putModel(project, moto);
     await checkSources(project, { ...CREDENTIALS, AWS_ENDPOINT_URL: moto.url });
     await checkJobs(project, moto);
+    await checkAccountVerbs(project, { ...CREDENTIALS, AWS_ENDPOINT_URL: moto.url });
   } finally {
     await moto.stop();
   }

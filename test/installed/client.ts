@@ -1,7 +1,8 @@
 /** `sagemaker-tfs/client`, `/handler` and `/testing` from ES modules and CommonJS. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { copyExample, SAMPLE } from './command.ts';
-import type { Project } from './project.ts';
+import { ownProgram, type Project } from './project.ts';
 import { serving } from './served.ts';
 
 const ASK = `
@@ -35,6 +36,33 @@ test('the handler alone', async () => {
 });
 `;
 
+/** The same kit in jest, which loads CommonJS; this repository's jest, since installing one would take longer than the test. */
+const IN_JEST = `
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { startModel } = require('sagemaker-tfs/testing');
+const here = (name) => join(__dirname, '..', name);
+
+test('the real model', async () => {
+  const model = await startModel({ model: here('model'), handler: here('inference.ts') });
+  const answer = await model.post(readFileSync(here('${SAMPLE}')), { contentType: 'application/x-image' });
+  expect(answer.json().predictions[0].digit).toBe(7);
+  await model.stop();
+});
+`;
+
+function checkJest(project: Project): void {
+  project.write({
+    'jest/kit.test.js': IN_JEST,
+    'jest/package.json': '{ "jest": { "transform": {} } }',
+  });
+  const folder = join(project.directory, 'jest');
+  const args = ['--rootDir', folder, '--config', join(folder, 'package.json')];
+  const { status, stderr } = ownProgram('jest', [...args, '--testTimeout', '60000']);
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /1 passed/);
+}
+
 /** @throws Error where a module does not load or answers otherwise */
 export async function checkClient(project: Project): Promise<void> {
   copyExample(project);
@@ -56,4 +84,5 @@ export async function checkClient(project: Project): Promise<void> {
     assert.equal((await project.run('node', [file])).stdout, 'true\n'.repeat(4));
   }
   await project.run('node', ['--import', 'tsx', '--test', 'tests/handler.test.mts']);
+  checkJest(project);
 }

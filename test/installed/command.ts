@@ -1,6 +1,6 @@
 /** Every verb that needs no AWS account, as installed. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Project, ROOT } from './project.ts';
 import { serving } from './served.ts';
@@ -27,12 +27,13 @@ export async function checkCommand(project: Project): Promise<void> {
   const json = async (...args: string[]) =>
     JSON.parse((await project.command([...args, '--json'])).stdout);
   assert.match((await project.command(['--version'])).stdout, /^\d+\.\d+\.\d+$/m);
-  const { commands } = helpOf((await project.command(['--help'])).stdout);
-  for (const verb of commands) await project.command([verb, '--help']);
   await project.command(['bake'], { status: 2 });
+  assert.match((await project.command(['completion', 'bash'])).stdout, /complete .*sagemaker-tfs/);
 
-  const inspected = await json('inspect', 'model');
+  const inspected = await json('inspect', 'model', '--write-sample', 'made-up.npz');
   assert.equal(inspected.models[0].versions[0].version, '1');
+  const { stdout: openApi } = await project.command(['inspect', 'model', '--openapi']);
+  assert.match(openApi, /"\/invocations"/);
   const packaged = await json('package', 'model', ...HANDLER, '--out', 'model.tar.gz', ...sample());
   assert.equal(packaged.verification.requests[0].status, 200);
   const verified = await json('verify', 'model.tar.gz');
@@ -58,19 +59,28 @@ async function checkServing(
   await serving(project, ['model.tar.gz'], async (url) => {
     const { body } = await json('invoke', SAMPLE, '--url', url);
     assert.equal(JSON.parse(body).predictions[0].digit, 7);
-    const few = ['--requests', '4', '--transport', 'grpc', 'rest'];
-    const { results } = await json('bench', SAMPLE, '--url', url, ...few);
-    const [grpc, rest] = results;
+    const few = ['--requests', '4', '--transport', 'grpc', 'rest', '--report', 'bench.html'];
+    const measured = await json('bench', SAMPLE, '--url', url, ...few);
+    const [grpc, rest] = measured.results;
     assert.deepEqual([grpc.latency.count, rest.latency.count], [4, 4]);
-    const chart = ['--chart', 'tune.svg', '--seconds', '1', '--max-concurrency', '1'];
-    const { knee } = await json('tune', SAMPLE, '--url', url, ...chart);
-    assert.equal(knee.errors, 0);
-    const job = await json('batch', 'local', 'samples', '--url', url, '--out', 'outputs');
+    writeFileSync(join(project.directory, 'bench.json'), JSON.stringify(measured));
+    const report = ['--out', 'outputs', '--report', 'batch.html'];
+    const job = await json('batch', 'local', 'samples', '--url', url, ...report);
     assert.equal(job.done, 4);
     writeFileSync(join(project.directory, 'empty.json'), '{}');
     await project.command(['invoke', 'empty.json', '--url', url], { status: 1 });
   });
+  await project.command(['bench', '--compare', 'bench.json', 'bench.json']);
+  const written = ['--chart', 'tune.svg', '--report', 'tune.html'];
+  const short = ['--seconds', '1', '--max-concurrency', '1'];
+  const { knee } = await json('tune', SAMPLE, '--model', 'model.tar.gz', ...short, ...written);
+  assert.equal(knee.errors, 0);
+  for (const file of ['bench.html', 'batch.html', 'tune.html']) {
+    assert.match(readFileSync(join(project.directory, file), 'utf8'), /<title>/, file);
+  }
   await project.command(['batch', 'pack', 'samples', '--out', 'shards']);
+  const [shard = ''] = readdirSync(join(project.directory, 'shards'));
+  await project.command(['batch', 'unpack', `shards/${shard}`, '--out', 'unpacked']);
 }
 
 async function answers(project: Project, backend: string): Promise<void> {
@@ -78,12 +88,4 @@ async function answers(project: Project, backend: string): Promise<void> {
     const { stdout } = await project.command(['invoke', SAMPLE, '--url', url]);
     assert.equal(JSON.parse(stdout).predictions[0].digit, 7);
   });
-}
-
-/** Verbs by what `--help` lists. */
-function helpOf(text: string): { commands: string[] } {
-  const [, listed = ''] = text.split('Commands:\n');
-  const commands = [...listed.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name as string);
-  assert.ok(commands.length > 9, text);
-  return { commands: commands.filter((name) => name !== 'help') };
 }
