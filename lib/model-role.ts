@@ -1,7 +1,9 @@
 /** The role that SageMaker assumes to run a model, with what the model needs and nothing else. */
-import { type IRole, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Aws } from 'aws-cdk-lib/core';
+import { createHash } from 'node:crypto';
+import { type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Aws, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import type { VpcAttachment } from './vpc-attachment.ts';
 import { justifyWildcard } from './wildcards.ts';
 
 /** CloudWatch namespaces that SageMaker's agent and the runtime publish to. */
@@ -52,7 +54,7 @@ export function allowMetrics(role: IRole): void {
   justifyWildcard(
     role,
     '*',
-    'cloudwatch:PutMetricData, ecr:GetAuthorizationToken and the ec2:Describe actions have no resource to restrict them to; metrics are restricted by their namespace',
+    'cloudwatch:PutMetricData and ecr:GetAuthorizationToken have no resource to restrict them to; metrics are restricted by their namespace',
   );
 }
 
@@ -75,43 +77,48 @@ export function allowLogging(role: IRole, logGroup: string): void {
 
 /**
  * Lets SageMaker attach instances to these subnets with these security groups. Both may be another account's, which
- * shares its VPC; the interfaces are of this account.
+ * shares its VPC; the interfaces are of this account. The policy is another one for other subnets or groups: while an
+ * update runs, and after a rollback, the instances of the old network are still started.
  * @see https://docs.aws.amazon.com/vpc/latest/userguide/vpc-share-limitations.html
  */
 export function allowVpc(
+  scope: Construct,
   role: IRole,
-  subnetIds: readonly string[],
-  securityGroupIds: readonly string[],
-): void {
+  { subnets, securityGroupIds }: VpcAttachment['config'],
+): Policy {
+  const network = JSON.stringify(Stack.of(scope).resolve([subnets, securityGroupIds]));
+  const hash = createHash('sha256').update(network).digest('hex').slice(0, 8);
+  const policy = new Policy(scope, `JoinNetwork${hash}`);
+  role.attachInlinePolicy(policy);
   const ec2 = (account: string) => `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${account}`;
   const interfaces = `${ec2(Aws.ACCOUNT_ID)}:network-interface/*`;
   const shared = [
-    ...subnetIds.map((id) => `${ec2('*')}:subnet/${id}`),
+    ...subnets.map((id) => `${ec2('*')}:subnet/${id}`),
     ...securityGroupIds.map((id) => `${ec2('*')}:security-group/${id}`),
   ];
-  role.addToPrincipalPolicy(
+  policy.addStatements(
     new PolicyStatement({
       sid: 'DescribeNetwork',
       actions: VPC_READS,
       resources: ['*'],
     }),
-  );
-  role.addToPrincipalPolicy(
     new PolicyStatement({
       actions: VPC_WRITES,
       resources: [interfaces, ...shared],
     }),
   );
+  justifyWildcard(policy, '*', 'The ec2:Describe actions have no resource to restrict them to');
   justifyWildcard(
-    role,
+    policy,
     interfaces,
     'The interfaces do not exist yet; their subnets and security groups are named',
   );
   for (const arn of shared) {
     justifyWildcard(
-      role,
+      policy,
       arn,
       'Named by its id, which is of one account; a shared VPC is of another',
     );
   }
+  return policy;
 }

@@ -5,7 +5,7 @@ import { parseEcrImage } from '@sagemaker-tfs/batch';
 import type { IRepository } from 'aws-cdk-lib/aws-ecr';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
-import { Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
+import { Annotations, Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
 import releases from '../container/image/tensorflow-serving.json';
@@ -186,6 +186,7 @@ export class ServingImage extends Construct implements IServingImage {
       exclude: ['**', '!Dockerfile', '!image/**', '!dist/**', 'dist/*.map'],
     });
     this.imageUri = this.asset.imageUri;
+    warnOfOciManifest(this);
   }
 
   grantPull(grantee: IGrantable): Grant {
@@ -202,6 +203,16 @@ export class ServingImage extends Construct implements IServingImage {
 function builtByDocker(): boolean {
   const { CDK_DOCKER = 'docker' } = process.env;
   return CDK_DOCKER === 'docker';
+}
+
+/** Podman and buildah write OCI manifests unless their environment asks for Docker's, which only the caller can set. */
+function warnOfOciManifest(scope: Construct): void {
+  const { CDK_DOCKER = '', BUILDAH_FORMAT } = process.env;
+  if (!/(^|\/)(podman|buildah)$/.test(CDK_DOCKER) || BUILDAH_FORMAT === 'docker') return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:ociManifest',
+    `CDK_DOCKER: ${CDK_DOCKER} pushes images with OCI manifests, which CreateModel is reported to refuse (https://github.com/aws/amazon-sagemaker-feedback/issues/180). Set BUILDAH_FORMAT=docker beside it.`,
+  );
 }
 
 function grantPullByUri(grantee: IGrantable, imageUri: string): Grant {

@@ -124,7 +124,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
-    if (vpc) allowVpc(this.role, vpc.config.subnets, vpc.config.securityGroupIds);
+    if (vpc) permissions.push(allowVpc(this, this.role, vpc.config));
     this.vpcConnections = vpc?.connections;
     this.resource = new CfnModel(this, 'Resource', {
       ...(props.modelName !== undefined && { modelName: this.physicalName }),

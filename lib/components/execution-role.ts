@@ -26,7 +26,7 @@ export function createExecutionRole(
 ): Role {
   const role = createModelRole(scope);
   allowMetrics(role);
-  if (vpc) allowVpc(role, vpc.config.subnets, vpc.config.securityGroupIds);
+  if (vpc) allowVpc(role, role, vpc.config);
   const models = [...new Set(components.map(({ props }) => props.model))];
   grantModels(
     role,

@@ -1,10 +1,20 @@
 /** Uploads an unpacked model to an S3 prefix, for instances that read files instead of one archive. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BlockPublicAccess, Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import { BucketDeployment, type ISource } from 'aws-cdk-lib/aws-s3-deployment';
-import { CfnResource, Duration, Names, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
+import {
+  Annotations,
+  CfnResource,
+  Duration,
+  Names,
+  RemovalPolicy,
+  Size,
+  Stack,
+} from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
 import { bucketEncryption, createLogGroup, encryptionKeyOf } from '../encryption.ts';
 import { ConstructError } from '../errors.ts';
@@ -28,6 +38,7 @@ export interface UnpackedUpload {
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
  */
 export function uploadUnpacked(scope: Construct, model: PackagedModel): UnpackedUpload {
+  warnOfSize(scope, model.unpackedPath);
   const bucket = new Bucket(scope, 'ModelBucket', {
     ...bucketEncryption(scope),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -45,8 +56,7 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
     destinationKeyPrefix: prefix,
     prune: false,
     retainOnDelete: false,
-    // The largest that Lambda has: the files are there twice, packed and unpacked.
-    ephemeralStorageSize: Size.gibibytes(10),
+    ephemeralStorageSize: Size.gibibytes(UPLOAD_ROOM),
     memoryLimit: 3008,
     logGroup: createLogGroup(scope, 'UploadLog'),
   });
@@ -55,6 +65,28 @@ export function uploadUnpacked(scope: Construct, model: PackagedModel): Unpacked
   resource.overrideLogicalId(Names.uniqueId(deployment) + model.assetHash.slice(0, 8));
   const keepReplaced = () => resource.addPropertyOverride('RetainOnDelete', true);
   return { bucket, prefix, deployment, keepReplaced };
+}
+
+/**
+ * GiB that the function has for the files, which are there twice, packed and unpacked. Lambda has no more.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
+const UPLOAD_ROOM = 10;
+
+/** Warns of a model that does not fit the function: weights hardly become smaller when they are packed. */
+export function warnOfSize(scope: Construct, directory: string): void {
+  const gibibytes = bytesBelow(directory) / 2 ** 30;
+  if (2 * gibibytes <= UPLOAD_ROOM) return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:unpackedTooLarge',
+    `compression: the model has ${gibibytes.toFixed(1)} GiB, and the function that uploads it unpacked has room for about ${UPLOAD_ROOM / 2}. Upload the files of 'package --uncompressed' with 'aws s3 sync', and name their prefix with ModelData.fromPrefix.`,
+  );
+}
+
+function bytesBelow(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return found?.size ?? 0;
+  return readdirSync(path).reduce((sum, name) => sum + bytesBelow(join(path, name)), 0);
 }
 
 /** The resource that uploads. @throws where the CDK makes none under its usual name */

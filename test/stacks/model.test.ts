@@ -1,5 +1,13 @@
 /** Models: data, role, network, and packaging as part of synthesis. */
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
@@ -15,6 +23,7 @@ import {
   type TensorFlowModel,
 } from '../../lib/index.ts';
 import { hashSources } from '../../lib/model-data/inputs.ts';
+import { warnOfSize } from '../../lib/model-data/unpacked-upload.ts';
 import {
   existingImage,
   MODEL_DIR,
@@ -203,6 +212,38 @@ test('an unpacked model is laid out under a prefix of its own', () => {
     EphemeralStorage: { Size: 10_240 },
     MemorySize: 3_008,
   });
+});
+
+test('an unpacked model that its upload has no room for is warned of', () => {
+  const stack = testStack();
+  const directory = mkdtempSync(join(tmpdir(), 'large-model-'));
+  mkdirSync(join(directory, '1', 'variables'), { recursive: true });
+  const weights = join(directory, '1', 'variables', 'variables.data-00000-of-00001');
+  writeFileSync(weights, '');
+  // Holes: nothing lies on the disk.
+  truncateSync(weights, 5 * 2 ** 30);
+  warnOfSize(stack, directory);
+  expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
+  truncateSync(weights, 5.5 * 2 ** 30);
+  warnOfSize(stack, directory);
+  Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('5\\.5 GiB.*aws s3 sync'));
+});
+
+test('podman is warned of unless it writes manifests that CreateModel takes', () => {
+  const warningsOf = (environment: Readonly<Record<string, string>>) => {
+    const before = { ...process.env };
+    Object.assign(process.env, environment);
+    try {
+      const stack = testStack();
+      new ServingImage(stack, 'Image', { directory: stubContainer() });
+      return Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('OCI'));
+    } finally {
+      process.env = before;
+    }
+  };
+  expect(warningsOf({ CDK_DOCKER: '/usr/bin/podman' })).toHaveLength(1);
+  expect(warningsOf({ CDK_DOCKER: 'podman', BUILDAH_FORMAT: 'docker' })).toEqual([]);
+  expect(warningsOf({ CDK_DOCKER: 'finch' })).toEqual([]);
 });
 
 test('a new revision of an unpacked model leaves the old files until the update is complete, and not after', () => {

@@ -149,9 +149,51 @@ function cleanupOf(before: Resources, after: Resources, replaced: ReadonlySet<st
     });
 }
 
+/**
+ * Rights of the roles that models have, which the update takes away before it is complete: the old instances are still
+ * started until then, and after a rollback they must be.
+ */
+export function rightsLostEarly(before: Resources, after: Resources): string[] {
+  const roles = Object.values(before).flatMap(({ Type, Properties }) =>
+    Type === 'AWS::SageMaker::Model' ? references(Properties?.ExecutionRoleArn, before) : [],
+  );
+  // What is deleted or replaced is deleted last.
+  const meanwhile = [...rightsOf(after, roles), ...rightsOf(onlyIn(before, after), roles)];
+  const there = new Set(meanwhile);
+  return [...new Set(rightsOf(before, roles))].filter((right) => !there.has(right));
+}
+
+const onlyIn = (some: Resources, others: Resources): Resources =>
+  Object.fromEntries(Object.entries(some).filter(([id]) => !(id in others)));
+
+/** Each action with its resource, and under which conditions. */
+function rightsOf(resources: Resources, roles: readonly string[]): string[] {
+  return Object.values(resources).flatMap(({ Type, Properties = {} }) => {
+    const isTheirs = references(Properties.Roles, rolesAsKnown(roles)).length > 0;
+    if (Type !== 'AWS::IAM::Policy' || !isTheirs) return [];
+    const { Statement } = Properties.PolicyDocument as {
+      Statement: Readonly<Record<'Action' | 'Resource' | 'Condition', unknown>>[];
+    };
+    return Statement.flatMap(({ Action, Resource, Condition }) =>
+      [Action]
+        .flat()
+        .flatMap((action) =>
+          [Resource]
+            .flat()
+            .map((resource) => `${action} ${JSON.stringify([resource, Condition ?? {}])}`),
+        ),
+    );
+  });
+}
+
+const rolesAsKnown = (roles: readonly string[]): Resources =>
+  Object.fromEntries(roles.map((id) => [id, { Type: 'AWS::IAM::Role' }]));
+
 /** A logical id without the hashes that differ between machines or with the model. */
 const readable = (id: string) =>
-  id.replace(/(ReadModelData|Upload[0-9A-F]{8})[0-9a-f]{8}/, '$1').replace(/[0-9A-F]{8}$/, '');
+  id
+    .replace(/(ReadModelData|JoinNetwork|Upload[0-9A-F]{8})[0-9a-f]{8}/, '$1')
+    .replace(/[0-9A-F]{8}$/, '');
 
 const lineOf = ({ id, type, does, because, nameTaken }: Step) =>
   [

@@ -15,7 +15,7 @@ import {
 import { addWorker, type Choice } from '../service-models/worker-matrix.ts';
 import { MODEL_DIR, testApp } from '../stacks/support.ts';
 import type { Resources } from './resources.ts';
-import { lines, type Story, tell } from './story.ts';
+import { lines, rightsLostEarly, type Story, tell } from './story.ts';
 
 const IMAGE = '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving';
 const KEY = 'arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef';
@@ -90,6 +90,15 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
   'serverless instead of instances': [endpoint(), [{ endpoint: { serverless: { memoryGiB: 2 } } }]],
   'a key of your own': [endpoint(), endpoint({}, { encryptionKeyArn: KEY })],
   'a VPC': [endpoint(), endpoint({}, { vpc: VPC })],
+  'other subnets': [
+    endpoint({}, { vpc: VPC }),
+    endpoint({}, { vpc: { ...VPC, subnetIds: ['subnet-0123456789abcdef1'] } }),
+  ],
+  'other security groups': [
+    endpoint({}, { vpc: VPC }),
+    endpoint({}, { vpc: { ...VPC, securityGroupIds: ['sg-0123456789abcdef1'] } }),
+  ],
+  'the VPC taken away': [endpoint({}, { vpc: VPC }), endpoint()],
   'mail from alarms': [endpoint(), endpoint({ alarmEmail: 'a@example.com' })],
   'a sample of the smoke test': [endpoint(), endpoint({ smokeTest: { samples: [SAMPLE] } })],
   'another key': [
@@ -197,7 +206,31 @@ test.each(stories)('%s', (_, story) => {
   expect(lines(story)).toMatchSnapshot();
 });
 
+/** Rights that go early, by the change that takes them, and why that is meant. */
+const GOES_EARLY: Readonly<Record<string, RegExp>> = {
+  // The captures are not wanted any more.
+  'data capture off': /^s3:PutObject /,
+  // Another endpoint, which callers move to; the old one is deleted.
+  'requests through a queue': /^(logs|cloudwatch):/,
+  'instances instead of a queue': /^(logs|cloudwatch|s3|sns):/,
+  'serverless instead of instances': /^(logs|cloudwatch):/,
+  // What needs the former key keeps it by `formerEncryptionKeyArns`, which another pair shows.
+  'another key': /^kms:/,
+  'the key taken away': /^kms:/,
+  'batch: the key taken away': /^kms:/,
+};
+
 describe('of every change', () => {
+  test.each(Object.entries(PAIRS))(
+    '%s: what the old instances may do, they may until the update is complete',
+    (name, [before, after]) => {
+      const lost = rightsLostEarly(resourcesOf(before), resourcesOf(after));
+      const meant = GOES_EARLY[name];
+      expect(lost.filter((right) => !meant?.test(right))).toEqual([]);
+      expect(lost.length > 0).toBe(meant !== undefined);
+    },
+  );
+
   test.each(stories)('%s: nothing is made under a name that is taken', (_, { steps }) => {
     expect(steps.filter(({ nameTaken }) => nameTaken)).toEqual([]);
   });

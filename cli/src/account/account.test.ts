@@ -115,13 +115,14 @@ async function stack(StackName: string, template: object): Promise<void> {
   client.destroy();
 }
 
-async function doctor(app: string) {
+async function doctor(app: string, environment: Readonly<Record<string, string>> = {}) {
   const { stdout, stderr, exitCode } = await sagemakerTfs(
     ['doctor', '--account', '--app', app, '--json'],
     {
       ...ENVIRONMENT,
       AWS_ENDPOINT_URL: moto.url,
       AWS_ENDPOINT_URL_SERVICE_QUOTAS: quotas.url,
+      ...environment,
     },
   );
   // The findings, and behind them the error where there is one.
@@ -197,6 +198,11 @@ test('another type of a variant that is scaled now is told before SageMaker refu
     ),
   });
   expect((await doctor(await synthesize(templateOf('ml.c5.xlarge')))).of('stack')?.ok).toBe(true);
+  const renamed = JSON.stringify(templateOf('ml.c5.xlarge')).replaceAll('AllTraffic', 'Renamed');
+  expect((await doctor(await synthesize(JSON.parse(renamed)))).of('stack serving')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('AllTraffic: removed or renamed'),
+  });
   // Another list of types is another type too.
   const pools = templateOf('ml.c5.xlarge');
   const [variant] = pools.Resources.Config.Properties.ProductionVariants as object[];
@@ -273,6 +279,24 @@ test('images: there, not there, and with a manifest that CreateModel refuses', a
     ok: false,
     detail: expect.stringContaining('ImageNotFound'),
   });
+});
+
+test('an image that is too large for a serverless endpoint', async () => {
+  const imageDetails = [{ imageSizeInBytes: 11e9, imageManifestMediaType: 'docker' }];
+  const ecr = await startService(() => ({ imageDetails }));
+  const uri = `${REGISTRY}/serving:1`;
+  const app = templateOf('ml.g5.xlarge', uri);
+  const found = async () =>
+    (await doctor(await synthesize(app), { AWS_ENDPOINT_URL_ECR: ecr.url })).of(uri);
+  expect(await found()).toMatchObject({ ok: true });
+  const [variant] = app.Resources.Config.Properties.ProductionVariants as object[];
+  const ServerlessConfig = { MemorySizeInMB: 6_144, MaxConcurrency: 1 };
+  Object.assign(variant ?? {}, { InstanceType: undefined, ServerlessConfig });
+  expect(await found()).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('11.0 GB compressed, and a serverless endpoint takes 10 GB'),
+  });
+  await ecr.close();
 });
 
 test('a folder that is no app is refused, and a service that fails is one finding', async () => {

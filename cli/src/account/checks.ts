@@ -17,6 +17,7 @@ import { usageError } from '../errors.ts';
 import {
   type Fleet,
   type PlannedStack,
+  type PlannedVariant,
   resourcesOf,
   scaledVariants,
   typesOf,
@@ -66,7 +67,6 @@ function checksOf(
   stacks: readonly PlannedStack[],
 ): (readonly [what: string, check: Check])[] {
   const fleets = stacks.flatMap((stack) => stack.fleets);
-  const images = stacks.flatMap((stack) => stack.images);
   return [
     ['bootstrap', () => checkBootstrap(cloudFormation, stacks)],
     ...stacks.map(({ name, resources }): [string, Check] => [
@@ -74,7 +74,7 @@ function checksOf(
       () => checkStack(cloudFormation, name, resources),
     ]),
     ['quotas', () => checkQuotas(quotas, fleets)],
-    ['images', () => checkImages(ecr, images)],
+    ['images', () => checkImages(ecr, stacks)],
     ['roles', () => checkRoles(iam, stacks)],
   ];
 }
@@ -148,15 +148,26 @@ async function checkStack(
   const scaled = scaledVariants(before);
   const now = variantsOf(after);
   const refused = variantsOf(before).flatMap((variant) => {
-    const { VariantName } = variant;
-    const next = now.find((one) => one.VariantName === VariantName);
-    const [were, are] = [typesOf(variant).join(' or '), next ? typesOf(next).join(' or ') : ''];
-    const changes = were !== '' && are !== '' && were !== are;
-    return changes && scaled.has(VariantName) ? [`${VariantName}: ${were} to ${are}`] : [];
+    if (!scaled.has(variant.VariantName)) return [];
+    return refusedChange(
+      variant,
+      now.find(({ VariantName }) => VariantName === variant.VariantName),
+    );
   });
   if (refused.length === 0) return [{ what, ok: true, detail: status }];
-  const detail = `SageMaker refuses another instance type of a scaled variant (${refused.join(', ')}): deploy first with scaling.registered: false`;
+  const detail = `SageMaker refuses this change of a scaled variant (${refused.join(', ')}): deploy first with scaling.registered: false`;
   return [{ what, ok: false, detail }];
+}
+
+/**
+ * What an update may not change of a variant while Application Auto Scaling knows it.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
+ */
+function refusedChange(before: PlannedVariant, after: PlannedVariant | undefined): string[] {
+  const { VariantName } = before;
+  if (!after) return [`${VariantName}: removed or renamed`];
+  const [were, are] = [typesOf(before).join(' or '), typesOf(after).join(' or ')];
+  return were !== '' && are !== '' && were !== are ? [`${VariantName}: ${were} to ${are}`] : [];
 }
 
 async function checkQuotas(
@@ -192,10 +203,17 @@ async function checkQuotas(
   });
 }
 
+/**
+ * Bytes of the largest image of a serverless endpoint. ECR tells the size as it is stored, compressed.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html
+ */
+const MAX_SERVERLESS_IMAGE = 10e9;
+
 async function checkImages(
   client: ECRClient,
-  images: readonly string[],
+  stacks: readonly PlannedStack[],
 ): Promise<AccountFinding[]> {
+  const images = stacks.flatMap((stack) => stack.images);
   return Promise.all(
     [...new Set(images)].map(async (uri): Promise<AccountFinding> => {
       const image = parseEcrImage(uri);
@@ -206,7 +224,15 @@ async function checkImages(
         const { imageDetails = [] } = await client.send(
           new DescribeImagesCommand({ registryId, repositoryName, imageIds }),
         );
-        const type = imageDetails[0]?.imageManifestMediaType ?? '';
+        const { imageManifestMediaType: type = '', imageSizeInBytes: size = 0 } =
+          imageDetails[0] ?? {};
+        const isServerless = stacks.some(
+          (stack) => stack.isServerless && stack.images.includes(uri),
+        );
+        if (isServerless && size > MAX_SERVERLESS_IMAGE) {
+          const detail = `it has ${(size / 1e9).toFixed(1)} GB compressed, and a serverless endpoint takes 10 GB: use the 'cpu' or 'in-process' image`;
+          return { what: uri, ok: false, detail };
+        }
         // https://github.com/aws/amazon-sagemaker-feedback/issues/180
         if (!type.includes('oci')) return { what: uri, ok: true, detail: type || 'there' };
         const detail = `its manifest is ${type}, which CreateModel is reported to refuse: push it with docker build --provenance=false --output type=docker`;
