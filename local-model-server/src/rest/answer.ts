@@ -68,9 +68,13 @@ async function answerPredict(
   signal: AbortSignal,
 ): Promise<void> {
   const json = parseBody(body);
-  const signature = signatureNameOf(json) || DEFAULT_SIGNATURE;
+  const named = signatureNameOf(json);
+  const signature = named || DEFAULT_SIGNATURE;
   await core.models.use(spec, async (servable) => {
     const known = signatureOf(servable, signature);
+    if (Object.keys(known.inputs).length === 0) {
+      throw invalidArgument(`Failed to get input map for signature: ${named || 'DEFAULT'}`);
+    }
     const { format, inputs } = readInputs(parsedFor(known, body, json), known);
     const result = await predict(servable, { signature, inputs }, core.checkMethodName);
     if (core.tensorContent) dieOfCheck(FIELDS_CHECK);
@@ -86,9 +90,6 @@ function signatureOf(servable: Servable, name: string) {
   const signature = findSignature(servable, name);
   if (!signature) {
     throw invalidArgument(`Serving signature name: "${name}" not found in signature def`);
-  }
-  if (Object.keys(signature.inputs).length === 0) {
-    throw invalidArgument(`Failed to get input map for signature: ${name}`);
   }
   return signature;
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   elementCount,
   isNumeric,
@@ -10,12 +13,13 @@ import {
   tensorFromJson,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
+import { SavedModelSchema } from '@sagemaker-tfs/tensors/protos';
 import { firstDifference, withoutDenormals } from '../../../test/fixtures/compare.ts';
 import { type FixtureModel, type GoldenCase, loadGoldens } from '../../../test/fixtures/index.ts';
 import { modelConfigText } from '../../test/model-config-text.ts';
 import { servableModels as models } from '../../test/servable-models.ts';
 import { type ServerProcess, startServerProcess } from '../../test/server-process.ts';
-import { temporaryFile } from '../../test/temporary.ts';
+import { temporaryDirectory, temporaryFile } from '../../test/temporary.ts';
 
 let server: ServerProcess;
 
@@ -26,11 +30,27 @@ beforeAll(async () => {
     basePath,
     more: 'model_version_policy { all {} }',
   }));
+  configured.push({ name: 'no_inputs', basePath: await modelWithoutInputs(), more: '' });
   const config = await temporaryFile('models.config', modelConfigText(configured));
   server = await startServerProcess([`--model_config_file=${config}`]);
 });
 
 afterAll(() => server.stop());
+
+/** @returns a base path whose model's signatures, `serving_default` and `get`, have no inputs */
+async function modelWithoutInputs(): Promise<string> {
+  const base = await temporaryDirectory();
+  const exports = join(__dirname, '..', '..', '..', 'test', 'fixtures', 'tf1-exports');
+  await cp(join(exports, 'counter'), base, { recursive: true });
+  const file = join(base, '1', 'saved_model.pb');
+  const model = fromBinary(SavedModelSchema, await readFile(file));
+  for (const graph of model.metaGraphs) {
+    const get = graph.signatureDef.get_counter;
+    if (get) graph.signatureDef = { serving_default: get, get };
+  }
+  await writeFile(file, toBinary(SavedModelSchema, model));
+  return base;
+}
 
 const url = (path: string): string => `http://127.0.0.1:${server.restPort}${path}`;
 
@@ -128,6 +148,19 @@ describe(':predict', () => {
     expect(status).toBe(200);
     expect(text).toBe('{\n    "predictions": [2.5,3.0,4.5]\n}');
   });
+
+  test.each([
+    ['{}', 'DEFAULT'],
+    ['{"instances": [{}]}', 'DEFAULT'],
+    ['{"inputs": {}, "signature_name": "get"}', 'get'],
+  ])(
+    '%s to a signature without inputs is refused by the name that was given',
+    async (body, name) => {
+      const { status, text } = await predict(body, 'no_inputs');
+      expect(status).toBe(400);
+      expect(JSON.parse(text).error).toBe(`Failed to get input map for signature: ${name}`);
+    },
+  );
 
   test('rows with several outputs are objects', async () => {
     const { text } = await predict(
