@@ -165,7 +165,7 @@ interface InFlight {
   readonly response: ServerResponse;
   readonly pacer: Pacer;
   readonly ticket: () => Ticket | undefined;
-  /** Gives up an answer whose reader keeps it waiting while others need the room. */
+  /** Cuts an answer whose reader keeps it waiting while others need the room. */
   readonly giveUp: () => void;
   readonly cut: (error: ServingError) => RequestInFlight;
 }

@@ -7,7 +7,7 @@ const ELEMENT_BYTES = 16;
 /** Elements of a span: what is done without a look at the time. */
 export const SPAN = 2 ** 13;
 
-/** Does work that is written as steps, each of which yields how many elements it went over, at most some {@link SPAN}. */
+/** Does work that is written as steps. Each yields how many elements it went over, at most some {@link SPAN}. */
 export function inSteps(steps: Iterable<number>): Promise<void> {
   return eachInTurns(steps, () => undefined, { bytesOf: (elements) => elements * ELEMENT_BYTES });
 }
