@@ -7,45 +7,55 @@ import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { startRuntime } from './runtime-process.ts';
 import { trySignatures } from './try-signatures.ts';
 
-test('every signature that takes values and writes none is asked once, and what fails is said', async () => {
-  const asked: Record<string, unknown>[] = [];
+test('every signature that takes values and writes none is asked once; what fails, and what is not tried, is said', async () => {
+  const asked: unknown[] = [];
   const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const body = JSON.parse(text) as Record<string, unknown>;
-    asked.push({ ...body, attributes: request.headers['x-amzn-sagemaker-custom-attributes'] });
-    response.statusCode = body.signature_name === 'label' ? 500 : 200;
-    response.end(JSON.stringify({ error: 'Could not find variable counter' }));
+    for await (const _ of request);
+    const attributes = String(request.headers['x-amzn-sagemaker-custom-attributes']);
+    asked.push([request.headers['content-type'], attributes]);
+    const signature = /tfs-signature=(.*)/.exec(attributes)?.[1] as string;
+    if (signature === 'linear') return request.socket.destroy();
+    const [status, code, error] = ANSWERS[signature] ?? [200, '', ''];
+    response.statusCode = status;
+    response.end(JSON.stringify({ code, error }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const never = new AbortController().signal;
+  const { signal } = new AbortController();
   try {
     const exports = join(__dirname, '..', '..', '..', 'test', 'fixtures', 'tf1-exports');
-    expect(await trySignatures(join(exports, 'counter'), url, never)).toEqual(
-      ['incr_counter_by', 'reset_counter'].map((key) => ({
-        what: `Signature ${key} of counter was not tried: it writes variables of the model`,
-        answers: true,
-      })),
-    );
-    expect(asked).toEqual([]);
-    expect(
-      await trySignatures(fixtureModel('multi_signature').basePath, url, never),
-    ).toContainEqual({
-      what: 'Tried signature label of multi_signature with a made-up input: HTTP 500, Could not find variable counter',
-      answers: false,
-    });
-    expect(asked).toContainEqual({
-      signature_name: 'label',
-      inputs: { name: ['0'], number: [0] },
-      attributes: 'tfs-model-name=multi_signature',
-    });
-    const lines = await trySignatures(fixtureModel('half_plus_two').basePath, url, never);
-    expect(lines).toEqual([
+    const counter = { directory: join(exports, 'counter'), url, signal, nameOf: () => 'the model' };
+    expect(await trySignatures(counter)).toEqual([
       {
-        what: 'Tried signature serving_default of half_plus_two with a made-up input: it answers',
+        what: 'Did not try signature get_counter of the model: it takes no inputs',
         answers: true,
       },
+      ...['incr_counter_by', 'reset_counter'].map((key) => ({
+        what: `Did not try signature ${key} of the model: it writes variables of the model`,
+        answers: true,
+      })),
+    ]);
+    expect(asked).toEqual([]);
+    const directory = fixtureModel('multi_signature').basePath;
+    const tried = (key: string, says: unknown, answers: boolean) => ({
+      what: `Tried signature ${key} of multi_signature with a made-up request: ${says}`,
+      answers,
+    });
+    expect(await trySignatures({ directory, url, signal })).toEqual(
+      expect.arrayContaining([
+        tried('label', 'HTTP 412, Could not find variable counter', false),
+        tried('linear', 'TypeError: fetch failed', false),
+        tried('serving_default', 'it answers', true),
+        tried(
+          'statistics',
+          'refused before the model, as real requests may not be. HTTP 400, no picture',
+          true,
+        ),
+      ]),
+    );
+    expect(asked).toContainEqual([
+      'application/x-npz',
+      'tfs-model-name=multi_signature,tfs-signature=label',
     ]);
   } finally {
     server.closeAllConnections();
@@ -53,17 +63,24 @@ test('every signature that takes values and writes none is asked once, and what 
   }
 });
 
+const ANSWERS: Readonly<Record<string, readonly [number, string, string]>> = {
+  label: [412, 'MODEL_FAILED', 'Could not find variable counter'],
+  statistics: [400, 'BAD_IMAGE', 'no picture'],
+};
+
 test('a Keras 3 model that tf.saved_model.save wrote loads, and is found not to answer', async () => {
   const work = mkdtempSync(join(tmpdir(), 'try-signatures-test-'));
   const served = join(work, 'served');
-  for (const name of ['broken_variables', 'keras_functional']) {
+  const sound = ['keras_functional', 'tiles', 'tf1_classifier', 'strings'];
+  for (const name of ['broken_variables', ...sound]) {
     cpSync(fixtureModel(name).basePath, join(served, name), { recursive: true });
   }
   const runtime = await startRuntime({ modelDirectory: served, log: join(work, 'runtime.log') });
   try {
     const ping = await fetch(`${runtime.url}/ping`);
     expect(ping.status).toBe(200);
-    const tries = await trySignatures(served, runtime.url, new AbortController().signal);
+    const { signal } = new AbortController();
+    const tries = await trySignatures({ directory: served, url: runtime.url, signal });
     const about = (name: string) => tries.filter(({ what }) => what.includes(` of ${name} with`));
     expect(about('broken_variables')).toEqual([
       {
@@ -71,8 +88,11 @@ test('a Keras 3 model that tf.saved_model.save wrote loads, and is found not to 
         answers: false,
       },
     ]);
-    expect(about('keras_functional').filter(({ answers }) => !answers)).toEqual([]);
-    expect(about('keras_functional')).not.toEqual([]);
+    // Encoded pictures, tf.Examples and text among them.
+    for (const name of sound) {
+      expect(about(name)).not.toEqual([]);
+      for (const { what } of about(name)) expect(what).toMatch(/: it answers$/);
+    }
   } finally {
     await runtime.stop();
     rmSync(work, { recursive: true, force: true });

@@ -1,16 +1,16 @@
-/** Each signature of a model asked once with a made-up input: some models load and then fail at every request. */
+/** Each signature of a model asked once with a made-up request: some models load and then fail at every request. */
 import {
-  inspectModel,
-  type SignatureReport,
-  type TensorReport,
-  writingSignatures,
+  bestOf,
+  type RuntimeAnswer,
+  type SampleRequest,
+  signatureTrials,
 } from '@sagemaker-tfs/model-packaging';
 import { runtimeError } from './runtime-error.ts';
+import { sendSample } from './verify.ts';
 
-/** Larger inputs take longer to make up than people wait. */
-const MOST_ELEMENTS = 1_000_000;
 const TIMEOUT_MS = 60_000;
-const ANSWERS = 'it answers';
+/** Characters of an error that are shown. */
+const SHOWN = 1_000;
 
 /** What became of a signature. */
 export interface SignatureTry {
@@ -20,68 +20,82 @@ export interface SignatureTry {
   readonly answers: boolean;
 }
 
+/** What is to be tried, and how it is named. */
+export interface TryOptions {
+  /** Where the models are laid out. */
+  readonly directory: string;
+  /** Of the runtime. */
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** What to call a model. Default: its name. */
+  readonly nameOf?: (name: string) => string;
+}
+
 /**
- * What a runtime answers for each signature of the newest version of each model. Those that would change the model are
- * left alone: later answers would be other ones.
- * @param directory where the models are laid out
- * @param url of the runtime
+ * What a runtime answers for each signature of the newest version of each model. A handler may refuse what is made up, so
+ * only what the model says and failures count.
+ * @throws PackagingError where there is no model; the signal's reason
  */
-export async function trySignatures(
-  directory: string,
-  url: string,
-  signal: AbortSignal,
-): Promise<SignatureTry[]> {
-  const { models } = await inspectModel(directory);
+export async function trySignatures({
+  directory,
+  url,
+  signal,
+  nameOf = (name) => name,
+}: TryOptions): Promise<SignatureTry[]> {
   const tries: SignatureTry[] = [];
-  for (const { name, versions } of models) {
-    const newest = versions.at(-1);
-    const signatures = newest?.metaGraphs[0]?.signatures ?? {};
-    const writing = newest ? writingSignatures(newest.directory, signatures) : new Set();
-    for (const [key, signature] of Object.entries(signatures)) {
-      if (writing.has(key)) {
-        const what = `Signature ${key} of ${name} was not tried: it writes variables of the model`;
-        tries.push({ what, answers: true });
-        continue;
-      }
-      const what = `Tried signature ${key} of ${name} with a made-up input`;
-      const found = await tryOne(url, name, key, signature, signal);
-      if (found !== undefined) {
-        tries.push({ what: `${what}: ${found}`, answers: found === ANSWERS });
-      }
+  for (const { model, signature, requests } of await signatureTrials(directory)) {
+    const name = `signature ${signature} of ${nameOf(model)}`;
+    if ('reason' in requests) {
+      tries.push({ what: `Did not try ${name}: ${requests.reason}`, answers: true });
+      continue;
     }
+    const attributes = { 'tfs-model-name': model, 'tfs-signature': signature };
+    const { says, answers } = await tryOne(url, requests, attributesText(attributes), signal);
+    tries.push({ what: `Tried ${name} with a made-up request: ${says}`, answers });
   }
   return tries;
 }
 
-/** @returns undefined if no input can be made up */
-async function tryOne(
-  url: string,
-  model: string,
-  key: string,
-  { methodName, inputs }: SignatureReport,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (/classify|regress/.test(methodName)) return undefined;
-  const values = Object.entries(inputs).map(([name, spec]) => [name, madeUp(spec)] as const);
-  if (values.length === 0 || values.some(([, value]) => value === undefined)) return undefined;
-  const response = await fetch(`${url}/invocations`, {
-    method: 'POST',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Amzn-SageMaker-Custom-Attributes': `tfs-model-name=${encodeURIComponent(model)}`,
-    },
-    body: JSON.stringify({ signature_name: key, inputs: Object.fromEntries(values) }),
-  });
-  const text = await response.text();
-  if (response.ok) return ANSWERS;
-  return `HTTP ${response.status}, ${runtimeError(text).message.slice(0, 1_000)}`;
+function attributesText(attributes: Readonly<Record<string, string>>): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join(',');
 }
 
-/** Zeros, `false` and the text `0`; open sizes are 1. */
-function madeUp({ dtype, shape }: TensorReport): unknown {
-  const sizes = (shape ?? [1]).map((size) => (size < 0 ? 1 : size));
-  if (sizes.reduce((product, size) => product * size, 1) > MOST_ELEMENTS) return undefined;
-  const element = dtype === 'string' ? '0' : dtype === 'bool' ? false : 0;
-  return sizes.reduceRight<unknown>((value, size) => Array(size).fill(value), element);
+interface Outcome {
+  readonly says: string;
+  readonly answers: boolean;
+}
+
+async function tryOne(
+  url: string,
+  requests: readonly SampleRequest[],
+  customAttributes: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const answered: { readonly answer: RuntimeAnswer }[] = [];
+  try {
+    for (const request of requests) {
+      const answer = await sendSample(url, { ...request, customAttributes }, inTime);
+      answered.push({ answer });
+      if (answer.status < 400) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    const says = inTime.aborted ? `no answer in ${TIMEOUT_MS / 1000} s` : String(error);
+    return { says, answers: false };
+  }
+  return outcomeOf(bestOf(answered).answer);
+}
+
+function outcomeOf({ status, body }: RuntimeAnswer): Outcome {
+  if (status < 400) return { says: 'it answers', answers: true };
+  const { code, message } = runtimeError(Buffer.from(body).toString('utf8'));
+  const text = `HTTP ${status}, ${message.slice(0, SHOWN)}`;
+  // A handler or a codec that does not read what was made up tells nothing of the model.
+  const isOfModel = status >= 500 || code.startsWith('MODEL_');
+  return isOfModel
+    ? { says: text, answers: false }
+    : { says: `refused before the model, as real requests may not be. ${text}`, answers: true };
 }

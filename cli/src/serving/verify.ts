@@ -58,7 +58,7 @@ async function runThroughRuntime(
   const answers: RuntimeAnswer[] = [];
   try {
     for (const request of requests) {
-      answers.push(await send(runtime.url, request, options.signal));
+      answers.push(await sendSample(runtime.url, request, options.signal));
     }
   } finally {
     await runtime.stop();
@@ -66,7 +66,8 @@ async function runThroughRuntime(
   return answers;
 }
 
-async function send(
+/** A sample sent to a runtime, and its answer. */
+export async function sendSample(
   url: string,
   request: SampleRequest,
   signal: AbortSignal | undefined,

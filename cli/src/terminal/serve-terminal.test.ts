@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { freePort } from '../serving/free-port.ts';
 import { startTerminal, type Terminal } from './testing/terminal.ts';
 
@@ -50,7 +51,7 @@ test('what is served, a line for each request, reload by key and by source, quit
   const url = `http://127.0.0.1:${port}`;
   const args = ['serve', join(DIGITS, 'model'), '--handler', handler, '--port', String(port)];
   terminal = startTerminal(args, { TMPDIR: tmpdir() });
-  await terminal.until('q quit');
+  await terminal.until(ANSWERS);
   const picture = readFileSync(join(DIGITS, 'samples', '00000-7.jpg'));
   expect(await post(url, picture)).toMatchObject({ predictions: [{ digit: 7 }] });
   await terminal.until('  200  ');
@@ -66,7 +67,7 @@ test('what is served, a line for each request, reload by key and by source, quit
   await terminal.until(/inference\.ts:\d+:\d+/);
   expect(await post(url, picture)).toMatchObject({ predictions: [{ digit: 7 }] });
   writeFileSync(handler, source.replace('digit: scores', 'number: scores'));
-  await terminal.until('✓ reloaded');
+  await terminal.until(/✓ reloaded[\s\S]*: it answers/);
   expect(terminal.text()).toContain('Reloading ...');
   expect(await post(url, picture)).toMatchObject({ predictions: [{ number: 7 }] });
 
@@ -74,6 +75,22 @@ test('what is served, a line for each request, reload by key and by source, quit
   await terminal.until('"level":"info"');
   terminal.type('l');
   await terminal.until('raw logs off');
+  terminal.type('q');
+  expect(await terminal.ended).toBe(0);
+});
+
+const ANSWERS = 'Tried signature serving_default of digits with a made-up request: it answers';
+
+test('a model that loads and cannot answer is found out, whole; the next version is tried as well', async () => {
+  const model = join(work, 'model');
+  const { basePath } = fixtureModel('broken_variables');
+  cpSync(basePath, model, { recursive: true });
+  terminal = startTerminal(['serve', model, '--port', String(await freePort())]);
+  await terminal.until(/! Tried signature serving_default of [\s\S]*Could not find variable/);
+  rmSync(model, { recursive: true });
+  cpSync(fixtureModel('tiles').basePath, model, { recursive: true });
+  terminal.type('r');
+  await terminal.until(/reloaded in [\s\S]*: it answers/);
   terminal.type('q');
   expect(await terminal.ended).toBe(0);
 });

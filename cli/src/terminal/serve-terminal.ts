@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { CommandError, explain } from '../errors.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { commandName } from '../output/command-name.ts';
+import { printable } from '../output/printable.ts';
 import { fitted, styleOf } from '../output/style.ts';
 import {
   type ServeSession,
@@ -51,7 +52,8 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
     })
     .finally(() => screen.done());
   if (!session) return;
-  const reload = reloading(session, stop.signal, log, screen);
+  const tryAgain = trying(session, options.source, stop.signal, write);
+  const reload = reloading(session, stop.signal, log, screen, tryAgain);
   const release = listenToKeys({
     on: { q: () => stop.abort(), r: () => void reload(), l: () => toggle(log, write) },
     interrupt: () => stop.abort(),
@@ -62,6 +64,7 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
       : () => undefined;
   try {
     await introduce(session, options, write);
+    tryAgain();
     await untilEnd(session, stop.signal);
   } finally {
     unwatch();
@@ -93,12 +96,47 @@ async function introduce(
   write('');
 }
 
+/**
+ * Asks every signature once, in the background, and says what came of it. A reload ends what still runs of the version before.
+ */
+function trying(session: ServeSession, source: string, signal: AbortSignal, write: Write) {
+  const style = styleOf(process.stdout);
+  let latest = new AbortController();
+  const run = async (ours: AbortSignal) => {
+    const { trySignatures } = await import('../serving/try-signatures.ts');
+    const directory = session.directory();
+    const { models } = await (await import('@sagemaker-tfs/model-packaging')).inspectModel(
+      directory,
+    );
+    const nameOf = shownNames(models, source);
+    const { url } = session.runtime();
+    for (const { what, answers } of await trySignatures({ directory, url, signal: ours, nameOf })) {
+      if (ours.aborted) return;
+      // Whole: what came of it is at the end.
+      const line = printable(what);
+      write(answers ? style.quiet(`  ${line}`) : `${style.strong('!')} ${line}`);
+    }
+  };
+  return () => {
+    latest.abort();
+    latest = new AbortController();
+    // It was only a try: what ends it, an interrupt above all, is no failure of serving.
+    run(AbortSignal.any([signal, latest.signal])).catch(() => undefined);
+  };
+}
+
 function toggle(log: QuietLog, write: Write): void {
   write(log.toggle() ? '' : '  raw logs off');
 }
 
 /** One reload at a time; what is asked for meanwhile follows once. */
-function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, screen: Screen) {
+function reloading(
+  session: ServeSession,
+  signal: AbortSignal,
+  log: QuietLog,
+  screen: Screen,
+  onReloaded: () => void,
+) {
   const { write } = screen;
   const style = styleOf(process.stdout);
   let running = false;
@@ -115,6 +153,7 @@ function reloading(session: ServeSession, signal: AbortSignal, log: QuietLog, sc
       await session.reload().finally(() => screen.done());
       const seconds = ((performance.now() - from) / 1000).toFixed(1);
       write(`${style.good('✓')} reloaded in ${seconds} s`);
+      onReloaded();
     } catch (error) {
       // After `q`, a failed reload is not reported.
       if (signal.aborted) return;

@@ -81,7 +81,7 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
     });
     reportServing(session, options.playground);
     const { trySignatures } = await import('../serving/try-signatures.ts');
-    trySignatures(session.directory(), session.runtime().url, signal).then(
+    trySignatures({ directory: session.directory(), url: session.runtime().url, signal }).then(
       (tries) => {
         for (const { what, answers } of tries) writeLogLine(answers ? 'info' : 'warn', what);
       },

@@ -30,15 +30,17 @@ export interface NoSynthetic {
  * Inputs that fit the signature: zeros, `false`, and for strings one picture, the given tf.Example or the
  * text `0`. Open sizes are 1, those of pictures {@link PICTURE_SIDE}; an unknown rank is one row.
  * @param example serialized, for signatures that take tf.Example messages. Default: one without features
+ * @param mostBytes of one input. Default: {@link MAX_BYTES}
  */
 export function syntheticInputs(
   signature: Signature,
   example: Uint8Array = new Uint8Array(0),
+  mostBytes: number = MAX_BYTES,
 ): TensorMap | NoSynthetic {
   const inputs = new Map<string, Tensor>();
   const given = takesExamples(signature) ? example : undefined;
   for (const [name, spec] of Object.entries(signature.inputs)) {
-    const tensor = syntheticTensor(name, spec, given);
+    const tensor = syntheticTensor(name, spec, given, mostBytes);
     if ('reason' in tensor) return tensor;
     inputs.set(name, tensor);
   }
@@ -69,18 +71,21 @@ function syntheticTensor(
   name: string,
   { dtype, shape, tensorName }: TensorSpec,
   example: Uint8Array | undefined,
+  mostBytes: number,
 ): Tensor | NoSynthetic {
   if (tensorName === '') return { reason: `input '${name}' is a sparse or composite tensor` };
   if (!dtype) return { reason: `input '${name}' has a dtype that cannot be sent` };
   const sizes = concreteShape(shape ?? [-1]);
   const count = elementCount(sizes);
+  const tooLarge = (bytes: number) =>
+    bytes > mostBytes ? { reason: `input '${name}' takes ${bytes} bytes` } : undefined;
   if (dtype === 'string') {
-    const values = new Array<string | Uint8Array>(count).fill(example ?? syntheticString(name));
-    return stringTensor(sizes, values);
+    const value = example ?? syntheticString(name);
+    const values = () => new Array<string | Uint8Array>(count).fill(value);
+    return tooLarge(count * value.length) ?? stringTensor(sizes, values());
   }
   const bytes = count * DTYPES[dtype].size;
-  if (bytes > MAX_BYTES) return { reason: `input '${name}' takes ${bytes} bytes` };
-  return numericTensor(dtype, sizes, new Uint8Array(bytes));
+  return tooLarge(bytes) ?? numericTensor(dtype, sizes, new Uint8Array(bytes));
 }
 
 function syntheticString(name: string): string | Uint8Array {

@@ -5,15 +5,13 @@ import type { Manifest } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
 import { type LayOutResult, layOut, readManifest } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
+import { bestOf, madeUpRequests } from '../samples/made-up-requests.ts';
 import {
   readSample,
   type Sample,
   type SampleRequest,
   type SampleSource,
 } from '../samples/sample-file.ts';
-import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
-import { syntheticExample } from '../samples/synthetic-example.ts';
-import { syntheticJson, syntheticRequest } from '../samples/synthetic-request.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { modelsIn } from '../source/model-source.ts';
@@ -139,7 +137,7 @@ async function verifyRequests(
 ): Promise<RequestVerification[]> {
   if (!options.runThroughRuntime) return [];
   const given = samples.map(({ request }) => request);
-  const requests = given.length > 0 ? given : madeUpRequests(newest, signatures, manifest);
+  const requests = given.length > 0 ? given : madeUp(newest, signatures, manifest);
   if (requests.length === 0) return [];
   const answers = await options.runThroughRuntime(directory, requests, log);
   const answered = requests.map((request, i) => {
@@ -153,26 +151,15 @@ async function verifyRequests(
   return judged.map(({ request, answer }) => judge(request, answer, manifest?.handler));
 }
 
-/** The made-up request that the handler reads; where it reads none, one that it refused rather than failed at. */
-function bestOf<T extends { readonly answer: RuntimeAnswer }>(answered: readonly T[]): T {
-  const below = (limit: number) => answered.find(({ answer }) => answer.status < limit);
-  return below(400) ?? below(500) ?? (answered[0] as T);
-}
-
-function madeUpRequests(
+function madeUp(
   directory: string,
   signatures: SignatureMap,
   manifest: Manifest | undefined,
-): SampleRequest[] {
+): readonly SampleRequest[] {
   const signature: Signature | undefined =
     signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
-  const inputs = signature && syntheticInputs(signature, syntheticExample(directory, signature));
-  if (!signature || !inputs || isNoSynthetic(inputs)) return [];
-  const request = syntheticRequest(signature, inputs, manifest?.preprocess);
-  // What a handler reads is its own affair: it gets what it may read.
-  return manifest?.handler === undefined
-    ? [request]
-    : [request, ...syntheticJson(signature, inputs)];
+  const requests = signature && madeUpRequests(directory, signature, manifest);
+  return !requests || 'reason' in requests ? [] : requests;
 }
 
 /** What SageMaker carries of one answer, in bytes. */
