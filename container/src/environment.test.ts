@@ -171,6 +171,34 @@ describe('readEnvironment', () => {
     expect(() => read({ ...range, SAGEMAKER_TFS_INSTANCE_COUNT: '3' })).toThrow(/need 6 ports/);
   });
 
+  test.each<[string, Record<string, string>, RegExp | undefined]>([
+    ['a label twice', { SAGEMAKER_TFS_VERSION_LABELS: 'a=1,b=1,a=2' }, /has the label "a" twice/],
+    ['a version with two labels', { SAGEMAKER_TFS_VERSION_LABELS: 'a=1,b=1' }, undefined],
+    [
+      'metrics on the port of requests',
+      { SAGEMAKER_BIND_TO_PORT: '8081', SAGEMAKER_TFS_METRICS_PORT: '8081' },
+      /SAGEMAKER_TFS_METRICS_PORT is "8081", which SAGEMAKER_BIND_TO_PORT is/,
+    ],
+    [
+      'the same in-process',
+      { SAGEMAKER_TFS_METRICS_PORT: '8080', SAGEMAKER_TFS_BACKEND: 'in-process' },
+      /Take another/,
+    ],
+    ['metrics on a port of the model server', { SAGEMAKER_TFS_METRICS_PORT: '9000' }, /9000/],
+    [
+      'a port that the model server leaves free',
+      {
+        SAGEMAKER_TFS_MODEL_SERVER_TCP: 'false',
+        SAGEMAKER_TFS_METRICS_PORT: '9000',
+        SAGEMAKER_SAFE_PORT_RANGE: '9000-9000',
+      },
+      undefined,
+    ],
+  ])('%s', (_, variables, problem) => {
+    if (problem) expect(() => read(variables)).toThrow(problem);
+    else expect(() => read(variables)).not.toThrow();
+  });
+
   test('a name that is nearly ours gets the nearest name', () => {
     const { warnings } = readEnvironment({
       SAGEMAKER_TFS_WAIT_TIME: '5',

@@ -379,10 +379,19 @@ function versionLabelsOf(text: string | undefined): Record<string, string> | und
 }
 
 function wrongLabels({ SAGEMAKER_TFS_VERSION_LABELS: text }: Values): string[] {
-  if (text === undefined || text.split(',').every((pair) => LABEL.test(pair))) return [];
-  return [
-    `SAGEMAKER_TFS_VERSION_LABELS is "${text}": it must be label=version with commas between.`,
-  ];
+  if (text === undefined) return [];
+  const labels = text.split(',').map((pair) => LABEL.exec(pair)?.[1]);
+  if (labels.includes(undefined)) {
+    return [
+      `SAGEMAKER_TFS_VERSION_LABELS is "${text}": it must be label=version with commas between.`,
+    ];
+  }
+  const twice = labels.find((label, at) => labels.indexOf(label) !== at);
+  return twice === undefined
+    ? []
+    : [
+        `SAGEMAKER_TFS_VERSION_LABELS is "${text}", which has the label "${twice}" twice. A label names one version: leave the other out.`,
+      ];
 }
 
 function defaultProcesses(values: Values): number {
@@ -451,9 +460,20 @@ function wrongSizes(values: Values): string[] {
 }
 
 function wrongPorts(environment: Environment): string[] {
-  const { backend, port, metrics } = environment;
-  if (backend === 'in-process') return [];
-  const { ports, instances } = environment.modelServer;
+  const { port, metrics } = environment;
+  const same =
+    port === 0 || port !== metrics.port
+      ? []
+      : [
+          `SAGEMAKER_TFS_METRICS_PORT is "${port}", which SAGEMAKER_BIND_TO_PORT is as well. Take another.`,
+        ];
+  return [...same, ...wrongServerPorts(environment)];
+}
+
+function wrongServerPorts({ backend, port, metrics, modelServer }: Environment): string[] {
+  const { ports, instances, tcp } = modelServer;
+  // `rest` needs a port, as is said elsewhere.
+  if (backend === 'in-process' || (backend === 'grpc' && !tcp)) return [];
   const [grpc, rest] = ports ? [ports.low, ports.low] : [DEFAULT_GRPC_PORT, DEFAULT_REST_PORT];
   const length = ports ? 2 * instances : instances;
   const where = ports
