@@ -2,14 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { DEFAULT_BASE, DEFAULT_RELEASE, releaseOfImage } from '@sagemaker-tfs/container/releases';
 import type { IRepository } from 'aws-cdk-lib/aws-ecr';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Annotations, Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
-import releases from '../container/image/tensorflow-serving.json';
-import { ConstructError } from './errors.ts';
 import type { ImagePlatform } from './inference-ami.ts';
 import { invalidProp } from './validation.ts';
 
@@ -62,7 +61,7 @@ export interface ServingImageProps {
   readonly directory?: string;
   /**
    * CUDA version of a `gpu` image.
-   * @default - {@link TENSORFLOW_SERVING_CUDA} for `gpu`
+   * @default - by the table of releases if `buildArgs.TFS_BASE` names one, else {@link TENSORFLOW_SERVING_CUDA}
    */
   readonly cuda?: string;
   /**
@@ -79,23 +78,10 @@ export interface ServingImageProps {
 }
 
 /** CUDA of the GPU image of the default release (`container/image/tensorflow-serving.json`; 2.19 has 12.2). */
-export const TENSORFLOW_SERVING_CUDA = defaultRelease().cuda;
+export const TENSORFLOW_SERVING_CUDA = DEFAULT_RELEASE.cuda;
 
 /** Base of the `gpu` image. */
-const GPU_BASE = `${releases.image}:${releases.default}-gpu`;
-
-function defaultRelease() {
-  const release = releases.releases.find(({ versions }) =>
-    versions.some((version) => releases.default.startsWith(`${version}.`)),
-  );
-  if (!release) {
-    throw new ConstructError(
-      'BUILD_INCOMPLETE',
-      `tensorflow-serving.json has no release ${releases.default}. Add it to container/image/.`,
-    );
-  }
-  return release;
-}
+const GPU_BASE = `${DEFAULT_BASE}-gpu`;
 
 /** What is known of an image without its address. */
 export function imageFacts(props: ExistingImageProps): Pick<IServingImage, 'variant' | 'platform'> {
@@ -159,7 +145,9 @@ export class ServingImage extends Construct implements IServingImage {
   constructor(scope: Construct, id: string, props: ServingImageProps = {}) {
     super(scope, id);
     this.variant = props.variant ?? 'cpu';
-    this.platform = platformOf(this.variant, props);
+    const release = this.variant === 'in-process' ? undefined : baseRelease(this, props);
+    const cuda = props.cuda ?? (this.variant === 'gpu' ? release?.cuda : undefined);
+    this.platform = platformOf(this.variant, { ...props, ...(cuda && { cuda }) });
     const arm64 = this.platform.architecture === 'arm64';
     if (arm64 && this.variant !== 'in-process') {
       const problem = `TensorFlow Serving, which a '${this.variant}' image holds, is published for x86-64 alone`;
@@ -192,6 +180,23 @@ export class ServingImage extends Construct implements IServingImage {
   grantPull(grantee: IGrantable): Grant {
     return this.asset.repository.grantPull(grantee);
   }
+}
+
+/** The release that the base is of, where its tag says so. */
+function baseRelease(where: Construct, { buildArgs }: ServingImageProps) {
+  const base = buildArgs?.TFS_BASE;
+  if (base === undefined || Token.isUnresolved(base)) return undefined;
+  const release = releaseOfImage(base);
+  if (release && !release.runs) {
+    const problem = `'${base}' stands on ${release.base}, where the runtime's Node does not start`;
+    invalidProp(
+      where,
+      'buildArgs.TFS_BASE',
+      problem,
+      `Take a newer one, such as '${DEFAULT_BASE}'`,
+    );
+  }
+  return release;
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   RealtimeEndpoint,
   type RuntimeEnvironment,
   ServingImage,
+  TENSORFLOW_SERVING_CUDA,
   type TensorFlowModel,
 } from '../../lib/index.ts';
 import { hashSources } from '../../lib/model-data/inputs.ts';
@@ -166,6 +167,32 @@ test('an image is built from its context alone, for the platform that SageMaker 
       platform: 'linux/amd64',
     },
   ]);
+});
+
+test('of a base that is named, the release decides about CUDA, and about whether the runtime starts', () => {
+  const stack = testStack();
+  const directory = stubContainer();
+  const gpu = (id: string, base: string, cuda?: string) =>
+    new ServingImage(stack, id, {
+      directory,
+      variant: 'gpu',
+      buildArgs: { TFS_BASE: base },
+      ...(cuda && { cuda }),
+    }).platform;
+  const own = 'registry.example.com/mirror';
+  expect(gpu('Old', `${own}/serving:2.19.1-gpu`)).toMatchObject({ cuda: '12.2' });
+  expect(gpu('New', `${own}/tensorflow-serving:2.20.0-gpu`)).toMatchObject({ cuda: '12.5' });
+  expect(gpu('Given', `${own}/serving:2.19.1-gpu`, '12.9')).toMatchObject({ cuda: '12.9' });
+  expect(gpu('Unknown', `${own}/serving@sha256:0`)).toMatchObject({
+    cuda: TENSORFLOW_SERVING_CUDA,
+  });
+  const buildArgs = { TFS_BASE: `${own}/serving:2.8.0` };
+  expect(() => new ServingImage(stack, 'TooOld', { directory, buildArgs })).toThrow(
+    /TooOld.*buildArgs\.TFS_BASE.*'registry.*:2\.8\.0' stands on Ubuntu 18\.04.*Take a newer one/,
+  );
+  // It has no TensorFlow Serving.
+  const image = { directory, buildArgs, variant: 'in-process' } as const;
+  expect(() => new ServingImage(stack, 'Without', image)).not.toThrow();
 });
 
 test('an image for Graviton is built for arm64, without TensorFlow Serving', () => {

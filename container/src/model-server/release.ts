@@ -1,8 +1,8 @@
 /** Which release of TensorFlow Serving runs here, and what it ignores of the flags that it was given. */
 import { execFile } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
-import releases from '../../image/tensorflow-serving.json' with { type: 'json' };
 import { MODEL_SERVER_PROGRAM } from './command.ts';
+import { RELEASES, releaseOf } from './releases.ts';
 
 /** A program that does not know `--version` may serve instead. */
 const TIMEOUT_MS = 10_000;
@@ -39,20 +39,7 @@ export function ignoredFlags(versionText: string, flags: readonly string[]): str
   return releaseOf(version)
     .lacks.filter((name) => flags.some((flag) => flag.startsWith(`--${name}=`)))
     .map((name) => {
-      const since = releases.releases.find(({ lacks }) => !(lacks as string[]).includes(name));
+      const since = RELEASES.find(({ lacks }) => !lacks.includes(name));
       return `TensorFlow Serving ${version} ignores --${name}: ${LOST[name] ?? 'it has no effect'}. ${since?.versions[0]} and later know it.`;
     });
-}
-
-/** The newest row that is no newer; versions between two rows are as the older one. */
-function releaseOf(version: string): { readonly lacks: readonly string[] } {
-  const rows = releases.releases.filter(({ versions }) => {
-    return orderOf(versions[0] ?? '') <= orderOf(version);
-  });
-  return rows.at(-1) ?? releases.releases[0] ?? { lacks: [] };
-}
-
-function orderOf(version: string): number {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return 1000 * major + minor;
 }

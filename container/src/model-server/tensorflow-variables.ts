@@ -7,10 +7,14 @@ import { hasGpu } from './gpu.ts';
 /** Clusters everything that XLA can compile (tensorflow/compiler/jit/flags.cc), on CPUs as well. */
 const XLA_FLAGS = ['--tf_xla_auto_jit=2', '--tf_xla_cpu_global_jit'];
 
-/** @param variables the environment handed on, whose own TF_XLA_FLAGS are kept */
+/**
+ * @param variables the environment handed on, whose own TF_XLA_FLAGS are kept
+ * @param gpu whether this machine has one
+ */
 export function tensorFlowVariables(
   { modelServer }: Environment,
   variables: NodeJS.ProcessEnv,
+  gpu = hasGpu(),
 ): Record<string, string> {
   const { xla, mixedPrecision } = modelServer.graph;
   // Computed by oneDNN, which TensorFlow itself turns on for newer processors only.
@@ -18,7 +22,7 @@ export function tensorFlowVariables(
   return {
     OMP_NUM_THREADS: modelServer.ompThreads,
     // Newer GPUs than TensorFlow was built for compile its kernels; without a home the driver forgets them.
-    ...(hasGpu() && {
+    ...(gpu && {
       CUDA_CACHE_PATH: variables.CUDA_CACHE_PATH ?? join(tmpdir(), 'cuda-cache'),
     }),
     ...(xla && { TF_XLA_FLAGS: withXla(variables.TF_XLA_FLAGS) }),
