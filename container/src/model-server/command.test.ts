@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import { readEnvironment } from '../environment.ts';
 import { modelServerFlags, writeModelServerFiles } from './command.ts';
 import { idleSettings } from './gpu.ts';
@@ -69,6 +70,16 @@ test('instances alternate through the port range, threads are handed on, and bat
   expect(flags.flat().join()).not.toContain('batching');
 });
 
+test('what a newer GPU compiles is kept in CUDA_CACHE_PATH, a folder that the user of the container may write', () => {
+  const { environment } = readEnvironment({});
+  const { CUDA_CACHE_PATH: folder = '' } = tensorFlowVariables(environment, {}, true);
+  // It has no home to write to: the driver's own place is below it.
+  expect(dirname(folder)).toBe(tmpdir());
+  const given = { CUDA_CACHE_PATH: '/kept' };
+  expect(tensorFlowVariables(environment, given, true)).toMatchObject(given);
+  expect(tensorFlowVariables(environment, {}, false)).not.toHaveProperty('CUDA_CACHE_PATH');
+});
+
 test('signatures that cannot be batched are named with the tensor', () => {
   const tensor = (shape: number[] | undefined) => ({
     dtype: 'float32' as const,
@@ -83,7 +94,7 @@ test('signatures that cannot be batched are named with the tensor', () => {
   } as never);
   expect(warnings).toEqual([
     expect.stringContaining('the shape of output "y" is unknown'),
-    expect.stringContaining('signature "fixed" cannot be batched: input "x" [1, 3] has 1 rows'),
+    expect.stringContaining('signature "fixed" cannot be batched: input "x" [1, 3] has 1 row,'),
     expect.stringContaining('signature "scalar" cannot be batched: output "total" is a scalar'),
   ]);
 });

@@ -1,4 +1,5 @@
 /** An inspect report as text for people. */
+import { misfitOf } from '@sagemaker-tfs/container/unbatchable';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import type {
   InspectReport,
@@ -76,6 +77,7 @@ function graphLines(
     ...(metaGraphs.length > 1 ? [`  graph [${tags.join(', ')}]`] : []),
     ...shown.flatMap(([key, signature]) => signatureText(key, signature, shown.length)),
     ...(shown.length === 0 ? ['  no signature'] : []),
+    ...(isServed ? notBatched(shown) : []),
     ...(customOps.length > 0 ? [`  custom operations: ${customOps.join(', ')}`] : []),
     ...(options.examples && isServed
       ? defaultFirst(graph.signatures).map(([key, signature]) =>
@@ -176,6 +178,15 @@ function renderVariables({ variables, variableBytes }: VersionReport): string {
   const more = rest > 0 ? `\n... and ${rest} more (--json lists all)` : '';
   const title = `Variables (${variables.length}): ${formatBytes(variableBytes)}`;
   return `${title}\n${textTable(['name', 'dtype', 'shape', 'size'], rows)}${more}`;
+}
+
+/** Which matters where requests are joined (`SAGEMAKER_TFS_ENABLE_BATCHING`), and a new export mends it. */
+function notBatched(signatures: readonly (readonly [string, SignatureReport])[]): string[] {
+  const named = signatures.flatMap(([key, signature]) => {
+    const misfit = misfitOf(signature);
+    return misfit === undefined ? [] : [`"${key}" (${misfit})`];
+  });
+  return named.length === 0 ? [] : [`  cannot be batched: ${named.join(', ')}`];
 }
 
 function compiles(keys: readonly string[]): string {

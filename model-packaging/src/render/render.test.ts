@@ -102,6 +102,17 @@ test.each(fixtureModels().map((model) => [`${model.name}/${model.version}`, mode
   },
 );
 
+test('signatures that batching does not join are named, each with the reason', async () => {
+  const signatures = async (name: string) =>
+    renderInspect(await inspectModel(fixtureModel(name).basePath)).match(
+      /cannot be batched: .*/,
+    )?.[0];
+  expect(await signatures('multi_signature')).toBe(
+    'cannot be batched: "statistics" (output "count" is a scalar)',
+  );
+  expect(await signatures('half_plus_two')).toBeUndefined();
+});
+
 test('names of signatures go into headers as ASCII', () => {
   const input = { dtype: 'float32', shape: [-1, 8, 8, 3], tensorName: 'x:0' };
   const signature = { methodName: 'tensorflow/serving/predict', inputs: { x: input }, outputs: {} };

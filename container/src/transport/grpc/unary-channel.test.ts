@@ -88,6 +88,29 @@ async function channelForRaw(onStream: (stream: ServerHttp2Stream) => void) {
 const echo: Behavior = (call, callback) => callback(null, call.request);
 
 describe('UnaryChannel against the reference implementation', () => {
+  test('an error text that TensorFlow Serving cut at 1,024 bytes, inside a character', async () => {
+    const whole = Buffer.from(`${'x'.repeat(1_010)} \u00fc\u6f22`.padEnd(1_020, '!'));
+    const cuts = [whole.length - 1, 1_011, 1_012, 1_014, 1_015];
+    for (const cut of cuts) {
+      const bytes = Buffer.concat([whole.subarray(0, cut), Buffer.from('...TRUNCATED')]);
+      const message = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+      const { channel } = await channelForRaw((stream) =>
+        stream.respond(
+          {
+            ':status': 200,
+            'content-type': 'application/grpc',
+            'grpc-status': '3',
+            'grpc-message': message,
+          },
+          { endStream: true },
+        ),
+      );
+      const text = await channel.call({ path: PATH, message: [] }).catch((e: Error) => e.message);
+      expect(text).not.toContain('\ufffd');
+      expect(text).toMatch(/^x{1010} ?[\u00fc\u6f22!]*\.\.\.TRUNCATED$/);
+    }
+  });
+
   test('a message goes out in pieces and comes back whole, at any size around the frame limits', async () => {
     const channel = await channelFor(echo);
     for (const size of [0, 1, 16_383, 16_384, 65_535, 65_536, 3_000_001]) {
