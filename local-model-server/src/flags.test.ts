@@ -91,7 +91,7 @@ test.each([
   [['--port', '8500'], '--port'],
   [['model', 'other'], 'model'],
   [['--toString=1'], '--toString=1'],
-])('of %j the first that is unknown is told, and the rest counts', (args, unknown) => {
+])('of %j the first that is unknown is named, and the rest counts', (args, unknown) => {
   expect(parseFlags([...args, '--model_name=m'], 'x')).toMatchObject({
     unknown,
     flags: { model_name: 'm', port: 8500 },

@@ -97,11 +97,12 @@ export class ModelManager {
    * Replaces the configuration: removed models unload, new ones load when they are next looked for. Resolves once
    * every new model has a version that is available or at its end, the end of an older one with its name included;
    * never if there is none. Concurrent calls are served in order.
+   * @param read the configuration; called when it is its turn (server_core.cc locks before it looks)
    * @throws StatusError where the configuration is bad (nothing has changed then), or UNKNOWN where a new
    *   model failed to load
    */
-  reload(configs: readonly ModelConfig[]): Promise<void> {
-    const done = this.#reloading.then(() => this.#reload(configs));
+  reload(read: () => readonly ModelConfig[]): Promise<void> {
+    const done = this.#reloading.then(() => this.#reload(read()));
     this.#reloading = done.catch(() => undefined);
     return done;
   }

@@ -13,10 +13,16 @@ import { BENCHES } from '../../bench/questions.ts';
 import { allPassed, reportText, type TestResults } from './report.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Tests that talk to the server, and all others of the runtime. */
-const TESTS = 'container/src,test/load';
+/** Tests that talk to the server, all others of the runtime, and those that show that the local model server is like it. */
+const TESTS = [
+  'container/src',
+  'test/load',
+  'local-model-server/src/odd-calls',
+  'local-model-server/src/server.test',
+  'local-model-server/src/grpc/prediction-service',
+].join(',');
 /** Benchmarks with a real model behind the runtime. */
-const BENCHMARKS = 'real-models,many-images,batching,in-flight';
+const BENCHMARKS = 'real-models,many-images,batching,in-flight,full-load';
 const OUT = 'real-server-report.md';
 
 const USAGE = `usage: npm run with-real-server -- --image IMAGE | --binary PATH [options]

@@ -31,7 +31,7 @@ export function handleReloadConfigRequest(core: ServingCore): UnaryMethod {
           'ServerModelConfig type not supported by HandleReloadConfigRequest. Only ModelConfigList is currently supported',
         );
       }
-      await core.models.reload(modelConfigsOf(config));
+      await core.models.reload(() => modelConfigsOf(config));
       return create(ReloadConfigResponseSchema, { status: {} });
     } catch (error) {
       log.error(`ReloadConfig failed: ${statusText(toStatusError(error))}`);
