@@ -1,7 +1,8 @@
 /** Resizing and JPEG encoding in browsers and their workers, by a canvas. */
+import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import { PredictionError } from '../errors/prediction-error.ts';
 import type { FitImageOptions } from './fit-image-options.ts';
-import { place, type Size } from './placement.ts';
+import { place } from './placement.ts';
 
 /** The part of the browsers' API in use; the project's types are Node's. */
 interface ImageBitmap extends Size {

@@ -29,6 +29,13 @@ test('letterbox keeps the aspect ratio between black bars', async () => {
   expect(await redAt(jpeg, 1, 16)).toBeGreaterThan(240);
 });
 
+test('letterbox leaves the bars that the runtime and TensorFlow leave', async () => {
+  const image = await picture(64, 48).png().toBuffer();
+  const jpeg = await fitImage(image, { width: 15, height: 31, mode: 'letterbox', quality: 100 });
+  expect(await redAt(jpeg, 2, 12)).toBeGreaterThan(240);
+  expect(await redAt(jpeg, 14, 12)).toBeLessThan(100);
+});
+
 test('the EXIF orientation decides which way is up', async () => {
   const lying = await picture(80, 40).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   const jpeg = await fitImage(lying, { width: 32, height: 32, mode: 'letterbox' });

@@ -1,9 +1,8 @@
 /** What a picture says of its size before anything is decoded. */
-
+import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import type { ImageLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import type { ImageFormat } from './image-format.ts';
-import type { Size } from './placement.ts';
 import { readTiffDirectory } from './tiff-directory.ts';
 
 /** @throws ServingError REQUEST_TOO_LARGE where a side is longer than `maxImageSide` */

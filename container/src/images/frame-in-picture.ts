@@ -2,6 +2,7 @@
  * Where the model's frame lies in a picture that was fitted into it, so that what the model says of the frame can be
  * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
  */
+import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import sharp, { type Metadata } from 'sharp';
 import type { ImageLimits } from '../decode-limits.ts';
 import type { FrameInPicture } from './frame.ts';
@@ -9,7 +10,7 @@ import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';
 import { readJpegHeader } from './jpeg-header.ts';
 import type { PictureContext } from './picture-context.ts';
-import { placePicture, type ResizeMode, type Size } from './placement.ts';
+import { placePicture, type ResizeMode } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
 
 /**

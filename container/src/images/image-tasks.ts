@@ -1,5 +1,6 @@
 /** Runs the pictures of one request, in this thread or in the pool, whichever is faster. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import { ServingError } from '../errors.ts';
 import { takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
@@ -9,7 +10,6 @@ import { type ImageFormat, imageFormat } from './image-format.ts';
 import { decodeInThread, type ImagePool, imagePool } from './image-pool.ts';
 import { type ImageElements, type ImageTask, runImageTask } from './image-task.ts';
 import { readJpegHeader } from './jpeg-header.ts';
-import type { Size } from './placement.ts';
 
 /** Rough estimates of what an element of the tensor and a byte of JPEG cost the thread that does them. */
 const NANOSECONDS = { element: 1.5, jpegByte: 20, filteredByte: 15 };

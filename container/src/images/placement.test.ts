@@ -44,16 +44,13 @@ describe('placePicture', () => {
     });
   });
 
-  test('contain centers the picture and leaves an odd pixel to the right and bottom', () => {
-    expect(placePicture(wide, square, 'contain').target).toEqual({
-      x: 0,
-      y: 25,
-      width: 100,
-      height: 50,
+  test('contain fills the part of the frame that TensorFlow fills, a pixel short where it is', () => {
+    expect(placePicture(wide, square, 'contain')).toEqual({
+      source: { x: 0, y: 0, width: 400, height: 200 },
+      target: { x: 0, y: 25, width: 100, height: 50 },
     });
-    expect(
-      placePicture({ width: 3, height: 1 }, { width: 3, height: 4 }, 'contain').target,
-    ).toEqual({ x: 0, y: 1, width: 3, height: 1 });
+    const placed = placePicture({ width: 64, height: 48 }, { width: 15, height: 31 }, 'contain');
+    expect(placed.target).toEqual({ x: 0, y: 9, width: 14, height: 11 });
   });
 
   test('a picture of extreme proportions keeps at least one pixel', () => {

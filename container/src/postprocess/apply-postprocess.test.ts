@@ -10,8 +10,9 @@ import {
   tensorFromNested,
   toNested,
 } from '@sagemaker-tfs/tensors';
+import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import { frameInPicture } from '../images/frame-in-picture.ts';
-import { placePicture, type ResizeMode, type Size } from '../images/placement.ts';
+import { placePicture, type ResizeMode } from '../images/placement.ts';
 import { countTurns } from '../testing/count-turns.ts';
 import { applyPostprocess, outputsNeeded } from './apply-postprocess.ts';
 import { type Labels, loadLabels } from './labels.ts';

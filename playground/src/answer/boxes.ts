@@ -1,6 +1,6 @@
 /** Detections, wherever an answer holds some, in the picture's own coordinates. */
 import type { TypedTensor } from '@sagemaker-tfs/client';
-import { place } from '@sagemaker-tfs/client/placement';
+import { letterbox, type Size } from '@sagemaker-tfs/tensors/letterbox';
 import type { PictureInput } from '../description.ts';
 
 /** One detection. */
@@ -12,12 +12,6 @@ export interface Box {
   readonly right: number;
   readonly score: number;
   readonly name: string;
-}
-
-/** Pixels. */
-interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** Boxes as `postprocess` answers them: `{"predictions": [[{"box", "score", "class", "label"}]]}`. */
@@ -87,7 +81,7 @@ export function inPicture(box: Box, picture: Size, frame: PictureInput): Box {
   if (resize === 'stretch' || !width || !height) return box;
   const seen =
     resize === 'contain'
-      ? place(picture, { width, height }, 'letterbox')
+      ? letterbox(picture, { width, height })
       : covered(picture, { width, height });
   const across = (x: number) => (x * width - seen.x) / seen.width;
   const down = (y: number) => (y * height - seen.y) / seen.height;
