@@ -2,6 +2,7 @@
  * What callers of AWS's Python serving container send and match on, each behaviour as a request and its answer, over
  * both of TensorFlow Serving's transports. The texts are those that old clients look for.
  */
+import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { createModelDir } from './testing/model-dir.ts';
@@ -16,6 +17,7 @@ const halfPlusThree = join(
   'fixtures',
   'tf1-exports',
   'half_plus_three',
+  '1',
 );
 
 let single: RuntimeProcess;
@@ -26,14 +28,20 @@ let remove: () => Promise<void>;
 beforeAll(async () => {
   const created = await createModelDir({
     copies: {
-      'one/half_plus_three': halfPlusThree,
-      'one/half_plus_two': halfPlusTwo,
+      // Any depth above a model; leading zeros of a version are dropped.
+      'one/export/half_plus_three/00000123': halfPlusThree,
+      'one/any/depth/half_plus_two': halfPlusTwo,
+      'one/strings': fixtureModel('strings').basePath,
+      'one/failing_assert': fixtureModel('failing_assert').basePath,
       'many/half_plus_two': halfPlusTwo,
+      'many/huge': halfPlusTwo,
     },
     files: { 'many/invalid_version/abcde/dummy.txt': '' },
   });
   remove = created.remove;
   root = `${created.directory}/many`;
+  // Sparse: it takes no room on the disk, and more memory than there is.
+  await truncate(`${root}/huge/1/variables/variables.data-00000-of-00001`, 2 ** 42);
   single = await startRuntimeProcess({
     SAGEMAKER_TFS_MODEL_DIR: `${created.directory}/one`,
     SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_three',
@@ -75,6 +83,7 @@ describe.each(['grpc', 'rest'])('an endpoint of one archive, over %s', (transpor
       ...more,
     });
   const two = 'tfs-model-name=half_plus_two';
+  const strings = 'tfs-model-name=strings';
 
   test.each<[string, string, string, string, unknown]>([
     [
@@ -93,6 +102,7 @@ describe.each(['grpc', 'rest'])('an endpoint of one archive, over %s', (transpor
       { predictions: [[3.5], [4]] },
     ],
     ['a list is one instance', '[1.0]', JSON_TYPE, '', { predictions: [[3.5]] }],
+    ['an object is one instance', '{"x": [1.0]}', JSON_TYPE, '', { predictions: [[3.5]] }],
     [
       'several documents, an instance each',
       '[1.0]\n[2.0]\n',
@@ -115,6 +125,30 @@ describe.each(['grpc', 'rest'])('an endpoint of one archive, over %s', (transpor
       { predictions: [[3.5], [4]] },
     ],
     ['CSV, a line an instance', '1.0\n2.0\n', 'text/csv', two, { predictions: [[3.5], [4]] }],
+    [
+      'CSV of text',
+      'straw\nberry\n',
+      'text/csv',
+      strings,
+      {
+        predictions: [
+          { upper: 'STRAW', length: 5 },
+          { upper: 'BERRY', length: 5 },
+        ],
+      },
+    ],
+    [
+      'CSV of quoted cells, which are text',
+      '"straw"\n"1.0"\n',
+      'text/csv',
+      strings,
+      {
+        predictions: [
+          { upper: 'STRAW', length: 5 },
+          { upper: '1.0', length: 3 },
+        ],
+      },
+    ],
     ['another model', '{"instances": [1.0]}', JSON_TYPE, two, { predictions: [3.5] }],
     [
       'a version',
@@ -122,6 +156,20 @@ describe.each(['grpc', 'rest'])('an endpoint of one archive, over %s', (transpor
       JSON_TYPE,
       `${two},tfs-model-version=1`,
       { predictions: [2.5] },
+    ],
+    [
+      'a version whose directory has leading zeros',
+      '{"instances": [[1.0]]}',
+      JSON_TYPE,
+      'tfs-model-version=123',
+      { predictions: [[3.5]] },
+    ],
+    [
+      'predict',
+      '{"instances": [[1.0]]}',
+      JSON_TYPE,
+      'tfs-method=predict',
+      { predictions: [[3.5]] },
     ],
     [
       'regress',
@@ -151,26 +199,65 @@ describe.each(['grpc', 'rest'])('an endpoint of one archive, over %s', (transpor
     expect(JSON.parse(answer.text)).toEqual({ predictions: [[3.5], [4]] });
   });
 
-  test.each<[string, string, string, string, number]>([
-    ['an unknown content type', 'x', 'application/unknown', '', 415],
-    ['a model that is not there', '{"instances": [1.0]}', JSON_TYPE, 'tfs-model-name=nobody', 404],
+  test.each([
+    ['application/json, application/jsonlines', 'application/json'],
+    ['application/x-nobody, application/jsonlines, application/json', 'application/jsonlines'],
+  ])('of Accept: %s, the first known type: %s', async (Accept, type) => {
+    const answer = await invoke('{"instances": [[1.0]]}', JSON_TYPE, '', { Accept });
+    expect(answer).toMatchObject({ status: 200, type });
+  });
+
+  test.each<[string, string, string, string, number, string]>([
+    ['an unknown content type', 'x', 'application/unknown', '', 415, 'application/unknown'],
     [
-      'a version that is not there',
+      'a model that is not there',
+      '{"instances": [1.0]}',
+      JSON_TYPE,
+      'tfs-model-name=nobody',
+      404,
+      'nobody',
+    ],
+    [
+      "a version that is not there, in TensorFlow Serving's words",
       '{"instances": [1.0]}',
       JSON_TYPE,
       `${two},tfs-model-version=9`,
       404,
+      'Servable not found for request: Specific(half_plus_two, 9)',
     ],
-    ['values of another type', '{"instances": [["a"]]}', JSON_TYPE, '', 400],
-  ])('%s', async (_name, body, type, attributes, status) => {
+    [
+      "an error of the model, in TensorFlow's words",
+      '{"instances": [-1.0]}',
+      JSON_TYPE,
+      'tfs-model-name=failing_assert',
+      400,
+      'assertion failed: [x must not be negative.',
+    ],
+    ['values of another type', '{"instances": [["a"]]}', JSON_TYPE, '', 400, 'instances[0][0]'],
+    ['an input that is not there', '{"junk": "data"}', JSON_TYPE, '', 400, 'junk'],
+    ['no JSON', 'whatever', JSON_TYPE, '', 400, 'JSON'],
+  ])('%s', async (_name, body, type, attributes, status, text) => {
     const answer = await invoke(body, type, attributes);
     expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.text)).toHaveProperty('error');
+    expect(JSON.parse(answer.text)).toMatchObject({ error: expect.stringContaining(text) });
   });
 });
 
 test('GET /ping', async () => {
   expect((await fetch(`${single.url}/ping`)).status).toBe(200);
+});
+
+test('values of the environment that make no sense stop the start, each with a message', async () => {
+  const wrong = await startRuntimeProcess({
+    SAGEMAKER_TFS_ENABLE_BATCHING: 'yes',
+    SAGEMAKER_TFS_MAX_BATCH_SIZE: 'many',
+    SAGEMAKER_TFS_INSTANCE_COUNT: '2',
+    SAGEMAKER_SAFE_PORT_RANGE: '9000-9002',
+  });
+  expect(await wrong.exit).toBe(1);
+  expect(wrong.output()).toContain('SAGEMAKER_TFS_ENABLE_BATCHING is "yes"');
+  expect(wrong.output()).toContain('SAGEMAKER_TFS_MAX_BATCH_SIZE is "many"');
+  expect(wrong.output()).toMatch(/SAGEMAKER_SAFE_PORT_RANGE is .* need 4 ports/);
 });
 
 describe('a multi-model endpoint', () => {
@@ -199,6 +286,8 @@ describe('a multi-model endpoint', () => {
         await call('POST', '/models/m/invoke', { instances: [1] }, `tfs-transport=${transport}`),
       ).toEqual({ status: 200, body: { predictions: [3.5] } });
     }
+    const models = [{ modelName: 'm', modelUrl: `${root}/half_plus_two` }];
+    expect(await call('GET', '/models')).toMatchObject({ status: 200, body: { models } });
     expect(await load('m', 'half_plus_two')).toMatchObject({
       status: 409,
       body: { error: says('Model m is already loaded.') },
@@ -211,6 +300,17 @@ describe('a multi-model endpoint', () => {
       status: 404,
       body: { error: says('Model m is not loaded yet') },
     });
+  });
+
+  test('a model larger than the memory left: 507', async () => {
+    expect(await load('huge', 'huge')).toMatchObject({
+      status: 507,
+      body: { error: says('Memory exhausted: ') },
+    });
+  });
+
+  test('an invocation that names no model: 400', async () => {
+    expect(await call('POST', '/invocations', { instances: [1] })).toMatchObject({ status: 400 });
   });
 
   test.each(['invalid_version', 'nobody'])('%s has no version: 404', async (url) => {

@@ -65,6 +65,7 @@ test.each<[string, Error, RegExp]>([
   const load = models.load('big', await model('big'));
   await expect(load).rejects.toMatchObject({ code: 'OUT_OF_RESOURCES', status: 507 });
   await expect(load).rejects.toThrow(message);
+  await expect(load).rejects.toThrow(/^Memory exhausted: /);
   await expect(load).rejects.toThrow(
     /Least recently used: "c" \(\d+ s ago\), "a" \(\d+ s ago\), "d" \(\d+ s ago\). DELETE/,
   );
@@ -95,7 +96,9 @@ test('507 before the model server is asked, for a model larger than the memory l
   await truncate(join(variables, 'variables.data-00000-of-00001'), 2 ** 42);
   const load = models.load('big', directory);
   await expect(load).rejects.toMatchObject({ status: 507 });
-  await expect(load).rejects.toThrow(/needs about \d+ MB of memory and \d+ MB are left/);
+  await expect(load).rejects.toThrow(
+    /^Memory exhausted: model "big" needs about \d+ MB of memory and \d+ MB are left/,
+  );
   expect(lists).toEqual([]);
 });
 

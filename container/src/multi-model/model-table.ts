@@ -150,8 +150,7 @@ export class ModelTable {
     } catch (error) {
       const shortage = shortageOf(error, model.name);
       if (shortage !== undefined) {
-        const message = `${shortage}. ${this.#hint()}`;
-        throw new ServingError('OUT_OF_RESOURCES', message, { cause: error });
+        throw this.#exhausted(shortage, { cause: error });
       }
       throw error instanceof StatusError ? servingErrorOf(error) : error;
     }
@@ -163,10 +162,15 @@ export class ModelTable {
       availableBytes(),
     ]);
     if (needed <= available) return;
-    throw new ServingError(
-      'OUT_OF_RESOURCES',
-      `model "${name}" needs about ${megabytes(needed)} MB of memory and ${megabytes(available)} MB are left. ${this.#hint()}`,
+    throw this.#exhausted(
+      `model "${name}" needs about ${megabytes(needed)} MB of memory and ${megabytes(available)} MB are left`,
     );
+  }
+
+  /** Begins as the text of AWS's Python container does, which clients look for. */
+  #exhausted(what: string, options?: ErrorOptions): ServingError {
+    const message = `Memory exhausted: ${what}. ${this.#hint()}`;
+    return new ServingError('OUT_OF_RESOURCES', message, options);
   }
 
   /** Which models could go first. */
