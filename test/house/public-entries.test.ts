@@ -29,6 +29,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'bench/lib/decode-alone.ts': 'measures the decoding of pictures by itself',
   'bench/large-bodies.ts': 'measures decoders by themselves',
   'bench/lib/large-bodies.ts': "makes bodies with the runtime's own writers",
+  'bench/resizing.ts': 'measures the resizing of pictures by itself',
   'bench/lib/kept-connection.ts':
     "sends load with the runtime's own HTTP client, the cheapest here",
   'bench/lib/model-server-clients.ts':
