@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { fixtureModel } from '../../test/fixtures/index.ts';
 import { heldHandler } from './testing/held-handler.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from './testing/model-server-bin.ts';
+import { freePorts } from './testing/ports.ts';
 import {
   isAlive,
   type RuntimeProcess,
@@ -237,6 +239,31 @@ describe('a port that is taken ends the start with 1 and says which variable set
       `port ${port} of 0.0.0.0 is in use (EADDRINUSE). ${name} sets`,
     );
   });
+});
+
+test('a REST port that another program answers on: with backend rest not ready, and it says so', async () => {
+  const low = await freePorts(2);
+  const other = createHttpServer((_request, response) => response.end('{}'));
+  other.listen(low + 1, '0.0.0.0');
+  await once(other, 'listening');
+  cleanups.push(() => other.close());
+  const runtime = await start(
+    { copies: { m: halfPlusTwo } },
+    { SAGEMAKER_SAFE_PORT_RANGE: `${low}-${low + 1}`, SAGEMAKER_TFS_BACKEND: 'rest' },
+  );
+  const error = `the model server does not answer on its REST port ${low + 1}. Is it taken by another program?`;
+  let body = '';
+  await until(async () => {
+    body = await fetch(`${runtime.url}/ping`).then(
+      (response) => response.text(),
+      () => '',
+    );
+    return body.includes(' REST port ');
+  });
+  expect(JSON.parse(body)).toEqual({ error, code: 'MODEL_NOT_READY' });
+  expect(runtime.log()).toContainEqual(
+    expect.objectContaining({ msg: expect.stringContaining('Failed to start HTTP Server') }),
+  );
 });
 
 describe('what only a bundle shows', () => {
