@@ -26,7 +26,6 @@ export { renderVerify, untried } from './render/verify-text.ts';
 export { bestOf } from './samples/made-up-requests.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';
-export { type SignatureTrial, signatureTrials } from './samples/signature-trials.ts';
 export { takesExamples } from './samples/synthetic.ts';
 export type { ModelSource } from './source/discover.ts';
 export type { ModelOption } from './source/model-source.ts';
@@ -34,6 +33,7 @@ export type { OpenOptions } from './source/open-options.ts';
 export { withSource } from './source/open-source.ts';
 export { fetchFromS3, isS3Uri } from './source/s3.ts';
 export type * from './verify/report.ts';
+export { type SignatureTrial, signatureTrials } from './verify/signature-trials.ts';
 export {
   type RunThroughRuntime,
   type RuntimeAnswer,

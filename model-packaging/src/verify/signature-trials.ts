@@ -1,0 +1,49 @@
+/** What to try each signature of a model with. */
+import { readManifest } from '../archive/lay-out.ts';
+import { madeUpRequests } from '../samples/made-up-requests.ts';
+import type { SampleRequest } from '../samples/sample-file.ts';
+import { writingSignatures } from '../saved-model/run-traits.ts';
+import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
+import { withSource } from '../source/open-source.ts';
+
+/** Bytes of an input at most: SageMaker carries no more in a request, and larger ones take longer than people wait. */
+const MOST_BYTES = 25e6;
+
+/** One signature of a model's newest version. */
+export interface SignatureTrial {
+  readonly model: string;
+  readonly signature: string;
+  /** Made up, the likeliest first; or why there are none. */
+  readonly requests: readonly SampleRequest[] | { readonly reason: string };
+}
+
+/**
+ * Every signature that clients can call, with requests made up for it. Those that would change the model have none: later
+ * answers would be other ones.
+ * @param directory where models are laid out, with the package's manifest if there is one
+ * @throws PackagingError where it holds no model
+ */
+export async function signatureTrials(directory: string): Promise<SignatureTrial[]> {
+  const manifest = await readManifest(directory);
+  return withSource(directory, {}, async ({ models }) =>
+    models.flatMap(({ name: model, versions }) => {
+      const newest = versions.at(-1)?.directory;
+      if (newest === undefined) return [];
+      const { signatures } = servingGraph(readSavedModel(newest));
+      const writing = writingSignatures(newest, signatures);
+      const callable = Object.values(signatures).filter(({ key }) => !key.startsWith('__'));
+      return callable.map((signature): SignatureTrial => {
+        const { key } = signature;
+        const reason = writing.has(key)
+          ? 'it writes variables of the model'
+          : Object.keys(signature.inputs).length === 0
+            ? 'it takes no inputs'
+            : undefined;
+        const requests = reason
+          ? { reason }
+          : madeUpRequests(newest, signature, manifest, MOST_BYTES);
+        return { model, signature: key, requests };
+      });
+    }),
+  );
+}
