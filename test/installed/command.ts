@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tableOf } from '../../cli/src/completion/command-table.ts';
+import { program } from '../../cli/src/main.ts';
 import { type Project, ROOT } from './project.ts';
 import { serving } from './served.ts';
 
@@ -88,4 +90,17 @@ async function answers(project: Project, backend: string): Promise<void> {
     const { stdout } = await project.command(['invoke', SAMPLE, '--url', url]);
     assert.equal(JSON.parse(stdout).predictions[0].digit, 7);
   });
+}
+
+/**
+ * Every verb must have done its work here: what nothing runs may be broken in the bundle alone.
+ * @throws AssertionError with the verbs that no line ran
+ */
+export async function checkVerbs({ ran }: Project): Promise<void> {
+  const verbs = tableOf(program())
+    .filter(({ path, verbs }) => verbs.length === 0 && !/(^|\s)help$/.test(path))
+    .map(({ path }) => path);
+  assert.ok(verbs.length > 20, verbs.join(', '));
+  const missing = verbs.filter((verb) => !ran.has(verb));
+  assert.deepEqual(missing, [], 'verbs that no part has run to their end');
 }

@@ -1,6 +1,6 @@
 /** The tarballs themselves: publint, arethetypeswrong, and how large they are. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ownProgram, type Project, TARBALLS } from './project.ts';
 
@@ -13,6 +13,8 @@ const TARBALL_BYTES: Readonly<Record<string, number>> = {
 /** Bytes of `sagemaker-tfs` itself when installed, and packages that come with it and the constructs. */
 const INSTALLED_BYTES = 32_000_000;
 const PACKAGES = 150;
+/** Bytes of `sagemaker-tfs` with all that it depends on; docs/decisions/two-packages.md says what they are for. */
+const WITH_DEPENDENCIES_BYTES = 115_000_000;
 
 /** Resolutions that are as meant: the programmatic API is an ES module, and Node 20.19 can require it. */
 const ATTW = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm', '--no-color'];
@@ -36,6 +38,11 @@ export async function checkPackages(project: Project): Promise<void> {
   checkLicences(modules);
   const bytes = bytesBelow(join(modules, 'sagemaker-tfs'));
   assert.ok(bytes <= INSTALLED_BYTES, `sagemaker-tfs takes ${bytes} bytes`);
+  const whole = dependenciesOf('sagemaker-tfs', modules)
+    .map((name) => bytesBelow(join(modules, name)))
+    .reduce((sum, size) => sum + size, 0);
+  assert.ok(whole <= WITH_DEPENDENCIES_BYTES, `with its dependencies it takes ${whole} bytes`);
+  for (const name of ['sagemaker-tfs', '@sagemaker-tfs/cdk']) checkSourceMaps(join(modules, name));
   const packages = packagesIn(modules);
   assert.ok(packages <= PACKAGES, `${packages} packages were installed, more than ${PACKAGES}`);
 }
@@ -57,6 +64,38 @@ function checkLicences(modules: string): void {
       assert.ok(text.includes(`\n${name} `) || text.startsWith(`${name} `), `${file}: no ${name}`);
       assert.match(text, /Permission is hereby granted|Apache License/, file);
     }
+  }
+}
+
+/** A package and all that it needs, as far as this machine has it: binaries of other platforms are not installed. */
+function dependenciesOf(name: string, modules: string, found = new Set<string>()): string[] {
+  const file = join(modules, name, 'package.json');
+  if (found.has(name) || !existsSync(file)) return [...found];
+  found.add(name);
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(file, 'utf8'));
+  for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    dependenciesOf(needed, modules, found);
+  }
+  return [...found];
+}
+
+/** Debuggers and stack traces show this project's sources from the maps alone: they are not installed. */
+function checkSourceMaps(folder: string): void {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const maps = names.filter((name) => name.endsWith('.map') && !name.includes('node_modules'));
+  assert.ok(maps.length > 0, `${folder} has no source maps`);
+  for (const name of maps) {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    const own = (sources as string[]).flatMap((source, i) =>
+      source.includes('node_modules/') ? [] : [[source, sourcesContent[i]]],
+    );
+    assert.ok(own.length > 0, `${name} shows no source`);
+    for (const [source, text] of own) {
+      assert.doesNotMatch(source, /^(\/|\.\.)/, name);
+      assert.ok(text, `${name} does not show ${source}`);
+    }
+    const program = readFileSync(join(folder, name.replace(/\.map$/, '')), 'utf8');
+    assert.ok(program.includes(`//# sourceMappingURL=${basename(name)}`), name);
   }
 }
 

@@ -28,6 +28,8 @@ export interface Outcome {
 /** A project. */
 export interface Project {
   readonly directory: string;
+  /** Verbs of the command that have done their work here: `serve`, `batch local`. */
+  readonly ran: ReadonlySet<string>;
   /** Writes files by their paths. */
   write(files: Readonly<Record<string, string>>): void;
   /** Runs a program to its end. @throws Error with what it said where its status is not `status`, 0 by default */
@@ -73,7 +75,9 @@ function environmentOf(
     .filter((folder) => !folder.includes('node_modules'))
     .join(':');
   const first = nodeFolder ? `${nodeFolder}:` : '';
-  return { ...Object.fromEntries(own), PATH: `${first}${path}`, CI: 'true', ...more };
+  // What the first installation fetched is what the others want.
+  const npm = { npm_config_prefer_offline: 'true' };
+  return { ...Object.fromEntries(own), PATH: `${first}${path}`, CI: 'true', ...npm, ...more };
 }
 
 /** The project in a folder. Default: a new, empty one. */
@@ -81,10 +85,12 @@ export function projectIn(folder = mkdtempSync(join(tmpdir(), 'installed-'))): P
   // Real, because macOS and some CI machines link their temporary folder.
   const directory = realpathSync(folder);
   let nodeFolder: string | undefined;
+  const ran = new Set<string>();
   const run = (program: string, args: readonly string[], options: RunOptions = {}) =>
     runProgram(directory, program, args, { ...options, ...(nodeFolder && { nodeFolder }) });
   return {
     directory,
+    ran,
     write(files) {
       for (const [name, text] of Object.entries(files)) {
         const file = join(directory, name);
@@ -93,13 +99,19 @@ export function projectIn(folder = mkdtempSync(join(tmpdir(), 'installed-'))): P
       }
     },
     run,
-    command: (args, options) => run(COMMAND, args, options),
-    start: (args, environment) =>
-      spawn(COMMAND, args, {
+    async command(args, options) {
+      const outcome = await run(COMMAND, args, options);
+      if (outcome.status === 0) ran.add(verbOf(args));
+      return outcome;
+    },
+    start(args, environment) {
+      ran.add(verbOf(args));
+      return spawn(COMMAND, args, {
         cwd: directory,
         env: environmentOf(environment, nodeFolder),
         stdio: ['ignore', 'pipe', 'pipe'],
-      }),
+      });
+    },
     environment: () => environmentOf({}, nodeFolder),
     another() {
       const other = projectIn();
@@ -115,6 +127,13 @@ export function projectIn(folder = mkdtempSync(join(tmpdir(), 'installed-'))): P
       }
     },
   };
+}
+
+/** Verbs that have verbs below them. */
+const GROUPS = ['batch', 'captures'];
+
+function verbOf([verb = '', below = '']: readonly string[]): string {
+  return GROUPS.includes(verb) ? `${verb} ${below}` : verb;
 }
 
 async function runProgram(

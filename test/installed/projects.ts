@@ -13,7 +13,11 @@ const PROJECTS = [
   { template: 'cdk', model: 'model' },
 ];
 
-const SCRIPTS = ['lint', 'typecheck', 'test', 'rehearse'];
+/** `rehearse` checks the types, packages, verifies and synthesizes; ten-minutes.ts rehearses an endpoint. */
+const scriptsOf = (template: string) => [
+  ...['lint', 'test'],
+  template === 'endpoint' ? 'typecheck' : 'rehearse',
+];
 
 /** @throws Error with what a project's script said where it fails */
 export async function checkProjects(project: Project): Promise<void> {
@@ -24,7 +28,7 @@ export async function checkProjects(project: Project): Promise<void> {
     await project.command(model ? [...args, '--model', model] : args);
     await project.command(['init', directory], { status: 1 });
     await install(project, template, directory);
-    for (const script of SCRIPTS) {
+    for (const script of scriptsOf(template)) {
       await project.run('npm', ['run', '--silent', script, '--prefix', directory]);
     }
     if (template === 'endpoint') {
@@ -48,7 +52,7 @@ async function checkOtherConfig(project: Project, directory: string): Promise<vo
   await project.run('npm', [...synth, 'config=missing.config.ts'], { status: 1 });
 }
 
-/** A wrong field is shown with its path, without a stack; `--debug` shows the stack. */
+/** A wrong field is shown with its path, without a stack. */
 async function checkWrongConfig(project: Project, directory: string): Promise<void> {
   const stderr = await synthesizeWrong(project, directory, 'serving.config.ts', [
     'instanceType:',
@@ -60,7 +64,7 @@ async function checkWrongConfig(project: Project, directory: string): Promise<vo
   );
 }
 
-/** A prop that a construct refuses is shown with the line of the app. */
+/** A prop that a construct refuses is shown with the line of the app; `--debug` shows the stack. */
 async function checkWrongProp(project: Project, directory: string): Promise<void> {
   const stderr = await synthesizeWrong(project, directory, 'app.ts', [
     'ml.c6i.xlarge',
@@ -84,8 +88,10 @@ async function synthesizeWrong(
     const synth = ['run', '--silent', 'synth', '--prefix', directory];
     const { stderr } = await project.run('npm', synth, { status: 1 });
     assert.doesNotMatch(stderr, /^ {4}at |node_modules/m);
-    const debug = await project.run('npm', [...synth, '--', '--debug'], { status: 1 });
-    assert.match(debug.stderr, /^ {4}at /m);
+    if (name === 'app.ts') {
+      const debug = await project.run('npm', [...synth, '--', '--debug'], { status: 1 });
+      assert.match(debug.stderr, /^ {4}at /m);
+    }
     return stderr;
   } finally {
     writeFileSync(file, right);

@@ -4,13 +4,16 @@
  * Node, from the registry. Names, as in `npm run test:installed -- types client`, run those parts alone.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkApp, checkDeploy } from './app.ts';
 import { checkAws } from './aws.ts';
 import { checkBrowser } from './browser.ts';
 import { checkClient } from './client.ts';
-import { checkCommand } from './command.ts';
+import { checkCommand, checkVerbs, copyExample } from './command.ts';
 import { checkOldNode } from './old-node.ts';
 import { checkPackages } from './packages.ts';
 import { type Project, projectIn, TARBALLS } from './project.ts';
@@ -28,18 +31,28 @@ const BESIDE = [
 ];
 
 const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
+  command: checkCommand,
+  aws: checkAws,
+  projects: checkProjects,
+  verbs: checkVerbs,
   packages: checkPackages,
   types: checkTypes,
   'old-node': checkOldNode,
   client: checkClient,
   browser: checkBrowser,
-  command: checkCommand,
-  aws: checkAws,
   app: checkApp,
   deploy: checkDeploy,
-  projects: checkProjects,
   'ten-minutes': checkTenMinutes,
 };
+
+/**
+ * Parts that run at the same time, each lane in a process of its own: stand-ins are told by its environment. `verbs`
+ * looks at what its lane has run.
+ */
+const LANES = [
+  ['command', 'aws', 'projects', 'verbs'],
+  ['packages', 'types', 'old-node', 'client', 'browser', 'app', 'deploy', 'ten-minutes'],
+];
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -51,13 +64,17 @@ async function main(): Promise<void> {
     allowPositionals: true,
   });
   const project = projectIn(values.in);
+  const { node } = values;
   try {
-    const { node } = values;
     if (node !== undefined) await step(`Node ${node}`, () => takeNode(project, node));
-    if (values.in === undefined) await step('install', () => install(project));
-    for (const [name, check] of Object.entries(PARTS)) {
-      if (positionals.length > 0 && !positionals.includes(name)) continue;
-      await step(name, () => check(project));
+    const lanes = LANES.map((lane) => lane.filter((name) => isNamed(name, positionals)));
+    if (values.in === undefined) {
+      await step('install', () => install(project));
+      await inLanes(lanes, project, node);
+    } else {
+      for (const name of lanes.flat()) {
+        await step(name, () => (PARTS[name] as typeof checkApp)(project));
+      }
     }
   } finally {
     if (values.keep || values.in) console.log(project.directory);
@@ -65,19 +82,42 @@ async function main(): Promise<void> {
   }
 }
 
+/** Whether a part is to run: all do if none is named. */
+function isNamed(name: string, named: readonly string[]): boolean {
+  return named.length === 0 || named.includes(name);
+}
+
+/** @throws Error if a lane has failed, once all have ended */
+async function inLanes(
+  lanes: readonly (readonly string[])[],
+  { directory }: Project,
+  node: string | undefined,
+): Promise<void> {
+  const own = ['--import', 'tsx', import.meta.filename, '--in', directory];
+  const options = node === undefined ? [] : ['--node', node];
+  const ended = await Promise.all(
+    lanes
+      .filter((lane) => lane.length > 0)
+      .map(async (lane) => {
+        const child = spawn(process.execPath, [...own, ...options, ...lane], { stdio: 'inherit' });
+        const [status] = await once(child, 'close');
+        return status === 0 ? undefined : lane.join(' ');
+      }),
+  );
+  const failed = ended.filter((lane) => lane !== undefined);
+  if (failed.length > 0) throw new Error(`not passed: ${failed.join('; ')}`);
+}
+
 /** The `node` program of a major version, from the package of it for this machine. */
 async function takeNode(project: Project, major: string): Promise<void> {
   const folder = join(project.directory, '..', `${basename(project.directory)}-node`);
   const name = `node-${process.platform}-${process.arch}`;
-  await project.run('npm', [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--prefix',
-    folder,
-    `${name}@${major}`,
-  ]);
-  project.useNode(join(folder, 'node_modules', name, 'bin'));
+  const bin = join(folder, 'node_modules', name, 'bin');
+  if (!existsSync(bin)) {
+    const npm = ['install', '--no-audit', '--no-fund', '--prefix', folder, `${name}@${major}`];
+    await project.run('npm', npm);
+  }
+  project.useNode(bin);
   const { stdout } = await project.run('node', ['--version']);
   assert.match(stdout, new RegExp(`^v${major}\\.`));
 }
@@ -85,6 +125,7 @@ async function takeNode(project: Project, major: string): Promise<void> {
 async function install(project: Project): Promise<void> {
   project.write({ 'package.json': '{ "private": true }\n' });
   await project.run('npm', ['install', '--no-audit', '--no-fund', ...TARBALLS, ...BESIDE]);
+  copyExample(project);
 }
 
 async function step(name: string, work: () => Promise<void>): Promise<void> {
