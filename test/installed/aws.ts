@@ -147,7 +147,7 @@ async function checkProbe(project: Project, runtime: string): Promise<void> {
   const transforms = await startTransforms(s3, runtime, {
     outputOf: (key) => `${key}.out`,
     ...{ deletedStops: false, failureStops: false, ends: true, failures: [] },
-    longestManifest: 1e6,
+    longestManifest: Number.POSITIVE_INFINITY,
   });
   const environment = {
     ...CREDENTIALS,

@@ -1,13 +1,14 @@
 /**
  * `npm run test:installed`: the packages as users have them, installed from their tarballs in an empty directory.
  * `--keep` leaves the directory, and `--in DIR` works in one that was left, as it is; `--node 24` runs all of it with that
- * Node, from the registry. Names, as in `npm run test:installed -- types client`, run those parts alone.
+ * Node, from the registry; given twice, with one after the other. Names, as in `npm run test:installed -- types client`,
+ * run those parts alone.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkApp, checkDeploy } from './app.ts';
 import { checkAws } from './aws.ts';
@@ -59,26 +60,27 @@ async function main(): Promise<void> {
     options: {
       keep: { type: 'boolean' },
       in: { type: 'string' },
-      node: { type: 'string' },
+      node: { type: 'string', multiple: true },
     },
     allowPositionals: true,
   });
   const project = projectIn(values.in);
-  const { node } = values;
+  const lanes = LANES.map((lane) => lane.filter((name) => isNamed(name, positionals)));
   try {
-    if (node !== undefined) await step(`Node ${node}`, () => takeNode(project, node));
-    const lanes = LANES.map((lane) => lane.filter((name) => isNamed(name, positionals)));
-    if (values.in === undefined) {
-      await step('install', () => install(project));
-      await inLanes(lanes, project, node);
-    } else {
-      for (const name of lanes.flat()) {
-        await step(name, () => (PARTS[name] as typeof checkApp)(project));
+    for (const [i, node] of (values.node ?? [undefined]).entries()) {
+      if (node !== undefined) await step(`Node ${node}`, () => takeNode(project, node));
+      if (values.in === undefined) {
+        if (i === 0) await step('install', () => install(project));
+        await inLanes(lanes, project, node);
+      } else {
+        for (const name of lanes.flat()) {
+          await step(name, () => (PARTS[name] as typeof checkApp)(project));
+        }
       }
     }
   } finally {
-    if (values.keep || values.in) console.log(project.directory);
-    else project.remove();
+    if (values.keep) console.log(project.directory);
+    else if (values.in === undefined) project.remove();
   }
 }
 
@@ -110,7 +112,7 @@ async function inLanes(
 
 /** The `node` program of a major version, from the package of it for this machine. */
 async function takeNode(project: Project, major: string): Promise<void> {
-  const folder = join(project.directory, '..', `${basename(project.directory)}-node`);
+  const folder = join(`${project.directory}-node`, major);
   const name = `node-${process.platform}-${process.arch}`;
   const bin = join(folder, 'node_modules', name, 'bin');
   if (!existsSync(bin)) {
