@@ -1,6 +1,6 @@
 /** Every verb that needs no AWS account, as installed. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableOf } from '../../cli/src/completion/command-table.ts';
 import { program } from '../../cli/src/main.ts';
@@ -21,10 +21,16 @@ export function copyExample(project: Project): void {
 /** Name of a sample in the copy. */
 export const SAMPLE = 'samples/00000-7.jpg';
 
+/** What the verbs below write, and would find from an earlier run. */
+const MADE = ['model.tar.gz', 'image', 'prefix', 'outputs', 'shards', 'shards.keys', 'unpacked'];
+
 const HANDLER = ['--handler', 'inference.ts'];
 
 /** @throws Error where a verb does not do its work */
 export async function checkCommand(project: Project): Promise<void> {
+  for (const name of MADE) {
+    rmSync(join(project.directory, name), { recursive: true, force: true });
+  }
   copyExample(project);
   const json = async (...args: string[]) =>
     JSON.parse((await project.command([...args, '--json'])).stdout);
