@@ -18,6 +18,8 @@ export interface ImageLimits {
 export interface DecodeLimits extends ImageLimits {
   /** Bytes of all decoded tensors. */
   readonly maxDecodedBytes: number;
+  /** Bytes of the pixels of pictures whose size the model leaves open: a file of a kilobyte may declare a large one. */
+  readonly maxOpenSizeBytes: number;
   /** Strings, and records: an object is made for each, some 200 bytes besides its own; TensorFlow makes another. */
   readonly maxStrings: number;
   /** Features of a tf.Example or a SageMaker Record: an object is made for each, many times the size of a small one. */
@@ -43,6 +45,7 @@ export interface DecodeLimits extends ImageLimits {
 /** The defaults: those of the environment's variables. */
 export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
   maxDecodedBytes: 2 ** 31 - 1,
+  maxOpenSizeBytes: 2 ** 31 - 1,
   maxImagePixels: 100_000_000,
   // What JPEG and GIF can say at most.
   maxImageSide: 65_535,

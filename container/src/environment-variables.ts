@@ -337,7 +337,7 @@ const LIMITS = [
     default: '100000000',
     minimum: 1,
     description:
-      'Greatest width times height of one image before it is resized; stops image bombs.',
+      'Greatest width times height of one image before it is resized; stops image bombs. If the model takes any size, the pixels may also take a quarter of SAGEMAKER_TFS_MAX_HELD_BYTES at most.',
   },
 ] as const satisfies readonly VariableDefinition[];
 

@@ -323,9 +323,13 @@ function tracesOf(values: Values): TraceOptions | undefined {
   return { log, otlpEndpoint, ratio: values.SAGEMAKER_TFS_TRACE_RATIO };
 }
 
+/** The answer is often as large as the picture, and others need room beside both. */
+const OPEN_SIZE_PART = 1 / 4;
+
 function decodeLimitsOf(values: Values): DecodeLimits {
   return {
     maxDecodedBytes: values.SAGEMAKER_TFS_MAX_DECODED_BYTES,
+    maxOpenSizeBytes: Math.floor(heldBytesOf(values) * OPEN_SIZE_PART),
     maxImagePixels: values.SAGEMAKER_TFS_MAX_IMAGE_PIXELS,
     maxImageSide: values.SAGEMAKER_TFS_MAX_IMAGE_SIDE,
     maxPngChunks: values.SAGEMAKER_TFS_MAX_PNG_CHUNKS,

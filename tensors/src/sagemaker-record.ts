@@ -8,6 +8,7 @@ import { TensorError } from './errors.ts';
 import { RecordSchema, type Value, ValueSchema } from './gen/sagemaker_record_pb.ts';
 import { countVarints, decodeVarints64 } from './packed-varints.ts';
 import { repeatedValues, type ValueWire } from './repeated-values.ts';
+import { allSteps } from './steps.ts';
 import {
   elementCount,
   isNumeric,
@@ -185,7 +186,7 @@ function readVector(
   if (isDense && count !== elements) {
     throw new TensorError('SHAPE_MISMATCH', `${count} values for shape ${shapeText(shape)}`);
   }
-  const dense = numericTensor(dtype, [count], decodeValues(dtype, count, values));
+  const dense = numericTensor(dtype, [count], allSteps(decodeValues(dtype, count, values)));
   if (isDense) return { ...dense, shape };
   if (sizes.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape');
   if (keyCount !== count) {

@@ -24,7 +24,11 @@ const STEP_STRINGS = 8_192;
  * as they are; those beyond the shape are passed over, as TensorFlow's Tensor::FromProto does.
  * @throws TensorError MALFORMED
  */
-export function decodeValues(dtype: NumericDType, count: number, packed: Uint8Array): Uint8Array {
+export function* decodeValues(
+  dtype: NumericDType,
+  count: number,
+  packed: Uint8Array,
+): Steps<Uint8Array> {
   const { size } = DTYPES[dtype];
   const isFixed = dtype === 'float32' || dtype === 'float64';
   if (isFixed && packed.byteLength >= count * size) return packed.subarray(0, count * size);
@@ -35,11 +39,11 @@ export function decodeValues(dtype: NumericDType, count: number, packed: Uint8Ar
     );
   }
   if (isFixed) return extended(count, size, packed);
-  if (size === 8) return decode64(count, packed);
-  if (dtype === 'bool') return decode32(new Uint8Array(count), packed, decodeBools);
-  if (size === 4) return decode32(new Int32Array(count), packed, decodeVarints32);
-  if (size === 2) return decode32(new Uint16Array(count), packed, decodeVarints32);
-  return decode32(new Uint8Array(count), packed, decodeVarints32);
+  if (size === 8) return yield* decode64(count, packed);
+  if (dtype === 'bool') return yield* decode32(new Uint8Array(count), packed, decodeBools);
+  if (size === 4) return yield* decode32(new Int32Array(count), packed, decodeVarints32);
+  if (size === 2) return yield* decode32(new Uint16Array(count), packed, decodeVarints32);
+  return yield* decode32(new Uint8Array(count), packed, decodeVarints32);
 }
 
 /** Values of fixed size, the last one repeated up to the shape's elements. */
@@ -47,27 +51,47 @@ function extended(count: number, size: number, packed: Uint8Array): Uint8Array {
   const out = new Uint8Array(count * size);
   out.set(packed);
   const end = packed.byteLength;
-  if (end > 0 && end < out.byteLength) {
-    const last = packed.slice(end - size, end);
-    for (let at = end; at < out.byteLength; at += size) out.set(last, at);
-  }
+  if (end === 0) return out;
+  const all = size === 4 ? new Uint32Array(out.buffer) : new BigUint64Array(out.buffer);
+  const filled = Math.floor(end / size);
+  all.fill((all[filled - 1] ?? 0) as never, filled);
   return out;
 }
 
 /** Into an array of the elements' own size: nothing else is made. */
-function decode32<Out extends Integers32>(
+function* decode32<Out extends Integers32>(
   out: Out,
   packed: Uint8Array,
-  decode: (packed: Uint8Array, out: Out, at: number) => number,
-): Uint8Array {
-  const at = decode(packed, out, 0);
+  decode: Decode<Out>,
+): Steps<Uint8Array> {
+  const at = yield* inSlices(packed, out, decode);
   if (at > 0) out.fill(out[at - 1] as number, at);
   return new Uint8Array(out.buffer);
 }
 
-function decode64(count: number, packed: Uint8Array): Uint8Array {
+/** @returns the index after the last element written */
+type Decode<Out> = (packed: Uint8Array, out: Out, at: number) => number;
+
+/** Decoded in less than a millisecond. */
+const STEP_BYTES = 2 ** 16;
+
+/** Decodes a part of the varints at a time: a model's answer may hold hundreds of millions. */
+function* inSlices<Out>(packed: Uint8Array, out: Out, decode: Decode<Out>): Steps<number> {
+  let at = 0;
+  for (let start = 0; start < packed.byteLength; ) {
+    let end = Math.min(start + STEP_BYTES, packed.byteLength);
+    // To the end of a varint: its last byte is below 128.
+    while (end < packed.byteLength && (packed[end - 1] as number) >= 0x80) end += 1;
+    at = decode(packed.subarray(start, end), out, at);
+    start = end;
+    if (start < packed.byteLength) yield;
+  }
+  return at;
+}
+
+function* decode64(count: number, packed: Uint8Array): Steps<Uint8Array> {
   const out = new Int32Array(count * 2);
-  const at = decodeVarints64(packed, out, 0);
+  const at = yield* inSlices(packed, out, decodeVarints64);
   const elements = new BigInt64Array(out.buffer);
   if (at > 0) elements.fill(elements[at - 1] as bigint, at);
   return new Uint8Array(out.buffer);

@@ -2,8 +2,8 @@ import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/p
 import { fromBase64, goldenJson } from '../fixtures/read.ts';
 import { DTYPES, type NumericDType } from './dtype.ts';
 import { DataType, TensorProtoSchema, type TensorShapeProtoSchema } from './gen/tensorflow_pb.ts';
-import { numericTensor, stringTensor, type Tensor } from './tensor.ts';
-import { decodeTensorProto, encodeTensorProto } from './tensor-proto.ts';
+import { type NumericTensor, numericTensor, stringTensor, type Tensor } from './tensor.ts';
+import { decodeTensorProto, encodeTensorProto, tensorProtoSteps } from './tensor-proto.ts';
 import { toNested, typedArray } from './typed-array.ts';
 
 const golden = goldenJson<{
@@ -233,3 +233,39 @@ function numericTensorOf(tensor: Tensor) {
   if (tensor.dtype === 'string') throw new Error('a string tensor');
   return tensor;
 }
+
+describe('very many integers are read in steps', () => {
+  const COUNT = 200_000;
+  /** As large as the dtype has them, and so varints of every length, cut anywhere by a step. */
+  const ofKind = (dtype: 'int32' | 'int64' | 'uint8' | 'uint16' | 'bool') =>
+    Array.from({ length: COUNT }, (_, i) => {
+      const large = (BigInt(i) * 0x9e37_79b9_7f4a_7c15n) >> BigInt(i % 60);
+      if (dtype === 'int64') return BigInt.asIntN(64, large);
+      if (dtype === 'int32') return Number(BigInt.asIntN(32, large));
+      return Number(large & { uint8: 0xffn, uint16: 0xffffn, bool: 1n }[dtype]);
+    });
+
+  test.each(['int32', 'int64', 'uint8', 'uint16', 'bool'] as const)('%s', (dtype) => {
+    const values = ofKind(dtype);
+    const proto = { dtype: DTYPES[dtype].enumValue, tensorShape: { dim: [{ size: BigInt(COUNT) }] } };
+    const field = { int64: 'int64Val', bool: 'boolVal' }[dtype as string] ?? 'intVal';
+    const init = { ...proto, [field]: dtype === 'bool' ? values.map(Boolean) : values };
+    const bytes = toBinary(TensorProtoSchema, create(TensorProtoSchema, init));
+    const steps = tensorProtoSteps(bytes);
+    let pauses = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) pauses += 1;
+    expect(pauses).toBeGreaterThan(1);
+    expect(Array.from(typedArray(step.value as NumericTensor), Number)).toEqual(values.map(Number));
+  });
+});
+
+test('the last of fewer floats is repeated, whatever their number', () => {
+  const proto = {
+    dtype: DataType.DT_DOUBLE,
+    tensorShape: { dim: [{ size: 5n }] },
+    doubleVal: [1, 2],
+  };
+  const tensor = decodeTensorProto(toBinary(TensorProtoSchema, create(TensorProtoSchema, proto)));
+  expect([...typedArray(tensor as NumericTensor)]).toEqual([1, 2, 2, 2, 2]);
+});

@@ -68,7 +68,7 @@ export function decodeTensorProto(bytes: Uint8Array, limits: TensorProtoLimits =
   return allSteps(tensorProtoSteps(bytes, limits));
 }
 
-/** {@link decodeTensorProto} in steps of some thousand strings. */
+/** {@link decodeTensorProto} in steps of some thousand strings or integers. */
 export function* tensorProtoSteps(
   bytes: Uint8Array,
   limits: TensorProtoLimits = {},
@@ -98,7 +98,7 @@ export function* tensorProtoSteps(
     return { dtype, shape: fields.shape, bytes };
   }
   const packed = fields.numbers.get(TENSOR_VALUE_FIELD[dtype])?.packed() ?? NO_VALUES;
-  return { dtype, shape: fields.shape, bytes: decodeValues(dtype, count, packed) };
+  return { dtype, shape: fields.shape, bytes: yield* decodeValues(dtype, count, packed) };
 }
 
 const NO_VALUES = new Uint8Array(0);

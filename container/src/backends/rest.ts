@@ -22,7 +22,7 @@ import type {
 } from './backend.ts';
 import { examplesRequestBody } from './rest/examples-json.ts';
 import { readResults } from './rest/examples-thread.ts';
-import { areListed, predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
+import { fitsJson, predictRequestBody, rowsRequestBody } from './rest/predict-json.ts';
 import { readReply } from './rest/reply-thread.ts';
 import { utf8Reply } from './rest/utf8-reply.ts';
 import { SignatureCache } from './signature-cache.ts';
@@ -35,7 +35,10 @@ export interface RestBackendOptions {
   readonly maxStrings: number;
   /** What a tf.Example for classify or regress may hold. */
   readonly exampleLimits: ExampleLimits;
-  /** The backend for what REST has no form for: empty tensors whose lists do not tell their shape, empty lists in examples. */
+  /**
+   * The backend for what REST has no form for (empty tensors whose lists do not tell their shape, empty lists in
+   * examples), and for what would be text of many times its size.
+   */
   readonly overGrpc: () => Promise<Required<Pick<Backend, 'predict' | 'examples'>>>;
 }
 
@@ -73,7 +76,7 @@ export class RestBackend implements Backend {
       );
     }
     const all = { ...defaults?.[key], ...inputs };
-    if (!areListed(all)) return (await this.#overGrpc()).predict(request);
+    if (!fitsJson(all)) return (await this.#overGrpc()).predict(request);
     const body = await predictRequestBody(key, all);
     const reply = await this.#post(model, 'predict', body, { signal, batch });
     const read = await readReply(
@@ -175,7 +178,7 @@ async function relayedBody({
   form,
 }: RelayRequest): Promise<Uint8Array[] | undefined> {
   if (Object.keys(specs).some((name) => !Object.hasOwn(inputs, name))) return undefined;
-  if (!areListed(inputs)) return undefined;
+  if (!fitsJson(inputs)) return undefined;
   if (form === 'columnar') return predictRequestBody(key, inputs);
   const [only] = Object.entries(inputs);
   if (!only || only[1].shape.length === 0 || Object.keys(specs).length !== 1) return undefined;

@@ -89,6 +89,13 @@ const CASES: Record<
       needs: joined(encodeNpy(zeros(1, 10))).length,
     }),
   ],
+  maxOpenSizeBytes: [
+    async () => ({
+      ...(await ofSide('png')),
+      signature: signatureOf({ x: ['uint8', [-1, -1, -1, 3]] }),
+      needs: 40 * 30 * 3,
+    }),
+  ],
   maxImagePixels: [async () => ({ ...(await ofSide('png')), needs: 1200 })],
   maxImageSide: [
     () => ofSide('png'),
@@ -272,5 +279,9 @@ test.each(ROWS)('%s, body %d', async (limit, _index, make) => {
 
 test("the defaults are those of the environment's variables, and each has one", () => {
   const { decode, maxHeldBytes } = readEnvironment({}).environment.limits;
-  expect(decode).toEqual({ ...DEFAULT_DECODE_LIMITS, maxParquetBytes: maxHeldBytes });
+  expect(decode).toEqual({
+    ...DEFAULT_DECODE_LIMITS,
+    maxParquetBytes: maxHeldBytes,
+    maxOpenSizeBytes: Math.floor(maxHeldBytes / 4),
+  });
 });

@@ -134,7 +134,12 @@ async function decodeRows(
   const { width, height } = input;
   const tasks = images.map((bytes): ImageTask => ({ bytes, input, limits }));
   if (width === undefined || height === undefined) {
-    return decodeOwnSizes(tasks, limits.maxDecodedBytes, name, signal);
+    return decodeOwnSizes(
+      tasks,
+      Math.min(limits.maxDecodedBytes, limits.maxOpenSizeBytes),
+      name,
+      signal,
+    );
   }
   const rowBytes = width * height * bytesPerPixel(input);
   checkTotal(rowBytes * images.length, limits.maxDecodedBytes);

@@ -1,7 +1,12 @@
 /** Empty tensors over TensorFlow Serving's REST API, whose lists end at the first empty one, and its NaN. */
-import { type NumericTensor, numericTensor, type Tensor } from '@sagemaker-tfs/tensors';
+import {
+  type NumericTensor,
+  numericTensor,
+  stringTensor,
+  type Tensor,
+} from '@sagemaker-tfs/tensors';
 import { signatureOf } from '../../codecs/test-signatures.ts';
-import { areListed, predictRequestBody, readPredictReply } from './predict-json.ts';
+import { fitsJson, predictRequestBody, readPredictReply } from './predict-json.ts';
 
 const empty = (...shape: number[]) => numericTensor('float32', shape, new Uint8Array(0));
 
@@ -46,7 +51,16 @@ test.each<[number[], boolean]>([
   [[0], true],
   [[2, 0], true],
 ])('lists tell the shape %j: %s', (shape, expected) => {
-  expect(areListed({ x: empty(...shape), y: empty(0) })).toBe(expected);
+  expect(fitsJson({ x: empty(...shape), y: empty(0) })).toBe(expected);
+});
+
+test('inputs whose text would be huge are none for JSON', () => {
+  const zeros = (count: number) => numericTensor('uint8', [count], new Uint8Array(count));
+  expect(fitsJson({ x: zeros(2_000_000), y: zeros(2_000_000) })).toBe(true);
+  expect(fitsJson({ x: zeros(2_000_000), y: zeros(2_000_001) })).toBe(false);
+  const text = (bytes: number) => stringTensor([1], [new Uint8Array(bytes)]);
+  expect(fitsJson({ x: text(32_000_000) })).toBe(true);
+  expect(fitsJson({ x: text(32_000_001) })).toBe(false);
 });
 
 test('an input whose last size is the empty one keeps its shape', async () => {

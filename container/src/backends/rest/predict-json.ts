@@ -1,5 +1,7 @@
 /** Tensors to TensorFlow Serving's columnar JSON and back. */
 import {
+  elementCount,
+  isNumeric,
   own,
   parsePackedJson,
   reshape,
@@ -21,7 +23,7 @@ const JSON_TURN_BYTES = 2 ** 16;
 
 /**
  * `{"signature_name", "inputs": {...}}`, in pieces, with a turn of the event loop between two large ones.
- * @param inputs with shapes that lists tell: see {@link areListed}
+ * @param inputs with shapes that lists tell: see {@link fitsJson}
  */
 export async function predictRequestBody(
   signature: string,
@@ -49,14 +51,31 @@ export async function rowsRequestBody(signature: string, rows: Tensor): Promise<
 }
 
 /**
- * Whether lists tell the shapes of the inputs. They end at the first empty one: `[1, 0, 3]` is `[[]]`, which TensorFlow
- * Serving takes for [1, 0].
+ * Elements and bytes of inputs that go as JSON. Text of a picture's bytes is four times as large, and the model server
+ * makes some ten times that of it while it reads: a few pictures of 100 MB would hold gigabytes for a minute.
  */
-export function areListed(inputs: TensorMap): boolean {
-  return Object.values(inputs).every(({ shape }) => {
+const MAX_JSON_ELEMENTS = 4_000_000;
+const MAX_JSON_BYTES = 32_000_000;
+
+/**
+ * Whether JSON is a form for the inputs: they are not too large, and lists tell their shapes. Lists end at the first
+ * empty one: `[1, 0, 3]` is `[[]]`, which TensorFlow Serving takes for [1, 0].
+ */
+export function fitsJson(inputs: TensorMap): boolean {
+  const tensors = Object.values(inputs);
+  const sum = (of: (tensor: Tensor) => number) =>
+    tensors.reduce((total, tensor) => total + of(tensor), 0);
+  const count = sum(({ shape }) => elementCount(shape));
+  if (count > MAX_JSON_ELEMENTS || sum(byteCount) > MAX_JSON_BYTES) return false;
+  return tensors.every(({ shape }) => {
     const zero = shape.indexOf(0);
     return zero < 0 || zero === shape.length - 1;
   });
+}
+
+function byteCount(tensor: Tensor): number {
+  if (isNumeric(tensor)) return tensor.bytes.byteLength;
+  return tensor.values.reduce((total, value) => total + value.byteLength, 0);
 }
 
 async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
