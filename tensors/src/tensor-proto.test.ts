@@ -247,7 +247,10 @@ describe('very many integers are read in steps', () => {
 
   test.each(['int32', 'int64', 'uint8', 'uint16', 'bool'] as const)('%s', (dtype) => {
     const values = ofKind(dtype);
-    const proto = { dtype: DTYPES[dtype].enumValue, tensorShape: { dim: [{ size: BigInt(COUNT) }] } };
+    const proto = {
+      dtype: DTYPES[dtype].enumValue,
+      tensorShape: { dim: [{ size: BigInt(COUNT) }] },
+    };
     const field = { int64: 'int64Val', bool: 'boolVal' }[dtype as string] ?? 'intVal';
     const init = { ...proto, [field]: dtype === 'bool' ? values.map(Boolean) : values };
     const bytes = toBinary(TensorProtoSchema, create(TensorProtoSchema, init));
