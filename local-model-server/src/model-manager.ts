@@ -5,7 +5,9 @@ import {
   BatchThreads,
   failedPrecondition,
   invalidArgument,
-  notFound,
+  noLabel,
+  noServable,
+  noVersion,
   type Servable,
   StatusError,
   servableId,
@@ -125,11 +127,7 @@ export class ModelManager {
     if (spec.name === '') throw invalidArgument('ModelSpec has no name specified.');
     const version = this.#versionOf(spec);
     const servable = this.#models.get(spec.name)?.servable(version);
-    if (!servable) {
-      const request =
-        version === undefined ? `Latest(${spec.name})` : `Specific(${spec.name}, ${version})`;
-      throw notFound(`Servable not found for request: ${request}`);
-    }
+    if (!servable) throw noServable(spec.name, version);
     return this.#servingMap.use(() => servable.use(work));
   }
 
@@ -143,17 +141,16 @@ export class ModelManager {
     if (version !== undefined) {
       const found = statuses.filter((status) => status.version === version);
       if (found.length > 0) return found;
-      throw notFound(`Could not find version ${version} of model ${name}`);
+      throw noVersion(name, version);
     }
     if (statuses.length > 0) return statuses;
-    throw notFound(`Could not find any versions of model ${name}`);
+    throw noVersion(name);
   }
 
   #versionOf({ name, version, label }: ModelSpec): bigint | undefined {
     if (version !== undefined || label === undefined) return version;
     const labeled = this.#labels.get(name)?.get(label);
-    if (labeled === undefined)
-      throw invalidArgument(`Unrecognized servable version label: ${label}`);
+    if (labeled === undefined) throw noLabel(label);
     return labeled;
   }
 

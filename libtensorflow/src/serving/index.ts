@@ -6,6 +6,7 @@ export * from './dtype-names.ts';
 export * from './examples.ts';
 export * from './joining.ts';
 export * from './load-servable.ts';
+export * from './missing-servable.ts';
 export * from './multi-inference.ts';
 export * from './predict.ts';
 export * from './servable.ts';

@@ -1,11 +1,13 @@
 /** One model in this process: its versions, each with its state. */
 import {
+  noLabel,
+  noServable,
+  noVersion,
   type Servable,
   StatusError,
   toStatusError,
   type VersionDirectory,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import { Code } from '@sagemaker-tfs/tensors/protos';
 import type {
   ModelSelector,
   ModelVersionState,
@@ -49,9 +51,7 @@ export class LoadedModel {
     const found = this.#versions.filter(
       ({ version }) => wanted === undefined || version === wanted,
     );
-    if (found.length === 0) {
-      throw notFound(`Could not find version ${wanted} of model ${this.served.name}`);
-    }
+    if (found.length === 0) throw noVersion(this.served.name, wanted);
     return found.map(({ version, state, error }) => ({
       version,
       state,
@@ -66,9 +66,7 @@ export class LoadedModel {
       ({ version, servable }) => servable && (wanted === undefined || version === wanted),
     )?.servable;
     if (found) return found;
-    const { name } = this.served;
-    const request = wanted === undefined ? `Latest(${name})` : `Specific(${name}, ${wanted})`;
-    throw notFound(`Servable not found for request: ${request}`);
+    throw noServable(this.served.name, wanted);
   }
 
   /** Waits for the loading and for the requests in flight, then frees the memory. */
@@ -104,13 +102,8 @@ export class LoadedModel {
     if (version !== undefined || label === undefined) return version;
     const { labels = {} } = this.served;
     if (Object.hasOwn(labels, label)) return labels[label];
-    throw new StatusError(Code.INVALID_ARGUMENT, `Unrecognized servable version label: ${label}`);
+    throw noLabel(label);
   }
-}
-
-/** A model or version that is not there. */
-export function notFound(message: string): StatusError {
-  return new StatusError(Code.NOT_FOUND, message);
 }
 
 function failedToLoad(name: string, version: string, cause: StatusError): StatusError {

@@ -1,12 +1,17 @@
 /** All models in this process. */
 import { availableParallelism } from 'node:os';
-import { type Servable, StatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import {
+  noServable,
+  noVersion,
+  type Servable,
+  StatusError,
+} from '@sagemaker-tfs/libtensorflow/serving';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import pLimit from 'p-limit';
 import type { ModelSelector, ModelVersionStatus } from '../../models/servable.ts';
 import type { ServedModel } from '../../models/served-model.ts';
 import { inTime } from '../../waiting/in-time.ts';
-import { LoadedModel, type LoadVersion, notFound } from './loaded-model.ts';
+import { LoadedModel, type LoadVersion } from './loaded-model.ts';
 import { versionDirectories } from './version-directories.ts';
 
 /** Loads and unloads models, and finds those that answer. */
@@ -36,16 +41,14 @@ export class ModelStore {
   servable(selector: ModelSelector): Servable {
     const model = this.#models.get(selector.name);
     if (model) return model.servable(selector);
-    const { name, version } = selector;
-    const request = version === undefined ? `Latest(${name})` : `Specific(${name}, ${version})`;
-    throw notFound(`Servable not found for request: ${request}`);
+    throw noServable(selector.name, selector.version);
   }
 
   /** @throws StatusError NOT_FOUND */
   statuses(selector: ModelSelector): ModelVersionStatus[] {
     const model = this.#models.get(selector.name);
     if (model) return model.statuses(selector);
-    throw notFound(`Could not find any versions of model ${selector.name}`);
+    throw noVersion(selector.name);
   }
 
   /** The first version that is not available, as a sentence; undefined if all are. */
