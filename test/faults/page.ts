@@ -35,12 +35,13 @@ npm run soak -- --minutes 60        # no fault: a steady load of all codecs
 - Of hostile requests (crafted bodies, attributes, framing, changes of models) a 500 or no answer counts as wrong;
   whatever else they get stands among the refused.
 - **right again**: from the fault, or from its end where it lasts, to the first right answer to a request sent after it.
-- **slowest /ping**: another process asks every 250 ms. Whatever clients do, it must have its answer within a second; if
-  it has not, that row is tried once more, since the machine may have been busy. Where a process stands still or ends
-  the time is only shown. Empty: a run before this was measured.
+- **slowest /ping**: another process asks every 250 ms. Whatever clients do, it must have its answer within a second of a
+  processor of its own: that process measures which share of one it gets, and with half of one, two seconds are in time.
+  A row with a late one is tried up to three times more. Where a process stands still or ends the time is only shown.
+  Empty: a run before this was measured.
 - **memory**: of all processes, the model server among them; shared pages count for each.
 
-A run fails if one answer is wrong or lost, or \`/ping\` is late at both tries.
+A run fails if one answer is wrong or lost, or \`/ping\` is late at every try.
 `;
 
 const TABLE_HEAD = `| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | slowest /ping, ms | memory, MiB |

@@ -7,7 +7,7 @@ import { chooseModelServer, prepareModelRoot } from 'sagemaker-tfs/development/s
 import { startClients } from './clients.ts';
 import { fakeTime, fakeTimeLibrary } from './clock.ts';
 import type { Fault, Ground, Stage } from './ground.ts';
-import { startPings } from './pings.ts';
+import { isLate, type PingTimes, startPings } from './pings.ts';
 import type { Question } from './question.ts';
 import { digitQuestions } from './questions.ts';
 import { type Backend, PROXY_PROGRAM, type Served, startServed } from './served.ts';
@@ -25,6 +25,8 @@ export interface Row {
   readonly inapplicable?: string;
   /** Milliseconds of the slowest `/ping` meanwhile. */
   readonly pingMs?: number;
+  /** Share of a processor that a process got meanwhile. */
+  readonly share?: number;
   /** Whether `/ping` must be answered in time, and was not. */
   readonly isPingLate?: boolean;
   readonly counts?: Counts;
@@ -44,8 +46,6 @@ export interface Effort {
 
 const MODEL = resolve('examples/digits');
 const SAMPLE_MS = 200;
-/** `/ping` is answered within this, in ms. */
-const MOST_PING_MS = 1_000;
 /** Right answers before a fault: every client is at work. */
 const BEFORE = 64;
 const ENVIRONMENT = {
@@ -228,14 +228,14 @@ async function runFault(
     memoryBytes = Math.max(memoryBytes, served.memoryBytes());
   }, SAMPLE_MS);
   const clients = startClients({ url: served.url, questions, count, connections }, tally);
-  let pingMs = 0;
+  let pings: PingTimes;
   try {
     await tally.untilRight(BEFORE);
-    const pings = await startPings(served.url, connections);
+    const pinger = await startPings(served.url, connections);
     try {
       await fault.happen({ ...given, tally });
     } finally {
-      pingMs = await pings.stop();
+      pings = await pinger.stop();
     }
   } finally {
     await clients.stop();
@@ -243,8 +243,10 @@ async function runFault(
   }
   const cut = fault.endsContainer ? Number.POSITIVE_INFINITY : cutAnswers(served) - cutBefore;
   const counts = tally.counts(cut);
-  const isPingLate = fault.keepsPing === true && pingMs > MOST_PING_MS;
-  return { fault: fault.name, backend, clients: count, counts, memoryBytes, pingMs, isPingLate };
+  const isPingLate = fault.keepsPing === true && isLate(pings);
+  const { slowestMs: pingMs, share } = pings;
+  const row = { fault: fault.name, backend, clients: count, counts, memoryBytes };
+  return { ...row, pingMs, share, isPingLate };
 }
 
 /** Answers that a worker was writing when it was killed. */
