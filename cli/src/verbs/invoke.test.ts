@@ -76,6 +76,8 @@ test('a picture to a runtime: the answer on stdout, what happened on stderr', as
   const { stdout, stderr, exitCode } = await invoke(SAMPLE, '--url', runtime.url);
   expect(JSON.parse(stdout)).toMatchObject({ predictions: [{ digit: 7 }] });
   expect(stderr).toMatch(/^200 application\/json, \d+ bytes in [\d.]+ ms$/m);
+  // As it came, without a line feed of the command's.
+  expect(stderr).toContain(`, ${Buffer.byteLength(stdout)} bytes`);
   expect(exitCode).toBe(0);
 });
 

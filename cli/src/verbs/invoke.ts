@@ -126,6 +126,5 @@ async function print(answer: Answer, milliseconds: number, options: InvokeOption
   }
   remark(`${status} ${contentType}, ${bytes.length} bytes in ${ms(milliseconds)} ms`);
   if (options.out) remark(`written to ${options.out}`);
-  else if (isText) process.stdout.write(`${answer.text().trimEnd()}\n`);
   else process.stdout.write(bytes);
 }
