@@ -41,6 +41,8 @@ export interface ExerciseOptions {
   readonly inputs: number;
   /** Whether time and memory are judged, for which the process must be this run's alone. Default: true. */
   readonly judgesCost?: boolean;
+  /** The most bytes that the process ever held. Default: what the system says. */
+  readonly mostBytes?: () => number;
   /** Told before every input. */
   readonly onInput?: (index: number) => void;
 }
@@ -82,7 +84,7 @@ function readerOf(seed: number, index: number): Random {
 
 /** Runs the target. */
 export async function exercise(target: Target, options: ExerciseOptions): Promise<Outcome> {
-  const { seed, from = 0, inputs, judgesCost = true, onInput } = options;
+  const { seed, from = 0, inputs, judgesCost = true, mostBytes = mostEverHeld, onInput } = options;
   const seeds = await target.seeds();
   const honest = await honestAnswers(target, seeds);
   const findings: Finding[] = [];
@@ -133,8 +135,8 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
   return { target: target.name, ways, slowestMs, peakMiB, cpuSeconds, findings };
 }
 
-/** The most that the process ever held. So an input is found that takes memory for a moment, too. */
-function mostBytes(): number {
+/** So an input is found that takes memory for a moment, too. */
+function mostEverHeld(): number {
   return 1_024 * process.resourceUsage().maxRSS;
 }
 
