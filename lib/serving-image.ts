@@ -184,7 +184,7 @@ export class ServingImage extends Construct implements IServingImage {
 
 /** The release that the base is of, where its tag says so. */
 function baseRelease(where: Construct, { buildArgs }: ServingImageProps) {
-  const base = buildArgs?.TFS_BASE;
+  const { TFS_BASE: base } = buildArgs ?? {};
   if (base === undefined || Token.isUnresolved(base)) return undefined;
   const release = releaseOfImage(base);
   if (release && !release.runs) {
