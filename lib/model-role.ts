@@ -1,8 +1,8 @@
 /** The role that SageMaker assumes to run a model, with what the model needs and nothing else. */
-import { createHash } from 'node:crypto';
 import { type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Aws, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { shortDigest } from './hashing/short-digest.ts';
 import type { VpcAttachment } from './vpc-attachment.ts';
 import { justifyWildcard } from './wildcards.ts';
 
@@ -87,7 +87,7 @@ export function allowVpc(
   { subnets, securityGroupIds }: VpcAttachment['config'],
 ): Policy {
   const network = JSON.stringify(Stack.of(scope).resolve([subnets, securityGroupIds]));
-  const hash = createHash('sha256').update(network).digest('hex').slice(0, 8);
+  const hash = shortDigest(network);
   const policy = new Policy(scope, `JoinNetwork${hash}`);
   role.attachInlinePolicy(policy);
   const ec2 = (account: string) => `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${account}`;

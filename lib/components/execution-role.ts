@@ -1,8 +1,8 @@
 /** The role of an endpoint that components share: what the roles of their models may do, in one. */
-import { createHash } from 'node:crypto';
 import { type IRole, Policy, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { shortDigest } from '../hashing/short-digest.ts';
 import { allowLogging, allowMetrics, allowVpc, createModelRole } from '../model-role.ts';
 import { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachment } from '../vpc-attachment.ts';
@@ -56,7 +56,7 @@ function grantModels(role: Role, models: readonly TensorFlowModel[]): void {
   if (models.length === 0) return;
   for (const { image } of models) image.grantPull(role);
   const revisions = models.map(({ data }) => data.revision).join();
-  const revision = createHash('sha256').update(revisions).digest('hex').slice(0, 8);
+  const revision = shortDigest(revisions);
   const policy = new Policy(role, `ReadModelData${revision}`);
   role.attachInlinePolicy(policy);
   for (const { data } of models) data.grantRead(policy);

@@ -4,7 +4,6 @@
  * would fail to make it.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/logging-cloudwatch.html
  */
-import { createHash } from 'node:crypto';
 import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -12,6 +11,7 @@ import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import { AwsCustomResource, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { createLogGroup, encryptionKeyOf, encryptLogs, logsService } from '../encryption.ts';
+import { shortDigest } from '../hashing/short-digest.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
 /** How long logs are kept where nothing is said. */
@@ -119,7 +119,7 @@ function allowKey(role: Role, key: IKey): void {
  */
 function allowRelease(scope: Construct, role: Role, logGroupName: string, arn: string): Policy {
   const name = JSON.stringify(Stack.of(scope).resolve(logGroupName));
-  const id = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const id = shortDigest(name);
   const statement = new PolicyStatement({
     actions: ['logs:DisassociateKmsKey'],
     resources: [arn, `${arn}:*`],

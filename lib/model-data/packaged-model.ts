@@ -1,6 +1,5 @@
 /** A model packaged during synthesis: the archive as a CDK asset, and the manifest that tells what is in it. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MANIFEST_PATH, type Manifest, manifestSchema } from '@sagemaker-tfs/manifest';
@@ -8,6 +7,7 @@ import { type AssetStaging, FileAssetPackaging, Stack, Token } from 'aws-cdk-lib
 import { Construct } from 'constructs';
 import { commandFile } from 'sagemaker-tfs/files';
 import { ConstructError } from '../errors.ts';
+import { shortDigest } from '../hashing/short-digest.ts';
 import { stagedDirectory } from '../hashing/staged-directory.ts';
 import { hashSources, type ModelSources } from './inputs.ts';
 import { trySamplesOnce } from './tried-samples.ts';
@@ -167,7 +167,7 @@ function sampleArguments({ samples = [] }: PackagedModelProps): string[] {
 
 /** A name that no other begins with: letters, digits, hyphens, and a digest at the end. */
 function archiveName(name: string): string {
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const digest = shortDigest(name);
   const readable = name.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-/, '');
   return `${readable.slice(0, 64)}-${digest}`;
 }

@@ -1,8 +1,8 @@
 /** One project for a stack: the name of a stack alone does not tell projects from each other. */
-import { createHash } from 'node:crypto';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Stack } from 'aws-cdk-lib/core';
+import { shortDigest } from '../hashing/short-digest.ts';
 
 /**
  * Names the project that a stack belongs to. Model `prod` of project `vision-tiles` and model `tiles-prod` of project
@@ -12,7 +12,7 @@ import type { Stack } from 'aws-cdk-lib/core';
  * @see https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html (ParameterAlreadyExists)
  */
 export function claimStack(stack: Stack, parts: readonly string[]): void {
-  const owner = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 8);
+  const owner = shortDigest(JSON.stringify(parts));
   const parameter = new StringParameter(stack, `Owner${owner}`, {
     parameterName: `/sagemaker-tfs/stack-of-one-project/${stack.stackName}`,
     description: 'Project and model of this stack: another project cannot update it',

@@ -1,7 +1,7 @@
 /** Tensors to TensorFlow Serving's columnar JSON and back. */
 import {
+  byteLength,
   elementCount,
-  isNumeric,
   own,
   parsePackedJson,
   reshape,
@@ -66,16 +66,11 @@ export function fitsJson(inputs: TensorMap): boolean {
   const sum = (of: (tensor: Tensor) => number) =>
     tensors.reduce((total, tensor) => total + of(tensor), 0);
   const count = sum(({ shape }) => elementCount(shape));
-  if (count > MAX_JSON_ELEMENTS || sum(byteCount) > MAX_JSON_BYTES) return false;
+  if (count > MAX_JSON_ELEMENTS || sum(byteLength) > MAX_JSON_BYTES) return false;
   return tensors.every(({ shape }) => {
     const zero = shape.indexOf(0);
     return zero < 0 || zero === shape.length - 1;
   });
-}
-
-function byteCount(tensor: Tensor): number {
-  if (isNumeric(tensor)) return tensor.bytes.byteLength;
-  return tensor.values.reduce((total, value) => total + value.byteLength, 0);
 }
 
 async function addJson(pieces: Uint8Array[], tensor: Tensor): Promise<void> {
