@@ -314,6 +314,13 @@ test.each([
   },
 );
 
+test('package with batching on names the signatures whose requests are not joined', async () => {
+  const source = fixtureModel('multi_signature').basePath;
+  const args = ['package', source, '--out', join(work, 'batched.tar.gz')];
+  const { stdout } = await start(args, { SAGEMAKER_TFS_ENABLE_BATCHING: 'true' }).outcome;
+  expect(stdout).toContain('statistics: cannot be batched: output "count" is a scalar.');
+});
+
 test('package leaves no archive that did not pass its verification', async () => {
   const out = join(work, 'broken.tar.gz');
   const { status, stderr } = await run(

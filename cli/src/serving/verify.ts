@@ -27,6 +27,8 @@ export async function verifyWithRuntime(
   const report = await verifyArchive(archive, {
     name,
     ...(samples && { samples }),
+    // The runtime that answers the samples reads it too.
+    batching: process.env.SAGEMAKER_TFS_ENABLE_BATCHING?.toLowerCase() === 'true',
     async runThroughRuntime(directory, requests, log) {
       const options = { modelDirectory: directory, log, ...(signal && { signal }) };
       return runThroughRuntime(options, requests);

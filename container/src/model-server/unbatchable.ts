@@ -16,12 +16,18 @@ interface Shaped {
  */
 export function unbatchable(signatures: Readonly<Record<string, Batched>>): string[] {
   return Object.entries(signatures).flatMap(([key, signature]) => {
-    const misfit = misfitOf(signature);
-    if (!misfit) return [];
-    return [
-      `signature "${key}" cannot be batched: ${misfit}. Its requests run one by one, whatever SAGEMAKER_TFS_ENABLE_BATCHING says. Export the model with an open first dimension (None) in all inputs and outputs to have them joined`,
-    ];
+    const text = unbatchableText(signature);
+    return text === undefined ? [] : [`signature "${key}" ${text}`];
   });
+}
+
+/** That a signature cannot be batched, why, and what to do; undefined if it can. */
+export function unbatchableText(signature: Batched): string | undefined {
+  const misfit = misfitOf(signature);
+  return (
+    misfit &&
+    `cannot be batched: ${misfit}. Its requests run one by one, whatever SAGEMAKER_TFS_ENABLE_BATCHING says. Export the model with an open first dimension (None) in all inputs and outputs to have them joined`
+  );
 }
 
 /** The first tensor of a signature that keeps its requests from being joined, and why. */

@@ -1,4 +1,5 @@
 /** Loads one version with TensorFlow and runs its signatures. */
+import { unbatchableText } from '@sagemaker-tfs/container/unbatchable';
 import { LibTensorFlowError, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { messageOf, PackagingError } from '../errors.ts';
@@ -21,6 +22,8 @@ export interface VersionTrial extends VersionSource {
   readonly samples: readonly Sample[];
   /** Runs of each signature after the first. */
   readonly runs: number;
+  /** Whether requests will be joined: then a note names each signature whose requests are not. */
+  readonly batching: boolean;
 }
 
 /** @throws PackagingError VERIFY_FAILED, BAD_SAMPLE */
@@ -71,10 +74,14 @@ interface Trial {
 }
 
 /** The given samples for the signatures that have some, synthetic inputs for the others. */
-function trialsOf(session: SavedModelSession, { samples, directory }: VersionTrial): Trial[] {
+function trialsOf(
+  session: SavedModelSession,
+  { samples, directory, batching }: VersionTrial,
+): Trial[] {
   const signatures = Object.values(session.signatures);
   signatures.sort((a, b) => (a.key < b.key ? -1 : 1));
   return signatures.flatMap((signature): Trial[] => {
+    const toKnow = (batching && unbatchableText(signature)) || '';
     const given = samples.filter(
       ({ request, inputs }) => request.signature === signature.key && inputs,
     );
@@ -83,18 +90,18 @@ function trialsOf(session: SavedModelSession, { samples, directory }: VersionTri
         signature,
         sample: request.name,
         inputs,
-        note: '',
+        note: toKnow,
       }));
     }
-    return [syntheticTrial(signature, directory)];
+    return [syntheticTrial(signature, directory, toKnow)];
   });
 }
 
-function syntheticTrial(signature: Signature, directory: string): Trial {
+function syntheticTrial(signature: Signature, directory: string, toKnow: string): Trial {
   const trial = { signature, sample: 'synthetic', inputs: undefined };
   const inputs = syntheticInputs(signature, syntheticExample(directory, signature));
   if (isNoSynthetic(inputs)) return { ...trial, note: `not run: ${inputs.reason}` };
-  return { ...trial, inputs, note: '' };
+  return { ...trial, inputs, note: toKnow };
 }
 
 async function runTrial(

@@ -91,6 +91,20 @@ describe('every signature is run by TensorFlow', () => {
     expect(served).toMatchObject({ sample: npz, outputs: { sum: { shape: [3] } } });
   });
 
+  test('with batching, a note for each signature whose requests are not joined', async () => {
+    const { versions } = await verify('multi_signature', { batching: true });
+    const notes = versions[0]?.signatures.map(({ signature, note }) => [signature, note]);
+    expect(notes).toEqual([
+      ['label', ''],
+      ['linear', ''],
+      ['serving_default', ''],
+      [
+        'statistics',
+        expect.stringMatching(/^cannot be batched: output "count" is a scalar\. .*one by one/),
+      ],
+    ]);
+  });
+
   test('what a sound model may refuse is told as a note', async () => {
     const { versions } = await verifyArchive(await pack(refusing()));
     const refused = versions[0]?.signatures[0];

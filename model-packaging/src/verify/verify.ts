@@ -47,6 +47,8 @@ export interface VerifyOptions {
   readonly runThroughRuntime?: RunThroughRuntime;
   /** Runs of each signature after the first, for the median. Default: 5. */
   readonly runs?: number;
+  /** Whether requests will be joined: then the notes name signatures whose requests are not. Default: false. */
+  readonly batching?: boolean;
 }
 
 const DEFAULT_RUNS = 5;
@@ -87,6 +89,7 @@ export async function verifyArchive(
             model: model.name,
             samples: isNewest ? samples : [],
             runs: options.runs ?? DEFAULT_RUNS,
+            batching: options.batching ?? false,
           }),
         );
       }
