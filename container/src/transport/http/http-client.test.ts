@@ -94,10 +94,13 @@ test('a kept connection that the server has closed meanwhile is replaced', async
   const calls = client();
   await calls.call(post(port, 'one'));
   for (const socket of sockets) socket.destroy();
-  expect((await calls.call(post(port, 'two'))).body.toString()).toBe('two');
+  const again = () => calls.call(post(port, 'two')).catch(() => undefined);
+  // Lost if it is made before the end of the connection is seen.
+  const second = (await again()) ?? (await again());
+  expect(second?.body.toString()).toBe('two');
 });
 
-test('a kept connection that is closed as the request comes is tried once more, on a new one', async () => {
+test('a call that ends the server on a kept connection is not made again', async () => {
   let requests = 0;
   const { port } = await rawServer((socket) => {
     socket.on('data', () => {
@@ -108,7 +111,8 @@ test('a kept connection that is closed as the request comes is tried once more, 
   });
   const calls = client();
   expect((await calls.call(post(port, 'a'))).body.toString()).toBe('1');
-  expect((await calls.call(post(port, 'b'))).body.toString()).toBe('3');
+  await expect(calls.call(post(port, 'b'))).rejects.toMatchObject({ wasSent: true });
+  expect(requests).toBe(2);
 });
 
 test('a new connection that is closed, or an answer that is cut short, is not tried again', async () => {

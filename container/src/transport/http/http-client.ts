@@ -2,7 +2,7 @@
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
 import { removeFrom } from '../../memory/remove-from.ts';
-import { HttpConnection, StaleConnection } from './http-connection.ts';
+import { HttpConnection } from './http-connection.ts';
 import type { BodySink } from './response-reader.ts';
 
 /** One call. */
@@ -40,18 +40,15 @@ export class HttpClient {
     this.#maxReplyBytes = options.maxReplyBytes;
   }
 
-  /** @throws ConnectionLost where no answer came, ServingError RESPONSE_TOO_LARGE, or the signal's reason */
+  /**
+   * TensorFlow Serving keeps connections for ever (evhttp_server.cc sets no time limits), so that one that is lost ended
+   * with the server, maybe over this very call.
+   * @throws ConnectionLost where no answer came, ServingError RESPONSE_TOO_LARGE, or the signal's reason
+   */
   async call(call: HttpCall): Promise<HttpReply> {
     call.signal?.throwIfAborted();
     const idle = this.#idleTo(call);
-    const kept = idle.pop();
-    if (!kept) return this.#ask(this.#connect(call, idle), idle, call);
-    try {
-      return await this.#ask(kept, idle, call);
-    } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
-      return this.#ask(this.#connect(call, idle), idle, call);
-    }
+    return this.#ask(idle.pop() ?? this.#connect(call, idle), idle, call);
   }
 
   /** Ends the connections at once; calls in flight fail. */

@@ -8,9 +8,6 @@ import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../connection-lost.ts';
 import { type BodySink, ResponseReader } from './response-reader.ts';
 
-/** The server closed a kept connection in the moment that it was taken: it never saw the request. */
-export class StaleConnection extends ConnectionLost {}
-
 interface Exchange {
   readonly reader: ResponseReader;
   resolve: () => void;
@@ -26,7 +23,6 @@ export class HttpConnection {
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   #exchange: Exchange | undefined;
   #direct: Buffer | undefined;
-  #answered = 0;
   #failure: Error | undefined;
 
   /** @param onClose called when it ended, for whatever reason */
@@ -113,7 +109,6 @@ export class HttpConnection {
 
   /** An answer that came before its request was sent whole leaves the connection with the rest of it. */
   #finish(reader: ResponseReader): void {
-    this.#answered++;
     if (!reader.keepsOpen || this.#socket.writableLength > 0) this.#socket.destroy();
     this.#settle((exchange) => exchange.resolve());
   }
@@ -125,15 +120,13 @@ export class HttpConnection {
   }
 
   #lost(): void {
-    this.#settle(({ reader, reject }) => reject(this.#reason(reader)));
+    this.#settle(({ reject }) => reject(this.#reason()));
   }
 
-  #reason(reader: ResponseReader): Error {
+  #reason(): Error {
     const cause = this.#failure ?? new Error('the connection was closed');
     if (cause instanceof ServingError) return cause;
     const message = `no answer from the model server: ${cause.message}`;
-    const isStale = this.#answered > 0 && !reader.begun;
-    if (isStale) return new StaleConnection(message, { cause });
     const { syscall } = cause as NodeJS.ErrnoException;
     return new ConnectionLost(message, { cause, wasSent: syscall !== 'connect' });
   }

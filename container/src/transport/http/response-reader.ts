@@ -49,11 +49,6 @@ export class ResponseReader {
     this.#sink = sink;
   }
 
-  /** Whether any of it has come. */
-  get begun(): boolean {
-    return this.#begun;
-  }
-
   get done(): boolean {
     return this.#part === 'done';
   }
