@@ -38,7 +38,10 @@ const FLAGS = {
     0,
     'TCP port of the HTTP/REST API; 0 turns it off. Must differ from --port.',
   ),
-  rest_api_num_threads: int32(SERVER_THREADS, IGNORED),
+  rest_api_num_threads: int32(
+    SERVER_THREADS,
+    'Threads of the HTTP/REST API: one waits, calls beyond the others wait their turn.',
+  ),
   rest_api_timeout_in_ms: int32(30_000, 'Time limit of an HTTP/REST call in milliseconds.'),
   rest_api_enable_cors_support: bool(false, IGNORED),
   enable_batching: bool(false, 'Run concurrent requests of a signature together.'),

@@ -143,6 +143,7 @@ function restOptionsOf(flags: Flags): RestOptions | undefined {
   return {
     host: flags.host,
     port: flags.rest_api_port,
+    threads: flags.rest_api_num_threads,
     timeoutMs: flags.rest_api_timeout_in_ms,
   };
 }

@@ -537,6 +537,22 @@ test('--saved_model_tags chooses the MetaGraph', async () => {
   expect(await serve.text()).not.toBe(train);
 });
 
+test('of --rest_api_num_threads one waits for calls; those beyond the others wait their turn', async () => {
+  const grpc = await start(`--model_base_path=${busy.basePath}`, '--rest_api_num_threads=2');
+  const url = `http://127.0.0.1:${server?.restPort}/v1/models/default`;
+  const answered: string[] = [];
+  const running = fetch(`${url}:predict`, { method: 'POST', body: '{"inputs": 300000}' }).then(() =>
+    answered.push('the first'),
+  );
+  // It has the thread once gRPC shows that the server has had time for it.
+  for (let call = 0; call < 5; call += 1) await grpc.status('default');
+  const behind = fetch(url).then(() => answered.push('the next'));
+  await grpc.status('default');
+  expect(answered).toEqual([]);
+  await Promise.all([running, behind]);
+  expect(answered).toEqual(['the first', 'the next']);
+});
+
 test('--rest_api_timeout_in_ms answers 504 in time', async () => {
   await start(`--model_base_path=${busy.basePath}`, '--rest_api_timeout_in_ms=50');
   const response = await fetch(`http://127.0.0.1:${server?.restPort}/v1/models/default:predict`, {

@@ -35,15 +35,27 @@ test('without configuration: the ports of the AWS container, no retries', async 
   ).toEqual([]);
 });
 
-test('gRPC may start a thread for every request that is sent, and some for probes', async () => {
+test.each([
+  ['grpc_max_threads', {}],
+  ['rest_api_num_threads', { SAGEMAKER_TFS_BACKEND: 'rest' }],
+])('--%s has a thread for every request that is sent, and some for probes', async (name, own) => {
   const threads = async (variables: Record<string, string>) => {
-    const { flags } = await prepare(variables);
-    const flag = flags[0]?.find((text) => text.startsWith('--grpc_max_threads='));
+    const { flags } = await prepare({ ...variables, ...own });
+    const flag = flags[0]?.find((text) => text.startsWith(`--${name}=`));
     return Number(flag?.split('=')[1]);
   };
   const atLeast = Math.max(64, 4 * availableParallelism());
   expect(await threads({})).toBeGreaterThan(atLeast);
   expect(await threads({ SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: '20' })).toBe(20 + 16);
+  const { flags } = await prepare({});
+  expect(flags[0]?.join()).not.toContain('rest_api_num_threads');
+});
+
+test('on a multi-model endpoint no other model waits for one that loads or unloads', async () => {
+  const threads = ['--num_load_threads=1', '--num_unload_threads=1'];
+  const { flags } = await prepare({ SAGEMAKER_MULTI_MODEL: 'true' });
+  expect(flags[0]).toEqual(expect.arrayContaining(threads));
+  expect((await prepare({})).flags[0]).not.toEqual(expect.arrayContaining(threads.slice(0, 1)));
 });
 
 test('instances alternate through the port range, threads are handed on, and batching is not', async () => {

@@ -23,7 +23,7 @@ export interface ModelServerFiles {
   remove(): Promise<void>;
 }
 
-/** Threads of gRPC beyond those of the requests in flight. */
+/** Threads beyond those of the requests in flight. */
 const SPARE_THREADS = 12;
 
 /** For `--tensorflow_session_config_file`: `--mixed_precision` knows bfloat16 only. */
@@ -54,7 +54,9 @@ export function modelServerFlags(
   const flags: Record<string, string | number | undefined> = {
     port: endpoint.grpcPort,
     rest_api_port: endpoint.restPort,
-    grpc_max_threads: grpcThreads(environment),
+    grpc_max_threads: callThreads(environment),
+    // All of them start at once.
+    rest_api_num_threads: environment.backend === 'rest' ? callThreads(environment) : undefined,
     grpc_socket_path: fitsSocketAddress(endpoint.grpcSocket) ? endpoint.grpcSocket : undefined,
     model_config_file: files.modelConfig,
     // A model that does not load must say so at once instead of after five minutes.
@@ -82,11 +84,12 @@ export function modelServerFlags(
 }
 
 /**
- * Threads that gRPC may start; it does so on demand. Calls that find none are refused (grpc's thread_manager.cc, and
- * server.cc of TensorFlow Serving, whose default is 4 for each CPU), so there is one for every call that the runtime
- * sends, and some for those that poll, for probes, metadata, reloads and calls of handlers of their own.
+ * Threads that gRPC may start, which it does on demand, and those of REST. Calls that find none are refused by gRPC
+ * (grpc's thread_manager.cc, and server.cc of TensorFlow Serving, whose default is 4 for each CPU), and wait behind all
+ * others over REST (http_server.cc). So there is one for every call that the runtime sends, and some for those that
+ * poll, for probes, metadata, reloads and calls of handlers of their own.
  */
-function grpcThreads({ modelServer, processes }: Environment): number {
+function callThreads({ modelServer, processes }: Environment): number {
   return modelServer.inFlight + SPARE_THREADS + 4 * processes;
 }
 

@@ -40,16 +40,18 @@ export async function probeModels(
   return { result: { state: 'ready' }, isAnswered: true, ...(failure && { failure }) };
 }
 
+/** What TensorFlow Serving answers of a model that it has, or has not. */
+const STATUS_ANSWER = /model_version_status|Could not find any versions of model/;
+
 /** Whether the REST API is that of the model server: a port that is taken is only logged there (server.cc). */
 export async function probeRest(
   { host, restPort }: ModelServerEndpoint,
-  model: string | undefined,
+  model = 'none',
 ): Promise<ProbeResult> {
-  if (model === undefined) return { state: 'ready' };
   const url = `http://${host}:${restPort}/v1/models/${encodeURIComponent(model)}`;
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-    if ((await response.text()).includes('model_version_status')) return { state: 'ready' };
+    if (STATUS_ANSWER.test(await response.text())) return { state: 'ready' };
   } catch (error) {
     if ((error as Error).name === 'TimeoutError') return { state: 'unknown' };
   }

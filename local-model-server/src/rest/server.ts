@@ -9,6 +9,7 @@ import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import type { ServingCore } from '../serving-core.ts';
 import { answer } from './answer.ts';
+import { RequestThreads } from './request-threads.ts';
 import { isApiPath, routeOf } from './routes.ts';
 
 /** What the flags say about REST. */
@@ -16,6 +17,8 @@ export interface RestOptions {
   /** Address of the port. */
   readonly host: string;
   readonly port: number;
+  /** Threads for requests, and one that waits for them. */
+  readonly threads: number;
   /** Milliseconds until a call is answered with DEADLINE_EXCEEDED; 0 or less for never. */
   readonly timeoutMs: number;
 }
@@ -31,13 +34,11 @@ export async function startRestServer(
   core: ServingCore,
   options: RestOptions,
 ): Promise<RestServer> {
-  // Large bodies take as long as they take: the time limit is on the call, not on its transfer.
-  const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: 75_000 },
-    (request, response) => {
-      void serve(core, options, request, response);
-    },
-  );
+  const threads = new RequestThreads(options.threads);
+  // As TensorFlow Serving's (evhttp_server.cc), connections have no time limits: that is on the call alone.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
+    void serve({ core, options, threads }, request, response);
+  });
   await listen(server, options);
   return { close: (graceMs) => close(server, graceMs) };
 }
@@ -63,16 +64,22 @@ function close(server: Server, graceMs: number): Promise<void> {
   });
 }
 
+/** What every request is answered with. */
+interface Serving {
+  readonly core: ServingCore;
+  readonly options: RestOptions;
+  readonly threads: RequestThreads;
+}
+
 async function serve(
-  core: ServingCore,
-  options: RestOptions,
+  serving: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/json');
   try {
-    checkPage(options, request);
-    await respond(core, options, request, response);
+    checkPage(serving.options, request);
+    await respond(serving, request, response);
   } catch (error) {
     if (response.headersSent) return void response.destroy();
     const { code, message } = toStatusError(error);
@@ -88,8 +95,7 @@ function checkPage({ host }: RestOptions, { method = '', headers }: IncomingMess
 }
 
 async function respond(
-  core: ServingCore,
-  options: RestOptions,
+  { core, options, threads }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -99,8 +105,10 @@ async function respond(
   // The body is read even where it is not used, so that the connection stays good for the next request.
   const body = await readBody(request);
   if (!isApiPath(path)) return unknownPath(response);
-  const route = routeOf(method, path);
-  await withTimeout(options.timeoutMs, (signal) => answer(core, route, body, response, signal));
+  await threads.run(() => {
+    const route = routeOf(method, path);
+    return withTimeout(options.timeoutMs, (signal) => answer(core, route, body, response, signal));
+  });
 }
 
 /** As libevent has it. */
