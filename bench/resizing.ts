@@ -1,6 +1,7 @@
 /** Resizing alone, by filter: our kernels against sharp's, in processor time. */
+
+import { placePicture } from '@sagemaker-tfs/tensors/placement';
 import sharp from 'sharp';
-import { placePicture } from '../container/src/images/placement.ts';
 import { type Interpolation, resample } from '../container/src/images/resample.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';

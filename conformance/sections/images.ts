@@ -1,7 +1,7 @@
 /** Pictures. */
 import { readFile } from 'node:fs/promises';
+import type { ResizeMode } from '@sagemaker-tfs/tensors/placement';
 import { decodeImage } from '../../container/src/images/decode-image.ts';
-import type { ResizeMode } from '../../container/src/images/placement.ts';
 import type { Interpolation } from '../../container/src/images/resample.ts';
 import { bytesOf, type Case, type Section } from './case.ts';
 

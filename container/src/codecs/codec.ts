@@ -1,7 +1,7 @@
 /** What a media type's codec does: body to tensors on the way in, tensors to body on the way out. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
-import type { FrameInPicture } from '../images/frame.ts';
+import type { FrameInPicture } from '@sagemaker-tfs/tensors/placement';
 import type { PictureContext } from '../images/picture-context.ts';
 import type { Labels } from '../postprocess/labels.ts';
 

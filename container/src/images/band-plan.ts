@@ -1,5 +1,5 @@
 /** A resize in bands: the rows and columns that each part of it takes, planned once for all pictures of a size. */
-import type { Placement } from './placement.ts';
+import type { Placement } from '@sagemaker-tfs/tensors/placement';
 import { type Band, resizeBand } from './resample-kernel.ts';
 
 /** 8-bit pixels, row-major, channels innermost. */

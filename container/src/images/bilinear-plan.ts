@@ -1,6 +1,7 @@
 /** The plan of a resize between two rows and two pixels: bilinear without antialias. */
+
+import type { Placement } from '@sagemaker-tfs/tensors/placement';
 import { BAND_BYTES, type BandPlan, type Pixels, type Run } from './band-plan.ts';
-import type { Placement } from './placement.ts';
 import { type Columns, layOut } from './resample-kernel.ts';
 
 /** For each target position the two source positions between which it lies, and how far along. */

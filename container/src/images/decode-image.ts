@@ -9,6 +9,7 @@
 import jpegTurbo from '@julusian/jpeg-turbo';
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import type { ResizeMode } from '@sagemaker-tfs/tensors/placement';
 import sharp from 'sharp';
 import type { ImageLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
@@ -21,7 +22,6 @@ import { IMAGE_FORMATS, type ImageFormat, imageFormat } from './image-format.ts'
 import { imageLimits } from './image-limits.ts';
 import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { orderChannels } from './order-channels.ts';
-import type { ResizeMode } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
 import { pngGray } from './png-gray.ts';
 import type { Pixels } from './resample.ts';

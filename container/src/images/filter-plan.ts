@@ -1,7 +1,8 @@
 /** The plan of a resize by weighted sums: every filter but nearest and plain bilinear. */
+
+import type { Placement } from '@sagemaker-tfs/tensors/placement';
 import { BAND_BYTES, type BandPlan, type Pixels, type Planner, type Run } from './band-plan.ts';
 import { type Filter, filterWeights, type Weights } from './filter-weights.ts';
-import type { Placement } from './placement.ts';
 import { layOutFilter } from './resample-kernel.ts';
 
 /** What the columns of all bands are. */

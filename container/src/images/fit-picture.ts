@@ -1,6 +1,6 @@
 /** Brings decoded pixels to the wanted size. */
 import type { Preprocess } from '@sagemaker-tfs/manifest';
-import { placePicture, type ResizeMode } from './placement.ts';
+import { placePicture, type ResizeMode } from '@sagemaker-tfs/tensors/placement';
 import { type Pixels, resample } from './resample.ts';
 
 /** The wanted size and how to get there; see `DecodeImageOptions`. */

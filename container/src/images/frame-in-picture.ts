@@ -1,16 +1,15 @@
 /**
  * Where the model's frame lies in a picture that was fitted into it, so that what the model says of the frame can be
- * said of the picture. `contain` makes the frame larger than the picture, `cover` smaller.
+ * said of the picture.
  */
 import type { Size } from '@sagemaker-tfs/tensors/letterbox';
+import { type FrameInPicture, frameInPicture } from '@sagemaker-tfs/tensors/placement';
 import sharp, { type Metadata } from 'sharp';
 import type { ImageLimits } from '../decode-limits.ts';
-import type { FrameInPicture } from './frame.ts';
 import { imageFormat } from './image-format.ts';
 import { imageInput } from './image-to-tensor.ts';
 import { readJpegHeader } from './jpeg-header.ts';
 import type { PictureContext } from './picture-context.ts';
-import { placePicture, type ResizeMode } from './placement.ts';
 import { pngForPixels } from './png-chunks.ts';
 
 /**
@@ -29,20 +28,6 @@ export async function framesOf(
   if (width === undefined || height === undefined) return undefined;
   const sizes = await Promise.all(images.map((bytes) => uprightSize(bytes, limits)));
   return sizes.map((size) => frameInPicture(size, { width, height }, resize));
-}
-
-/** The frame in units of the picture's height and width. */
-export function frameInPicture(picture: Size, frame: Size, resize: ResizeMode): FrameInPicture {
-  const { source, target } = placePicture(picture, frame, resize);
-  // Pixels of the picture for each of the frame.
-  const across = source.width / target.width;
-  const down = source.height / target.height;
-  return {
-    top: (source.y - target.y * down) / picture.height,
-    left: (source.x - target.x * across) / picture.width,
-    height: (frame.height * down) / picture.height,
-    width: (frame.width * across) / picture.width,
-  };
 }
 
 /** Pixels of the picture as it is seen: EXIF orientation applied. */

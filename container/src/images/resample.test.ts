@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { placePicture } from './placement.ts';
+import { placePicture } from '@sagemaker-tfs/tensors/placement';
 import { type Interpolation, type Pixels, resample } from './resample.ts';
 import { largestDifference } from './test-pictures.ts';
 

@@ -8,11 +8,11 @@
  * then rounded to the nearest of 0-255.
  */
 import type { Preprocess } from '@sagemaker-tfs/manifest';
+import type { Placement } from '@sagemaker-tfs/tensors/placement';
 import { type Pixels, resizeInBands } from './band-plan.ts';
 import { bilinearPlan } from './bilinear-plan.ts';
 import { filterPlanner } from './filter-plan.ts';
 import type { Filter } from './filter-weights.ts';
-import type { Placement } from './placement.ts';
 
 export type { Pixels };
 

@@ -2,13 +2,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Manifest, Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, own, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
+import type { FrameInPicture } from '@sagemaker-tfs/tensors/placement';
 import type { Logger } from 'pino';
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { DecodeLimits } from '../decode-limits.ts';
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
-import type { FrameInPicture } from '../images/frame.ts';
 import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';
 import { outputsNeeded } from '../postprocess/apply-postprocess.ts';

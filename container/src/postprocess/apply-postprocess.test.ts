@@ -11,8 +11,7 @@ import {
   toNested,
 } from '@sagemaker-tfs/tensors';
 import type { Size } from '@sagemaker-tfs/tensors/letterbox';
-import { frameInPicture } from '../images/frame-in-picture.ts';
-import { placePicture, type ResizeMode } from '../images/placement.ts';
+import { frameInPicture, placePicture, type ResizeMode } from '@sagemaker-tfs/tensors/placement';
 import { countTurns } from '../testing/count-turns.ts';
 import { applyPostprocess, outputsNeeded } from './apply-postprocess.ts';
 import { type Labels, loadLabels } from './labels.ts';

@@ -1,7 +1,7 @@
 /** Turns output tensors into what the package declares that clients get. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { own, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
-import type { FrameInPicture } from '../images/frame.ts';
+import type { FrameInPicture } from '@sagemaker-tfs/tensors/placement';
 import { type Detection, detections, detectionTensors } from './boxes.ts';
 import type { Labels } from './labels.ts';
 import { softmax } from './softmax.ts';

@@ -9,8 +9,8 @@ import {
   type TensorMap,
   toNumbers,
 } from '@sagemaker-tfs/tensors';
+import type { FrameInPicture } from '@sagemaker-tfs/tensors/placement';
 import { ServingError } from '../errors.ts';
-import type { FrameInPicture } from '../images/frame.ts';
 import { eachInTurns, indices } from '../waiting/in-turns.ts';
 import { labelOf } from './labels.ts';
 

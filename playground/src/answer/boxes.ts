@@ -1,6 +1,7 @@
 /** Detections, wherever an answer holds some, in the picture's own coordinates. */
 import type { TypedTensor } from '@sagemaker-tfs/client';
-import { letterbox, type Size } from '@sagemaker-tfs/tensors/letterbox';
+import type { Size } from '@sagemaker-tfs/tensors/letterbox';
+import { frameInPicture } from '@sagemaker-tfs/tensors/placement';
 import type { PictureInput } from '../description.ts';
 
 /** One detection. */
@@ -75,16 +76,13 @@ function named(
     .sort(([a], [b]) => a.length - b.length)[0]?.[1];
 }
 
-/** A box of the model's frame as a box of the picture: bars that `contain` added are taken off again. */
+/** A box of the model's frame as a box of the picture, as the runtime fitted it. */
 export function inPicture(box: Box, picture: Size, frame: PictureInput): Box {
   const { width, height, resize } = frame;
-  if (resize === 'stretch' || !width || !height) return box;
-  const seen =
-    resize === 'contain'
-      ? letterbox(picture, { width, height })
-      : covered(picture, { width, height });
-  const across = (x: number) => (x * width - seen.x) / seen.width;
-  const down = (y: number) => (y * height - seen.y) / seen.height;
+  if (!width || !height) return box;
+  const seen = frameInPicture(picture, { width, height }, resize);
+  const across = (x: number) => seen.left + x * seen.width;
+  const down = (y: number) => seen.top + y * seen.height;
   return {
     ...box,
     top: down(box.top),
@@ -92,12 +90,4 @@ export function inPicture(box: Box, picture: Size, frame: PictureInput): Box {
     left: across(box.left),
     right: across(box.right),
   };
-}
-
-/** Where the whole picture lies around a frame that it covers. */
-function covered(picture: Size, frame: Size) {
-  const scale = Math.max(frame.width / picture.width, frame.height / picture.height);
-  const width = picture.width * scale;
-  const height = picture.height * scale;
-  return { x: (frame.width - width) / 2, y: (frame.height - height) / 2, width, height };
 }

@@ -1,9 +1,8 @@
 /** Where a picture lies in its frame for each resize mode: geometry alone, no pixels. */
-import type { Preprocess } from '@sagemaker-tfs/manifest';
-import { letterbox, type Rectangle, type Size } from '@sagemaker-tfs/tensors/letterbox';
+import { letterbox, type Rectangle, type Size } from './letterbox.ts';
 
 /** `stretch` changes the aspect ratio, `cover` cuts off what hangs over, `contain` adds bars. */
-export type ResizeMode = Preprocess['resize'];
+export type ResizeMode = 'stretch' | 'cover' | 'contain';
 
 /** Which part of the picture fills which part of the frame. */
 export interface Placement {
@@ -31,4 +30,30 @@ export function placePicture(picture: Size, frame: Size, mode: ResizeMode): Plac
 
 function cut(length: number, wanted: number): number {
   return Math.min(length, Math.max(1, Math.floor(wanted)));
+}
+
+/** The model's frame as a part of the picture, or the picture as a part of it. */
+export interface FrameInPicture {
+  /** The frame's upper edge: 0 is the picture's own upper edge, 1 its lower. */
+  readonly top: number;
+  /** The frame's left edge: 0 is the picture's own left edge, 1 its right. */
+  readonly left: number;
+  /** In heights of the picture. */
+  readonly height: number;
+  /** In widths of the picture. */
+  readonly width: number;
+}
+
+/** The frame in units of the picture's height and width: `contain` makes it larger than the picture, `cover` smaller. */
+export function frameInPicture(picture: Size, frame: Size, mode: ResizeMode): FrameInPicture {
+  const { source, target } = placePicture(picture, frame, mode);
+  // Pixels of the picture for each of the frame.
+  const across = source.width / target.width;
+  const down = source.height / target.height;
+  return {
+    top: (source.y - target.y * down) / picture.height,
+    left: (source.x - target.x * across) / picture.width,
+    height: (frame.height * down) / picture.height,
+    width: (frame.width * across) / picture.width,
+  };
 }
