@@ -67,7 +67,7 @@ function main(): void {
   }
   execFileSync('npm', ['run', 'packages'], { cwd: ROOT, stdio: 'inherit' });
   process.stdout.write(
-    `\nNext:\n  git commit --all --message 'Release ${version}'\n  git tag v${version}\n  git push --follow-tags origin main v${version}\nThe tag's workflows publish packages and images.\n`,
+    `\nNext:\n  git commit --all --message 'Release ${version}'\n  git tag v${version}\n  git push --follow-tags origin main v${version}\nOnce the tag has passed CI, its workflow publishes packages and images.\n`,
   );
 }
 

@@ -14,10 +14,16 @@ test('the workflows of this repository', () => {
   expect(lint()).toMatchObject({ status: 0, stderr: '' });
 });
 
-test('a release is published only after all that a change must pass', () => {
-  const release = readFileSync(join(__dirname, '..', '.github/workflows/release.yml'), 'utf8');
+test('packages and images are published only after all that a change must pass', () => {
+  const workflow = (name: string) =>
+    readFileSync(join(__dirname, '..', '.github/workflows', name), 'utf8');
+  const release = workflow('release.yml');
   expect(release).toMatch(/^ {2}check:\n {4}uses: \.\/\.github\/workflows\/ci\.yml$/m);
-  expect(release).toMatch(/^ {2}npm:\n {4}needs: check$/m);
+  for (const job of ['npm', 'images']) {
+    expect(release).toMatch(new RegExp(`^ {2}${job}:\\n {4}needs: check$`, 'm'));
+  }
+  // Nothing else starts it.
+  expect(workflow('images.yml')).toMatch(/^on:\n( {2}#.*\n)? {2}workflow_call:\npermissions:$/m);
 });
 
 test('what is wrong is found', () => {
