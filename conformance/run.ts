@@ -28,9 +28,8 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { short: { type: 'boolean' }, only: { type: 'string' } },
   });
-  const only = values.only?.split(',');
+  const sections = chosenSections(values.only);
   const size = values.short ? 'short' : 'full';
-  const sections = SECTIONS.filter(({ file }) => !only || only.includes(file));
   const python = await ensurePython();
   const out = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
@@ -46,6 +45,18 @@ async function main(): Promise<void> {
   } finally {
     await rm(out, { recursive: true, force: true });
   }
+}
+
+/** Those of a list of names with commas between; all without one. */
+function chosenSections(only: string | undefined): readonly Section[] {
+  const names = only?.split(',');
+  const known = SECTIONS.map(({ file }) => file);
+  const unknown = names?.filter((name) => !known.includes(name)) ?? [];
+  if (unknown.length > 0) {
+    process.stderr.write(`No section ${unknown.join(', ')}. Use of: ${known.join(', ')}.\n`);
+    process.exit(2);
+  }
+  return SECTIONS.filter(({ file }) => names?.includes(file) ?? true);
 }
 
 /** Has the oracle write the cases of all sections. */

@@ -41,8 +41,9 @@ def versions(name):
     return sorted((int(path.name), path) for path in BASE_PATHS[name].iterdir() if path.name.isdigit())
 
 
-def case(what, difference):
-    return {"what": what, "difference": difference or None}
+def case(what, difference, decision=None):
+    """@param decision the row of docs/where-it-differs.md that the answer follows"""
+    return {"what": what, "difference": difference or None, "decision": decision}
 
 
 def failed(what, call, code, *texts):
@@ -76,14 +77,13 @@ def made_up(info):
         return np.array(rng.choice([b"a", b"b", b"one two", b""], shape), object)
     if dtype == tf.bool:
         return rng.integers(0, 2, shape).astype(bool)
-    if dtype.is_floating:
+    if dtype.is_floating or dtype.is_complex:
         return rng.normal(size=shape).astype(dtype.as_numpy_dtype)
     return rng.integers(0, 5, shape).astype(dtype.as_numpy_dtype) if dtype.is_integer else None
 
 
-def carried(info):
-    """Complex numbers are not, by decision: docs/where-it-differs.md."""
-    return info.WhichOneof("encoding") == "name" and not tf.as_dtype(info.dtype).is_complex
+def is_dense(info):
+    return info.WhichOneof("encoding") == "name"
 
 
 def meta_graph(path):
@@ -95,8 +95,9 @@ def meta_graph(path):
 def near(ours, theirs):
     if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
         return f"{ours.dtype}{ours.shape} for {theirs.dtype}{theirs.shape}"
-    if ours.dtype.kind in "fV":
-        return "" if np.allclose(ours.astype("float64"), theirs.astype("float64"), 1e-5, 1e-6, equal_nan=True) else "other values"
+    if ours.dtype.kind in "cfV":
+        wide = "complex128" if ours.dtype.kind == "c" else "float64"
+        return "" if np.allclose(ours.astype(wide), theirs.astype(wide), 1e-5, 1e-6, equal_nan=True) else "other values"
     return "" if (ours == theirs).all() else "other values"
 
 
@@ -117,7 +118,7 @@ def predict_cases(name, version, path):
     for key, signature in signatures.items():
         for _ in range(0 if key.startswith("__") else ROUNDS):
             inputs = {alias: made_up(info) for alias, info in signature.inputs.items()}
-            if any(value is None for value in inputs.values()) or not all(map(carried, signature.outputs.values())):
+            if any(value is None for value in inputs.values()) or not all(map(is_dense, signature.outputs.values())):
                 break
 
             def function(**given):
@@ -137,10 +138,22 @@ def predict_one(name, version, key, inputs, function, outputs):
     except tf.errors.OpError as error:
         yield failed(what, lambda: PREDICTION.Predict(request), {3: grpc.StatusCode.INVALID_ARGUMENT, 9: grpc.StatusCode.FAILED_PRECONDITION, 12: grpc.StatusCode.UNIMPLEMENTED}.get(error.error_code))
         return
-    yield case(what, answered(request, expected, name, version, key))
-    wanted = outputs[: 1 + len(outputs) // 2]
+    carried = [alias for alias in outputs if not np.iscomplexobj(expected[alias])]
+    refused = None if carried == outputs else refusal_of_complex(request)
+    yield refused or case(what, answered(request, expected, name, version, key))
+    wanted = carried[: 1 + len(carried) // 2]
     request.output_filter.extend(wanted)
     yield case(f"{what}, filtered", answered(request, {alias: expected[alias] for alias in wanted}, name, version, key))
+
+
+def refusal_of_complex(request):
+    """None where the server carries complex numbers, as TensorFlow Serving does."""
+    try:
+        PREDICTION.Predict(request)
+    except grpc.RpcError as error:
+        if error.code() == grpc.StatusCode.INVALID_ARGUMENT and "COMPLEX" in error.details():
+            return case("Predict, a complex output", "", "Complex outputs")
+    return None
 
 
 def answered(request, expected, name, version, key):
