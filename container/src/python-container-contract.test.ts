@@ -1,6 +1,7 @@
 /**
  * What callers of AWS's Python serving container send and match on, each behaviour as a request and its answer, over
- * both of TensorFlow Serving's transports. The texts are those that old clients look for.
+ * both of TensorFlow Serving's transports. The texts are those that old clients look for. The defaults of the
+ * variables are in environment.test.ts, their flags in model-server/command.test.ts.
  */
 import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,8 +29,8 @@ let remove: () => Promise<void>;
 beforeAll(async () => {
   const created = await createModelDir({
     copies: {
-      // Any depth above a model; leading zeros of a version are dropped.
-      'one/export/half_plus_three/00000123': halfPlusThree,
+      // Any depth above a model; leading zeros of a version are dropped. The first model found is the default.
+      'one/above/half_plus_three/00000123': halfPlusThree,
       'one/any/depth/half_plus_two': halfPlusTwo,
       'one/strings': fixtureModel('strings').basePath,
       'one/failing_assert': fixtureModel('failing_assert').basePath,
@@ -44,7 +45,6 @@ beforeAll(async () => {
   await truncate(`${root}/huge/1/variables/variables.data-00000-of-00001`, 2 ** 42);
   single = await startRuntimeProcess({
     SAGEMAKER_TFS_MODEL_DIR: `${created.directory}/one`,
-    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_three',
   });
   multi = await startRuntimeProcess({
     SAGEMAKER_MULTI_MODEL: 'true',
