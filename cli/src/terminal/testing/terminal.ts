@@ -24,15 +24,28 @@ const ROOT = join(__dirname, '..', '..', '..', '..');
 /** Milliseconds that a part may take to come, on a busy machine. */
 const PATIENCE = 90_000;
 
+/** `sagemaker-tfs` with these arguments, as a program to start. */
+export const commandLine = (...args: readonly string[]): string[] => [
+  ...[process.execPath, join(ROOT, 'cli/bin/sagemaker-tfs.js')],
+  ...args,
+];
+
 /** Starts `sagemaker-tfs` in a terminal. @param folder to run in; default: this process's */
 export function startTerminal(
   args: readonly string[],
+  ...where: [environment?: NodeJS.ProcessEnv, folder?: string, columns?: number]
+): Terminal {
+  return startInTerminal(commandLine(...args), ...where);
+}
+
+/** Starts a program in a terminal. */
+export function startInTerminal(
+  command: readonly string[],
   environment: NodeJS.ProcessEnv = {},
   folder = process.cwd(),
   columns = 80,
 ): Terminal {
   const { npm_lifecycle_event: _npm, NO_COLOR: _color, ...inherited } = process.env;
-  const command = [process.execPath, join(ROOT, 'cli/bin/sagemaker-tfs.js'), ...args];
   const child = spawn('python3', inTerminal(ROOT, columns, command), {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd: folder,
