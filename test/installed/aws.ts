@@ -1,6 +1,6 @@
 /** The verbs that talk to AWS, as installed: S3, SageMaker and Step Functions by moto, endpoints by a stand-in. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
@@ -23,11 +23,17 @@ const IMAGE = '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1';
 const MACHINE = 'tiles-batch';
 const CREDENTIALS = { ...TEST_CREDENTIALS, AWS_EC2_METADATA_DISABLED: 'true' };
 
+/** What an earlier run has written. */
+const MADE = ['again.tar.gz', 'answers.jsonl', 'parts', 'baseline.json'];
+
 /** Runs a line of the command; what it printed is JSON that has this in it. */
 type Ask = (prints: RegExp, ...args: string[]) => Promise<void>;
 
 /** @throws Error where a verb does not do its work */
 export async function checkAws(project: Project): Promise<void> {
+  for (const name of MADE) {
+    rmSync(join(project.directory, name), { recursive: true, force: true });
+  }
   copyExample(project);
   if (!existsSync(join(project.directory, 'model.tar.gz'))) {
     const archive = ['--handler', 'inference.ts', '--out', 'model.tar.gz'];

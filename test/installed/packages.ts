@@ -42,9 +42,28 @@ export async function checkPackages(project: Project): Promise<void> {
     .map((name) => bytesBelow(join(modules, name)))
     .reduce((sum, size) => sum + size, 0);
   assert.ok(whole <= WITH_DEPENDENCIES_BYTES, `with its dependencies it takes ${whole} bytes`);
-  for (const name of ['sagemaker-tfs', '@sagemaker-tfs/cdk']) checkSourceMaps(join(modules, name));
+  for (const name of ['sagemaker-tfs', '@sagemaker-tfs/cdk']) {
+    checkManifest(join(modules, name));
+    checkSourceMaps(join(modules, name));
+  }
   const packages = packagesIn(modules);
   assert.ok(packages <= PACKAGES, `${packages} packages were installed, more than ${PACKAGES}`);
+}
+
+/** What registries show, and what npm needs to publish with provenance. */
+function checkManifest(folder: string): void {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { name, engines, sideEffects, publishConfig, private: isPrivate } = manifest;
+  assert.deepEqual(
+    { engines, sideEffects, publishConfig, isPrivate },
+    {
+      engines: { node: '>=20.19' },
+      sideEffects: false,
+      publishConfig: { access: 'public', provenance: true },
+      isPrivate: undefined,
+    },
+  );
+  assert.ok(readFileSync(join(folder, 'README.md'), 'utf8').startsWith(`# ${name}\n`));
 }
 
 /** Where third parties' code lies in what is installed, and packages whose licence must be told there. */
