@@ -132,7 +132,10 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s, under attack', (backend)
     const answers: { value: number; status: number; text: string }[] = [];
     const honest = values.map(async (value) => {
       for (let times = 0; times < 40; times++) {
-        answers.push({ value, ...(await ask(example(value))) });
+        let answer = await ask(example(value));
+        // On a busy machine the connections that attackers drop are too many for a while: clients are told to come again.
+        while (answer.text.includes('OVERLOADED')) answer = await ask(example(value));
+        answers.push({ value, ...answer });
       }
     });
     await Promise.all(honest);

@@ -19,6 +19,7 @@ const TESTS = [
   'test/load',
   'local-model-server/src/odd-calls',
   'local-model-server/src/server.test',
+  'local-model-server/src/rest/server.test',
   'local-model-server/src/grpc/prediction-service',
 ].join(',');
 /** Benchmarks with a real model behind the runtime. */

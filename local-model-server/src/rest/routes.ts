@@ -17,8 +17,11 @@ export function isApiPath(path: string): boolean {
   return /^\/v1\/.*$/is.test(path);
 }
 
-/** @throws StatusError INVALID_ARGUMENT for anything that is not part of the API */
-export function routeOf(method: string, path: string): Route {
+/**
+ * Undefined for a version beyond int64, whose error loses its text (http_rest_api_handler.cc).
+ * @throws StatusError INVALID_ARGUMENT for anything that is not part of the API
+ */
+export function routeOf(method: string, path: string): Route | undefined {
   const malformed = invalidArgument(`Malformed request: ${method} ${path}`);
   const match =
     method === 'POST' ? CALL.exec(path) : method === 'GET' ? ABOUT.exec(path) : undefined;
@@ -26,27 +29,20 @@ export function routeOf(method: string, path: string): Route {
   const [, name, version, label, last] = match;
   if (name === undefined) throw invalidArgument('Missing model name in request.');
   const spec = {
-    name: decoded(name, 'model name'),
-    version: version === undefined ? undefined : versionOf(version),
-    label: label === undefined ? undefined : decoded(label, 'model version label'),
+    name: decoded(name),
+    version: version === undefined ? undefined : BigInt(version),
+    label: label === undefined ? undefined : decoded(label),
   };
+  if (spec.version !== undefined && spec.version > MAX_INT64) return undefined;
   if (method === 'GET') return { kind: last === undefined ? 'status' : 'metadata', spec };
   if (last === 'predict' || last === 'classify' || last === 'regress') return { kind: last, spec };
   throw malformed;
 }
 
-function versionOf(text: string): bigint {
-  const version = BigInt(text);
-  if (version > MAX_INT64) {
-    throw invalidArgument(`Failed to convert version: ${text} to numeric.`);
-  }
-  return version;
-}
-
-function decoded(text: string, what: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    throw invalidArgument(`Failed to decode ${what}:${text}`, { cause: error });
-  }
+/** As curl_easy_unescape does: what is no escape stays as it is. */
+function decoded(text: string): string {
+  const bytes = text.replace(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, 'latin1').toString();
 }

@@ -146,7 +146,7 @@ describe(':predict', () => {
       '{"instances": [1.0, 2.0, 5.0]}',
     );
     expect(status).toBe(200);
-    expect(text).toBe('{\n    "predictions": [2.5,3.0,4.5]\n}');
+    expect(text.replaceAll(/\s/g, '')).toBe('{"predictions":[2.5,3.0,4.5]}');
   });
 
   test.each([
@@ -319,12 +319,9 @@ describe('GET', () => {
       400,
       'Malformed request: GET /v1/models/half_plus_two:predict',
     ],
-    [
-      '/v1/models/x/versions/99999999999999999999',
-      400,
-      'Failed to convert version: 99999999999999999999 to numeric.',
-    ],
     ['/v1/models/x?y=1', 404, 'Could not find any versions of model x?y=1'],
+    ['/v1/models/%78%zz%', 404, 'Could not find any versions of model x%zz%'],
+    ['/v1/models/gr%C3%B6%C3%9Fe', 404, 'Could not find any versions of model größe'],
   ])('%s answers %i', async (path, status, error) => {
     const answer = await get(path);
     expect(answer.status).toBe(status);
@@ -332,14 +329,15 @@ describe('GET', () => {
   });
 });
 
-test.each([
+const own = process.env.TEST_MODEL_SERVER_BIN === undefined ? test : test.skip;
+own.each([
   [{ Host: 'evil.example' }, 403],
   [{ Host: 'evil.example', Origin: 'http://evil.example' }, 403],
   [{ Origin: 'http://evil.example' }, 403],
   [{ 'Sec-Fetch-Site': 'cross-site' }, 403],
   [{ Host: 'localhost:1' }, 200],
   [{}, 200],
-])('on loopback %j is answered with %i', async (headers, status) => {
+])('by decision, on loopback %j is answered with %i', async (headers, status) => {
   const asked = httpRequest(url('/v1/models/half_plus_two'), { headers }).end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   let text = '';

@@ -105,9 +105,10 @@ async function respond(
   // The body is read even where it is not used, so that the connection stays good for the next request.
   const body = await readBody(request);
   if (!isApiPath(path)) return unknownPath(response);
-  await threads.run(() => {
+  await threads.run(async () => {
     const route = routeOf(method, path);
-    return withTimeout(options.timeoutMs, (signal) => answer(core, route, body, response, signal));
+    if (!route) return void response.writeHead(400).end();
+    await withTimeout(options.timeoutMs, (signal) => answer(core, route, body, response, signal));
   });
 }
 
