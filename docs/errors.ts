@@ -1,6 +1,7 @@
 /** The catalogues of errors, as a page: a table a room. */
 import { BATCH_ERRORS } from '@sagemaker-tfs/batch';
 import { CLIENT_ERRORS } from '@sagemaker-tfs/client';
+import { START_ERRORS } from '@sagemaker-tfs/container';
 import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
 import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
@@ -71,6 +72,12 @@ ${table(
     meaning,
   ]),
 )}
+
+### What ends its start
+
+The log's last lines have code and message, and the message ends the log once more as plain text.
+
+${plain(START_ERRORS)}
 
 ## TensorFlow's library, in-process
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { EnvironmentError, readEnvironment } from './environment.ts';
+import { readEnvironment } from './environment.ts';
+import type { StartError } from './errors.ts';
 
 const read = (variables: Record<string, string>) => readEnvironment(variables).environment;
 
@@ -114,8 +115,11 @@ describe('readEnvironment', () => {
     ['SAGEMAKER_TFS_MIXED_PRECISION', 'fp16', 'one of off, bfloat16, float16'],
     ['SAGEMAKER_TFS_BACKEND', 'GRPC', 'one of grpc, rest, in-process'],
   ])('%s=%s stops the start', (name, value, message) => {
-    expect(() => read({ [name]: value })).toThrow(EnvironmentError);
-    expect(() => read({ [name]: value })).toThrow(new RegExp(`${name} is "${value}".*${message}`));
+    const thrown = expect.objectContaining({
+      code: 'ENVIRONMENT_INVALID',
+      message: expect.stringMatching(new RegExp(`${name} is "${value}".*${message}`)),
+    });
+    expect(() => read({ [name]: value })).toThrow(thrown);
   });
 
   test('every wrong value is named at once', () => {
@@ -143,7 +147,7 @@ describe('readEnvironment', () => {
         read(variables);
         return [];
       } catch (error) {
-        return (error as EnvironmentError).message.split('\n').map((line) => line.split(' ', 1)[0]);
+        return (error as StartError).message.split('\n').map((line) => line.split(' ', 1)[0]);
       }
     };
     const problems = [

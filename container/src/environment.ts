@@ -8,6 +8,7 @@ import {
   type VariableDefinition,
   type VariableName,
 } from './environment-variables.ts';
+import { StartError } from './errors.ts';
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
 
@@ -149,14 +150,6 @@ const LEAST_IN_FLIGHT = 64;
 /** Each holds a thread of TensorFlow Serving. */
 const MOST_IN_FLIGHT = 1024;
 
-/** Thrown for values that make no sense; the message has a line for each. */
-export class EnvironmentError extends Error {
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'EnvironmentError';
-  }
-}
-
 /** The result of {@link readEnvironment}. */
 export interface EnvironmentReading {
   readonly environment: Environment;
@@ -166,7 +159,7 @@ export interface EnvironmentReading {
 
 /**
  * Reads and checks the environment. An empty value counts as unset.
- * @throws EnvironmentError naming every variable whose value makes no sense
+ * @throws StartError ENVIRONMENT_INVALID with a line for every variable whose value makes no sense
  */
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
@@ -184,7 +177,7 @@ export function readEnvironment(
     // A faulty value was taken for its default: what it would do beside others is not known.
   ].filter((problem) => !faults.some(({ name }) => problem.includes(name)));
   const problems = [...faults.map(({ problem }) => problem), ...combined];
-  if (problems.length > 0) throw new EnvironmentError(problems);
+  if (problems.length > 0) throw new StartError('ENVIRONMENT_INVALID', problems.join('\n'));
   return {
     environment,
     warnings: [...unknownNames(variables), ...unreadValues(variables, environment)],

@@ -2,7 +2,8 @@
 
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
-import { type Environment, EnvironmentError, readEnvironment } from './environment.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+import { StartError } from './errors.ts';
 import { LAST_WORDS } from './last-words.ts';
 import { idleSettings } from './model-server/gpu.ts';
 import { createLog } from './observability/log.ts';
@@ -44,11 +45,11 @@ async function main(): Promise<void> {
     if (isPrimary) await primary(options);
     else await serve(role ? { ...options, log: log.child({ worker: role.id }) } : options, role);
   } catch (error) {
-    const { message } = readThrown(error);
-    if (role) await reportFailure(message);
+    const thrown = readThrown(error);
+    if (role) await reportFailure(thrown);
     else log.fatal({ err: error }, 'the start failed');
     if (role) process.exitCode = 1;
-    else fail(message);
+    else fail(thrown.message);
   }
   process.exit();
 }
@@ -96,7 +97,8 @@ function readEnvironmentOrExit(): ReturnType<typeof readEnvironment> | undefined
   try {
     return readEnvironment(process.env);
   } catch (error) {
-    if (!(error instanceof EnvironmentError)) throw error;
+    if (!(error instanceof StartError)) throw error;
+    createLog('info').fatal({ err: error }, 'the start failed');
     fail(error.message);
     return undefined;
   }

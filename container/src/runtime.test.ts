@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundledProgram } from '../../test/bundled-program.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { START_ERRORS } from './errors.ts';
 import { heldHandler } from './testing/held-handler.ts';
 import { createModelDir, type ModelDirContents } from './testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from './testing/model-server-bin.ts';
@@ -217,6 +218,9 @@ describe('a start that cannot work ends with 1 and says why', () => {
     const runtime = await start(contents, variables);
     expect(await runtime.exit).toBe(1);
     expect(runtime.output()).toMatch(message);
+    // The code, in the log.
+    const line = runtime.output().match(/^\{.*the start failed.*$/m)?.[0] ?? '{}';
+    expect(Object.keys(START_ERRORS)).toContain(JSON.parse(line).err?.code);
   });
 });
 

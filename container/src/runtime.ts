@@ -56,7 +56,7 @@ export interface RuntimeOptions {
 /**
  * Starts everything; returns as soon as the HTTP server listens, while models still load, or at once where
  * this worker listens only when they are loaded.
- * @throws DiscoveryError, StartError, HandlerLoadError, ArchiveError where the archive cannot be served
+ * @throws StartError if the archive cannot be served
  */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { environment } = options;

@@ -52,7 +52,7 @@ beforeAll(async () => {
       switchedTensors: async ({ picture, ...asked }) =>
         picture.length > 0
           ? Buffer.from(JSON.stringify({ ...asked, bytes: picture.length }))
-          : { status: 400, code: 'BAD_IMAGE', message: 'the picture is empty' },
+          : { code: 'BAD_IMAGE', message: 'the picture is empty' },
     }),
     onExchange: (exchange) => {
       told.push(exchange);

@@ -15,8 +15,9 @@ import { urlToHttpOptions } from 'node:url';
 import { takeAbsoluteTarget } from '@sagemaker-tfs/container/absolute-target';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
-import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
+import { RUNTIME_ERRORS, type RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 import type { PlaygroundDescription } from '../../../playground/src/index.ts';
+import { sentence } from '../errors.ts';
 import { type Exchange, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';
@@ -73,7 +74,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       serve(options, agent, request, response);
     } catch (error) {
       // One request must not end the process, whatever is wrong with it.
-      refuse(request, response, 500, 'INTERNAL', `the request cannot be handed on: ${error}`);
+      refuse(request, response, 'INTERNAL', `the request cannot be passed on: ${sentence(`${error}`)}`);
     }
   });
   server.requestTimeout = 0;
@@ -106,12 +107,12 @@ function serve(
   const { method = 'GET', headers } = request;
   const refused = foreignPage(method, headers, options.host);
   if (refused) {
-    refuse(request, response, refused.status, refused.code, refused.message);
+    refuse(request, response, refused.code, refused.message);
     return;
   }
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   if (!path.startsWith('/')) {
-    refuse(request, response, 400, 'BAD_REQUEST', 'the target of the request is no path');
+    refuse(request, response, 'BAD_REQUEST', 'the target of the request is no path.');
     return;
   }
   const behind = options.behind();
@@ -133,7 +134,7 @@ async function serveOpenApi(
   try {
     sendJson(response, await openApi());
   } catch (error) {
-    refuse(request, response, 500, 'INTERNAL', `the model cannot be described: ${error}`);
+    refuse(request, response, 'INTERNAL', `the model cannot be described: ${sentence(`${error}`)}`);
   }
 }
 
@@ -146,8 +147,8 @@ async function serveTensors(
   try {
     const picture = await bodyOf(request, MAX_PICTURE_BYTES);
     if (!picture) {
-      const message = `the picture has more than ${MAX_PICTURE_BYTES} bytes`;
-      refuse(request, response, 413, 'REQUEST_TOO_LARGE', message);
+      const message = `the picture has more than ${MAX_PICTURE_BYTES} bytes.`;
+      refuse(request, response, 'REQUEST_TOO_LARGE', message);
       return;
     }
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
@@ -158,11 +159,11 @@ async function serveTensors(
       switched: asked('preprocess'),
       picture,
     });
-    if (!Buffer.isBuffer(made)) refuse(request, response, made.status, made.code, made.message);
+    if (!Buffer.isBuffer(made)) refuse(request, response, made.code, made.message);
     else response.writeHead(200, { 'Content-Type': 'application/x-npz' }).end(made);
   } catch (error) {
     if (response.headersSent || request.destroyed) return;
-    refuse(request, response, 500, 'INTERNAL', `the picture cannot be prepared: ${error}`);
+    refuse(request, response, 'INTERNAL', `the picture cannot be prepared: ${sentence(`${error}`)}`);
   }
 }
 
@@ -194,7 +195,7 @@ function serveData(
   const index = /^\/playground\/samples\/(\d{1,3})$/.exec(path)?.[1];
   const sample = index === undefined ? undefined : samples[Number(index)];
   if (!sample) {
-    refuse(request, response, 404, 'ROUTE_NOT_FOUND', `there is no ${path} here`);
+    refuse(request, response, 'ROUTE_NOT_FOUND', `there is no ${path} here.`);
     return;
   }
   response.writeHead(200, {
@@ -221,7 +222,7 @@ function handOn(
   response: ServerResponse,
 ): void {
   if (url === undefined) {
-    refuse(request, response, 503, 'MODEL_NOT_READY', 'the runtime is starting; try again');
+    refuse(request, response, 'MODEL_NOT_READY', 'the runtime is starting. Try again.');
     return;
   }
   const watch = watchExchange(request, onExchange);
@@ -239,7 +240,7 @@ function handOn(
   });
   onward.on('error', (error) => {
     if (response.headersSent) return;
-    refuse(request, response, 503, 'PROCESS_GONE', `the runtime did not answer: ${error.message}`);
+    refuse(request, response, 'PROCESS_GONE', `the runtime did not answer: ${sentence(error.message)}`);
   });
   response.once('close', () => {
     if (!response.writableFinished) onward.destroy();
@@ -258,11 +259,10 @@ function without(
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  status: number,
   code: RuntimeErrorCode,
   message: string,
 ): void {
   request.resume();
-  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.writeHead(RUNTIME_ERRORS[code].status, { 'Content-Type': 'application/json', Connection: 'close' });
   response.end(JSON.stringify({ error: message, code }));
 }

@@ -47,7 +47,6 @@ export interface SwitchedPicture {
 
 /** Why there are no tensors, as the runtime says it. */
 export interface Refusal {
-  readonly status: number;
   readonly code: RuntimeErrorCode;
   readonly message: string;
 }
@@ -62,7 +61,9 @@ export async function switchedTensors(
 ): Promise<Buffer | Refusal> {
   const { preprocess } = (await readManifest(directory)) ?? {};
   const signature = await findSignature(directory, model, key);
-  if (!signature) return refusal(400, 'UNKNOWN_SIGNATURE', `there is no signature '${key}'`);
+  if (!signature) {
+    return { code: 'UNKNOWN_SIGNATURE', message: `there is no signature '${key}'.` };
+  }
   // Loaded only now: native codecs.
   const { DEFAULT_DECODE_LIMITS, imagesToTensors } = await import(
     '@sagemaker-tfs/container/images'
@@ -75,16 +76,11 @@ export async function switchedTensors(
     const tensors = await imagesToTensors([picture], context, () => 'the picture');
     return Buffer.concat(encodeNpz(tensors));
   } catch (error) {
-    if (error instanceof ManifestError) return refusal(400, 'BAD_INPUT', error.message);
+    if (error instanceof ManifestError) return { code: 'BAD_INPUT', message: error.message };
     // The runtime's own refusals, known by name: their module is loaded with the codecs.
     if (!(error instanceof Error) || error.name !== 'ServingError') throw error;
-    const { status, code, message } = error as Error & Refusal;
-    return refusal(status, code, message);
+    return error as Error & Refusal;
   }
-}
-
-function refusal(status: number, code: RuntimeErrorCode, message: string): Refusal {
-  return { status, code, message };
 }
 
 async function findSignature(directory: string, model: string, key: string) {
@@ -108,6 +104,6 @@ function switchedFields(text: string): z.output<typeof switchedSchema> {
   try {
     return switchedSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new ManifestError('preprocess', 'the switched fields cannot be read', { cause });
+    throw new ManifestError('preprocess', 'the switched fields cannot be read.', { cause });
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { MANIFEST_PATH } from '@sagemaker-tfs/manifest/manifest-path';
 import type { Logger } from 'pino';
+import { StartError } from '../errors.ts';
 import { type LoadedHandler, loadHandler, warnOfStrayHandlers } from '../handler/loader.ts';
 import { type Labels, loadLabels } from '../postprocess/labels.ts';
 
@@ -19,15 +20,10 @@ export interface Archive {
   readonly labels: Labels | undefined;
 }
 
-/** Thrown where the manifest, or a file that it names, is there and cannot be used; the message says why. */
-export class ArchiveError extends Error {
-  override readonly name = 'ArchiveError';
-}
-
 /**
  * Reads the manifest and loads the handler.
  * @param deadlineMs how long the handler's module may take
- * @throws HandlerLoadError, ArchiveError where they are there and cannot be used
+ * @throws StartError ARCHIVE_INVALID, HANDLER_INVALID if they are there and cannot be used
  */
 export async function loadArchive(
   directory: string,
@@ -35,7 +31,7 @@ export async function loadArchive(
   deadlineMs: number,
 ): Promise<Archive> {
   const packaged = await readPackaged(directory).catch((cause: Error) => {
-    throw new ArchiveError(`${MANIFEST_PATH}: ${cause.message}`, { cause });
+    throw new StartError('ARCHIVE_INVALID', `${MANIFEST_PATH}: ${cause.message}`, { cause });
   });
   const handler = await loadHandler(directory, log, deadlineMs);
   if (!handler) await warnOfStrayHandlers(directory, log);

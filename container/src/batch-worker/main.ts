@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { BatchError, modelDigest, type PackFormat } from '@sagemaker-tfs/batch';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
+import { StartError } from '../errors.ts';
 import type { Services } from '../http/services.ts';
 import { LAST_WORDS } from '../last-words.ts';
 import { createLog } from '../observability/log.ts';
@@ -34,8 +35,9 @@ export async function main(
     else process.exitCode = await workHere(options, environment, warnings);
   } catch (error) {
     const { message, name } = error as Error;
+    const hasCode = error instanceof BatchError || error instanceof StartError;
     process.stderr.write(`${LAST_WORDS}${message}\n`);
-    tell('error', { code: error instanceof BatchError ? error.code : name, message });
+    tell('error', { code: hasCode ? error.code : name, message });
     process.exitCode =
       error instanceof ModelGone ? MODEL_GONE : error instanceof BatchError ? error.exitStatus : 1;
   }

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
+import { StartError } from '../errors.ts';
 import { plainError } from '../thrown.ts';
 import { inTime } from '../waiting/in-time.ts';
 import type { Handler, HandlerModule, InputHandler, OutputHandler } from './api.ts';
@@ -19,11 +20,6 @@ export interface LoadedHandler {
   readonly outputHandler: OutputHandler | undefined;
 }
 
-/** Thrown where there is a handler that cannot be used; the message says what to change. */
-export class HandlerLoadError extends Error {
-  override readonly name = 'HandlerLoadError';
-}
-
 const UNUSABLE = {
   'inference.py':
     'is a Python handler. This runtime runs TypeScript handlers: write code/inference.ts (docs/migrating-from-the-python-container.md has pairs of both) and package it.',
@@ -34,7 +30,7 @@ const UNUSABLE = {
  * Loads the handler in `<modelDir>/code`.
  * @param deadlineMs how long its module may take
  * @returns undefined if there is none
- * @throws HandlerLoadError where there is one that cannot be used
+ * @throws StartError HANDLER_INVALID if there is one that cannot be used
  */
 export async function loadHandler(
   modelDir: string,
@@ -46,7 +42,7 @@ export async function loadHandler(
   for (const [name, advice] of Object.entries(UNUSABLE)) {
     const file = join(codeDir, name);
     if (!existsSync(file)) continue;
-    if (!path) throw new HandlerLoadError(`${file} ${advice}`);
+    if (!path) throw new StartError('HANDLER_INVALID', `${file} ${advice}`);
     log.warn(`${file} is ignored. ${path} is the handler.`);
   }
   return path ? importHandler(path, deadlineMs) : undefined;
@@ -67,7 +63,8 @@ async function importHandler(path: string, deadlineMs: number): Promise<LoadedHa
   const { handler, inputHandler, outputHandler, streaming } = exported;
   if (![handler, inputHandler, outputHandler].some((step) => typeof step === 'function')) {
     const names = exported.names.join(', ') || 'nothing';
-    throw new HandlerLoadError(
+    throw new StartError(
+      'HANDLER_INVALID',
       `${path} exports ${names}. It must export handler(data, context), or inputHandler and outputHandler.`,
     );
   }
@@ -96,7 +93,7 @@ async function exportsOf(
     return { ...module.default, ...module, names: Object.keys(module) };
   } catch (thrown) {
     const cause = plainError(thrown);
-    throw new HandlerLoadError(`${path} could not be loaded: ${cause.message}`, { cause });
+    throw new StartError('HANDLER_INVALID', `${path} could not be loaded: ${cause.message}`, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 /** Listening, with errors that say what to set. */
 import type { Server } from 'node:net';
+import { StartError } from '../errors.ts';
 
 /** Where a server listens. */
 export interface ListenOptions {
@@ -15,7 +16,7 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'cannot be had: this machine has no such address',
 };
 
-/** Resolves when the server listens. @throws Error where the port cannot be had, with its variable */
+/** Resolves when the server listens. @throws StartError PORT_REFUSED with the port's variable */
 export async function listen(server: Server, options: ListenOptions): Promise<void> {
   const { port, address } = options;
   await new Promise<void>((resolve, reject) => {
@@ -34,6 +35,7 @@ function cannotListen(
 ): Error {
   const problem = LISTEN_PROBLEMS[cause.code ?? ''];
   if (!problem) return cause;
-  const variable = portVariable ? `. ${portVariable} sets another.` : '';
-  return new Error(`port ${port} of ${address} ${problem} (${cause.code})${variable}`, { cause });
+  const advice = portVariable ? ` ${portVariable} sets another.` : '';
+  const message = `port ${port} of ${address} ${problem} (${cause.code}).${advice}`;
+  return new StartError('PORT_REFUSED', message, { cause });
 }

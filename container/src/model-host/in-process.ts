@@ -17,9 +17,8 @@ import type { LoadVersion } from '../backends/in-process/loaded-model.ts';
 import { ModelStore } from '../backends/in-process/model-store.ts';
 import { InProcessBackend } from '../backends/in-process.ts';
 import type { Batching, Environment } from '../environment.ts';
-import { ServingError } from '../errors.ts';
+import { ServingError, StartError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
-import { StartError } from '../models/choose-models.ts';
 import { writingIn } from '../models/writing-signatures.ts';
 import { laterFailure } from '../waiting/failure.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
@@ -27,7 +26,7 @@ import type { ModelHost, ModelHostOptions, ModelReadiness } from './model-host.t
 
 /**
  * Begins to load the models; {@link ModelHost.readiness} tells when they are loaded.
- * @throws StartError where there is no libtensorflow
+ * @throws StartError LIBRARY_NOT_FOUND
  */
 export async function startInProcessHost(options: ModelHostOptions): Promise<ModelHost> {
   const store = new ModelStore(versionLoader(options, await requireLibrary()));
@@ -56,7 +55,8 @@ async function requireLibrary(): Promise<LibraryLocation> {
   const library = await findLibrary();
   if (library) return library;
   throw new StartError(
-    'SAGEMAKER_TFS_BACKEND=in-process needs the library of TensorFlow: set LIBTENSORFLOW_PATH to the directory of libtensorflow_cc.so.2 and libtensorflow_framework.so.2, or use grpc',
+    'LIBRARY_NOT_FOUND',
+    'SAGEMAKER_TFS_BACKEND=in-process needs the library of TensorFlow. Set LIBTENSORFLOW_PATH to the directory of libtensorflow_cc.so.2 and libtensorflow_framework.so.2, or use grpc.',
   );
 }
 

@@ -3,6 +3,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
+import { StartError } from '../errors.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
 import { laterFailure } from '../waiting/failure.ts';
@@ -66,7 +67,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     endpoints,
     log,
     () => probed,
-    (message) => fail(new Error(message)),
+    (message) => fail(new StartError('MODEL_SERVER_FAILED', message)),
     {
       onReady: (index) => {
         supervisor.serves(index);
@@ -86,7 +87,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     log,
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason) => pool.instances[index]?.readiness.lost(`${reason} and is restarting`),
-    onStartFailure: (message) => fail(new Error(message)),
+    onStartFailure: (message) => fail(new StartError('MODEL_SERVER_FAILED', message)),
   });
   supervisor.start();
   pool.start(START_MS);

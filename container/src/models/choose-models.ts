@@ -1,14 +1,10 @@
 /** What is served of what was found: the default model, and labels of its versions. */
 import type { Environment } from '../environment.ts';
+import { StartError } from '../errors.ts';
 import { discoverModels } from './discover.ts';
 import type { ServedModel } from './served-model.ts';
 
-/** Configuration and archive do not fit together; the message says how. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
-/** The models of the model directory. @throws DiscoveryError, StartError */
+/** The models of the model directory. @throws StartError MODELS_INVALID, ENVIRONMENT_INVALID */
 export async function chooseModels(
   environment: Environment,
 ): Promise<{ models: ServedModel[]; defaultModel: string }> {
@@ -26,6 +22,7 @@ function defaultModelOf(models: readonly ServedModel[], environment: Environment
   if (defaultModelName === undefined) return names[0] as string;
   if (names.includes(defaultModelName)) return defaultModelName;
   throw new StartError(
+    'ENVIRONMENT_INVALID',
     `SAGEMAKER_TFS_DEFAULT_MODEL_NAME is "${defaultModelName}". The models in ${modelDir} are ${names.join(', ')}.`,
   );
 }
@@ -35,6 +32,7 @@ function labeled(model: ServedModel, labels: Environment['versionLabels']): Serv
   for (const [label, version] of Object.entries(labels)) {
     if (model.versions.includes(version)) continue;
     throw new StartError(
+    'ENVIRONMENT_INVALID',
       `SAGEMAKER_TFS_VERSION_LABELS assigns "${label}" to version ${version}. Model "${model.name}" has ${model.versions.join(', ')}.`,
     );
   }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DiscoveryError, discoverModels } from './discover.ts';
+import { discoverModels } from './discover.ts';
 
 let root: string;
 
@@ -79,6 +79,6 @@ describe('discoverModels', () => {
 
   test('two models of one name are refused', async () => {
     await savedModels('x/m/1', 'y/m/1');
-    await expect(discoverModels(root)).rejects.toThrow(DiscoveryError);
+    await expect(discoverModels(root)).rejects.toMatchObject({ code: 'MODELS_INVALID' });
   });
 });

@@ -2,6 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { StartError } from '../errors.ts';
 
 /** One model: a directory whose numeric children each hold a SavedModel. */
 export interface DiscoveredModel {
@@ -10,11 +11,6 @@ export interface DiscoveredModel {
   readonly basePath: string;
   /** Decimal digits without leading zeros, ascending. */
   readonly versions: readonly string[];
-}
-
-/** Thrown where a directory holds no model that can be served; the message says what to change. */
-export class DiscoveryError extends Error {
-  override readonly name = 'DiscoveryError';
 }
 
 const SAVED_MODEL_FILES = new Set(['saved_model.pb', 'saved_model.pbtxt']);
@@ -27,7 +23,7 @@ const ROOT_MODEL_NAME = 'model';
  * directory that holds a SavedModel. A model is named by the directory above its versions. Links to directories
  * are followed, but for those to a directory that they lie in. Only `code/`, where the handler lies, is not
  * searched.
- * @throws DiscoveryError if there is none, or two have the same name
+ * @throws StartError MODELS_INVALID if there is none, or two have the same name
  */
 export async function discoverModels(modelDir: string): Promise<DiscoveredModel[]> {
   const found = await savedModelDirs(modelDir, modelDir, []);
@@ -38,7 +34,7 @@ export async function discoverModels(modelDir: string): Promise<DiscoveredModel[
     byBase.set(base, versions);
     versions.push(version(basename(directory)));
   }
-  if (byBase.size === 0) throw new DiscoveryError(nothingFound(modelDir, found));
+  if (byBase.size === 0) throw new StartError('MODELS_INVALID', nothingFound(modelDir, found));
   const models = [...byBase].map(([basePath, versions]) => ({
     name: basePath === modelDir ? ROOT_MODEL_NAME : basename(basePath),
     basePath,
@@ -96,7 +92,8 @@ async function entriesOf(directory: string): Promise<Dirent[]> {
     return await readdir(directory, { withFileTypes: true });
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code;
-    throw new DiscoveryError(
+    throw new StartError(
+      'MODELS_INVALID',
       `the model directory ${directory} cannot be read (${reason}). SAGEMAKER_TFS_MODEL_DIR names the unpacked archive.`,
       { cause },
     );
@@ -121,7 +118,8 @@ function refuseDuplicates(models: readonly DiscoveredModel[]): void {
   for (const { name, basePath } of models) {
     const other = paths.get(name);
     if (other) {
-      throw new DiscoveryError(
+      throw new StartError(
+      'MODELS_INVALID',
         `two models are named "${name}": ${other} and ${basePath}. Rename one of the directories.`,
       );
     }

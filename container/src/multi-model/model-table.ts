@@ -3,12 +3,11 @@ import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { type Archive, ArchiveError, loadArchive } from '../archive/archive.ts';
+import { type Archive, loadArchive } from '../archive/archive.ts';
 import { servingErrorOf } from '../backends/status.ts';
-import { ServingError } from '../errors.ts';
-import { HandlerLoadError } from '../handler/loader.ts';
+import { ServingError, StartError } from '../errors.ts';
 import { hadNoThread } from '../model-server/unseen.ts';
-import { DiscoveryError, discoverModels } from '../models/discover.ts';
+import { discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { turnsByName } from '../waiting/turns-by-name.ts';
@@ -207,11 +206,9 @@ async function ownArchive(
   try {
     return await loadArchive(directory, log, loadMs);
   } catch (cause) {
-    if (cause instanceof HandlerLoadError) {
-      throw new ServingError('HANDLER_FAILED', cause.message, { cause });
-    }
-    if (!(cause instanceof ArchiveError)) throw cause;
-    throw new ServingError('BAD_ARCHIVE', cause.message, { cause });
+    if (!(cause instanceof StartError)) throw cause;
+    const code = cause.code === 'HANDLER_INVALID' ? 'HANDLER_FAILED' : 'BAD_ARCHIVE';
+    throw new ServingError(code, cause.message, { cause });
   }
 }
 
@@ -220,7 +217,7 @@ async function firstModel(name: string, directory: string, url: string): Promise
     const [model] = await discoverModels(directory);
     return model as ServedModel;
   } catch (cause) {
-    if (!(cause instanceof DiscoveryError)) throw cause;
+    if (!(cause instanceof StartError)) throw cause;
     throw new ServingError(
       'MODEL_NOT_FOUND',
       `Could not find valid base path ${url} for servable ${name}: ${cause.message}`,

@@ -7,7 +7,7 @@ export type WorkerMessage =
   /** Its models can be called. */
   | { readonly kind: 'ready' }
   /** It ends because it cannot start. */
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string; readonly code?: string }
   /** Its metrics, as prom-client's `getMetricsAsJSON` returns them. */
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricJson[] }
   /** Asks for the metrics of all processes. */

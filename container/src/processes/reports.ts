@@ -1,5 +1,6 @@
 /** What a worker tells its primary. */
 import type { Metrics } from '../observability/metrics.ts';
+import type { PlainError } from '../thrown.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 
 /** Tells the primary that the models can be called, and answers its questions from now on. */
@@ -12,8 +13,8 @@ export function reportReady(metrics: Metrics): void {
 }
 
 /** Tells the primary why this worker ends. */
-export function reportFailure(message: string): Promise<void> {
-  return tell({ kind: 'failed', message });
+export function reportFailure({ message, code }: PlainError): Promise<void> {
+  return tell({ kind: 'failed', message, ...(code && { code }) });
 }
 
 function tell(message: WorkerMessage): Promise<void> {

@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
+import { START_ERRORS, StartError, type StartErrorCode } from '../errors.ts';
 import { startWatchdog } from '../model-server/watchdog.ts';
 import { type Failure, laterFailure } from '../waiting/failure.ts';
 import { Restarts } from '../waiting/restarts.ts';
@@ -98,15 +99,15 @@ export class WorkerSupervisor {
     log.info({ worker: worker.id, pid: worker.process.pid, listensWhenReady }, 'worker started');
     const watchdog = watch(worker);
     door.attend(worker, states);
-    let reported: string | undefined;
+    let reported: StartError | undefined;
     const stuck = listensWhenReady
       ? undefined
       : setTimeout(() => {
-          reported = neverLoaded(waitMs);
+          reported = new StartError('WORKER_FAILED', neverLoaded(waitMs));
           worker.process.kill('SIGKILL');
         }, waitMs + LAST_WORDS_MS);
     worker.on('message', (message: WorkerMessage) => {
-      if (message.kind === 'failed') reported = message.message;
+      if (message.kind === 'failed') reported = startError(message);
       if (message.kind === 'accepts') {
         clearTimeout(stuck);
         slot.isListening = true;
@@ -124,7 +125,12 @@ export class WorkerSupervisor {
         Object.assign(slot, { worker: undefined, isReady: false, isListening: false });
         resolve();
         if (!this.#restarts.stopped)
-          this.#ended(slot, reported ?? `worker ${worker.id} ${reason}`, isFinal, hasServed);
+          this.#ended(
+            slot,
+            reported ?? new StartError('WORKER_FAILED', `worker ${worker.id} ${reason}`),
+            isFinal,
+            hasServed,
+          );
       };
       worker.once('error', (error) => {
         if (worker.process.pid === undefined) ended(`could not start: ${error.message}`, true);
@@ -137,9 +143,9 @@ export class WorkerSupervisor {
   }
 
   /** @param isFinal whether it ended by itself and would again, where none has ever served */
-  #ended(slot: Slot, reason: string, isFinal: boolean, hasServed: boolean): void {
+  #ended(slot: Slot, reason: StartError, isFinal: boolean, hasServed: boolean): void {
     if (isFinal && !this.#hasServed) {
-      this.#fail(new Error(reason));
+      this.#fail(reason);
       return;
     }
     // What a request did to a worker that served is no reason to let others wait.
@@ -151,12 +157,18 @@ export class WorkerSupervisor {
         this.#slots.some(({ isListening }) => isListening),
       );
     });
-    this.#options.log.error({ restartInMs }, reason);
+    this.#options.log.error({ restartInMs }, reason.message);
   }
 }
 
 function watch({ process: { pid } }: Worker): ChildProcess | undefined {
   return pid === undefined ? undefined : startWatchdog(String(pid));
+}
+
+/** What a worker has reported; errors with other codes than those of the start are the worker's. */
+function startError({ code = '', message }: { code?: string; message: string }): StartError {
+  const isOurs = Object.hasOwn(START_ERRORS, code);
+  return new StartError(isOurs ? (code as StartErrorCode) : 'WORKER_FAILED', message);
 }
 
 function neverLoaded(waitMs: number): string {
