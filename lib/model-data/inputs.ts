@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
+import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { packageVersion } from 'sagemaker-tfs/files';
 import { FileCache } from '../hashing/file-cache.ts';
 import { type InputFile, moduleFiles } from '../hashing/module-files.ts';
@@ -111,7 +112,7 @@ function modelFiles(where: Where, directory: string): InputFile[] {
 
 /** Several models side by side, none of them in a version directory, are no versions of one. */
 function requireOneUnversioned(where: Where, directory: string, models: readonly string[]): void {
-  if (models.length < 2 || models.some((path) => /^\d+$/.test(basename(path)))) return;
+  if (models.length < 2 || models.some((path) => versionOf(basename(path)) !== undefined)) return;
   const [first = ''] = models;
   invalidProp(
     where,

@@ -1,4 +1,5 @@
 /** What a request asks for by `X-Amzn-SageMaker-Custom-Attributes`, and the header of its answer. */
+import { versionOf } from '@sagemaker-tfs/manifest/version';
 import {
   answerValue,
   CUSTOM_ATTRIBUTES_HEADER,
@@ -39,18 +40,19 @@ export function parseRequestAttributes(header: string): RequestAttributes {
   checkHeader(header);
   const values = new Map(header.split(',').map((pair) => keyAndValue(pair)));
   const modelVersion = values.get('tfs-model-version');
-  if (modelVersion !== undefined && !isVersion(modelVersion)) {
+  const version = versionOf(modelVersion ?? '');
+  if (modelVersion !== undefined && version === undefined) {
     throw bad('tfs-model-version', modelVersion, 'it must be a whole number');
   }
   const modelLabel = values.get('tfs-model-label') || undefined;
-  if (modelVersion && modelLabel !== undefined) {
+  if (version !== undefined && modelLabel !== undefined) {
     throw bad('tfs-model-label', modelLabel, 'name a version or a label of it, not both');
   }
   const outputs = outputNames(values.get('tfs-outputs') ?? '');
   return {
     ...optional('transport', choice(values, 'tfs-transport', TRANSPORTS)),
     ...optional('modelName', values.get('tfs-model-name') || undefined),
-    ...optional('modelVersion', modelVersion && BigInt(modelVersion).toString()),
+    ...optional('modelVersion', version?.toString()),
     ...optional('modelLabel', modelLabel),
     ...optional('method', choice(values, 'tfs-method', METHODS)),
     ...optional('signature', values.get('tfs-signature') || undefined),
@@ -123,11 +125,6 @@ function choice<T extends string>(
   const known = choices.find((candidate) => candidate === value);
   if (!known) throw bad(name, value, `it must be one of ${choices.join(', ')}`);
   return known;
-}
-
-/** An int64 that is not negative. */
-function isVersion(text: string): boolean {
-  return /^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n;
 }
 
 function bad(name: string, value: string, advice: string): ServingError {

@@ -5,6 +5,7 @@
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServedModel } from '../models/served-model.ts';
+import { versionDirectories } from '../models/version-directories.ts';
 
 /**
  * The models with base paths in `root`, made where they are not there yet. A link is not followed by the looks for
@@ -29,19 +30,8 @@ async function linkBasePath(directory: string, model: ServedModel): Promise<Serv
   if (isNew) {
     const versions = await versionDirectories(model);
     await Promise.all(
-      versions.map(({ version, name }) =>
-        symlink(join(model.basePath, name), join(directory, version)),
-      ),
+      versions.map(({ version, path }) => symlink(path, join(directory, `${version}`))),
     );
   }
   return { ...model, basePath: directory };
-}
-
-/** Names may have leading zeros. */
-async function versionDirectories({ basePath, versions }: ServedModel) {
-  const wanted = new Set(versions);
-  return (await readdir(basePath))
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => ({ name, version: BigInt(name).toString() }))
-    .filter(({ version }) => wanted.has(version));
 }

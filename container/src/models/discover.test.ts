@@ -55,8 +55,8 @@ describe('discoverModels', () => {
     }
   });
 
-  test('version 0 and versions beyond 2^53 keep their digits', async () => {
-    await savedModels('000', '9223372036854775806');
+  test('version 0 and versions beyond 2^53 keep their digits, beyond int64 there is none', async () => {
+    await savedModels('000', '9223372036854775806', '9223372036854775808');
     const [model] = await discoverModels(root);
     expect(model?.versions).toEqual(['0', '9223372036854775806']);
   });

@@ -2,6 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { StartError } from '../errors.ts';
 
 /** One model: a directory whose numeric children each hold a SavedModel. */
@@ -27,18 +28,19 @@ const ROOT_MODEL_NAME = 'model';
  */
 export async function discoverModels(modelDir: string): Promise<DiscoveredModel[]> {
   const found = await savedModelDirs(modelDir, modelDir, []);
-  const byBase = new Map<string, string[]>();
-  for (const directory of found.filter((path) => /^\d+$/.test(basename(path)))) {
+  const byBase = new Map<string, Set<bigint>>();
+  for (const directory of found) {
+    const version = versionOf(basename(directory));
+    if (version === undefined) continue;
     const base = dirname(directory);
-    const versions = byBase.get(base) ?? [];
-    byBase.set(base, versions);
-    versions.push(version(basename(directory)));
+    const versions = byBase.get(base) ?? new Set();
+    byBase.set(base, versions.add(version));
   }
   if (byBase.size === 0) throw new StartError('MODELS_INVALID', nothingFound(modelDir, found));
   const models = [...byBase].map(([basePath, versions]) => ({
     name: basePath === modelDir ? ROOT_MODEL_NAME : basename(basePath),
     basePath,
-    versions: [...new Set(versions)].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1)),
+    versions: [...versions].sort((a, b) => (a < b ? -1 : 1)).map(String),
   }));
   refuseDuplicates(models);
   return models;
@@ -98,11 +100,6 @@ async function entriesOf(directory: string): Promise<Dirent[]> {
       { cause },
     );
   }
-}
-
-/** TensorFlow Serving reads version directories as numbers: `0001` is version 1. */
-function version(directory: string): string {
-  return BigInt(directory).toString();
 }
 
 function nothingFound(modelDir: string, savedModels: readonly string[]): string {

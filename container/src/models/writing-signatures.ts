@@ -1,10 +1,12 @@
 /** Signatures whose runs change the model, by the graphs of its versions. */
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writingSignaturesInTurns } from '@sagemaker-tfs/libtensorflow/graph';
+import { versionOf } from '@sagemaker-tfs/manifest/version';
 import type { SignatureMap } from '@sagemaker-tfs/tensors';
 import type { ModelSelector } from './servable.ts';
 import type { ServedModel } from './served-model.ts';
+import { versionDirectories } from './version-directories.ts';
 
 /** Graphs that are remembered; older ones are read again. */
 const MOST_GRAPHS = 1_000;
@@ -30,22 +32,18 @@ export function writingOf(served: () => readonly ServedModel[]): AskWriting {
   return async ({ name, version }, signatures) => {
     const model = served().find((one) => one.name === name);
     try {
-      const directories = model ? await versionDirectories(model.basePath, version) : [];
+      // Without a version any of them may be served now.
+      const asked = version === undefined ? undefined : versionOf(version);
+      const directories = (model ? await versionDirectories(model) : []).filter(
+        (one) => asked === undefined || one.version === asked,
+      );
       if (directories.length === 0) return new Set(Object.keys(signatures));
-      const sets = await Promise.all(directories.map((one) => ask(one, signatures)));
+      const sets = await Promise.all(directories.map(({ path }) => ask(path, signatures)));
       return new Set(sets.flatMap((set) => [...set]));
     } catch {
       return new Set(Object.keys(signatures));
     }
   };
-}
-
-/** Of one version, or of all: any of them may be served now. `0001` is version 1. */
-async function versionDirectories(basePath: string, version: string | undefined) {
-  const names = (await readdir(basePath)).filter((name) => /^\d+$/.test(name));
-  return names
-    .filter((name) => version === undefined || BigInt(name) === BigInt(version))
-    .map((name) => join(basePath, name));
 }
 
 /** Of one version's directory. @returns all of them where its graph cannot be read: each may write */

@@ -2,6 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
+import { versionDirectories } from '../models/version-directories.ts';
 
 /** What a loaded model needs beyond its files: the graph, and buffers of the first runs. */
 const OVERHEAD = 1.2;
@@ -11,11 +12,8 @@ export async function estimateModelBytes(
   basePath: string,
   versions: readonly string[],
 ): Promise<number> {
-  const wanted = new Set(versions);
-  const directories = (await readdir(basePath)).filter(
-    (name) => /^\d+$/.test(name) && wanted.has(BigInt(name).toString()),
-  );
-  const sizes = await Promise.all(directories.map((name) => directoryBytes(join(basePath, name))));
+  const directories = await versionDirectories({ basePath, versions });
+  const sizes = await Promise.all(directories.map(({ path }) => directoryBytes(path)));
   return OVERHEAD * sizes.reduce((sum, size) => sum + size, 0);
 }
 

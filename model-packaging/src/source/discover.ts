@@ -1,6 +1,7 @@
 /** Finds the models and versions in a directory: `saved_model.pb` in directories whose names are numbers. */
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { PackagingError } from '../errors.ts';
 import { isInside, listNames, resolveLink } from '../files/walk.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
@@ -24,7 +25,6 @@ export interface ModelSource {
 }
 
 const VERSION = /^\d+$/;
-const MAX_VERSION = 2n ** 63n - 1n;
 
 /** The deepest directory below a source in which a SavedModel is looked for (`export/Servo/1` is at 3). */
 const MAX_DEPTH = 16;
@@ -187,11 +187,11 @@ function parseVersion(directory: string): string {
       `${directory} holds a SavedModel, but its name '${name}' is not a version number. TensorFlow Serving loads only directories named with digits: give this directory itself, or rename it, for example to 1.`,
     );
   }
-  const version = BigInt(name);
-  if (version > MAX_VERSION) {
+  const version = versionOf(name);
+  if (version === undefined) {
     throw new PackagingError(
       'BAD_VERSION',
-      `${directory}: version ${name} is larger than TensorFlow Serving allows (${MAX_VERSION}). Rename it.`,
+      `${directory}: version ${name} is larger than TensorFlow Serving allows (2^63 - 1). Rename it.`,
     );
   }
   return version.toString();

@@ -10,9 +10,9 @@ import { Code } from '@sagemaker-tfs/tensors/protos';
 import pLimit from 'p-limit';
 import type { ModelSelector, ModelVersionStatus } from '../../models/servable.ts';
 import type { ServedModel } from '../../models/served-model.ts';
+import { versionDirectories } from '../../models/version-directories.ts';
 import { inTime } from '../../waiting/in-time.ts';
 import { LoadedModel, type LoadVersion } from './loaded-model.ts';
-import { versionDirectories } from './version-directories.ts';
 
 /** Loads and unloads models, and finds those that answer. */
 export class ModelStore {
