@@ -24,7 +24,7 @@ import type { TransportLatency } from './latency.ts';
 import { WALL_STYLE, wall } from './wall.ts';
 
 /** What the report shows. */
-export interface DemoFigures {
+interface DemoFigures {
   readonly archive: { readonly bytes: number; readonly fingerprint: string };
   readonly modelServer: string;
   readonly startMilliseconds: number;

@@ -21,7 +21,7 @@ export const CONSTRUCT_ERRORS = {
 } as const;
 
 /** A code of the catalogue. */
-export type ConstructErrorCode = keyof typeof CONSTRUCT_ERRORS;
+type ConstructErrorCode = keyof typeof CONSTRUCT_ERRORS;
 
 interface RunErrorEntry {
   readonly meaning: string;

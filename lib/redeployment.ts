@@ -6,7 +6,7 @@ import { eventsRole } from './event-role.ts';
 import { invalidProp } from './validation.ts';
 
 /** Names of the variables that a deployment is started with. */
-export const REDEPLOY_VARIABLES = {
+const REDEPLOY_VARIABLES = {
   /** ARN of the version that was approved. */
   package: 'MODEL_PACKAGE_ARN',
   /** `s3://BUCKET/KEY` of the pointer that changed. */

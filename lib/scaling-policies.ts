@@ -11,7 +11,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
 /** What target tracking follows. */
-export interface TargetTracking {
+interface TargetTracking {
   /** Begins the policy's name. */
   readonly name: string;
   /** The load that one instance or copy should have. */
@@ -46,7 +46,7 @@ export function addTargetTracking(
 }
 
 /** What wakes a scalable target that is at 0. */
-export interface WakeUp {
+interface WakeUp {
   /** Begins the policy's name. */
   readonly name: string;
   readonly aggregation: 'Average' | 'Maximum';

@@ -31,7 +31,7 @@ export function emitDeclarations(root: string, folder: string): void {
 }
 
 /** Where declarations go. */
-export interface DeclarationTree {
+interface DeclarationTree {
   /** Entry below the repository, `cli/src/index.ts`, by the name that it gets. */
   readonly entries: Readonly<Record<string, string>>;
   /** Emitted by {@link emitDeclarations}. */

@@ -23,7 +23,7 @@ export function cpuSeconds(pids: readonly number[]): number {
 }
 
 /** Ticks of all processors, those that the host of a virtual machine took for others among them; proc_stat(5). */
-export interface ProcessorTicks {
+interface ProcessorTicks {
   readonly wanted: number;
   readonly stolen: number;
 }

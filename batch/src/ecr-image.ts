@@ -1,5 +1,5 @@
 /** An image in a private ECR repository, as its address names it. */
-export interface EcrImage {
+interface EcrImage {
   /** Account of the registry. */
   readonly account: string;
   readonly region: string;

@@ -18,7 +18,7 @@ export const OUTPUT_LAYOUTS = ['key', 'wholeKey', 'name', 'unknown'] as const;
 export type OutputLayout = (typeof OUTPUT_LAYOUTS)[number];
 
 /** Kinds of names whose outputs may lie elsewhere, because something encodes them. */
-export const NAME_KINDS = ['space', 'plus', 'percent', 'unicode'] as const;
+const NAME_KINDS = ['space', 'plus', 'percent', 'unicode'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 const HAS_KIND: Readonly<Record<NameKind, RegExp>> = {

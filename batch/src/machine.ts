@@ -22,7 +22,7 @@ const MARK_DIGITS = 8;
 const CALL_DIGITS = 23;
 
 /** The run's part of its jobs' names. */
-export function runMark(runId: string): string {
+function runMark(runId: string): string {
   return createHash('sha256').update(runId).digest('hex').slice(0, MARK_DIGITS);
 }
 

@@ -5,7 +5,7 @@
 import { streamManifest } from './manifest-stream.ts';
 
 /** A list of inputs below one prefix. */
-export interface InputList {
+interface InputList {
   /** S3 URI that ends in `/`. */
   readonly prefix: string;
   /** Without repetitions, in the manifest's order. */

@@ -130,7 +130,7 @@ export const DEFAULT_SETTINGS = {
  * Instances of one job.
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_TransformResources.html
  */
-export const MAX_INSTANCES = 100;
+const MAX_INSTANCES = 100;
 
 /**
  * Requests at once times the largest request, MB, of one instance.

@@ -14,7 +14,7 @@ export const WORKER_DEFAULTS = {
 } as const;
 
 /** What the image is started with as a batch worker; `container/src/batch-worker/options.ts` reads it. */
-export interface WorkerArguments {
+interface WorkerArguments {
   /** Where the worker finds its model: a path of its machine, or an S3 URI. */
   readonly modelPath: string;
   /** S3 prefixes, or what the machine puts in their place. */

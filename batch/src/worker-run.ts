@@ -16,7 +16,7 @@ import { BatchError } from './errors.ts';
 import { PACK_ENDINGS, PACK_FORMATS, type PackFormat } from './pack-formats.ts';
 
 /** Folder of the worker's own files. */
-export const WORKER_FOLDER = '_worker/';
+const WORKER_FOLDER = '_worker/';
 /** Folder of the answers. */
 export const PARTS_FOLDER = 'parts/';
 const ANSWERS_ENDING = '.ndjson';

@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** What is sent each time. */
-export interface KeptRequest {
+interface KeptRequest {
   /** Default: POST. */
   readonly method?: 'GET' | 'POST';
   readonly url: string;

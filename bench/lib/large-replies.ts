@@ -11,7 +11,7 @@ export const SOCKETS = 'two bare socket hops';
 const ROUNDS = { quick: 8, full: 40, warmUp: 3 };
 
 /** Cases of {@link CASES} whose replies are large. */
-export type LargeCase = 'B' | 'Y';
+type LargeCase = 'B' | 'Y';
 
 /** The runtime before the canned model server. */
 export function overGrpc(canned: LargeCase): Contender {

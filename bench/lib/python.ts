@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 
 /** Where the programs and the generated protobuf modules lie. */
-export interface PythonFrontEnd {
+interface PythonFrontEnd {
   readonly bin: string;
   readonly protos: string;
 }

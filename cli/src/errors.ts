@@ -71,7 +71,7 @@ export const COMMAND_ERRORS = {
 } as const satisfies Readonly<Record<string, Definition>>;
 
 /** A code of the catalogue. */
-export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
+type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 
 function failed(meaning: string): Definition {
   return { exitStatus: EXIT.failed, meaning };

@@ -6,7 +6,7 @@ import { wait } from './retry.ts';
 const POLL_SECONDS = 15;
 
 /** How long to wait. */
-export interface WakeOptions {
+interface WakeOptions {
   readonly wakeSeconds?: number;
   readonly signal?: AbortSignal | undefined;
 }

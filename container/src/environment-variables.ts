@@ -4,7 +4,7 @@
  */
 
 /** What a variable's text must be. */
-export type VariableType =
+type VariableType =
   | 'text'
   /** `true` or `false`, in any letter case. */
   | 'boolean'

@@ -30,7 +30,7 @@ type Values = {
 };
 
 /** Ports from `low` to `high`, both included. */
-export interface PortRange {
+interface PortRange {
   readonly low: number;
   readonly high: number;
 }
@@ -48,7 +48,7 @@ export interface Batching {
 }
 
 /** How TensorFlow optimizes every graph. */
-export interface GraphOptions {
+interface GraphOptions {
   /** Whether XLA compiles what it can. */
   readonly xla: boolean;
   /** Undefined: the types of the model. */
@@ -151,7 +151,7 @@ const LEAST_IN_FLIGHT = 64;
 const MOST_IN_FLIGHT = 1024;
 
 /** The result of {@link readEnvironment}. */
-export interface EnvironmentReading {
+interface EnvironmentReading {
   readonly environment: Environment;
   /** What is set and not read, each with advice: names that look like ours, values without effect. */
   readonly warnings: readonly string[];

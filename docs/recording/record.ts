@@ -38,7 +38,7 @@ interface Cell {
 }
 
 /** A terminal to type into. */
-export interface Typing {
+interface Typing {
   /** Types a line and waits until the screen shows what is expected after it. */
   type(line: string, until: RegExp): Promise<void>;
   /** Presses a key. */

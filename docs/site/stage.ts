@@ -10,7 +10,7 @@ export const SITE_PAGES: readonly string[] = [
 ];
 
 /** A page for the generator. */
-export interface Staged {
+interface Staged {
   readonly text: string;
   /** Files below the repository that the page shows: pictures. */
   readonly assets: readonly string[];

@@ -5,7 +5,7 @@ import { definedOnly } from '../stacks/defined-only.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** Parameters of the job definition; whoever submits a job may give others. */
-export interface WorkerParameters {
+interface WorkerParameters {
   readonly input: string;
   readonly output: string;
 }

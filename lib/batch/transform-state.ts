@@ -134,7 +134,7 @@ export const JOB_SPENT = '$states.input.job.spent';
 export const JOB_NAME = '$states.input.job.name';
 
 /** Where the states go at the end; the outputs are JSONata over the input, with `job` in it. */
-export interface TransformTransitions {
+interface TransformTransitions {
   readonly Output: string;
   readonly Next: string;
   readonly onError: { readonly Output: string; readonly Next: string };

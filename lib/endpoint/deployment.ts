@@ -61,7 +61,7 @@ const MAX_ALARMS = 10;
 const MAX_WAIT_SECONDS = 3600;
 
 /** What a deployment moves. */
-export interface Fleets {
+interface Fleets {
   /** Production variants. */
   readonly variants: number;
   /** Instances of the smallest, after autoscaling has removed what it may. */

@@ -11,7 +11,7 @@ import type { InstanceUse } from './instance-type.ts';
 import table from './regions.json';
 
 /** What is known of one region. */
-export interface RegionFacts {
+interface RegionFacts {
   /** Types for endpoints and transform jobs, SageMaker's names. */
   readonly types: Readonly<Record<InstanceUse, readonly string[]>>;
   /** Whether CloudFormation makes endpoints; undefined: not known. */

@@ -21,7 +21,7 @@ import { ConstructError } from '../errors.ts';
 import type { PackagedModel } from './packaged-model.ts';
 
 /** Where an unpacked model lies once it is deployed. */
-export interface UnpackedUpload {
+interface UnpackedUpload {
   readonly bucket: Bucket;
   /** Ends in `/`; another for every revision, so that the model being replaced keeps its files. */
   readonly prefix: string;

@@ -139,7 +139,7 @@ export function imageProblem(uri: string, region: string | undefined): Problem {
 }
 
 /** A shift of traffic as far as its time goes. */
-export interface ShiftTimes {
+interface ShiftTimes {
   readonly type: 'all-at-once' | 'canary' | 'linear' | 'rolling';
   readonly percent?: number;
   readonly waitSeconds?: number;

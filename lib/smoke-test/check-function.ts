@@ -11,7 +11,7 @@ import { bundledFunction } from '../hashing/bundled-function.ts';
 export const CHECK_TIMEOUT = Duration.minutes(15);
 
 /** What differs between checks. */
-export interface CheckFunctionProps
+interface CheckFunctionProps
   extends Pick<
     NodejsFunctionProps,
     'environment' | 'layers' | 'vpc' | 'vpcSubnets' | 'securityGroups'

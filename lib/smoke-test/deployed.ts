@@ -8,7 +8,7 @@ import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
 import type { SmokeTestPlan } from './plan.ts';
 
 /** What is compared. */
-export interface DeployedProps {
+interface DeployedProps {
   /** The endpoint, which comes first. */
   readonly endpoint: IDependable;
   readonly endpointName: string;

@@ -12,7 +12,7 @@ import type { Expectation, SmokeTestSample } from './plan.ts';
 export const SAMPLES_DIR = '/opt/samples';
 
 /** Samples whose files are named as in the layer, and the layer. */
-export interface SamplesLayer {
+interface SamplesLayer {
   readonly samples: readonly SmokeTestSample[];
   /** Undefined if there are no samples. */
   readonly layer: LayerVersion | undefined;

@@ -41,7 +41,7 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A stack of a model. */
-export interface StackOfModel {
+interface StackOfModel {
   /** The model's, in the configuration. */
   readonly name: string;
   readonly kind: 'endpoint' | 'batch';

@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { bucketEncryption } from '../encryption.ts';
 
 /** Props of {@link createDataBucket}. */
-export interface DataBucketProps {
+interface DataBucketProps {
   /** Whether something writes to it before its stack is complete, such as a smoke test or data capture. */
   readonly filledOnCreate: boolean;
 }

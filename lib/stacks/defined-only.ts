@@ -1,5 +1,5 @@
 /** An object without its undefined fields. */
-export type Defined<T extends object> = {
+type Defined<T extends object> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
 

@@ -7,7 +7,7 @@ import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 import { modelFromConfig } from './model-from-config.ts';
 
 /** What models are made from, beside their configuration. */
-export interface ModelsAround {
+interface ModelsAround {
   readonly imageOf: (variant: PlannedVariant) => IServingImage;
   readonly network: VpcAttachmentProps;
   /** See `FromDirectoryOptions`. */

@@ -9,7 +9,7 @@ import { holdStderr } from './quiet-start.ts';
 export type Pointer = bigint;
 
 /** A pointer that a C function takes: an address, or memory of JavaScript that lives through the call. */
-export type PointerArgument = Pointer | ArrayBufferView | null;
+type PointerArgument = Pointer | ArrayBufferView | null;
 
 /**
  * Native code runs on a stack that koffi allocates, 128 KiB for asynchronous calls. TensorFlow recurses

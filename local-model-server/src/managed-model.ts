@@ -6,7 +6,7 @@
 import type { Servable, VersionDirectory } from '@sagemaker-tfs/libtensorflow/serving';
 
 /** A version on its way from loading to unloading. */
-export interface ManagedVersion {
+interface ManagedVersion {
   readonly directory: VersionDirectory;
   stage: 'new' | 'loading' | 'ready' | 'unloading' | 'over';
   isAspired: boolean;

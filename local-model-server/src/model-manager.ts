@@ -32,7 +32,7 @@ export interface ModelSpec {
 }
 
 /** How the manager loads, retries and watches. */
-export interface ManagerOptions extends LoadOptions {
+interface ManagerOptions extends LoadOptions {
   /** Milliseconds between two looks for new versions; 0 looks once, below 0 never. */
   readonly pollMs: number;
   /** Versions that load at a time, others wait; 0 for one, while which nothing else is loaded or unloaded. */

@@ -1,6 +1,6 @@
 /** Text for `--model_config_file`. */
 /** One model of a configuration; `more` is further text of its `config`. */
-export interface ConfiguredModel {
+interface ConfiguredModel {
   readonly name: string;
   readonly basePath: string;
   readonly more?: string;

@@ -40,7 +40,7 @@ export interface Asked {
 }
 
 /** One request: its name, and how it is sent. */
-export interface OddCall {
+interface OddCall {
   readonly name: string;
   ask(asked: Asked): Promise<unknown>;
 }

@@ -17,7 +17,7 @@ const MOST_DEPTH = 64;
 const MOST_NAMED = 10;
 
 /** Bytes of a manifest at most: some 7,500 files, or 15,000 inputs. It is parsed at once, whoever the archive is from. */
-export const MAX_MANIFEST_BYTES = 2 ** 20;
+const MAX_MANIFEST_BYTES = 2 ** 20;
 
 /** Values of a manifest at most: a file takes three, an input of two dimensions five. */
 const MOST_VALUES = 100_000;

@@ -5,7 +5,7 @@ import type { Preprocess } from './image-declaration.ts';
 import type { PixelsInput } from './resolved-preprocess.ts';
 
 /** Where the pixels of a picture go in the tensor. */
-export type Geometry = Pick<
+type Geometry = Pick<
   PixelsInput,
   'height' | 'width' | 'channels' | 'layout' | 'channelDimension' | 'batchDimension'
 >;

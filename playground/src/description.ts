@@ -51,7 +51,7 @@ export interface SignatureDescription {
 }
 
 /** One model. */
-export interface ModelDescription {
+interface ModelDescription {
   /** As requests name it. */
   readonly name: string;
   /** As people call it: the only model of an archive is named `model`. */

@@ -2,10 +2,10 @@
 import { isIP } from 'node:net';
 
 /** Headers of a request, by their names in lower case. */
-export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Why a request is refused, with a message for whoever sent it. */
-export interface ForeignPage {
+interface ForeignPage {
   readonly reason: 'host' | 'cross-site';
   readonly message: string;
 }

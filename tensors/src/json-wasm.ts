@@ -36,7 +36,7 @@ const READING_WORDS = 4;
 const SLOW_WORDS = 3 * 1024;
 
 /** The module's functions and views of its memory, which never grows. */
-export interface JsonModule {
+interface JsonModule {
   readonly exports: Exports;
   readonly input: Uint8Array;
   readonly output: Uint8Array;

@@ -9,7 +9,7 @@ import { badValue, elementSink } from './values.ts';
 export type PlaceName = (indices: readonly number[]) => string;
 
 /** How a tree of values is read. */
-export interface NestedOptions {
+interface NestedOptions {
   /** Strings at most: an object is made for each. Default: any number. */
   readonly maxStrings?: number | undefined;
   readonly placeName: PlaceName;

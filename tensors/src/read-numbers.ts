@@ -8,7 +8,7 @@ const MORE = 0;
 const DONE = 1;
 
 /** A list and the place after it. */
-export interface ReadNumbers {
+interface ReadNumbers {
   readonly numbers: PackedNumbers;
   readonly end: number;
 }

@@ -12,7 +12,7 @@ export interface Part {
 }
 
 /** A way of framing records. */
-export interface RecordFormat {
+interface RecordFormat {
   /** For messages: `TFRecord`. */
   readonly name: string;
   /** What stood between two parts of a record. */
@@ -45,7 +45,7 @@ export interface StreamRecordsOptions extends ReadRecordsOptions {
 const MAX_PARTS = 65_536;
 
 /** The two ways to read a format. */
-export interface RecordReaders {
+interface RecordReaders {
   /** The records of `bytes`. @throws TensorError MALFORMED, TOO_LARGE */
   read(bytes: Uint8Array, options?: ReadRecordsOptions): Generator<Uint8Array, void>;
   /** The records of a stream. @throws TensorError MALFORMED, TOO_LARGE */

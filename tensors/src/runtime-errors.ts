@@ -1,7 +1,7 @@
 /** What the serving runtime answers with when it refuses or fails: known to the runtime and to all who read its answers. */
 
 /** What is known of a code. */
-export interface RuntimeError {
+interface RuntimeError {
   /** HTTP status, unless the model server or a handler sets another. */
   readonly status: number;
   readonly meaning: string;

@@ -46,7 +46,7 @@ export interface SageMakerRecordLimits {
 }
 
 /** Where nothing else is said. */
-export const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
+const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
   maxStrings: 2 ** 20,
   maxFeatures: 65_536,
   maxNameBytes: 1024,

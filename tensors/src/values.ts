@@ -9,7 +9,7 @@ import { newTypedArray, type TypedArrays } from './typed-array.ts';
 export type ElementValue = number | bigint | boolean | string | Uint8Array;
 
 /** Elements given in runs, written into one tensor. */
-export interface ElementSink {
+interface ElementSink {
   /**
    * Writes the elements of `run` from index `at` on.
    * @returns the index within `run` of the first that the dtype cannot hold, or -1

@@ -93,7 +93,7 @@ export function skipField(reader: WireReader, wireType: number): void {
 }
 
 /** Reads a field's content, or returns false: the field is passed over then. */
-export type OnField = (field: number, wireType: number, reader: WireReader) => boolean;
+type OnField = (field: number, wireType: number, reader: WireReader) => boolean;
 
 /**
  * Calls `onField` for each field with the reader at its content; `onField` returns false for a field that

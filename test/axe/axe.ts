@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { uniform } from 'sagemaker-tfs/development/random';
 
 /** What is to be done. */
-export interface AxeOptions {
+interface AxeOptions {
   /** A runtime that is serving. */
   readonly url: string;
   /** The inputs. */

@@ -11,7 +11,7 @@ import { commandOf, processTree, residentBytes } from '../../tools/process-stats
 export type Backend = 'grpc' | 'rest' | 'in-process';
 
 /** What to start. */
-export interface ServedOptions {
+interface ServedOptions {
   readonly modelDirectory: string;
   readonly backend: Backend;
   readonly environment?: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 
 /** What it is mounted over is given as it was. */
-export interface SmallDisk {
+interface SmallDisk {
   unmount(): void;
 }
 

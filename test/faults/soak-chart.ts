@@ -2,7 +2,7 @@
 import { chartAxis, chartTitle, LIGHT, svgFile } from 'sagemaker-tfs/development/output';
 
 /** One minute, as the page's table has it. */
-export interface ChartedMinute {
+interface ChartedMinute {
   readonly minute: number;
   readonly p95: number;
   readonly memoryMiB: number;

@@ -20,7 +20,7 @@ import { TARGETS } from './targets/index.ts';
 export const BACKENDS = ['grpc', 'rest', 'in-process'] as const;
 
 /** What is sent, and how often. */
-export interface EndToEndOptions {
+interface EndToEndOptions {
   readonly backend: (typeof BACKENDS)[number];
   readonly inputs: number;
   readonly seed: number;

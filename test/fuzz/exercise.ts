@@ -34,7 +34,7 @@ export interface Outcome {
 }
 
 /** How to exercise. */
-export interface ExerciseOptions {
+interface ExerciseOptions {
   readonly seed: number;
   /** Index of the first input. Default: 0. */
   readonly from?: number;

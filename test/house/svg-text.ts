@@ -1,6 +1,6 @@
 /** What a committed SVG shows, with its colors: enough of SVG and CSS for the files that our own programs write. */
 
-export type Scheme = 'light' | 'dark';
+type Scheme = 'light' | 'dark';
 
 /** A text or a filled shape. */
 export interface Shown {

@@ -36,7 +36,7 @@ interface ApiMethod {
 }
 
 /** An answer to the caller. */
-export interface ApiAnswer {
+interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;

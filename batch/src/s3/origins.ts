@@ -6,7 +6,7 @@ import { asDirectory, parseS3Uri, type S3Location } from '../s3-uri.ts';
 import { findObject, readText } from './objects.ts';
 
 /** What is written down. */
-export interface FoundOrigin {
+interface FoundOrigin {
   /** Undefined if it cannot be read, which counts as another origin. */
   readonly origin: Origin | undefined;
   /** Outputs that are not older are of it, milliseconds since 1970 by S3's clock. */
@@ -14,7 +14,7 @@ export interface FoundOrigin {
 }
 
 /** Outputs that an origin claims. */
-export interface ClaimedOrigin {
+interface ClaimedOrigin {
   /** Outputs that are not older are of this origin, milliseconds since 1970 by S3's clock. */
   readonly since: number;
   /** What was written down before. */

@@ -4,7 +4,7 @@ import type { PlannedStack } from './assembly.ts';
 import type { AccountFinding } from './finding.ts';
 
 /** Stacks that the credentials can look into, and what is to say about the others. */
-export interface Reachable {
+interface Reachable {
   readonly stacks: readonly PlannedStack[];
   readonly findings: readonly AccountFinding[];
 }

@@ -6,7 +6,7 @@ const STEP = 250;
 const POINTS = 200;
 
 /** Takes what is done so far, and returns the rate. */
-export interface RateHistory {
+interface RateHistory {
   record(done: number): void;
   /** [seconds since the start, how many a second since the point before]. */
   points(): [number, number][];

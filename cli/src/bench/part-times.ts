@@ -2,7 +2,7 @@
 import { PARTS, type PartTimes } from './bench-run.ts';
 
 /** Adds up `tfs-timings` of answers. */
-export interface PartSums {
+interface PartSums {
   /** @param timings `receive:0.2;queue:0.0;decode:1.1;predict:3.0;encode:0.1` @param milliseconds as the caller saw it */
   add(timings: string | undefined, milliseconds: number): void;
   /** Mean milliseconds, undefined unless every request's answer had its times. */

@@ -4,7 +4,7 @@ import { type PlannedStack, variantsOf, warmOf } from '../account/assembly.ts';
 import type { Prices } from './prices.ts';
 
 /** One line of the plan. */
-export interface PlanLine {
+interface PlanLine {
   readonly stack: string;
   readonly makes: string;
   /** US dollars an hour from the deployment on, of `usdWhile`; undefined if the price is not known. */

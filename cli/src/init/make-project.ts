@@ -14,7 +14,7 @@ import { goldenAnswer } from './golden-answer.ts';
 import { filesOf, GOLDEN, type Template, type TemplateContext } from './templates.ts';
 
 /** What to make. */
-export interface ProjectOptions extends OpenOptions {
+interface ProjectOptions extends OpenOptions {
   readonly directory: string;
   readonly template: Template;
   /** A source of models, as `package` takes them. Default: a tiny one that computes `x / 2 + 3`. */
@@ -23,7 +23,7 @@ export interface ProjectOptions extends OpenOptions {
 }
 
 /** What was made. */
-export interface MadeProject {
+interface MadeProject {
   readonly directory: string;
   readonly files: readonly string[];
 }

@@ -36,7 +36,7 @@ export interface Behind {
 }
 
 /** Settings of the front. */
-export interface FrontOptions {
+interface FrontOptions {
   readonly port: number;
   /** Address to listen on. */
   readonly host: string;

@@ -15,7 +15,7 @@ export type Approval = keyof typeof APPROVALS;
 export const METADATA = { fingerprint: 'fingerprint', image: 'image' } as const;
 
 /** What a version is made from. */
-export interface PackageFacts {
+interface PackageFacts {
   readonly group: string;
   readonly description: string | undefined;
   readonly image: string;

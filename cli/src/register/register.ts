@@ -22,7 +22,7 @@ import { type EvidenceFiles, readEvidence } from './evidence.ts';
 import { type Approval, METADATA, packageRequest } from './package-request.ts';
 
 /** What to register, and where. */
-export interface RegisterOptions {
+interface RegisterOptions {
   /** A `model.tar.gz` on this machine. */
   readonly archive: string;
   /** Name of the model package group; it is made if there is none. */

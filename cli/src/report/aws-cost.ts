@@ -8,7 +8,7 @@ import { type Html, html, tableHtml } from './html.ts';
 import type { Section } from './page.ts';
 
 /** What was measured. */
-export interface Speed {
+interface Speed {
   /** What one is called, for example `requests`. */
   readonly of: string;
   readonly perSecond: number;

@@ -13,7 +13,7 @@ import { type Command, reportPage, type Section } from './page.ts';
 import { rateChart } from './time-charts.ts';
 
 /** A job as it was run here. */
-export interface JobRun {
+interface JobRun {
   readonly result: JobResult;
   readonly folder: string;
   readonly out: string;

@@ -5,7 +5,7 @@ import { partSums } from '../bench/part-times.ts';
 import { summarize } from '../output/latency.ts';
 
 /** What to send, how often, and to whom. */
-export interface Measurement {
+interface Measurement {
   readonly target: Target;
   readonly body: Uint8Array;
   readonly contentType: string;

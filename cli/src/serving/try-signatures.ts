@@ -13,7 +13,7 @@ const TIMEOUT_MS = 60_000;
 const SHOWN = 1_000;
 
 /** What became of a signature. */
-export interface SignatureTry {
+interface SignatureTry {
   /** In words. */
   readonly what: string;
   /** False if it was tried and failed. */
@@ -21,7 +21,7 @@ export interface SignatureTry {
 }
 
 /** What is to be tried, and how it is named. */
-export interface TryOptions {
+interface TryOptions {
   /** Where the models are laid out. */
   readonly directory: string;
   /** Of the runtime. */

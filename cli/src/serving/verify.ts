@@ -10,7 +10,7 @@ import { CommandError } from '../errors.ts';
 import { type RuntimeOptions, startRuntime } from './runtime-process.ts';
 
 /** How {@link verifyWithRuntime} names the archive, is stopped, and tells what a deployment needs. */
-export interface VerifyWithRuntimeOptions {
+interface VerifyWithRuntimeOptions {
   /** Default: the archive's path. */
   readonly name?: string;
   readonly signal?: AbortSignal;

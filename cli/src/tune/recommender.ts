@@ -12,7 +12,7 @@ import { CommandError, sentence } from '../errors.ts';
 import type { Point } from './point.ts';
 
 /** What the job needs. */
-export interface RecommenderOptions {
+interface RecommenderOptions {
   readonly modelName: string;
   /** Role that the job takes on. */
   readonly roleArn: string;

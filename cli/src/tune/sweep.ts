@@ -8,7 +8,7 @@ import { type Point, type ServerSettings, variablesOf } from './point.ts';
 import { trySamples } from './try-samples.ts';
 
 /** What to go through. */
-export interface Sweep {
+interface Sweep {
   readonly samples: Samples;
   readonly concurrencies: readonly number[];
   readonly batchSizes: readonly number[];

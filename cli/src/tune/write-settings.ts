@@ -5,7 +5,7 @@ import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { type Point, variablesOf } from './point.ts';
 
 /** Settings in the terms of the configuration. */
-export interface TunedSettings {
+interface TunedSettings {
   readonly maxConcurrentTransforms: number;
   readonly environment: Readonly<Record<string, string>>;
 }

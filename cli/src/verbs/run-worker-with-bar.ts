@@ -5,7 +5,7 @@ import { progress } from '../output/progress.ts';
 import { warn } from '../output/warn.ts';
 
 /** The worker's process without what the command itself does. */
-export type WorkerRun = Omit<WorkerProcess, 'signal' | 'onProgress'>;
+type WorkerRun = Omit<WorkerProcess, 'signal' | 'onProgress'>;
 
 /** Aborts on Ctrl-C; what the worker has written stays. */
 export function workerAbort(): AbortController {

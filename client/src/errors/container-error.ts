@@ -17,7 +17,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /** An error answer's body. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly body: string;
   /** Who answered, for the message: a URL or an endpoint. */

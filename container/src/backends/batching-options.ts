@@ -11,7 +11,7 @@ import type { BatchSample } from '../observability/metrics.ts';
 const MOST_JOINED_BYTES = 2 ** 26;
 
 /** What can differ between the transports and models of one process. */
-export interface BatchingParts {
+interface BatchingParts {
   readonly batching: Batching;
   /** Rows of one call that is split into batches; see {@link maxRowsOf}. */
   readonly maxRows: number;

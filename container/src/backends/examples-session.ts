@@ -19,14 +19,14 @@ import type { ExamplesReply, ExamplesRequest } from './backend.ts';
 type Method = ExamplesRequest['method'];
 
 /** What a run of the session is about. */
-export interface ExamplesCall {
+interface ExamplesCall {
   readonly method: Method;
   /** Signature key. */
   readonly signature: string;
 }
 
 /** Calls the model with the examples of one request, or of several. */
-export type RunExamples = (
+type RunExamples = (
   call: ExamplesCall,
   examples: readonly Uint8Array[],
   ...rest: RestOfRun

@@ -43,7 +43,7 @@ import { isKeyOf, keyOf } from './signature-cache.ts';
 import { inServingErrors } from './status.ts';
 
 /** What is joined, and how. */
-export interface JoiningOptions {
+interface JoiningOptions {
   readonly batching: Batching;
   /** Shared by all that join calls of one process. */
   readonly threads: BatchThreads;

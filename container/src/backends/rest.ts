@@ -29,7 +29,7 @@ import { SignatureCache } from './signature-cache.ts';
 import { modelError } from './status.ts';
 
 /** Settings of the backend. */
-export interface RestBackendOptions {
+interface RestBackendOptions {
   readonly maxReplyBytes: number;
   /** Of all outputs of an answer together. */
   readonly maxStrings: number;

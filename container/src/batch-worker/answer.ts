@@ -10,7 +10,7 @@ import type { Caution } from './caution.ts';
 import type { NamedObject } from './row.ts';
 
 /** How answers are made. */
-export interface AnswerOptions {
+interface AnswerOptions {
   /** @throws ServingError, HttpError */
   ask(body: Uint8Array): Promise<Uint8Array>;
   /** Questions at once. */

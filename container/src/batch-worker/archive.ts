@@ -15,7 +15,7 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 const run = promisify(execFile);
 
 /** A model directory for the time of a run. */
-export interface BorrowedDirectory {
+interface BorrowedDirectory {
   readonly path: string;
   /** Removes what was unpacked. */
   readonly remove: () => Promise<void>;

@@ -3,7 +3,7 @@ import { HOURS_FOLDER, hoursKeys, workedBy } from '@sagemaker-tfs/batch';
 import type { Store } from './store.ts';
 
 /** Hours of a run. */
-export interface Budget {
+interface Budget {
   /** True once all of them are used up. */
   isUsedUp(): boolean;
   /** Aborted when they are. */

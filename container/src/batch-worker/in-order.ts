@@ -1,7 +1,7 @@
 /** Work on many items at once whose results come in the order of the items. */
 
 /** How much is begun before the first of it is taken. */
-export interface InOrderLimits {
+interface InOrderLimits {
   /** Items at once; asked before each. */
   items(): number;
   /** False while nothing more may be begun; the items that are under way end all the same. */

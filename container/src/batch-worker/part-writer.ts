@@ -37,7 +37,7 @@ export interface PartOptions {
 }
 
 /** Writes the rows of a range. */
-export interface PartWriter {
+interface PartWriter {
   /** Resolves when there is room for more: one part is filled while the one before it is written. */
   add(row: Row): Promise<void>;
   /** Writes what is left. */

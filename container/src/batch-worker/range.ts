@@ -15,7 +15,7 @@ import type { S3Object, WorkerInputs } from '@sagemaker-tfs/batch/s3';
 import type { Store } from './store.ts';
 
 /** How far a range is. */
-export type Position =
+type Position =
   | { readonly isDone: true; readonly counts: WorkerCounts }
   | {
       readonly isDone: false;

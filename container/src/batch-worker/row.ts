@@ -8,7 +8,7 @@ import type { Row } from './part-writer.ts';
 import { readObject } from './store.ts';
 
 /** What a row is made with. */
-export interface RowOptions {
+interface RowOptions {
   readonly s3: S3Client;
   readonly bucket: string;
   /** What names leave out of the keys. */

@@ -105,7 +105,7 @@ function categoriesOf(values: readonly Value[]): Distribution {
 }
 
 /** How far two distributions over the same bins are apart. */
-export interface Stability {
+interface Stability {
   /** Population stability index: 0 is equal; by custom 0.1 is a small shift, 0.25 a large one. */
   readonly index: number;
   /** What 19 of 20 comparisons of two samples of this size stay below if nothing has changed. */

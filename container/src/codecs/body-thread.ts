@@ -23,7 +23,7 @@ const CODECS = {
 } as const;
 
 /** Codecs whose bodies take work for every value or record. */
-export type BodyKind = keyof typeof CODECS;
+type BodyKind = keyof typeof CODECS;
 
 /** A body to read. */
 export interface BodyTask extends TextTask {

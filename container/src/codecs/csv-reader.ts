@@ -7,7 +7,7 @@ import { CsvError, parse } from 'csv-parse';
 import { ServingError } from '../errors.ts';
 
 /** One record and the line on which it ends, from 1. */
-export interface CsvRow {
+interface CsvRow {
   readonly cells: readonly string[];
   readonly line: number;
 }
@@ -18,7 +18,7 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 
 /** How a body is read. */
-export interface CsvReading {
+interface CsvReading {
   /**
    * Drop the space around cells, and lines of nothing else: for numbers. As text, space belongs to the cell (RFC 4180,
    * Python's csv, pandas), and a quote behind it is an error.

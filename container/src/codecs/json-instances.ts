@@ -14,7 +14,7 @@ import { dtypeOf, onlyInput, reading, shortened, unknownInput } from './input-er
 export type JsonContext = Pick<DecodeContext, 'signature' | 'limits'>;
 
 /** Values by input. */
-export type NamedInstance = Readonly<Record<string, unknown>>;
+type NamedInstance = Readonly<Record<string, unknown>>;
 
 /**
  * A batch of all instances: each an object of values by input, or all of them the only input's value.

@@ -1,7 +1,7 @@
 /** Media types and the Accept header (RFC 9110, sections 8.3.1 and 12.5.1). */
 
 /** A media type taken apart. */
-export interface MediaType {
+interface MediaType {
   /** `type/subtype` in lower case; either may be `*` in an Accept header. */
   readonly type: string;
   /** Parameters by lower-case name. */

@@ -102,7 +102,7 @@ function checkSize(
 }
 
 /** A column's values, with all rows' lists behind each other. */
-export interface ReadColumn {
+interface ReadColumn {
   readonly column: Column;
   readonly tensor: Tensor;
 }

@@ -5,7 +5,7 @@ import type { PredictOptions } from '../inference/predict-options.ts';
 export type { PredictOptions };
 
 /** Writes one line: a message, or fields with a message. */
-export interface LogLine {
+interface LogLine {
   (message: string): void;
   (fields: object, message?: string): void;
 }
@@ -61,10 +61,10 @@ export interface Context {
 }
 
 /** The request's body; chunks as they arrive where the handler is {@link HandlerModule.streaming}. */
-export type HandlerData = Uint8Array;
+type HandlerData = Uint8Array;
 
 /** A body in pieces. */
-export type BodyStream = AsyncIterable<Uint8Array | string>;
+type BodyStream = AsyncIterable<Uint8Array | string>;
 
 /** An answer with everything about it said. */
 export interface HandlerResponse {

@@ -17,14 +17,14 @@ export function checkLength(request: IncomingMessage, limit: BodyLimit): void {
 }
 
 /** How long a body may be. */
-export interface BodyLimit {
+interface BodyLimit {
   readonly maxBytes: number;
   /** The variable that sets it, for messages. Default: SAGEMAKER_TFS_MAX_REQUEST_BYTES. */
   readonly variable?: string;
 }
 
 /** How a body is read. */
-export interface BodyOptions extends BodyLimit {
+interface BodyOptions extends BodyLimit {
   /** Told of the bytes that have come so far; what it throws refuses the rest. */
   readonly onBytes?: (received: number) => void;
 }

@@ -16,7 +16,7 @@ import type { Services } from './services.ts';
 const MAX_TEXT_LENGTH = 1024;
 
 /** What is learned about a request while it is answered. */
-export interface RequestRecord {
+interface RequestRecord {
   inference: Inference | undefined;
   requestBytes: number | undefined;
 }

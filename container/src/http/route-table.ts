@@ -1,7 +1,7 @@
 /** Every route with its meaning, for the documentation. `routes.ts` answers them. */
 
 /** One route. */
-export interface RouteDefinition {
+interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Where it is answered. */
@@ -72,7 +72,7 @@ export const ROUTES: readonly RouteDefinition[] = [
 ];
 
 /** One custom attribute of requests. */
-export interface AttributeDefinition {
+interface AttributeDefinition {
   readonly name: string;
   readonly description: string;
 }

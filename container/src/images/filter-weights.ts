@@ -12,7 +12,7 @@
 export type Filter = 'bilinear' | 'bicubic' | 'lanczos3' | 'area';
 
 /** The part of an axis of the picture that becomes an axis of the target. */
-export interface Axis {
+interface Axis {
   /** The first source pixel that the target shows. */
   readonly start: number;
   /** Source pixels that the target shows; no others count. */

@@ -4,7 +4,7 @@ import { placePicture, type ResizeMode } from '@sagemaker-tfs/tensors/placement'
 import { type Pixels, resample } from './resample.ts';
 
 /** The wanted size and how to get there; see `DecodeImageOptions`. */
-export interface FitOptions {
+interface FitOptions {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
   readonly resize?: ResizeMode;

@@ -19,7 +19,7 @@ export interface Rows {
 }
 
 /** Target rows that are weighted sums of source rows, packed one after another, and columns of those sums. */
-export interface Filtering {
+interface Filtering {
   /** For each target row the byte offset of its first source row. */
   readonly top: Uint32Array;
   /** `rowTaps` for each target row. */

@@ -26,7 +26,7 @@ import type { HeldResults } from './held-results.ts';
 import type { PredictOptions } from './predict-options.ts';
 
 /** What a request needs to know of the archive that its model came in. */
-export interface InferenceArchive {
+interface InferenceArchive {
   readonly manifest: Manifest | undefined;
   readonly labels: Labels | undefined;
   /** The archive's own code, which may keep what the model answered; undefined if there is none. */
@@ -34,13 +34,13 @@ export interface InferenceArchive {
 }
 
 /** What every request shares. */
-export interface InferenceServices {
+interface InferenceServices {
   readonly environment: Environment;
   readonly backends: Backends;
 }
 
 /** What is asked for besides the body. */
-export interface RequestHead {
+interface RequestHead {
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -93,7 +93,7 @@ export interface Inference {
 }
 
 /** What an inference is made of. */
-export interface InferenceOptions {
+interface InferenceOptions {
   readonly request: RequestHead;
   /** Bytes of the body as announced; undefined if it comes in chunks. */
   readonly contentLength: number | undefined;
@@ -256,7 +256,7 @@ async function calledSignature(
 }
 
 /** What a call of the model may hold. */
-export interface CallLimits {
+interface CallLimits {
   /** Elements of one row of an empty input. */
   readonly maxStrings: number;
   /** Rows, where calls are joined in batches. */

@@ -60,7 +60,7 @@ export type PoolWork<T> = (
 ) => Promise<T>;
 
 /** How a call is made. */
-export interface UseOptions {
+interface UseOptions {
   readonly signal?: AbortSignalLike | undefined;
   /** Calls that are joined in it. Default: it is one, for the first time. */
   readonly batch?: BatchContext | undefined;

@@ -14,7 +14,7 @@ const modelService = loadOnce(() => import('./model-service.ts'));
 export const PROBE_TIMEOUT_MS = 5000;
 
 /** What was found. */
-export interface ModelProbe {
+interface ModelProbe {
   readonly result: ProbeResult;
   /** Why a version of a model will never load, with TensorFlow's own message. */
   readonly failure?: string;

@@ -9,7 +9,7 @@ export type ProbeResult =
   | { readonly state: 'unknown' };
 
 /** Asks once. Does not reject. */
-export type ReadinessProbe = () => Promise<ProbeResult>;
+type ReadinessProbe = () => Promise<ProbeResult>;
 
 /** Milliseconds between probes while not ready, and once ready. */
 const WAITING_INTERVAL_MS = 100;

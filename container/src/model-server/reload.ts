@@ -15,7 +15,7 @@ import { getModelStatus, reloadConfig } from './model-service.ts';
 import { hadNoThread, untilSeen } from './unseen.ts';
 
 /** What a change needs. */
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly pool: InstancePool;
   /** What is served until now. */
   readonly before: readonly ServedModel[];

@@ -20,7 +20,7 @@ import { tensorFlowVariables } from './tensorflow-variables.ts';
 type PoolOptions = Pick<ModelServerOptions, 'environment' | 'models' | 'log'>;
 
 /** What TensorFlow Serving is started with. */
-export interface ModelServerOptions {
+interface ModelServerOptions {
   readonly environment: Environment;
   /** Handed on, with what TensorFlow reads. */
   readonly variables: NodeJS.ProcessEnv;

@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
 /** Until when a call is sent again. */
-export interface UnseenOptions {
+interface UnseenOptions {
   /** Whether an error leaves the call unseen. */
   readonly isUnseen: (error: unknown) => boolean;
   /** Whether this was the last attempt: then its error is thrown. Asked after an attempt, and after the pause. */

@@ -27,7 +27,7 @@ export interface LoadedModel {
 }
 
 /** What the table works with. */
-export interface ModelTableOptions {
+interface ModelTableOptions {
   /** Every model must lie in it. */
   readonly root: string;
   /** Handler and manifest for models that bring none of their own. */

@@ -8,14 +8,14 @@ import { softmax } from './softmax.ts';
 import { topK } from './top-k.ts';
 
 /** What it takes besides the declaration. */
-export interface PostprocessContext {
+interface PostprocessContext {
   readonly labels?: Labels | undefined;
   /** How the model saw each picture; boxes are then given in the pictures' own coordinates. */
   readonly frames?: readonly FrameInPicture[] | undefined;
 }
 
 /** What is encoded in place of the model's outputs. */
-export interface Postprocessed {
+interface Postprocessed {
   readonly outputs: TensorMap;
   /** Set for boxes: a list for each image, which JSON shows instead of `outputs`. */
   readonly instances?: readonly (readonly Detection[])[];

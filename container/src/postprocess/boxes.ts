@@ -27,7 +27,7 @@ export interface Detection {
 }
 
 /** What detections are made of besides tensors and declaration. */
-export interface DetectionContext {
+interface DetectionContext {
   readonly labels?: readonly string[] | undefined;
   /** How the model saw each picture. */
   readonly frames?: readonly FrameInPicture[] | undefined;

@@ -17,7 +17,7 @@ export const CONNECTION_STATE = {
 } as const;
 
 /** One of {@link CONNECTION_STATE}. */
-export type ConnectionState = (typeof CONNECTION_STATE)[keyof typeof CONNECTION_STATE];
+type ConnectionState = (typeof CONNECTION_STATE)[keyof typeof CONNECTION_STATE];
 
 /** Where a worker finds the file: behind the standard streams and the channel to the primary. */
 export const STATES_FILE = 4;

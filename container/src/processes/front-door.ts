@@ -29,7 +29,7 @@ import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import { errorOf, rawReply } from './raw-reply.ts';
 
 /** What the front door is opened with. */
-export interface FrontDoorOptions extends ListenOptions {
+interface FrontDoorOptions extends ListenOptions {
   readonly log: Logger;
   readonly maxConnections: number;
 }

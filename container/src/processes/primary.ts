@@ -16,7 +16,7 @@ import { HANDED_PORT } from './messages.ts';
 import { WorkerSupervisor } from './worker-supervisor.ts';
 
 /** What the primary is started with. */
-export interface PrimaryOptions {
+interface PrimaryOptions {
   readonly environment: Environment;
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;

@@ -11,7 +11,7 @@ import type { RequestInFlight } from '../http/server.ts';
 import { threadEntry } from '../threads/thread-entry.ts';
 
 /** What is watched, and what happens at the end. */
-export interface StallWatchOptions {
+interface StallWatchOptions {
   /** How long the event loop may stand still, in ms. */
   readonly limitMs: number;
   /** Answers all requests in flight with the error, without a turn of the event loop, and names them. */

@@ -11,7 +11,7 @@ import type { FrontDoor } from './front-door.ts';
 import { LISTENS_WHEN_READY, type WorkerMessage } from './messages.ts';
 
 /** What the supervisor runs. */
-export interface WorkerSupervisorOptions {
+interface WorkerSupervisorOptions {
   readonly count: number;
   /** Added to the environment of every worker. */
   readonly variables: Readonly<Record<string, string>>;

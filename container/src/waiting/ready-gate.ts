@@ -5,7 +5,7 @@ import { removeFrom } from '../memory/remove-from.ts';
 import { orAborted } from './or-aborted.ts';
 
 /** What a gate knows. */
-export interface ReadyGateOptions {
+interface ReadyGateOptions {
   readonly isReady: () => boolean;
   /** Why not, for messages. */
   readonly reason: () => string | undefined;

@@ -15,7 +15,7 @@ const RUN_CHARACTERS = 16 * 1024 ** 2;
 const PAGE = 1_000;
 
 /** Gathers keys and writes them as runs. */
-export interface RunWriter {
+interface RunWriter {
   add(keys: readonly string[]): Promise<void>;
   /** Writes what is left. @returns runs written, those before included */
   end(): Promise<number>;

@@ -49,7 +49,7 @@ export function writeJson(s3: S3Client, place: S3Location, value: unknown): Prom
 }
 
 /** On what condition an object is written. */
-export type WriteCondition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
+type WriteCondition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
 
 /** Writes an object. @throws PreconditionFailed where the condition does not hold */
 export async function writeObject(

@@ -18,7 +18,7 @@ export interface SummaryRequest {
 }
 
 /** Where the next call continues. */
-export interface SummaryPosition {
+interface SummaryPosition {
   /** Name of the last shard that is counted. */
   readonly after: string;
   readonly shard?: PendingPosition;

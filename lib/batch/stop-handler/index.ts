@@ -9,7 +9,7 @@ import { jobNameStart, runIdOfExecution } from '@sagemaker-tfs/batch';
 import { ConstructError, startedNothing } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
-export interface ExecutionEnded {
+interface ExecutionEnded {
   readonly detail: { readonly executionArn: string };
 }
 

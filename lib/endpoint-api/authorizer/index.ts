@@ -4,7 +4,7 @@ import { ConstructError } from '../../errors.ts';
 import { findKeys } from './find-keys.ts';
 
 /** What of API Gateway's event is used. */
-export interface TokenEvent {
+interface TokenEvent {
   /** The whole header `Authorization`. */
   readonly authorizationToken: string;
   /** ARN of the method that is called. */

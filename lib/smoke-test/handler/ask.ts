@@ -3,7 +3,7 @@ import type { SmokeTestSample, SmokeTestTransport } from '../plan.ts';
 import type { Reply } from './reply.ts';
 
 /** An answer and the time until its last byte, milliseconds. */
-export interface TimedReply extends Reply {
+interface TimedReply extends Reply {
   readonly ms: number;
 }
 

@@ -1,13 +1,13 @@
 /** Compares an answer with the JSON of a golden file: the same fields everywhere, numbers within a tolerance. */
 
 /** |value - golden| <= absolute + relative * |golden|. */
-export interface Nearness {
+interface Nearness {
   readonly absolute: number;
   readonly relative: number;
 }
 
 /** Where an answer first differs from the golden one. */
-export interface JsonDifference {
+interface JsonDifference {
   /** Below the path that was compared: `.score`, `[3]`, or empty. */
   readonly at: string;
   /** Undefined if the golden answer has nothing there. */

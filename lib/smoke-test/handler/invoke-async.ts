@@ -17,7 +17,7 @@ import { type Ask, attributesOf, type Route } from './ask.ts';
 import type { Reply } from './reply.ts';
 
 /** What the queue is asked through. */
-export interface QueueClients {
+interface QueueClients {
   readonly runtime: SageMakerRuntimeClient;
   readonly s3: S3Client;
 }

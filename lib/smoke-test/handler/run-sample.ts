@@ -23,7 +23,7 @@ export interface SampleResult extends LatencySummary {
 }
 
 /** One sample's share of a plan. */
-export interface SampleRun {
+interface SampleRun {
   readonly plan: SmokeTestPlan;
   readonly variant: SmokeTestVariant;
   readonly sample: SmokeTestSample;

@@ -18,7 +18,7 @@ export type Likeness = 'same' | 'other' | 'unclear';
 export type Variety = 'alike' | 'few' | 'many';
 
 /** What a request got when joined, and alone. */
-export interface Pair {
+interface Pair {
   readonly inCompany: Tensor;
   readonly alone: Tensor;
 }

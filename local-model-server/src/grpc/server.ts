@@ -32,7 +32,7 @@ export interface GrpcOptions {
 }
 
 /** Listening servers. */
-export interface GrpcServer {
+interface GrpcServer {
   /** Refuses new calls and waits for those in flight, `graceMs` at most. */
   close(graceMs: number): Promise<void>;
 }

@@ -24,7 +24,7 @@ import {
 export type JsonFormat = 'row' | 'columnar';
 
 /** The inputs of a body. */
-export interface JsonInputs {
+interface JsonInputs {
   readonly format: JsonFormat;
   readonly inputs: TensorMap;
 }

@@ -24,7 +24,7 @@ export interface RestOptions {
 }
 
 /** A listening server. */
-export interface RestServer {
+interface RestServer {
   /** Refuses new requests and waits for those in flight, `graceMs` at most. */
   close(graceMs: number): Promise<void>;
 }

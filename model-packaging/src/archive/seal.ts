@@ -15,7 +15,7 @@ const HEX = 64;
 const SEAL_SIZE = HEADER.length + PREFIX.length + 2 * HEX + 1 + TRAILER.length;
 
 /** What a seal says. */
-export interface Seal {
+interface Seal {
   /** Digest of the inputs, hex. */
   readonly key: string;
   /** Digest of the archive's bytes before the seal, hex. */

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
 
 /** Where a file's bytes come from: a file on disk, or memory. */
-export type FileContent = { readonly file: string } | { readonly bytes: Uint8Array };
+type FileContent = { readonly file: string } | { readonly bytes: Uint8Array };
 
 /** A file that will be in the archive. */
 export interface SourceFile {

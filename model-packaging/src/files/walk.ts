@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { messageOf, PackagingError } from '../errors.ts';
 
 /** One file below a directory. */
-export interface WalkedFile {
+interface WalkedFile {
   /** Path below the directory, with `/` between names. */
   readonly path: string;
   /** Where to read it. */

@@ -7,7 +7,7 @@ import { PackagingError } from '../errors.ts';
 import { nativeModules } from './native-modules.ts';
 
 /** A handler as it goes into an archive. */
-export interface BundledHandler {
+interface BundledHandler {
   /** ES module for Node 20 and later; imports only Node's own modules and {@link HANDLER_API}. */
   readonly code: Uint8Array;
   /** Its source map, with the sources inside. */

@@ -33,7 +33,7 @@ export interface Plan {
 }
 
 /** What a plan is made from. */
-export interface PlanInput {
+interface PlanInput {
   /** At least one; the first is the default. */
   readonly models: readonly ModelSource[];
   /** Files of `code/`, the bundled handler included. */

@@ -19,7 +19,7 @@ export interface FunctionSummary {
 }
 
 /** The arguments of one traced variant. */
-export interface FunctionOption {
+interface FunctionOption {
   readonly arguments: readonly string[];
   readonly namedArguments: readonly string[];
 }

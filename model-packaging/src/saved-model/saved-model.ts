@@ -30,7 +30,7 @@ export interface MetaGraphSummary {
 }
 
 /** A file that the graph reads from `assets/`. */
-export interface AssetSummary {
+interface AssetSummary {
   readonly filename: string;
   /** The graph's tensor that carries its path. */
   readonly tensorName: string;

@@ -8,10 +8,10 @@ import { aborted, PackagingError } from '../errors.ts';
 import type { OpenOptions } from './open-options.ts';
 
 /** The scripts in `python/`. */
-export type PythonScript = 'convert_keras.py' | 'wrap_image_input.py';
+type PythonScript = 'convert_keras.py' | 'wrap_image_input.py';
 
 /** What a script works on. */
-export interface PythonWork extends OpenOptions {
+interface PythonWork extends OpenOptions {
   /** For messages: `converting model.keras`. */
   readonly purpose: string;
   /** Path of the file or directory that it reads. */

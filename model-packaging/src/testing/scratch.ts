@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 
 /** Paths and files in the current test's folder. */
-export interface Scratch {
+interface Scratch {
   /** Absolute path below the folder. */
   path(...names: string[]): string;
   /** Writes a file with its folders; returns its path. */

@@ -17,7 +17,7 @@ const ENOUGH_MS = 5000;
 const VALUES_REFUSED = new Set([3, 11]);
 
 /** Which version to verify, and how. */
-export interface VersionTrial extends VersionSource {
+interface VersionTrial extends VersionSource {
   readonly model: string;
   readonly samples: readonly Sample[];
   /** Runs of each signature after the first. */

@@ -54,7 +54,7 @@ interface WarmupTarget extends SampleTarget {
 }
 
 /** One call of a signature. */
-export interface WarmupRequest {
+interface WarmupRequest {
   readonly signature: string;
   readonly inputs: TensorMap;
 }

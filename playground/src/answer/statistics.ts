@@ -41,7 +41,7 @@ export function statisticsOf({ dtype, data }: TypedTensor): Statistics | undefin
 }
 
 /** A slice of two dimensions. */
-export interface Plane {
+interface Plane {
   readonly rows: number;
   readonly columns: number;
   /** Index of its first element. */

@@ -5,7 +5,7 @@ import { slip, slipTo, someBytes, u8, u32le } from './bytes.ts';
 import { varint } from './protobuf.ts';
 
 /** A pair of the table. */
-export interface TablePair {
+interface TablePair {
   readonly key: Buffer;
   readonly value: Buffer;
 }

@@ -24,7 +24,7 @@ import type { TransformJob } from './described-job.ts';
 import type { TransformPlaces } from './transform-places.ts';
 
 /** The outputs as a job's own. */
-export interface Claim {
+interface Claim {
   /** Outputs of this model and these settings are not older, milliseconds since 1970 by S3's clock. */
   readonly since: number;
   /** Puts back what was there: for a job that SageMaker has refused. */

@@ -8,7 +8,7 @@ import { CommandError } from '../../errors.ts';
 import { LISTINGS } from './transform-places.ts';
 
 /** Which inputs, how many, and where the manifest goes. */
-export interface SampleOptions {
+interface SampleOptions {
   readonly inputUri: string;
   readonly keySuffix?: string | undefined;
   readonly count: number;
@@ -17,7 +17,7 @@ export interface SampleOptions {
 }
 
 /** What was chosen. */
-export interface SampleReport {
+interface SampleReport {
   readonly inputs: number;
   readonly manifest: string;
 }

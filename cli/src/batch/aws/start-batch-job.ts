@@ -2,7 +2,7 @@
 import { BatchClient, SubmitJobCommand, type SubmitJobCommandInput } from '@aws-sdk/client-batch';
 
 /** A run of workers. */
-export interface BatchJobOptions {
+interface BatchJobOptions {
   readonly jobName: string;
   /** Name or ARN. */
   readonly jobQueue: string;

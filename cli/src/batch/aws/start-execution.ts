@@ -7,7 +7,7 @@ import {
 import { CommandError } from '../../errors.ts';
 
 /** An execution to start. */
-export interface ExecutionOptions {
+interface ExecutionOptions {
   /** ARN or name of the state machine, or name of the stack that has its ARN as an output. */
   readonly stateMachine: string;
   readonly name: string;

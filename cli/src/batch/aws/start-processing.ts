@@ -14,7 +14,7 @@ import { onFirstType } from './instance-types.ts';
 import type { StartOptions } from './start.ts';
 
 /** A job to start. */
-export interface ProcessingOptions
+interface ProcessingOptions
   extends Pick<
     StartOptions,
     | 'jobName'

@@ -140,7 +140,7 @@ export function filesOfWorker(s3: S3Client, output: S3Location): WorkerObjects {
 }
 
 /** What became of the inputs of a part. */
-export interface PartCounts extends WorkerCounts {
+interface PartCounts extends WorkerCounts {
   /** Of its failures, how many have each code. */
   readonly byCode: ReadonlyMap<string, number>;
 }

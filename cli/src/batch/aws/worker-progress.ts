@@ -17,7 +17,7 @@ import { LISTINGS } from './transform-places.ts';
 import { countsOfPart, filesOfWorker, readWorkerPlan, workerKeys } from './worker-keys.ts';
 
 /** One look. */
-export interface WorkerProgress {
+interface WorkerProgress {
   /** Inputs below the prefix, counted once; 0 before the worker has made its plan. */
   readonly total: number;
   /** Inputs that were dealt with: with an answer, with an error, or deleted meanwhile. */

@@ -9,7 +9,7 @@ const NAMED = 5;
 const NEWLINE = Uint8Array.of(0x0a);
 
 /** An object under way. */
-export interface Assembly {
+interface Assembly {
   /** A task that sends one payload; the payloads' order is the order of the calls. */
   add(payload: Payload): () => Promise<void>;
   /**

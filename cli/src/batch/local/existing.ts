@@ -17,7 +17,7 @@ import { outputPath, partialPath } from './outputs.ts';
 export type IsDone = (input: BatchInput) => Promise<boolean>;
 
 /** What makes the outputs of a job, and which others are kept. */
-export interface OriginOptions {
+interface OriginOptions {
   readonly existing: Existing;
   /** Changes with the model, see `modelDigest`. */
   readonly model: string;

@@ -8,7 +8,7 @@ import { CommandError, explain, sentence } from '../../errors.ts';
 import { runtimeError } from '../../serving/runtime-error.ts';
 
 /** What the container answers to `GET /execution-parameters`. */
-export interface ExecutionParameters {
+interface ExecutionParameters {
   readonly maxConcurrentTransforms: number;
   readonly strategy: BatchStrategy;
   readonly maxPayloadInMB: number;

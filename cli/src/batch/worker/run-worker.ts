@@ -35,7 +35,7 @@ const lineSchema = z.union([
 ]);
 
 /** The model that a worker asks. */
-export interface WorkerModel {
+interface WorkerModel {
   /** Laid out as SageMaker lays out `/opt/ml/model`. */
   readonly directory: string;
   /** How it is reached. */

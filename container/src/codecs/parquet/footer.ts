@@ -26,7 +26,7 @@ export interface Chunk {
 }
 
 /** Rows of the file, with a part of each column, in the columns' order. */
-export interface RowGroup {
+interface RowGroup {
   readonly rows: number;
   readonly chunks: readonly Chunk[];
 }

@@ -2,7 +2,7 @@
 import { bad } from './thrift.ts';
 
 /** Fills it with the next numbers. @throws TensorError where there are fewer */
-export type HybridReader = (into: Uint32Array | Uint8Array) => void;
+type HybridReader = (into: Uint32Array | Uint8Array) => void;
 
 /**
  * Reads numbers of `width` bits, as many as are asked for at a time.

@@ -11,7 +11,7 @@ import {
 import { unsigned } from './thrift-writer.ts';
 
 /** How values lie there: the number of Parquet's physical type, and of its converted type if there is one. */
-export interface Leaf {
+interface Leaf {
   readonly type: number;
   readonly converted?: number;
 }

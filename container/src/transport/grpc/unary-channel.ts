@@ -8,7 +8,7 @@ import { messagePrefix } from './message-assembler.ts';
 import { UnaryReply } from './unary-reply.ts';
 
 /** Where a gRPC server listens. */
-export interface GrpcTarget {
+interface GrpcTarget {
   readonly host: string;
   /** 0: the server listens on the socket alone. */
   readonly port: number;
@@ -17,7 +17,7 @@ export interface GrpcTarget {
 }
 
 /** One call. */
-export interface UnaryCall {
+interface UnaryCall {
   /** `/package.Service/Method`. */
   readonly path: string;
   /** The serialized request, in pieces that are sent without joining them. */

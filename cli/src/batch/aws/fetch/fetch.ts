@@ -12,7 +12,7 @@ import type { OutputObject, OutputSource } from './source.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
 
 /** What was fetched. */
-export interface FetchReport {
+interface FetchReport {
   /** Inputs that have an answer, or an error in its place. */
   readonly outputs: number;
   readonly answers: number;

@@ -43,7 +43,7 @@ export interface PartsOptions {
 }
 
 /** What the folder holds now. */
-export interface PartsReport {
+interface PartsReport {
   readonly outputs: number;
   readonly answers: number;
   readonly errors: number;

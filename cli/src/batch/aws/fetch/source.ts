@@ -36,7 +36,7 @@ const READS = 16;
 const PART_READS = 2;
 
 /** Keys that begin alike. */
-export interface OutputRange {
+interface OutputRange {
   readonly prefix: string;
   /** Key of an object before them that belongs to the range. */
   readonly first?: string | undefined;

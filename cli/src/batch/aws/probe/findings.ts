@@ -42,7 +42,7 @@ const PLACES: Readonly<
 };
 
 /** What a job left. */
-export interface ProbeOutcome {
+interface ProbeOutcome {
   readonly question: ProbeQuestion;
   /** Keys below the output prefix. */
   readonly outputs: readonly string[];
