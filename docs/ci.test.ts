@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { filesOf, TEMPLATES } from '../cli/src/init/templates.ts';
+import { filesOf, TEMPLATES } from 'sagemaker-tfs/development/command';
 import { fixtureModel } from '../test/fixtures/index.ts';
 
 const ROOT = join(__dirname, '..');

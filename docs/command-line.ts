@@ -1,8 +1,6 @@
 /** `docs/command-line.md`: every verb with its arguments, options and examples, from the table that `--help` prints. */
 import type { Argument, Command, Help, Option } from 'commander';
-import { EXIT } from '../cli/src/errors.ts';
-import { program } from '../cli/src/main.ts';
-import { EXAMPLES } from '../cli/src/verbs/examples.ts';
+import { EXAMPLES, EXIT, program } from 'sagemaker-tfs/development/command';
 import { table } from '../tools/table.ts';
 
 const EXIT_MEANING: Readonly<Record<keyof typeof EXIT, string>> = {

@@ -5,8 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { filesOf, TEMPLATES } from '../cli/src/init/templates.ts';
-import { program } from '../cli/src/main.ts';
+import { filesOf, program, TEMPLATES } from 'sagemaker-tfs/development/command';
 import { SHOWING, type ShownLine, shownLines } from './shown-commands.ts';
 import { PAGES as TRANSCRIPTS } from './transcripts.ts';
 

@@ -8,7 +8,7 @@ import {
   responseMediaTypes,
   type VariableDefinition,
 } from '@sagemaker-tfs/container';
-import { RETIRED_VARIABLES } from '../container/src/environment-variables.ts';
+import { RETIRED_VARIABLES } from '@sagemaker-tfs/container/environment-variables';
 import { table } from '../tools/table.ts';
 
 /** Text of `docs/reference.md`. */

@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { execa } from 'execa';
-import { freePortRange } from '../../cli/src/serving/free-port.ts';
-import { chooseModelServer } from '../../cli/src/serving/model-server.ts';
+import { chooseModelServer, freePortRange } from 'sagemaker-tfs/development/serving';
 import { modelConfigText } from '../../local-model-server/test/model-config-text.ts';
 import { fixtureModels } from '../../test/fixtures/index.ts';
 import { answering, endChild, startChild } from '../../tools/children.ts';

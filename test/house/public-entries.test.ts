@@ -37,29 +37,21 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'conformance/sections/documents.ts': "compares the look-alike's reader of JSON with an oracle",
   'conformance/sections/images.ts': 'compares decoding and resizing with Python',
   'conformance/sections/tables.ts': 'compares the codec of Parquet with pyarrow',
-  'conformance/sections/server.ts': "starts the look-alike for Google's own stubs",
   'docs/aws-rules.ts': 'documents the table of rules',
-  'docs/ci.test.ts': 'compares the page with what `init` writes',
-  'docs/command-line.ts': 'documents the table that `--help` prints',
-  'docs/commands.test.ts': 'parses what the docs show with the command line',
   'docs/errors.ts': 'documents the catalogue of the constructs',
   'docs/regions.ts': 'documents the tables of regions',
   'docs/run.test.ts': 'waits for `serve` as the tests of the command do',
-  'docs/reference.ts': 'documents the variables of the retired container',
   'test/axe/axe.test.ts': 'asks the stub of the batch tests',
   'test/fuzz/': 'tries each parser by itself, and the runtime as a whole',
   'test/image/wheel.test.ts': 'compares the pinned wheel with the Dockerfile',
   'test/installed/aws.ts': 'takes the stand-ins of the tests of the command',
   'test/installed/aws-account.ts': 'takes a stand-in of the tests of the command',
-  'test/installed/command.ts': 'compares what was run with the verbs of the command line',
   'test/load/load.test.ts': "starts the runtime as the container's tests do",
-  'test/python-client/client.test.ts': 'starts the runtime as the tests of the client do',
   'test/stacks/drift.test.ts': 'the function, called without Lambda',
   'test/stacks/batch-machine.ts': "runs the state machine with the function's handler",
   'test/stacks/batch-run.test.ts': "types of the function's answers",
   'test/stacks/batch-transform.test.ts': "compares the template with the function's requests",
   'test/stacks/batch-worker.test.ts': 'reads the job with the options of the image',
-  'test/stacks/planned-app.test.ts': 'reads the assembly as `doctor --account` does',
   'test/stacks/model.test.ts': 'compares the hash of sources with the asset',
 };
 
@@ -67,11 +59,14 @@ const files = trackedFiles(...OUTSIDE).filter(
   (file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/fixtures/'),
 );
 
-function reachesInside(file: string): boolean {
+/** Imports that reach inside. There may be fewer: lower it then. */
+const MOST_IMPORTS = 88;
+
+function importsInside(file: string): number {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  return [...text.matchAll(/\b(?:from|import)\s*\(?'(\.[^'\n]+)'/g)].some(([, to = '']) =>
+  return [...text.matchAll(/\b(?:from|import)\s*\(?'(\.[^'\n]+)'/g)].filter(([, to = '']) =>
     INSIDE.test(normalize(join(dirname(file), to))),
-  );
+  ).length;
 }
 
 test('rooms take the public entries of other rooms', () => {
@@ -88,7 +83,8 @@ test('rooms take the public entries of other rooms', () => {
 
 test('benchmarks, demo, docs and tests reach into no room without a reason', () => {
   expect(files.length).toBeGreaterThan(200);
-  const reaching = files.filter(reachesInside);
+  const reaching = files.filter((file) => importsInside(file) > 0);
+  expect(reaching.reduce((sum, file) => sum + importsInside(file), 0)).toBe(MOST_IMPORTS);
   const isIn = (file: string, place: string) =>
     file === place || (place.endsWith('/') && file.startsWith(place));
   const places = Object.keys(ALLOWED);

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tableOf } from '../../cli/src/completion/command-table.ts';
-import { program } from '../../cli/src/main.ts';
+import { program, tableOf } from 'sagemaker-tfs/development/command';
 import { type Project, ROOT } from './project.ts';
 import { serving } from './served.ts';
 

@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type RunningRuntime, startRuntime } from '../../cli/src/serving/runtime-process.ts';
+import { type RunningRuntime, startRuntime } from 'sagemaker-tfs/development/serving';
 import { standIn } from '../../client/test/sagemaker-stand-in.ts';
 import type { TestServer } from '../../client/test/servers.ts';
 import { fixtureModel } from '../fixtures/index.ts';

@@ -1,5 +1,5 @@
 /** `doctor --account` reads a synthesized app as the constructs write it. */
-import { readAssembly } from '../../cli/src/account/assembly.ts';
+import { readAssembly } from 'sagemaker-tfs/development/command';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
 import { MODEL_DIR, testApp } from './support.ts';
 
