@@ -10,13 +10,13 @@ import { concatBytes } from './text.ts';
  */
 export function concat(tensors: readonly Tensor[]): Tensor {
   const first = tensors[0];
-  if (!first) throw new TensorError('SHAPE_MISMATCH', 'nothing to concatenate');
+  if (!first) throw new TensorError('SHAPE_MISMATCH', 'nothing to concatenate.');
   let rows = 0;
   for (const [index, tensor] of tensors.entries()) {
     if (tensor.shape.length === 0 || !isSameRow(first, tensor)) {
       throw new TensorError(
         'SHAPE_MISMATCH',
-        `tensor ${index}, ${describe(tensor)}, cannot be joined to ${describe(first)} along axis 0`,
+        `tensor ${index}, ${describe(tensor)}, cannot be joined to ${describe(first)} along axis 0.`,
       );
     }
     rows += tensor.shape[0] as number;
@@ -51,7 +51,7 @@ export function split(tensor: Tensor, sizes: readonly number[]): Tensor[] {
   if (rows === undefined || sizes.reduce((sum, size) => sum + size, 0) !== rows) {
     throw new TensorError(
       'SHAPE_MISMATCH',
-      `${describe(tensor)} cannot be split along axis 0 into [${sizes.join(', ')}]`,
+      `${describe(tensor)} cannot be split along axis 0 into [${sizes.join(', ')}].`,
     );
   }
   const rowShape = tensor.shape.slice(1);

@@ -108,7 +108,7 @@ export function parsePackedJson(body: Uint8Array): unknown {
 
 function textOf(body: string | Uint8Array): string {
   const text = typeof body === 'string' ? body : utf8DecodeStrict(body);
-  if (text === undefined) throw new TensorError('MALFORMED', 'not valid JSON: it is not UTF-8');
+  if (text === undefined) throw new TensorError('MALFORMED', 'not valid JSON: it is not UTF-8.');
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 

@@ -125,7 +125,7 @@ function shapeOfTree(dtype: DType, value: unknown): number[] {
   // Its rank is that of the brackets in the text, at most 256.
   if (node instanceof PackedNumbers) shape.push(...node.shape);
   if (shape.length <= MAX_RANK) return shape;
-  throw new TensorError('SHAPE_MISMATCH', `lists nested more than ${MAX_RANK} deep`);
+  throw new TensorError('SHAPE_MISMATCH', `lists nested more than ${MAX_RANK} deep.`);
 }
 
 function hasShape(numbers: PackedNumbers, shape: readonly number[]): boolean {

@@ -48,11 +48,11 @@ export const NPY_TYPES: Readonly<Record<string, NumericDType>> = {
  */
 export function readNpyHeader(bytes: Uint8Array): { header: NpyHeader; data: Uint8Array } {
   if (!MAGIC.every((byte, i) => bytes[i] === byte)) {
-    throw new TensorError('MALFORMED', 'not a .npy file: it does not start with \\x93NUMPY');
+    throw new TensorError('MALFORMED', 'not a .npy file: it does not start with \\x93NUMPY.');
   }
   const major = bytes[6];
   if (major !== 1 && major !== 2 && major !== 3) {
-    throw new TensorError('MALFORMED', `.npy format version ${major} is not 1, 2 or 3`);
+    throw new TensorError('MALFORMED', `.npy format version ${major} is not 1, 2 or 3.`);
   }
   const start = major === 1 ? 10 : 12;
   if (bytes.byteLength < start) throw truncatedHeader();
@@ -70,13 +70,13 @@ export function readNpyHeader(bytes: Uint8Array): { header: NpyHeader; data: Uin
 }
 
 function truncatedHeader(): TensorError {
-  return new TensorError('MALFORMED', '.npy file ends within its header');
+  return new TensorError('MALFORMED', '.npy file ends within its header.');
 }
 
 /** Parses the Python dictionary, whose keys may come in any order. */
 function parseHeader(text: string): NpyHeader {
   if (/'descr'\s*:\s*[[(]/.test(text)) {
-    throw new TensorError('UNSUPPORTED_DTYPE', '.npy arrays of structured types are not supported');
+    throw new TensorError('UNSUPPORTED_DTYPE', '.npy arrays of structured types are not supported.');
   }
   const descr = /'descr'\s*:\s*['"]([^'"]+)['"]/.exec(text)?.[1];
   const fortran = /'fortran_order'\s*:\s*(True|False)/.exec(text)?.[1];

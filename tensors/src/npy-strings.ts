@@ -35,7 +35,7 @@ export function readTextStrings(
       if (point > 0x10ffff) {
         throw new TensorError(
           'MALFORMED',
-          `.npy element ${i} has ${point}, which is no code point`,
+          `.npy element ${i} has ${point}, which is no code point.`,
         );
       }
       points.push(point);
@@ -166,7 +166,7 @@ function writePart(part: Uint8Array, view: DataView, start: number): number {
 function endsInZero(index: number): TensorError {
   return new TensorError(
     'VALUE_OUT_OF_RANGE',
-    `value ${index} ends in a zero byte, which .npy strings cannot hold: ask for JSON instead`,
+    `value ${index} ends in a zero byte, which .npy strings cannot hold. Ask for JSON instead.`,
   );
 }
 
@@ -174,7 +174,7 @@ function paddedBytes(count: number, width: number): Uint8Array {
   if (count * width > MAX_BYTES) {
     throw new TensorError(
       'TOO_LARGE',
-      `${count} strings padded to ${width} bytes each are too large for .npy: ask for JSON instead`,
+      `${count} strings padded to ${width} bytes each are too large for .npy. Ask for JSON instead.`,
     );
   }
   return new Uint8Array(count * width);

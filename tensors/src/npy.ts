@@ -61,7 +61,7 @@ export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): Te
   const isString = dtype === 'string';
   if (!dtype) {
     const why = kind === 'O' ? 'Python objects (pickle)' : `type ${header.descr}`;
-    throw new TensorError('UNSUPPORTED_DTYPE', `.npy arrays of ${why} are not supported`);
+    throw new TensorError('UNSUPPORTED_DTYPE', `.npy arrays of ${why} are not supported.`);
   }
   checkWanted(header, dtype, options);
   const width = isString ? Number(size) * (kind === 'U' ? 4 : 1) : DTYPES[dtype].size;
@@ -109,7 +109,7 @@ function checkWanted({ descr, shape }: NpyHeader, dtype: DType, options: DecodeN
   const { kind, maxStrings = Number.POSITIVE_INFINITY } = options;
   const isString = dtype === 'string';
   if (kind !== undefined && isString !== (kind === 'string')) {
-    throw new TensorError('SHAPE_MISMATCH', `it holds ${descr}, not ${kind}s`);
+    throw new TensorError('SHAPE_MISMATCH', `it holds ${descr}, not ${kind}s.`);
   }
   if (!isString || elementCount(shape) <= maxStrings) return;
   throw new TensorError(

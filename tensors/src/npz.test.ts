@@ -94,7 +94,7 @@ describe('decodeNpz', () => {
     ['bytes before it', () => Buffer.concat([Buffer.alloc(3), zipped()]), /put after other bytes/],
     ['an archive before it', () => Buffer.concat([zipped(), zipped()]), /put after other bytes/],
     ['a name twice', () => zipSync({ a: npyFile, 'a.npy': npyFile }), /"a" twice/],
-    ['bzip2', () => withMethod(zipped(), 12), /compression method 12; stored and deflate are read/],
+    ['bzip2', () => withMethod(zipped(), 12), /compression method 12. Stored and deflate are read/],
     ['another version of the format', () => changed(zipped(), '\x01\x02', 6), /needs version 25.5/],
     [
       'another CRC in the directory',

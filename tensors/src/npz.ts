@@ -99,7 +99,7 @@ function arraysOf(bytes: Uint8Array, options: DecodeNpzOptions): ArrayFile[] {
   const names = new Set<string>();
   return files.map((file) => {
     const name = file.name.endsWith(SUFFIX) ? file.name.slice(0, -SUFFIX.length) : file.name;
-    if (names.has(name)) throw new TensorError('MALFORMED', `.npz archive holds "${name}" twice`);
+    if (names.has(name)) throw new TensorError('MALFORMED', `.npz archive holds "${name}" twice.`);
     names.add(name);
     return { name, file, how: options.wanted?.(name, files.length) };
   });

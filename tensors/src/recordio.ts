@@ -29,7 +29,7 @@ export function encodeRecordIo(record: Uint8Array): Uint8Array[] {
   if (record.byteLength > MAX_LENGTH) {
     throw new TensorError(
       'TOO_LARGE',
-      `RecordIO cannot hold ${record.byteLength} bytes in a record`,
+      `RecordIO cannot hold ${record.byteLength} bytes in a record.`,
     );
   }
   const magics = alignedMagics(record);

@@ -84,7 +84,7 @@ function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMaker
     const map = field === RECORD.features ? features : label;
     // Those of the same name too: the last counts.
     if (entries++ === limits.maxFeatures) {
-      throw new TensorError('TOO_LARGE', `more than ${limits.maxFeatures} features`);
+      throw new TensorError('TOO_LARGE', `more than ${limits.maxFeatures} features.`);
     }
     const [name, tensor] = readEntry(readBytes(reader), limits);
     map.set(name, tensor);
@@ -119,7 +119,7 @@ function readEntry(entry: Uint8Array, limits: SageMakerRecordLimits): [string, T
     else {
       const bytes = readBytes(reader);
       if (bytes.byteLength > limits.maxNameBytes) {
-        throw new TensorError('MALFORMED', `a feature's name has ${bytes.byteLength} bytes`);
+        throw new TensorError('MALFORMED', `a feature's name has ${bytes.byteLength} bytes.`);
       }
       name = utf8Decode(bytes);
     }
@@ -147,7 +147,7 @@ function readValue(bytes: Uint8Array, limits: SageMakerRecordLimits): Tensor {
   if (field === VALUE.float64) return readVector('float64', content, limits);
   if (field === VALUE.int32) return readVector('int32', content, limits);
   if (field === VALUE.bytes) return readStrings(content, limits);
-  throw new TensorError('MALFORMED', 'it has no value');
+  throw new TensorError('MALFORMED', 'it has no value.');
 }
 
 function readStrings(bytes: Uint8Array, { maxStrings }: SageMakerRecordLimits): Tensor {
@@ -155,7 +155,7 @@ function readStrings(bytes: Uint8Array, { maxStrings }: SageMakerRecordLimits): 
   forEachField(bytes, (field, wireType, reader) => {
     if (field !== VECTOR.values || wireType !== WIRE.bytes) return false;
     if (values.length === maxStrings) {
-      throw new TensorError('TOO_LARGE', `more than ${maxStrings} strings`);
+      throw new TensorError('TOO_LARGE', `more than ${maxStrings} strings.`);
     }
     values.push(readBytes(reader));
     return true;
@@ -188,9 +188,9 @@ function readVector(
   }
   const dense = numericTensor(dtype, [count], allSteps(decodeValues(dtype, count, values)));
   if (isDense) return { ...dense, shape };
-  if (sizes.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape');
+  if (sizes.length === 0) throw new TensorError('MALFORMED', 'sparse values need a shape.');
   if (keyCount !== count) {
-    throw new TensorError('MALFORMED', `${keyCount} keys for ${count} values`);
+    throw new TensorError('MALFORMED', `${keyCount} keys for ${count} values.`);
   }
   return spread(dense, wordsOf(keys), shape, mostBytes(bytes.byteLength, limits));
 }
@@ -254,7 +254,7 @@ function wordsOf(packed: Uint8Array): Int32Array {
 /** @throws TensorError MALFORMED for more than {@link MAX_RANK} sizes */
 function sizesOf(packed: Uint8Array): number[] {
   if (countVarints(packed) > MAX_RANK) {
-    throw new TensorError('MALFORMED', `a shape of more than ${MAX_RANK} dimensions`);
+    throw new TensorError('MALFORMED', `a shape of more than ${MAX_RANK} dimensions.`);
   }
   return Array.from(new BigInt64Array(wordsOf(packed).buffer), Number);
 }

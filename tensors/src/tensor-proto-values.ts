@@ -35,7 +35,7 @@ export function* decodeValues(
   if (count > packed.byteLength && count * size > MAX_EXPANDED_BYTES) {
     throw new TensorError(
       'MALFORMED',
-      `TensorProto of ${count} ${dtype} elements holds fewer values`,
+      `TensorProto of ${count} ${dtype} elements holds fewer values.`,
     );
   }
   if (isFixed) return extended(count, size, packed);
@@ -124,7 +124,7 @@ export function* decodeStrings(
 
 /** The error for strings beyond a limit: each is an object, many times the size of an empty one. */
 export function tooManyStrings(limit: number): TensorError {
-  return new TensorError('TOO_LARGE', `more than ${limit} strings`);
+  return new TensorError('TOO_LARGE', `more than ${limit} strings.`);
 }
 
 /** Strings as TensorFlow's `EncodeStringList` packs them: all lengths as varints, then all bytes. */

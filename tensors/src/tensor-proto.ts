@@ -79,7 +79,7 @@ export function* tensorProtoSteps(
   if (!dtype) {
     throw new TensorError(
       'UNSUPPORTED_DTYPE',
-      `tensors of ${enumName(fields.dtype)} are not supported`,
+      `tensors of ${enumName(fields.dtype)} are not supported.`,
     );
   }
   if (dtype === 'string') {
@@ -149,7 +149,7 @@ function readShape(bytes: Uint8Array, shape: number[]): void {
         throw new TensorError('MALFORMED', `TensorProto has a dimension of size ${size}`);
       shape.push(size);
       if (shape.length > MAX_RANK) {
-        throw new TensorError('MALFORMED', `TensorProto has more than ${MAX_RANK} dimensions`);
+        throw new TensorError('MALFORMED', `TensorProto has more than ${MAX_RANK} dimensions.`);
       }
       return true;
     }

@@ -50,7 +50,7 @@ export function elementCount(shape: readonly number[]): number {
     if (!Number.isInteger(size) || size < 0) {
       throw new TensorError(
         'SHAPE_MISMATCH',
-        `shape ${shapeText(shape)} has a size that is not a whole number >= 0`,
+        `shape ${shapeText(shape)} has a size that is not a whole number >= 0.`,
       );
     }
     // TensorFlow multiplies them all, and an overflow is one even where a 0 follows.
@@ -58,7 +58,7 @@ export function elementCount(shape: readonly number[]): number {
     else count *= size;
   }
   if (!Number.isSafeInteger(count)) {
-    throw new TensorError('SHAPE_MISMATCH', `shape ${shapeText(shape)} has too many elements`);
+    throw new TensorError('SHAPE_MISMATCH', `shape ${shapeText(shape)} has too many elements.`);
   }
   return isEmpty ? 0 : count;
 }

@@ -52,7 +52,7 @@ function directoryBounds(view: DataView): { readonly start: number; readonly end
       : [uint64(view, end64 + 40), uint64(view, end64 + 48)];
   if (offset + size !== end) {
     throw malformed(
-      `by its end record its directory ends at byte ${offset + size}, not ${end} (cut, or put after other bytes?)`,
+      `by its end record its directory ends at byte ${offset + size}, not ${end} (cut, or put after other bytes?).`,
     );
   }
   return { start: offset, end };
@@ -63,7 +63,7 @@ function findEndRecord(view: DataView): number {
   for (let at = last; at >= Math.max(0, last - END_RECORD.maxAfter); at--) {
     if (view.getUint32(at, true) === END_RECORD.signature) return at;
   }
-  throw malformed('it has no end-of-directory record (truncated?)');
+  throw malformed('it has no end-of-directory record (truncated?).');
 }
 
 /** Where the zip64 end record begins, if a locator announces one. */
@@ -72,7 +72,7 @@ function endRecord64At(view: DataView, endRecord: number): number | undefined {
   if (locator < 0 || view.getUint32(locator, true) !== LOCATOR_64.signature) return undefined;
   const at = locator - END_RECORD_64.bytes;
   if (at < 0 || view.getUint32(at, true) !== END_RECORD_64.signature) {
-    throw malformed('its zip64 end record is not where its locator says');
+    throw malformed('its zip64 end record is not where its locator says.');
   }
   return at;
 }
@@ -88,13 +88,13 @@ function readEntry(
     throw malformed(`no directory entry at byte ${at}`);
   }
   const needs = view.getUint8(at + 6);
-  if (needs > MAX_VERSION) throw malformed(`it needs version ${needs / 10} of the format`);
+  if (needs > MAX_VERSION) throw malformed(`it needs version ${needs / 10} of the format.`);
   const nameLength = view.getUint16(at + 28, true);
-  if (nameLength > maxNameBytes) throw malformed(`a name of ${nameLength} bytes`);
+  if (nameLength > maxNameBytes) throw malformed(`a name of ${nameLength} bytes.`);
   const extraAt = at + CENTRAL_HEADER.bytes + nameLength;
   const extraEnd = extraAt + view.getUint16(at + 30, true);
   const next = extraEnd + view.getUint16(at + 32, true);
-  if (next > end) throw malformed(`the directory entry at byte ${at} runs past the directory`);
+  if (next > end) throw malformed(`the directory entry at byte ${at} runs past the directory.`);
   const name = utf8Decode(bytes.subarray(extraAt - nameLength, extraAt));
   const entry = {
     name,
@@ -117,7 +117,7 @@ function readSizes(
   const [size, compressedSize, offset] = [24, 20, 42].map((field) => {
     const value = view.getUint32(at + field, true);
     if (value !== ELSEWHERE || !extra) return value;
-    if (used + 8 > extra.byteLength) throw malformed(`${name} has a short zip64 extra field`);
+    if (used + 8 > extra.byteLength) throw malformed(`${name} has a short zip64 extra field.`);
     used += 8;
     return uint64(extra, used - 8);
   }) as [number, number, number];
@@ -128,7 +128,7 @@ function readSizes(
 function extra64(view: DataView, start: number, end: number): DataView | undefined {
   for (let at = start; at + 4 <= end; ) {
     const length = view.getUint16(at + 2, true);
-    if (at + 4 + length > end) throw malformed(`an extra field at byte ${at} runs past its entry`);
+    if (at + 4 + length > end) throw malformed(`an extra field at byte ${at} runs past its entry.`);
     if (view.getUint16(at, true) === EXTRA_64) {
       return new DataView(view.buffer, view.byteOffset + at + 4, length);
     }

@@ -96,9 +96,9 @@ export async function contentInTurns(
 
 function checked(file: ZipFile, content: Uint8Array, crc: number): Uint8Array {
   if (content.byteLength !== file.size) {
-    throw malformed(`${file.name} has ${content.byteLength} bytes, not the ${file.size} stated`);
+    throw malformed(`${file.name} has ${content.byteLength} bytes, not the ${file.size} stated.`);
   }
-  if (crc !== file.crc) throw malformed(`${file.name} does not fit its CRC`);
+  if (crc !== file.crc) throw malformed(`${file.name} does not fit its CRC.`);
   return content;
 }
 
@@ -112,13 +112,13 @@ interface Placed {
 function checkApart(placed: readonly Placed[]): void {
   let end = 0;
   for (const next of placed.toSorted((a, b) => a.entry.offset - b.entry.offset)) {
-    if (next.entry.offset < end) throw malformed(`${next.entry.name} lies within another file`);
+    if (next.entry.offset < end) throw malformed(`${next.entry.name} lies within another file.`);
     end = next.end;
   }
 }
 
 function placeOf(bytes: Uint8Array, entry: DirectoryEntry): { start: number; end: number } {
-  if (entry.encrypted) throw malformed(`${entry.name} is encrypted`);
+  if (entry.encrypted) throw malformed(`${entry.name} is encrypted.`);
   const view = dataViewOf(bytes);
   const { offset, method } = entry;
   const fits = offset + LOCAL_HEADER.bytes <= bytes.byteLength;
@@ -128,17 +128,17 @@ function placeOf(bytes: Uint8Array, entry: DirectoryEntry): { start: number; end
   const nameAt = offset + LOCAL_HEADER.bytes;
   const nameEnd = nameAt + view.getUint16(offset + 26, true);
   if (utf8Decode(bytes.subarray(nameAt, nameEnd)) !== entry.name) {
-    throw malformed(`${entry.name} has another name in its own header`);
+    throw malformed(`${entry.name} has another name in its own header.`);
   }
   const start = nameEnd + view.getUint16(offset + 28, true);
   const end = start + entry.compressedSize;
-  if (end > bytes.byteLength) throw malformed(`${entry.name} runs past the end`);
+  if (end > bytes.byteLength) throw malformed(`${entry.name} runs past the end.`);
   if (method !== STORED && method !== DEFLATED) {
-    throw malformed(`${entry.name} has compression method ${method}; stored and deflate are read`);
+    throw malformed(`${entry.name} has compression method ${method}. Stored and deflate are read.`);
   }
   // Deflate makes at most 1032 bytes of one; a larger claim must not take memory.
   if (entry.size > entry.compressedSize * (method === STORED ? 1 : MAX_DEFLATE_RATIO)) {
-    throw malformed(`${entry.name} cannot hold ${entry.size} bytes`);
+    throw malformed(`${entry.name} cannot hold ${entry.size} bytes.`);
   }
   return { start, end };
 }
@@ -153,5 +153,5 @@ function inflate(file: ZipFile): Uint8Array {
 }
 
 function doesNotDecompress({ name }: ZipFile, cause: unknown): TensorError {
-  return new TensorError('MALFORMED', `zip archive: ${name} does not decompress`, { cause });
+  return new TensorError('MALFORMED', `zip archive: ${name} does not decompress.`, { cause });
 }

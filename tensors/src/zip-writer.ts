@@ -76,7 +76,7 @@ function assemble(entries: readonly ZipEntry[], crcs: readonly number[]): Uint8A
     };
     const header = localHeader(place);
     offset += header.byteLength + place.size;
-    if (offset > MAX_BYTES) throw new TensorError('TOO_LARGE', 'a .npz of more than 4 GiB');
+    if (offset > MAX_BYTES) throw new TensorError('TOO_LARGE', 'a .npz of more than 4 GiB.');
     chunks.push(header, ...entry.chunks);
     placed.push(place);
   }

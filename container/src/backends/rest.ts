@@ -72,7 +72,7 @@ export class RestBackend implements Backend {
     if (!signature) {
       throw new ServingError(
         'UNKNOWN_SIGNATURE',
-        `model "${model.name}" has no signature "${key}"`,
+        `model "${model.name}" has no signature "${key}".`,
       );
     }
     const all = { ...defaults?.[key], ...inputs };

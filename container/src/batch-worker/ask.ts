@@ -112,6 +112,6 @@ async function whole(
 function timedOut(timeoutMs: number): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS)`,
+    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`,
   );
 }

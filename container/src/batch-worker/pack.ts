@@ -15,7 +15,7 @@ export function recordOf(format: PackFormat): (object: NamedObject) => Promise<U
   const encode = ENCODERS[format];
   return async ({ body }) => {
     // A model refuses it, and a request of many records with it.
-    if (body.length === 0) throw new ServingError('BAD_INPUT', 'the object is empty');
+    if (body.length === 0) throw new ServingError('BAD_INPUT', 'the object is empty.');
     return Buffer.concat(encode(body));
   };
 }

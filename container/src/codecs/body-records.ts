@@ -67,7 +67,7 @@ async function listOf(
 ): Promise<Uint8Array[] | undefined> {
   const list: Uint8Array[] = [];
   const add = (record: Uint8Array) => {
-    if (list.length === most) throw new TensorError('TOO_LARGE', `more than ${most} records`);
+    if (list.length === most) throw new TensorError('TOO_LARGE', `more than ${most} records.`);
     list.push(record);
   };
   try {

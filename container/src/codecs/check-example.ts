@@ -30,7 +30,7 @@ export function checkExample(bytes: Uint8Array, { maxFeatures, maxStrings }: Exa
         const content = readBytes(reader);
         if (field === FEATURE) forEachBytes(content, LISTS, checkLists);
         else if (field !== KEY) throw malformed(`a feature has a field ${field}`);
-        else if (!isUtf8(content)) throw malformed('the name of a feature is not UTF-8');
+        else if (!isUtf8(content)) throw malformed('the name of a feature is not UTF-8.');
         return true;
       });
     });
@@ -65,16 +65,16 @@ function forEachBytes(
 
 /** Floats that are packed; single ones are fields of a fixed size. */
 function checkFloats(run: Uint8Array): void {
-  if (run.byteLength % 4 > 0) throw malformed('a float is cut short');
+  if (run.byteLength % 4 > 0) throw malformed('a float is cut short.');
 }
 
 function checkVarints(run: Uint8Array): void {
   let length = 0;
   for (let at = 0; at < run.length; at++) {
     length = (run[at] as number) < 0x80 ? 0 : length + 1;
-    if (length === LONGEST_VARINT) throw malformed('an integer of more than 10 bytes');
+    if (length === LONGEST_VARINT) throw malformed('an integer of more than 10 bytes.');
   }
-  if (length > 0) throw malformed('an integer is cut short');
+  if (length > 0) throw malformed('an integer is cut short.');
 }
 
 const LONGEST_VARINT = 10;

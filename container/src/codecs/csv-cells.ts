@@ -28,7 +28,7 @@ export function cellCollector(
 ): CellCollector {
   const { dtype } = spec;
   if (!dtype) {
-    throw new ServingError('BAD_INPUT', `input '${name}' has a dtype that CSV cannot carry`);
+    throw new ServingError('BAD_INPUT', `input '${name}' has a dtype that CSV cannot carry.`);
   }
   const parse = cellParser(dtype);
   const values: ElementValue[] = [];
@@ -64,7 +64,7 @@ function badCell(
   const what = cell === '' ? 'the cell is empty' : `'${shown}' is not a ${dtype}`;
   return new ServingError(
     'BAD_INPUT',
-    `line ${line}, column ${column}: ${what}, which input '${input}' takes`,
+    `line ${line}, column ${column}: ${what}, which input '${input}' takes.`,
   );
 }
 

@@ -37,7 +37,7 @@ export async function readCsv(
   onRow: (row: CsvRow) => void,
   reading: CsvReading,
 ): Promise<void> {
-  if (!isUtf8(body)) throw new ServingError('BAD_INPUT', 'the CSV is not UTF-8');
+  if (!isUtf8(body)) throw new ServingError('BAD_INPUT', 'the CSV is not UTF-8.');
   if (body.includes(QUOTE)) await readQuoted(body, onRow, reading);
   else await readPlain(body, onRow, reading);
 }

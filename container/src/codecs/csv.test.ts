@@ -177,7 +177,7 @@ describe('bad requests name line and column', () => {
     ['with one', [0x22, 0xff, 0x22, 0x0a]],
   ])('bytes that are not UTF-8, %s', async (_, bytes) => {
     const error = await failure(Uint8Array.from(bytes), strings);
-    expect(error).toMatchObject({ code: 'BAD_INPUT', message: 'the CSV is not UTF-8' });
+    expect(error).toMatchObject({ code: 'BAD_INPUT', message: 'the CSV is not UTF-8.' });
   });
 
   test('values that the dtype cannot hold', async () => {

@@ -38,7 +38,7 @@ export const csvRequest: RequestCodec = {
       { trim: !takesText(context), signal: context.signal },
     );
     if (!columns || width === undefined || rows === 0) {
-      throw new ServingError('BAD_INPUT', 'the CSV has no instances: send at least one line');
+      throw new ServingError('BAD_INPUT', 'the CSV has no instances. Send at least one line.');
     }
     return { inputs: columns.tensors(rows, width), form: 'row' };
   },

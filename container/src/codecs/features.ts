@@ -79,7 +79,7 @@ function featureNames(first: TensorMap, { key, inputs }: Signature): Record<stri
   if (names.length === 1 && Object.hasOwn(first, VALUES)) return { [names[0] as string]: VALUES };
   throw new ServingError(
     'UNKNOWN_INPUT',
-    `record 0 has the features ${featureList(first)}, but none is an input of signature '${key}' (${names.join(', ')})`,
+    `record 0 has the features ${featureList(first)}, but none is an input of signature '${key}' (${names.join(', ')}).`,
   );
 }
 
@@ -93,7 +93,7 @@ function featureList(record: TensorMap): string {
 function requireFeature(record: TensorMap, feature: string, index: number): Tensor {
   const tensor = own(record, feature);
   if (tensor) return tensor;
-  throw new ServingError('BAD_INPUT', `record ${index} lacks the feature '${feature}' of record 0`);
+  throw new ServingError('BAD_INPUT', `record ${index} lacks the feature '${feature}' of record 0.`);
 }
 
 /** An input that record 0 leaves to its default has that default in every record. @throws ServingError BAD_INPUT */
@@ -185,7 +185,7 @@ function imageColumn(input: string): Column {
     add(row, index) {
       const [image, ...others] = row.dtype === 'string' ? row.values : [];
       if (!image || others.length > 0) {
-        throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'`);
+        throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'.`);
       }
       images.push(image);
     },

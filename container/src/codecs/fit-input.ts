@@ -53,7 +53,7 @@ function fitDType(tensor: Tensor, name: string, { dtype }: TensorSpec): Tensor {
   if (typeof which !== 'string') return which;
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' takes ${dtype}, got ${describe(tensor)}, ${which} ${dtype} cannot hold`,
+    `input '${name}' takes ${dtype}, got ${describe(tensor)}, ${which} ${dtype} cannot hold.`,
   );
 }
 

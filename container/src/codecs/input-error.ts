@@ -83,6 +83,6 @@ export function dtypeOf(name: string, { key, inputs }: Pick<Signature, 'key' | '
   if (!spec) throw unknownInput(name, { key, inputs });
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' has dtype ${dtypeText(spec)}, which this runtime does not carry`,
+    `input '${name}' has dtype ${dtypeText(spec)}, which this runtime does not carry.`,
   );
 }

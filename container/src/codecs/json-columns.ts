@@ -34,7 +34,7 @@ export function columnsToTensors(inputs: unknown, { signature, limits }: JsonCon
     ] as const;
   });
   if (entries.length === 0 && Object.keys(signature.inputs).length > 0) {
-    throw new ServingError('BAD_INPUT', '"inputs" is empty');
+    throw new ServingError('BAD_INPUT', '"inputs" is empty.');
   }
   return Object.fromEntries(entries);
 }

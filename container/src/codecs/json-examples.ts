@@ -49,7 +49,7 @@ function recordsOf(
   if (!Array.isArray(examples) || examples.length === 0) {
     throw new ServingError(
       'BAD_INPUT',
-      `${place}"examples" must be a list of feature dictionaries`,
+      `${place}"examples" must be a list of feature dictionaries.`,
     );
   }
   const common = context === undefined ? {} : featuresOf(context, `${place}context`, limits);
@@ -60,13 +60,13 @@ function recordsOf(
 
 function featuresOf(example: unknown, where: string, limits: DecodeLimits): TensorMap {
   if (!isObject(example)) {
-    throw new ServingError('BAD_INPUT', `${where} must be an object of features`);
+    throw new ServingError('BAD_INPUT', `${where} must be an object of features.`);
   }
   const entries = Object.entries(example).map(([name, value]) => {
     if (!HALF_PAIR.test(name)) return [name, vectorOf(value, `${where}.${name}`, limits)] as const;
     throw new ServingError(
       'BAD_INPUT',
-      `${where}: a name has half a surrogate pair, which is no text`,
+      `${where}: a name has half a surrogate pair, which is no text.`,
     );
   });
   return Object.fromEntries(entries);

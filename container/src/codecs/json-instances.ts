@@ -30,14 +30,14 @@ export function instancesToTensors(
   const list = instances instanceof PackedNumbers ? [] : instances;
   const [first] = list;
   if (listLength(instances) === 0)
-    throw new ServingError('BAD_INPUT', `"${name}" has no instances`);
+    throw new ServingError('BAD_INPUT', `"${name}" has no instances.`);
   if (isNamed(first)) return namedToTensors(list, first, name, context);
   const input = onlyInput(signature, 'a list of plain values');
   const misplaced = list.findIndex(isNamed);
   if (misplaced >= 0) {
     throw new ServingError(
       'BAD_INPUT',
-      `${name}[${misplaced}] is an object of named inputs, ${name}[0] is a plain value`,
+      `${name}[${misplaced}] is an object of named inputs, ${name}[0] is a plain value.`,
     );
   }
   const tensor = reading(() =>
@@ -60,7 +60,7 @@ function namedToTensors(
   { signature, limits }: JsonContext,
 ): TensorMap {
   const inputs = Object.keys(first);
-  if (inputs.length === 0) throw new ServingError('BAD_INPUT', `${name}[0] has no inputs`);
+  if (inputs.length === 0) throw new ServingError('BAD_INPUT', `${name}[0] has no inputs.`);
   for (const input of inputs) {
     if (!Object.hasOwn(signature.inputs, input)) throw unknownInput(input, signature);
   }
@@ -82,7 +82,7 @@ function checked(instance: unknown, inputs: readonly string[], where: string): N
   if (!isNamed(instance)) {
     throw new ServingError(
       'BAD_INPUT',
-      `${where} must be an object of named inputs, as the first is`,
+      `${where} must be an object of named inputs, as the first is.`,
     );
   }
   const missing = inputs.find((input) => !Object.hasOwn(instance, input));

@@ -33,7 +33,7 @@ export const jsonRequest: RequestCodec = {
     const documents = reading(() => parsePackedJsonDocuments(body), 'the body');
     const [document, ...others] = documents;
     if (document === undefined) {
-      throw new ServingError('BAD_INPUT', 'the body is empty: send JSON');
+      throw new ServingError('BAD_INPUT', 'the body is empty. Send JSON.');
     }
     if (others.length > 0) return decodeDocuments(documents, body, context);
     if (isServingDocument(document)) return decodeServingDocument(document, body, context);
@@ -86,14 +86,14 @@ async function decodeServingDocument(
   const named = signatureName([document]);
   if (isOther(named, context)) return { inputs: {}, form, ...named };
   if (document.instances !== undefined && document.inputs !== undefined) {
-    throw new ServingError('BAD_INPUT', `send either "instances" or "inputs", not both`);
+    throw new ServingError('BAD_INPUT', `send either "instances" or "inputs", not both.`);
   }
   if (document.inputs !== undefined) {
     return { inputs: columnsToTensors(document.inputs, context), form, ...named };
   }
   if (document.examples !== undefined) return decodeExamples([document], body, context);
   if (!isList(document.instances)) {
-    throw new ServingError('BAD_INPUT', '"instances" must be a list, an element for each instance');
+    throw new ServingError('BAD_INPUT', '"instances" must be a list, an element for each instance.');
   }
   return { inputs: instancesToTensors(document.instances, 'instances', context), form, ...named };
 }
@@ -129,7 +129,7 @@ function signatureName(documents: readonly ServingDocument[]): NamedSignature {
   if (
     documents.some(({ signature_name: name }) => name !== undefined && typeof name !== 'string')
   ) {
-    throw new ServingError('BAD_INPUT', '"signature_name" must be a string');
+    throw new ServingError('BAD_INPUT', '"signature_name" must be a string.');
   }
   if (names.size > 1) {
     throw new ServingError('BAD_INPUT', 'the documents have several "signature_name". Send one.');

@@ -212,7 +212,7 @@ describe('answers', () => {
     await expect(codec.encode(outputs, encodeContext())).rejects.toMatchObject({
       status: 406,
       message: expect.stringContaining(
-        'value 0 ends in a zero byte, which .npy strings cannot hold: ask for JSON instead',
+        'value 0 ends in a zero byte, which .npy strings cannot hold. Ask for JSON instead',
       ),
     });
   });

@@ -36,7 +36,7 @@ export const parquetRequest: RequestCodec = {
   async decode(body, { signature, limits, signal }) {
     try {
       const footer = readFooter(body, MOST_FIELDS);
-      if (footer.rows === 0) throw new ServingError('BAD_INPUT', 'the Parquet file has no rows');
+      if (footer.rows === 0) throw new ServingError('BAD_INPUT', 'the Parquet file has no rows.');
       const maxBytes = maxBytesOf(body, limits);
       checkSize(footer, maxBytes, limits);
       const turn = async () => {
@@ -82,7 +82,7 @@ function checkSize(
     if (isUneven)
       throw new TensorError(
         'SHAPE_MISMATCH',
-        `column '${name}' has ${values} values for ${rows} rows`,
+        `column '${name}' has ${values} values for ${rows} rows.`,
       );
     if (dtype === 'string') strings += values;
     else bytes += values * DTYPES[dtype].size;
@@ -125,7 +125,7 @@ async function inputsOf(
   for (const one of columns) {
     const { name } = one.column;
     if (!Object.hasOwn(signature.inputs, name)) throw unknownInput(name, signature);
-    if (inputs.has(name)) throw new ServingError('BAD_INPUT', `two columns are named '${name}'`);
+    if (inputs.has(name)) throw new ServingError('BAD_INPUT', `two columns are named '${name}'.`);
     inputs.set(name, await joined([one], rows, name, signature, turn));
   }
   return Object.fromEntries(inputs);
@@ -151,7 +151,7 @@ async function joined(
   const width = widths.reduce((sum, one) => sum + one, 0);
   // Rows of no values cost a file nothing, and may be 2^62.
   if (width === 0) {
-    throw new ServingError('BAD_INPUT', `the Parquet file has no values for input '${name}'`);
+    throw new ServingError('BAD_INPUT', `the Parquet file has no values for input '${name}'.`);
   }
   const shape = instanceShape(name, signature.inputs[name]?.shape, rows, width, WORDS);
   const [only] = parts;

@@ -51,7 +51,7 @@ export async function readBody(
     throw inputError(error);
   }
   if (reader) return reader.read();
-  throw new ServingError('BAD_INPUT', 'the body is empty: send at least one record');
+  throw new ServingError('BAD_INPUT', 'the body is empty. Send at least one record.');
 }
 
 /** Records that have room in the tensors of one request. */
@@ -122,7 +122,7 @@ function exampleRecords(context: DecodeContext): RecordReader {
     const decoded = decodeExample(record, context.limits);
     if (decoded) return decoded;
     const kind = index === 0 ? `neither an image (${IMAGE_FORMATS}) nor` : 'not';
-    throw new ServingError('BAD_INPUT', `record ${index} is ${kind} a tf.Example with features`);
+    throw new ServingError('BAD_INPUT', `record ${index} is ${kind} a tf.Example with features.`);
   });
 }
 

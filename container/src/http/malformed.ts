@@ -64,7 +64,7 @@ function malformed({ code, message }: Error & { code?: string }, pace: PaceLimit
     const seconds = pace.patienceMs / 1000;
     return new ServingError(
       'CLIENT_TOO_SLOW',
-      `the headers did not come within ${seconds} s (SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
+      `the headers did not come within ${seconds} s (SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS).`,
     );
   }
   const text = `this is not a request of HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`;

@@ -94,7 +94,7 @@ export async function* streamBody(
 
 /** The error of requests whose client went away. */
 export function clientClosed(): ServingError {
-  return new ServingError('CLIENT_CLOSED_REQUEST', 'the client closed the connection');
+  return new ServingError('CLIENT_CLOSED_REQUEST', 'the client closed the connection.');
 }
 
 interface Collector {
@@ -175,6 +175,6 @@ function chunkCollector(limit: BodyLimit): Collector {
 function tooLarge(size: string, { maxBytes, variable }: BodyLimit): ServingError {
   return new ServingError(
     'REQUEST_TOO_LARGE',
-    `the body has ${size}, the limit is ${maxBytes} (${variable ?? 'SAGEMAKER_TFS_MAX_REQUEST_BYTES'})`,
+    `the body has ${size}, the limit is ${maxBytes} (${variable ?? 'SAGEMAKER_TFS_MAX_REQUEST_BYTES'}).`,
   );
 }

@@ -54,7 +54,7 @@ export function routed(routes: CompiledRoutes, exchange: Exchange): Reply | Prom
       handle?.(exchange, decodeParams(match.groups ?? {})) ?? methodRefused(path, method, methods)
     );
   }
-  throw new ServingError('ROUTE_NOT_FOUND', `there is no ${path} here`);
+  throw new ServingError('ROUTE_NOT_FOUND', `there is no ${path} here.`);
 }
 
 function methodRefused(path: string, method: string, methods: Methods): Reply {
@@ -72,7 +72,7 @@ function decodeParams(groups: Record<string, string>): Record<string, string> {
       } catch {
         throw new ServingError(
           'BAD_REQUEST',
-          `"${value}" in the path is not percent-encoded UTF-8`,
+          `"${value}" in the path is not percent-encoded UTF-8.`,
         );
       }
     }),

@@ -369,7 +369,7 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
 function timedOut(timeoutMs: number): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS)`,
+    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`,
   );
 }
 
@@ -377,7 +377,7 @@ function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits
   const what = waiting === 'body' ? 'the body came' : 'the answer was read';
   return new ServingError(
     'CLIENT_TOO_SLOW',
-    `${what} at less than ${minBytesPerSecond} bytes a second for ${patienceMs / 1000} s (SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS)`,
+    `${what} at less than ${minBytesPerSecond} bytes a second for ${patienceMs / 1000} s (SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS).`,
   );
 }
 

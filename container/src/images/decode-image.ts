@@ -177,7 +177,7 @@ function isSmall({ width, height }: JpegHeader): boolean {
 }
 
 function notAnImage(bytes: Uint8Array): ServingError {
-  if (bytes.length === 0) return new ServingError('BAD_IMAGE', 'the image is empty (0 bytes)');
+  if (bytes.length === 0) return new ServingError('BAD_IMAGE', 'the image is empty (0 bytes).');
   const start = Buffer.from(bytes.subarray(0, 4)).toString('hex');
   if (start === '49492b00' || start === '4d4d002b') {
     const message = 'the image is a BigTIFF, which is not read. Save it as TIFF.';

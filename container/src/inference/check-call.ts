@@ -127,7 +127,7 @@ function checkTensor(
     checkElements(name, tensor);
     return;
   }
-  const what = isEmpty ? ', which has no rows: send at least one instance' : '';
+  const what = isEmpty ? ', which has no rows. Send at least one instance.' : '.';
   throw new ServingError(
     'BAD_INPUT',
     `input '${name}' of signature '${signature.key}' takes ${specified(spec)}, got ${describe(given)}${what}`,

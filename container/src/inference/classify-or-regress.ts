@@ -33,7 +33,7 @@ export async function classifyOrRegress(
   const accepted = acceptableTypes(inference.accept, ['application/json', 'application/jsonlines']);
   const [contentType] = accepted;
   if (!contentType) {
-    throw new ServingError('NOT_ACCEPTABLE', `${inference.method} answers application/json only`);
+    throw new ServingError('NOT_ACCEPTABLE', `${inference.method} answers application/json only.`);
   }
   const reply = await callWithExamples(inputs, signature, inference);
   const end = contentType === 'application/json' ? ']}' : ']}\n';
@@ -134,7 +134,7 @@ function examplesOf(inputs: TensorMap, method: string): readonly Uint8Array[] {
   if (tensor?.dtype === 'string' && others.length === 0) return tensor.values;
   throw new ServingError(
     'BAD_INPUT',
-    `tfs-method=${method} needs a signature whose only input takes tf.Examples, and a body of them: {"examples": [...]}, TFRecord or RecordIO`,
+    `tfs-method=${method} needs a signature whose only input takes tf.Examples, and a body of them: {"examples": [...]}, TFRecord or RecordIO.`,
   );
 }
 

@@ -64,7 +64,7 @@ async function predictDecoded(
 function checkRows(inputs: TensorMap, outputs: TensorMap): void {
   const rows = Object.values(inputs)[0]?.shape[0];
   if (Object.values(outputs).every(({ shape }) => shape[0] === rows)) return;
-  throw new ServingError('NOT_ACCEPTABLE', 'the outputs do not have a row for each record');
+  throw new ServingError('NOT_ACCEPTABLE', 'the outputs do not have a row for each record.');
 }
 
 /** Answers to the good records, with errors in the places of the others. */

@@ -11,7 +11,7 @@ export function parseLoadRequest(body: Buffer): z.output<typeof loadRequest> {
   } catch (cause) {
     throw new ServingError(
       'BAD_REQUEST',
-      'the body must be {"model_name": "...", "url": "..."}, the url a directory',
+      'the body must be {"model_name": "...", "url": "..."}, the url a directory.',
       { cause },
     );
   }

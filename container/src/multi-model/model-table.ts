@@ -75,7 +75,7 @@ export class ModelTable {
     if (model) return model;
     throw new ServingError(
       'MODEL_NOT_FOUND',
-      `Model ${name} is not loaded yet: POST /models loads it`,
+      `Model ${name} is not loaded yet. POST /models loads it.`,
     );
   }
 

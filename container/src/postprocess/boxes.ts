@@ -55,7 +55,7 @@ export async function detections(
   if (!isFitting) {
     throw new ServingError(
       'MODEL_FAILED',
-      `boxes [${boxes.shape.join(', ')}], scores [${scores.shape.join(', ')}] and classes [${classes.shape.join(', ')}] are not [N, boxes, 4], [N, boxes] and [N, boxes]`,
+      `boxes [${boxes.shape.join(', ')}], scores [${scores.shape.join(', ')}] and classes [${classes.shape.join(', ')}] are not [N, boxes, 4], [N, boxes] and [N, boxes].`,
     );
   }
   const detectionAt = (at: number, frame: FrameInPicture | undefined): Detection => {
@@ -146,7 +146,7 @@ interface Numbers {
 function numbersOf(outputs: TensorMap, name: string): Numbers {
   const tensor = outputs[name] as Tensor;
   if (!isNumeric(tensor)) {
-    throw new ServingError('MODEL_FAILED', `output '${name}' is ${describe(tensor)}, not numbers`);
+    throw new ServingError('MODEL_FAILED', `output '${name}' is ${describe(tensor)}, not numbers.`);
   }
   const values = toNumbers(tensor);
   return { shape: tensor.shape, count: values.length, at: (index) => Number(values[index]) };

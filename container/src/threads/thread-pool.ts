@@ -133,7 +133,7 @@ function lost(cause: Error & { code?: string }): ServingError {
     const message = 'the body needs more memory than this container has. Send less at a time.';
     return new ServingError('REQUEST_TOO_LARGE', message, { cause });
   }
-  return new ServingError('INTERNAL', 'a thread ended unexpectedly', { cause });
+  return new ServingError('INTERNAL', 'a thread ended unexpectedly.', { cause });
 }
 
 /**

@@ -126,12 +126,12 @@ function outputsIn(body: Uint8Array): unknown {
   if (typeof reply === 'object' && reply !== null && Object.hasOwn(reply, 'outputs')) {
     return (reply as { readonly outputs: unknown }).outputs;
   }
-  throw unreadable('it has no "outputs"');
+  throw unreadable('it has no "outputs".');
 }
 
 function columnsIn(outputs: unknown): Readonly<Record<string, unknown>> {
   if (typeof outputs === 'object' && outputs !== null) return outputs as Record<string, unknown>;
-  throw unreadable('its "outputs" are no object');
+  throw unreadable('its "outputs" are no object.');
 }
 
 function unreadable(cause: unknown): ServingError {
@@ -143,7 +143,7 @@ function readColumn(name: string, value: unknown, signature: Signature): Tensor 
   const spec = own(signature.outputs, name);
   if (!spec) throw unknownOutput(name, signature);
   if (!spec.dtype) {
-    throw new ServingError('MODEL_FAILED', `output "${name}" has a dtype that is not supported`);
+    throw new ServingError('MODEL_FAILED', `output "${name}" has a dtype that is not supported.`);
   }
   let tensor: Tensor;
   try {

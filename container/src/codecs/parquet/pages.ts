@@ -212,7 +212,7 @@ function checkLevels(
   for (let i = 0; repetition && i < size; i++) {
     const isFirst = (read + i) % rowWidth === 0;
     if ((repetition[i] === 0) === isFirst) continue;
-    throw new TensorError('SHAPE_MISMATCH', `column '${name}' has lists of several lengths`);
+    throw new TensorError('SHAPE_MISMATCH', `column '${name}' has lists of several lengths.`);
   }
   const missing = definition?.findIndex((level) => level !== max) ?? -1;
   if (missing < 0) return undefined;
@@ -220,7 +220,7 @@ function checkLevels(
     const row = Math.floor((read + missing) / rowWidth);
     throw new TensorError(
       'VALUE_OUT_OF_RANGE',
-      `column '${name}' has no value in row ${row} of its row group`,
+      `column '${name}' has no value in row ${row} of its row group.`,
     );
   }
   return (definition as Uint8Array).map((level) => (level === max ? 1 : 0));
@@ -286,7 +286,7 @@ function charge(budget: PageBudget, bytes: number): void {
   if (bytes > budget.bytes) {
     throw new TensorError(
       'TOO_LARGE',
-      'the Parquet file unpacks to more than is allowed for its size',
+      'the Parquet file unpacks to more than is allowed for its size.',
     );
   }
   budget.bytes -= bytes;
@@ -307,7 +307,7 @@ async function unpacked(
     if (plain.length === size) return plain;
   } catch (error) {
     if (error instanceof TensorError) throw error;
-    throw new TensorError('MALFORMED', 'the Parquet file has a page that cannot be unpacked', {
+    throw new TensorError('MALFORMED', 'the Parquet file has a page that cannot be unpacked.', {
       cause: error,
     });
   }

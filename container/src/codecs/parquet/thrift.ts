@@ -53,7 +53,7 @@ export class ThriftReader {
     if (this.#values <= this.#maxValues) return;
     throw new TensorError(
       'TOO_LARGE',
-      `the Parquet file has more than ${this.#maxValues} fields in its footer, or in the head of a page`,
+      `the Parquet file has more than ${this.#maxValues} fields in its footer, or in the head of a page.`,
     );
   }
 

@@ -59,7 +59,7 @@ export class MessageAssembler {
 
   #begin(compressed: number, length: number): Buffer {
     if (compressed !== 0) {
-      throw new ServingError('INTERNAL', 'the model server sent a compressed reply, unasked');
+      throw new ServingError('INTERNAL', 'the model server sent a compressed reply, unasked.');
     }
     if (length > this.#maxBytes) {
       throw new ServingError(
@@ -74,7 +74,7 @@ export class MessageAssembler {
     if (this.#filled + chunk.length > message.length) {
       throw new ServingError(
         'INTERNAL',
-        'the model server sent more than the one message of a unary call',
+        'the model server sent more than the one message of a unary call.',
       );
     }
     message.set(chunk, this.#filled);

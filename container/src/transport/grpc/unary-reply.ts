@@ -45,7 +45,7 @@ export class UnaryReply implements StreamReader {
     this.#status = replyStatus(fields) ?? this.#status;
     const http = fields[':status'];
     if (!this.#status && http !== undefined && http !== '200') {
-      this.cancel(new ServingError('INTERNAL', `the model server answered HTTP ${http} to gRPC`));
+      this.cancel(new ServingError('INTERNAL', `the model server answered HTTP ${http} to gRPC.`));
     }
   }
 

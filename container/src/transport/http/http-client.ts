@@ -158,7 +158,7 @@ class WholeBody implements BodySink {
     if (bytes <= this.#maxBytes) return;
     throw new ServingError(
       'RESPONSE_TOO_LARGE',
-      `the model's answer has more than the ${this.#maxBytes} bytes allowed (SAGEMAKER_TFS_MAX_RESPONSE_BYTES)`,
+      `the model's answer has more than the ${this.#maxBytes} bytes allowed (SAGEMAKER_TFS_MAX_RESPONSE_BYTES).`,
     );
   }
 }
