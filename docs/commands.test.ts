@@ -36,7 +36,7 @@ function filledIn(word: string): string {
   return word.replace('s3://BUCKET/', 's3://bucket/');
 }
 
-/** The command line, each verb of which does nothing. */
+/** The command line with verbs that do nothing. */
 function idleProgram(): Command {
   const idle = (command: Command): Command => {
     command.exitOverride().configureOutput({ writeErr: () => undefined });

@@ -1,7 +1,7 @@
 import { formatManifest } from './manifest-file.ts';
 import { streamManifest } from './manifest-stream.ts';
 
-/** The text in chunks of so many bytes, which may cut characters. */
+/** The text in chunks of `size` bytes, which may cut characters. */
 async function* chunksOf(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -29,7 +29,7 @@ async function read(json: unknown, where?: string) {
 
 const TODAY = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
 
-test('batch and image are told apart by requests of several sizes, at their best rate', async () => {
+test('batch and image are distinguished by requests of several sizes, at their best rate', async () => {
   const points = [
     point(1),
     point(8),

@@ -263,7 +263,7 @@ test('estimate says where the speed is of another machine than is priced', async
   expect((await run(...args)).stdout).not.toContain('The speed is');
 });
 
-test('a declaration that is wrong is told in words, once', async () => {
+test('a wrong declaration is explained in words, once', async () => {
   const { status, stderr } = await run(
     ...['package', join(digits, 'model'), '--preprocess', '{"resize": "no"}'],
     ...['--out', join(work, 'never.tar.gz')],
@@ -451,7 +451,7 @@ test('doctor tells a container builder that is not there from one that does not 
   expect(await ask()).toContain('is installed, but its daemon does not answer');
 });
 
-test('an archive of which nothing can be tried is not called packaged', async () => {
+test('an archive without anything to try is not called packaged', async () => {
   const out = join(work, 'sparse.tar.gz');
   const source = fixtureModel('sparse_input').basePath;
   const { status, stderr } = await run('package', source, '--out', out);

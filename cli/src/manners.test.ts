@@ -146,7 +146,7 @@ async function inShell(line: string): Promise<string> {
 }
 
 const quoted = (args: readonly string[]) => args.map((arg) => `'${arg}'`).join(' ');
-/** Temporary files of the command, of which none may stay. */
+/** Temporary files of the command. None may stay. */
 const left = () => readdirSync(temporary);
 
 const verbs = Object.keys(LINES);

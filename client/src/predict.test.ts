@@ -207,7 +207,7 @@ test('an endpoint that is not there is named with what to check', async () => {
   });
 });
 
-test('a component that sleeps is told, or waited for', async () => {
+test('a component that sleeps is reported, or waited for', async () => {
   const target = { endpointName: ENDPOINT, client: clientOf(sagemaker) };
   const body = jsonBody({ instances: [Array.from({ length: 784 }, () => 0)] });
   const options = { inferenceComponent: 'digits-cats', customAttributes: { modelName: 'digits' } };
@@ -247,7 +247,7 @@ test('asynchronous inference tells where the answer will lie', async () => {
   });
 });
 
-test('a small asynchronous request is sent along, a large one is told to go to S3', async () => {
+test('a small asynchronous request is sent along, a large one is sent to S3', async () => {
   const target = { endpointName: ENDPOINT, client: clientOf(sagemaker) };
   const options = { contentType: 'image/jpeg' };
   await predictAsync(target, Buffer.from('a picture'), options);

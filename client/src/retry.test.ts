@@ -69,7 +69,7 @@ test('a stream that ends too early says so where it ends', async () => {
   expect(Buffer.concat(received).toString()).toBe('{"predictions"');
 });
 
-test('retries are counted, and the last error is the one that is told', async () => {
+test('retries are counted, and the last error is the one that is thrown', async () => {
   const { url, requests } = await script(notReady);
   await expect(predict({ url }, '{}', { retries: 1 })).rejects.toMatchObject({
     code: 'MODEL_NOT_READY',
@@ -125,7 +125,7 @@ test('a server that starts meanwhile is found', async () => {
   late.close();
 });
 
-test('nothing that listens, and no such host, are told apart', async () => {
+test('nothing that listens, and no such host, are distinguished', async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   await expect(predict({ url }, '{}', { retries: 0 })).rejects.toMatchObject({
     code: 'CONNECTION_REFUSED',
@@ -137,7 +137,7 @@ test('nothing that listens, and no such host, are told apart', async () => {
   });
 });
 
-test('what fetch itself refuses is told', async () => {
+test('what fetch itself refuses is reported', async () => {
   // Port 9 is among the ports that the Fetch Standard blocks.
   await expect(predict({ url: 'http://127.0.0.1:9' }, '{}', { retries: 0 })).rejects.toMatchObject({
     code: 'NETWORK_FAILED',

@@ -42,7 +42,7 @@ async function read(response: IncomingMessage): Promise<Buffer> {
 
 const NPY = { 'content-type': 'application/x-npy', accept: 'application/x-npy' };
 
-/** What half_plus_two, whose newest version adds three, is asked: so many times one number. */
+/** What half_plus_two, whose newest version adds three, is asked: one number, `count` times. */
 function numbers(value: number, count: number): Buffer {
   const values = new Float32Array(count).fill(value);
   const tensor = numericTensor('float32', [count, 1], new Uint8Array(values.buffer));

@@ -6,7 +6,7 @@ import { BatchTransform, RealtimeEndpoint, TensorFlowModel } from '../index.ts';
 import { INSTANCE_FAMILIES } from './families.ts';
 import { REGIONS, regionDoubt, regionFacts } from './regions.ts';
 
-/** What is told of an endpoint's type, and of a job's types, in a region. */
+/** What is said of an endpoint's type, and of a job's types, in a region. */
 function told(region: string, endpointType: string, fallbacks?: readonly string[]): Annotations {
   // Without the CDK's own validator, as the app is synthesized.
   const context = { ...testContext, 'aws:cdk:bundling-stacks': [] };

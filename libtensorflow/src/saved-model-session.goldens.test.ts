@@ -2,7 +2,7 @@ import { firstDifference } from '../../test/fixtures/compare.ts';
 import { fixtureModels, type GoldenCase, loadGoldens } from '../../test/fixtures/index.ts';
 import { LibTensorFlowError, SavedModelSession } from './index.ts';
 
-/** What differs from Python TensorFlow in one case; undefined where nothing does. */
+/** What differs from Python TensorFlow in one case; undefined if nothing does. */
 async function difference(
   session: SavedModelSession,
   signature: string,

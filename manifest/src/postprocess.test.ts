@@ -55,6 +55,6 @@ test.each<[string, PostprocessInput, Signature, string]>([
     detector,
     'postprocess.boxes.boxes',
   ],
-])('%s is told by its field', (_, declared, of, field) => {
+])('%s is reported by its field', (_, declared, of, field) => {
   expect(fieldsOf(declared, of)).toContain(field);
 });

@@ -264,7 +264,7 @@ describe('the output appears only when it is complete', () => {
     await expect(directory).rejects.toThrow(withCode('BAD_OPTION'));
   });
 
-  test('an output inside the model, of which it would become a part', async () => {
+  test('an output inside the model would become a part of it', async () => {
     const source = scratch.model('strings', 'source/strings/1');
     const before = readdirSync(source);
     const inside = expect.stringContaining(`lies inside the model directory ${source}`);

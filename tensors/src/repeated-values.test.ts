@@ -50,7 +50,7 @@ test('a value of another wire type is passed over', () => {
 });
 
 const COUNT = 1_000_000;
-/** So many fields of one value each, in one of the forms. */
+/** `COUNT` fields of one value each, in one of the forms. */
 const many = (piece: readonly number[]) =>
   Buffer.alloc(COUNT * piece.length, Uint8Array.from(piece));
 const tensorOf = (dtype: number, values: Uint8Array, count = COUNT) =>

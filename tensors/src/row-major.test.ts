@@ -25,7 +25,7 @@ function byFormula(data: Uint8Array, shape: readonly number[], width: number): U
   return out;
 }
 
-/** Bytes of which few repeat, from the same start always. */
+/** Bytes that rarely repeat, from the same start always. */
 function noise(length: number, seed: number): Uint8Array {
   let state = seed + 1;
   return Uint8Array.from({ length }, () => {

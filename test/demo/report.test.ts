@@ -19,7 +19,7 @@ const named = (name: string) =>
 
 jest.setTimeout(240_000);
 
-/** 1,000 answers, of which three are wrong: two 4 taken for 9, one 1 for 6. */
+/** 1,000 answers. Three are wrong: two 4 taken for 9, one 1 for 6. */
 const answers: Answered[] = Array.from({ length: 1_000 }, (_, at) => {
   const label = at % 10;
   const digit = at === 4 || at === 14 ? 9 : at === 551 ? 6 : label;

@@ -51,7 +51,7 @@ export const replaced: Fault = {
   },
 };
 
-/** The same model is unpacked anew in the place of the old files. */
+/** The same model is unpacked anew in place of the old files. */
 export const rewritten: Fault = {
   name: 'the model directory is replaced by a new copy',
   allowed: ['MODEL_NOT_FOUND'],

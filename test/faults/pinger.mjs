@@ -1,7 +1,7 @@
 /**
  * Asks `/ping` every 250 ms, in a process of its own, so that nobody else's work is in its times. Writes a line for each
  * answer: its milliseconds, and which share of a processor the machine has for one that wants it. What gets no answer is
- * asked again, and its time goes on. Told `kept` or `new`: the connections.
+ * asked again, and its time continues. Told `kept` or `new`: the connections.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -35,7 +35,7 @@ test('an answer that its process was writing when it died is refused, not lost; 
   expect(tally.counts(2)).toMatchObject({ tries: 3, refused: 2, lost: 1 });
 });
 
-test('recovery is told by a request that was sent after the fault', () => {
+test('recovery is measured by a request that was sent after the fault', () => {
   const tally = new Tally();
   const before = performance.now();
   tally.fault();

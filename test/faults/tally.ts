@@ -76,7 +76,7 @@ export class Tally {
     this.#faultAt = performance.now();
   }
 
-  /** Waits until so many more answers are right. @throws where that takes a minute */
+  /** Waits until `more` answers more are right. @throws if that takes a minute */
   async untilRight(more: number): Promise<void> {
     const wanted = this.#counts.right + more;
     const end = performance.now() + RECOVERY_LIMIT_MS;

@@ -42,7 +42,7 @@ interface Fact {
   readonly fact: string;
   /** The stage whose failure leaves it unknown. */
   readonly stage: string;
-  /** Undefined where the evidence lacks it. */
+  /** Undefined if the evidence lacks it. */
   answer(evidence: Evidence): readonly [holds: boolean, detail: string] | undefined;
 }
 

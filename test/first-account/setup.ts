@@ -15,7 +15,7 @@ export interface Ground {
   readonly roleArn: string;
   /** Image with Docker's manifest. */
   readonly image: string;
-  /** The same with an OCI manifest; undefined where it could not be pushed. */
+  /** The same with an OCI manifest; undefined if it could not be pushed. */
   readonly ociImage: string | undefined;
 }
 

@@ -110,7 +110,7 @@ export async function post(
   return { status: response.status, text: await response.text() };
 }
 
-/** Starts a runtime and sends it so many inputs. */
+/** Starts a runtime and sends it a number of inputs. */
 export async function endToEnd(options: EndToEndOptions): Promise<EndToEndReport> {
   const { backend, inputs, seed, together = 4 } = options;
   const { runtime, stop } = await startFuzzed(backend);

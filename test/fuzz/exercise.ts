@@ -47,7 +47,7 @@ interface ExerciseOptions {
   readonly onInput?: (index: number) => void;
 }
 
-/** Honest inputs come after so many others, and must be read as before. */
+/** Honest inputs come after this number of others, and must be read as before. */
 const HONEST_EVERY = 500;
 const MOST_FINDINGS = 10;
 /** Processor time is asked for so often, and for inputs that take longer than this. */
@@ -60,7 +60,7 @@ const MOST_CPU_MS = 2_000;
 const MOST_HELD_MIB = 512;
 /** What V8 leaves lying before it collects. */
 const GARBAGE_MIB = 48;
-/** One input in so many is made by changing bytes, whatever the format's rules. */
+/** One input in this number is made by changing bytes, whatever the format's rules. */
 const CHANGED_EVERY = 4;
 
 /** The input of an index. */

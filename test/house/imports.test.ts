@@ -51,7 +51,7 @@ function roomOf(specifier: string): string | undefined {
   return ROOM_OF[name] ?? /^@sagemaker-tfs\/(.+)$/.exec(name)?.[1];
 }
 
-/** Groups of files each of which imports the others, directly or through others (Tarjan's algorithm). */
+/** Groups of files that import each other, directly or through others (Tarjan's algorithm). */
 function circles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();

@@ -47,7 +47,7 @@ const PARTS: Readonly<Record<string, (project: Project) => Promise<void>>> = {
 };
 
 /**
- * Parts that run at the same time, each lane in a process of its own: stand-ins are told by its environment. `verbs`
+ * Parts that run at the same time, each lane in a process of its own: its environment names the stand-ins. `verbs`
  * looks at what its lane has run.
  */
 const LANES = [

@@ -38,7 +38,7 @@ export interface Deployment {
   readonly config: string;
   /** Cloud assembly, kept apart from the project's own. */
   readonly output: string;
-  /** Program in the place of `docker`. */
+  /** Program instead of `docker`. */
   readonly docker: string;
 }
 

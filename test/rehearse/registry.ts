@@ -1,4 +1,4 @@
-/** A real registry of images, Docker's own, in the place of ECR's. */
+/** A real registry of images, Docker's own, instead of ECR's. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

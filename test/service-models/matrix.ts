@@ -76,7 +76,7 @@ const CHOICES: Readonly<Record<string, readonly (object | undefined)[]>> = {
   ],
 };
 
-/** Batches, of which each fourth configuration has one. */
+/** Batches. Each fourth configuration has one. */
 const BATCHES: readonly object[] = [
   {},
   { sharding: { objectsPerShard: 1000 }, email: 'a@example.com' },

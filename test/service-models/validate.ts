@@ -24,7 +24,7 @@ const { services } = JSON.parse(readFileSync(join(__dirname, 'shapes.json'), 'ut
   services: Readonly<Record<string, Service>>;
 };
 
-/** What a value of a template may be in the place of a text or number: `{Ref}`, `{Fn::...}`. */
+/** What a value of a template may be instead of a text or number: `{Ref}`, `{Fn::...}`. */
 function isIntrinsic(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const [key = '', ...more] = Object.keys(value);

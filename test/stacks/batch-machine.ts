@@ -24,7 +24,7 @@ export function batchTemplate(props: (stack: Stack) => Partial<BatchTransformPro
   return Template.fromStack(stack);
 }
 
-/** The definition, with a name in the place of every reference. */
+/** The definition, with a name instead of every reference. */
 export function machineOf(template: Template): object {
   const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
   const definition = machine?.Properties.DefinitionString as { 'Fn::Join': [string, unknown[]] };

@@ -106,7 +106,7 @@ test.each<[status: string, told: boolean]>([
   ['ABORTED', true],
   ['TIMED_OUT', true],
   ['SUCCEEDED', false],
-])('under a key, whose events name no error: %s is told of: %s', (status, told) => {
+])('under a key, whose events name no error: %s is reported: %s', (status, told) => {
   const encrypted = batchTemplate((stack) => ({
     topic: new Topic(stack, 'Topic'),
     encryptionKey: new Key(stack, 'Key'),

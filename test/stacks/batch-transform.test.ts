@@ -292,7 +292,7 @@ describe('one job', () => {
     expect(typesOf(jobs).map((resources) => 'VolumeKmsKeyId' in resources)).toEqual([true, false]);
   });
 
-  test('the topic is told of both ends', async () => {
+  test('the topic receives both ends', async () => {
     const told: unknown[] = [];
     const publish: Service = (resource, args) => {
       if (resource.endsWith('sns:publish')) told.push(args);
@@ -630,7 +630,7 @@ test('schedule, deployment and upload start executions', () => {
 test.each<[string, boolean]>([
   ['sends no events', false],
   ['sends events', true],
-])('a bucket that %s to EventBridge is told apart', (_, eventBridgeEnabled) => {
+])('a bucket that %s to EventBridge is recognized', (_, eventBridgeEnabled) => {
   const stack = testStack();
   const bucket = new Bucket(stack, 'Own', { eventBridgeEnabled });
   new BatchTransform(stack, 'Batch', {

@@ -182,7 +182,7 @@ test('one worker is a plain job: AWS Batch takes no array of one', () => {
   expect(JSON.stringify(Targets)).not.toContain('ArrayProperties');
 });
 
-test('a topic hears of runs, not of each worker', () => {
+test('a topic receives runs, not each worker', () => {
   const { template } = deploy((stack) => ({ topic: new Topic(stack, 'Topic') }));
   template.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: {

@@ -132,7 +132,7 @@ test('off, with everything but the endpoint', () => {
   expect(Object.keys(off?.findOutputs('*') ?? {})).not.toContain('InvokeCommand');
 });
 
-test('a schedule that AWS refuses is told by its path', () => {
+test('a schedule that AWS refuses is reported by its path', () => {
   const scaling = { maxInstances: 2, target: { concurrentRequests: 4 } };
   const wrong = [{ when: 'cron(0 8 ? * * *)', timeZone: 'Berlin' }];
   expect(() => stacks({ endpoint: { scaling: { ...scaling, schedule: wrong } } })).toThrow(
@@ -333,7 +333,7 @@ describe('models that are in S3 already', () => {
     });
   });
 
-  test('many, of which requests name one', () => {
+  test('many, and requests name one', () => {
     const template = container({ multiModel: 's3://models/all/' });
     template.hasResourceProperties('AWS::SageMaker::Model', {
       PrimaryContainer: { Mode: 'MultiModel', ModelDataUrl: 's3://models/all/' },
@@ -542,7 +542,7 @@ test.each<[object, string]>([
     },
     'models.m.endpoint.smokeTest.samples[0].file: ',
   ],
-])('%j is told by the field of the configuration', (model, field) => {
+])('%j is reported by the field of the configuration', (model, field) => {
   expect(() => stacks(model)).toThrow(
     expect.objectContaining({
       name: 'ConfigurationError',
@@ -669,7 +669,7 @@ describe('an API', () => {
       'api.throttle.requestsPer',
     ],
     [{ auth: 'apiKey', domain: { name: 'a', certificateArn: 'b' } }, 'api.domain.name: write'],
-  ])('%j is told by its path', (api, message) => {
+  ])('%j is reported by its path', (api, message) => {
     expect(() => stacks({ endpoint: { api } })).toThrow(`models.m.endpoint.${message}`);
   });
 });

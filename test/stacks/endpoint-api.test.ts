@@ -414,7 +414,7 @@ test('one of several variants may be named, and no other header of SageMaker', (
   ]);
 });
 
-test('limits of size and time are told; more time than API Gateway gives is a warning', () => {
+test('limits of size and time are shown; more time than API Gateway allows is a warning', () => {
   const told = (timeout: Duration | undefined) => {
     const { stack } = apiOf(timeout ? { timeout } : {});
     const notes = Annotations.fromStack(stack);

@@ -340,7 +340,7 @@ test('an image of another account is named where the account is known', () => {
   expect([infos('111111111111'), infos('123456789012'), infos()]).toEqual([1, 0, 0]);
 });
 
-test('models do not share the start of their archives, unless they are told to', () => {
+test('models do not share the start of their archives, unless asked to', () => {
   const starts = [{}, {}, { archiveName: 'a' }, { archiveName: 'a' }].map((options, i) => {
     const stack = new Stack(testApp(), `Stack${i}`);
     testModel(stack, { modelData: ModelData.fromDirectory(MODEL_DIR, options) });

@@ -46,7 +46,7 @@ function smokeTemplate(props: (stack: Stack) => Partial<SmokeTestProps> = () => 
   return Template.fromStack(stack);
 }
 
-/** The plan, with the name of the configuration in the place of the reference to it. */
+/** The plan, with the name of the configuration instead of the reference to it. */
 function planOf(template: Template): Record<string, unknown> {
   const [resource] = Object.values(template.findResources('Custom::SageMakerSmokeTest'));
   const join = resource?.Properties.Plan as { 'Fn::Join': [string, unknown[]] };

@@ -181,7 +181,7 @@ test('an account that is ready', async () => {
   expect(exitCode).toBe(0);
 });
 
-test('another type of a variant that is scaled now is told before SageMaker refuses it', async () => {
+test('another type of a variant that is scaled now is reported before SageMaker refuses it', async () => {
   limits = { 'ml.m5.xlarge for endpoint usage': 8, 'ml.c5.xlarge for endpoint usage': 8 };
   await stack('CDKToolkit', TOOLKIT);
   const sagemaker = new SageMakerClient({ endpoint: moto.url });

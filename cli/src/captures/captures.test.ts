@@ -123,7 +123,7 @@ test('a shadow is compared by the id of requests, or by their bodies', async () 
     agreement: { count: 180, of: 200, share: 0.9 },
     disagreements: { '[0]': 20 },
   });
-  // Bodies of `unnamed` are 0 to 199, of which those from 20 to 59 were asked of `now` too.
+  // Bodies of `unnamed` are 0 to 199. Those from 20 to 59 were asked of `now` too.
   expect(await compare('unnamed')).toMatchObject({ pairs: 40, production: 200, shadow: 200 });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import '@sagemaker-tfs/libtensorflow';
 import { libraryFinding } from './machine.ts';
 
-test('a system for which no library can be fetched is told so', async () => {
+test('a system for which no library can be fetched is reported', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'doctor-'));
   const { platform } = process;
   const { LIBTENSORFLOW_PATH, XDG_CACHE_HOME, PATH } = process.env;

@@ -95,7 +95,7 @@ test('/openapi.json describes the model, to the same pages as the rest', async (
   expect(foreign.status).toBe(403);
 });
 
-test('a body goes through in both directions, and the exchange is told', async () => {
+test('a body goes through in both directions, and the exchange is reported', async () => {
   const next = new Promise<void>((resolve) => {
     onTold = resolve;
   });
@@ -121,7 +121,7 @@ test('a body goes through in both directions, and the exchange is told', async (
   });
 });
 
-test('an error is told with its code and message', async () => {
+test('an error is reported with its code and message', async () => {
   const next = new Promise<void>((resolve) => {
     onTold = resolve;
   });

@@ -108,7 +108,7 @@ describe.each(REPORTS)('%s --report', (_, make, says) => {
     page = await make();
   });
 
-  test('says what came out, of which model, what it would cost and what is next', () => {
+  test('says what came out, from what model, what it would cost and what is next', () => {
     for (const text of says) expect(page).toEqual(expect.stringMatching(asPattern(text)));
     expect(page).toContain('This run on AWS');
     expect(page).toContain('Prices are of 2025');

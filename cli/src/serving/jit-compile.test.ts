@@ -1,4 +1,4 @@
-/** A model with jit_compile=True runs everywhere: TensorFlow Serving refuses it unless it is told that it may compile. */
+/** A model with jit_compile=True runs everywhere: TensorFlow Serving refuses it unless it may compile. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

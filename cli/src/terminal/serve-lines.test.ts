@@ -74,7 +74,7 @@ test('a model of pictures says what its input gets, and where that is changed', 
   expect(lines).toHaveLength(2);
 });
 
-test('what was declared is told without advice, and a handler tells for itself', () => {
+test('what was declared is shown without advice, and a handler speaks for itself', () => {
   const preprocess = {
     ...{ resize: 'stretch', padding: 0, interpolation: 'bilinear' },
     ...{ antialias: false, shrink: false, scale: 1 / 255 },

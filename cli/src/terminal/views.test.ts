@@ -153,7 +153,7 @@ test('package --uncompressed: the same view, of a folder', async () => {
   expect(view.text).toMatch(/fingerprint {2}[0-9a-f]{64}/);
 });
 
-test('batch local --model: refused inputs are told at the end, not as lines of the log across the bar', async () => {
+test('batch local --model: refused inputs are reported at the end, not as lines of the log across the bar', async () => {
   const inputs = join(work, 'one bad');
   mkdirSync(inputs);
   cpSync(join(DIGITS, 'samples', '00000-7.jpg'), join(inputs, 'good.jpg'));

@@ -7,7 +7,7 @@ import { CAUTION, type CautionStage, type Message } from './supervise.ts';
 
 /** What the supervisor hears. */
 const told: Message[] = [];
-/** Keys that it hears of. */
+/** Keys that it receives. */
 const keys = () => told.flatMap((message) => ('at' in message ? [message.at] : []));
 const stages = () => told.flatMap((message) => ('stage' in message ? [message.stage] : []));
 
@@ -54,7 +54,7 @@ test('an object counts once, however often it is tried; only the first of a proc
   ]);
 });
 
-test('an object that fails is told too', async () => {
+test('an object that fails is reported too', async () => {
   const { make } = rows('alone', async () => {
     throw new HttpError(400, 'no');
   });

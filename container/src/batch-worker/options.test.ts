@@ -22,7 +22,7 @@ test.each([
   ['s3://a/in/', 's3://a/in'],
   ['s3://a/in/tiles', 's3://a/in/'],
   ['s3://a/in/', 's3://a/'],
-])('inputs %s in the place of the output %s are refused', (input, output) => {
+])('inputs %s that hold the output %s are refused', (input, output) => {
   const args = [`--input=${input}`, `--output=${output}`, '--content-type=application/json'];
   expect(() => readOptions(args, 1, {})).toThrow('--output');
 });

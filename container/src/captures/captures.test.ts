@@ -234,7 +234,7 @@ describe('two answers', () => {
     expect(differenceOf(json([{ a: 1 }]), nan, tolerance).agrees).toBe(false);
   });
 
-  test('of which one is another class disagree, however near their scores are', () => {
+  test('with another class disagree, however near their scores are', () => {
     expect(
       compared({ predictions: [[0.499, 0.501]] }, { predictions: [[0.501, 0.499]] }),
     ).toMatchObject({

@@ -27,7 +27,7 @@ const floats = signatureOf({ a: ['float32', [-1, 2]] });
 const strings = signatureOf({ text: ['string', [-1]] });
 const scalar = signatureOf({ a: ['float32', [-1]] });
 
-/** The record so many times, as the format has it. */
+/** The record `count` times, as the format has it. */
 function bodyOfMany(chunks: readonly Uint8Array[], count: number): Uint8Array {
   const one = Buffer.concat(chunks);
   return new Uint8Array(Buffer.alloc(one.length * count, one));

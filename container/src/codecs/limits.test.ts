@@ -49,7 +49,7 @@ const records = (...contents: Uint8Array[]): Buffer => joined(contents.flatMap(e
 const picture = () =>
   sharp({ create: { width: 40, height: 30, channels: 3, background: { r: 200, g: 9, b: 90 } } });
 
-/** A SageMaker Record of 100 floats, of which only the first is written. */
+/** A SageMaker Record of 100 floats. Only the first is written. */
 function sparse(): Buffer {
   const tensor = [0x0a, 4, 0, 0, 128, 63, 0x12, 1, 0, 0x1a, 1, 100];
   const value = [0x12, tensor.length, ...tensor];

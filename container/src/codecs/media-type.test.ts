@@ -31,7 +31,7 @@ describe('isList', () => {
     expect(isList(text)).toBe(expected);
   });
 
-  test('of millions of commas is told in one pass', () => {
+  test('of millions of commas is recognized in one pass', () => {
     expect(isList(`"${','.repeat(3e6)}`)).toBe(false);
     expect(isList(`"${','.repeat(3e6)}",`)).toBe(true);
   });

@@ -1,5 +1,5 @@
 /**
- * What clients are told where a signature lacks what messages like to name: a dtype that is carried, a shape, any
+ * What clients read if a signature lacks what messages like to name: a dtype that is carried, a shape, any
  * input at all. It is English, and has none of JavaScript's words for what is not there.
  */
 import {

@@ -216,7 +216,7 @@ describe('protobuf RecordIO', () => {
   });
 });
 
-test('an image without its length is told where it belongs', async () => {
+test('an image without its length gets the type where it belongs', async () => {
   const image = await plain(5, 4, 1, 2, 3).jpeg().toBuffer();
   const error = await failure(lengthPrefixedRequest, image, pixels);
   expect(error.message).toContain('image/jpeg');

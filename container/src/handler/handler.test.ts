@@ -323,7 +323,7 @@ describe('handlers in other forms', () => {
   });
 });
 
-test('SAGEMAKER_TFS_HANDLER_ERRORS=hidden: the log alone says what an exception said; an HttpError is told', async () => {
+test('SAGEMAKER_TFS_HANDLER_ERRORS=hidden: the log alone says what an exception said; an HttpError is shown', async () => {
   const source = `
     import { HttpError } from 'sagemaker-tfs/handler';
     export async function handler(data) {

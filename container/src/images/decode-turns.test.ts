@@ -34,7 +34,7 @@ test('who waits gets a turn in the order of coming, and no more at a time than c
   expect(most).toBe(availableParallelism());
 });
 
-test('a request that ends while its picture waits is told at once; others are not held up', async () => {
+test('a request that ends while its picture waits ends at once; others are not held up', async () => {
   const held = occupy();
   const gone = new RequestSignal();
   let began = false;

@@ -205,7 +205,7 @@ describe('bad input', () => {
     });
   });
 
-  test('a signature of several inputs is told once what it takes instead', async () => {
+  test('a signature of several inputs is answered once with what it takes instead', async () => {
     const { inputs, ...signature } = signatureOf('float32', [-1, 10]);
     const [input] = Object.values(inputs);
     const two = { ...signature, inputs: { a: input, b: input } } as Signature;

@@ -102,7 +102,7 @@ test.each([
   },
 );
 
-test('a request whose worker dies is told so, and is not sent again', async () => {
+test('a request whose worker dies gets an error, and is not sent again', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'front-door-'));
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
   const seen = join(directory, 'seen');

@@ -141,7 +141,7 @@ test.each<[string, () => Record<string, unknown>]>([
   ['no address of keys', () => ({ '/.well-known/openid-configuration': { issuer } })],
   ['keys elsewhere', () => ({ ...documents, '/keys': 404 })],
   ['keys that are none', () => ({ ...documents, '/keys': { keys: 1 } })],
-])('an issuer with %s is told as such, not as a bad token', async (_, broken) => {
+])('an issuer with %s is reported as such, not as a bad token', async (_, broken) => {
   const good = await token();
   documents = broken();
   await expect(authorize(`Bearer ${good}`)).rejects.toMatchObject({ code: 'ISSUER_NOT_READ' });

@@ -1,4 +1,4 @@
-/** The function as Lambda runs it, against real HTTP servers in the place of AWS. */
+/** The function as Lambda runs it, against real HTTP servers instead of AWS. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { interruptible } from './interruption.ts';
 
-/** A program that waits inside `interruptible` and cleans up once it is told to stop. */
+/** A program that waits inside `interruptible` and cleans up once it is asked to stop. */
 const PROGRAM = `
 import { interruptible } from ${JSON.stringify(join(__dirname, 'interruption.ts'))};
 const waiting = setInterval(() => {}, 1000);

@@ -104,7 +104,7 @@ test('where it is known which half fails, that half does not run whole again', a
   ]);
 });
 
-describe('batches of which many fail become smaller', () => {
+describe('batches become smaller if many fail', () => {
   const GOOD = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const harness = () => {
     const made = batchesOfNames('halves', { timeoutMs: 0 });

@@ -320,7 +320,7 @@ describe('batches larger than those that were tried', () => {
     });
   });
 
-  test('in several parts, of which the last is smaller than those that were tried', async () => {
+  test('in several parts, the last smaller than those that were tried', async () => {
     const served = serve(big, { maxBatchSize: 20, maxInputRows: 100 });
     for (let times = 1; times < 12; times++) await expectOwn(served, big, [request(39, times)]);
     await expectOwn(served, big, [request(21, 1)]);

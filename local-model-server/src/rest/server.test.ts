@@ -98,7 +98,7 @@ function bytesOf(tensor: Tensor): Tensor {
   return { ...tensor, values };
 }
 
-/** Inputs of which TensorFlow Serving's REST API reads no numbers. */
+/** Inputs whose numbers TensorFlow Serving's REST API does not read. */
 function hasUnread(inputs: TensorMap): boolean {
   return Object.values(inputs).some(
     ({ dtype, shape }) =>

@@ -112,7 +112,7 @@ describe('the answer is saved_model_cli’s', () => {
   });
 });
 
-test('inputs that may be left out are told with their defaults', () => {
+test('inputs that may be left out are shown with their defaults', () => {
   const { serving_default: signature } = onlyGraph(inspect('default_inputs')).signatures;
   expect(signature?.inputs.scale?.default).toEqual([2]);
   expect(signature?.inputs.offset?.default).toEqual([1]);
@@ -135,7 +135,7 @@ test.each(['constructor', 'toString', 'hasOwnProperty'])('a tensor may be called
   });
 });
 
-test('assets are told with their sizes', () => {
+test('assets are shown with their sizes', () => {
   const graph = onlyGraph(inspect('text_vocabulary'));
   const [asset] = graph.assets;
   const path = join(fixtureModel('text_vocabulary').directory, 'assets', asset?.filename ?? '');
@@ -143,7 +143,7 @@ test('assets are told with their sizes', () => {
   expect(asset?.bytes).toBe(readFileSync(path).length);
 });
 
-test('variables are told with dtype, shape and size', () => {
+test('variables are shown with dtype, shape and size', () => {
   const report = inspect('digits');
   expect(report.variables.length).toBeGreaterThan(0);
   for (const { dtype, shape, bytes } of report.variables) {
@@ -168,7 +168,7 @@ test('several tag sets are all told', () => {
   expect(problems).toEqual([]);
 });
 
-describe('damage is told with the path', () => {
+describe('damage is reported with the path', () => {
   let copy: string;
   beforeEach(() => {
     copy = join(mkdtempSync(join(tmpdir(), 'inspect-')), '1');

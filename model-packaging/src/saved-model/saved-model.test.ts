@@ -14,7 +14,7 @@ function opening(field: number, length: number): Buffer {
 const textField = (field: number, text: string) =>
   Buffer.concat([opening(field, Buffer.byteLength(text)), Buffer.from(text)]);
 
-/** A message around `inner`, which is cut off before a tail of so many bytes. */
+/** A message around `inner`, which is cut off before a tail of `tail` bytes. */
 const around = (field: number, inner: Buffer, tail: number) =>
   Buffer.concat([opening(field, inner.length + tail), inner]);
 

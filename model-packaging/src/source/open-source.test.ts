@@ -46,7 +46,7 @@ with zipfile.ZipFile(sys.argv[2],'w') as z:
     ...flags,
   ]);
 
-/** The archive `plain.tar` with so many megabytes of zeros behind it. */
+/** The archive `plain.tar` with megabytes of zeros behind it. */
 function withZeros(archive: string, megabytes: number): void {
   const gzip = archive.endsWith('.gz') ? '| gzip -1' : '';
   const bytes = `{ cat ${scratch.path('plain.tar')}; head -c ${megabytes}M /dev/zero; }`;
@@ -110,7 +110,7 @@ describe('archives that are not safe or not whole', () => {
     return scratch.write('odd.tar', Buffer.concat([block, Buffer.alloc(1024)]));
   }
 
-  /** The same archive, compressed: it is read through more steps, each of which must hand on the refusal. */
+  /** The same archive, compressed: it is read through more steps, and each must pass the refusal on. */
   function compressed(archive: string): string {
     return scratch.write('odd.tar.gz', gzipSync(readFileSync(archive)));
   }

@@ -84,7 +84,7 @@ for word in "$@"; do case "$word" in *:/output) cp -r ${model} "\${word%:/output
     );
   });
 
-  test('what Python says is told where it fails', async () => {
+  test('what Python says is reported if it fails', async () => {
     const python3 =
       '[ "$1" = -c ] && exit 0\necho "Traceback" >&2; echo "ValueError: bad file" >&2; exit 1';
     useCommands({ python3 });
@@ -160,7 +160,7 @@ model.save(sys.argv[1])`;
     expect(await redWith({ antialias: true })).toBeCloseTo(0.5, 1);
   });
 
-  withTensorFlow(`a file that is no Keras model is told by Python’s message${reason}`, async () => {
+  withTensorFlow(`a file that is no Keras model is reported by Python’s message${reason}`, async () => {
     const packing = layOutTo({ source: scratch.write('net.keras', 'not a zip') });
     await expect(packing).rejects.toThrow(withCode('CONVERSION_FAILED'));
   });

@@ -105,7 +105,7 @@ describe('every signature is run by TensorFlow', () => {
     ]);
   });
 
-  test('what a sound model may refuse is told as a note', async () => {
+  test('what a sound model may refuse is a note', async () => {
     const { versions } = await verifyArchive(await pack(refusing()));
     const refused = versions[0]?.signatures[0];
     expect(refused?.note).toMatch(/refused made-up values.*Give a sample/);

@@ -97,7 +97,7 @@ test('true makes one request for each signature, none of tf.Example', async () =
   expect(all.map(({ signature }) => signature)).toEqual(['raw']);
 });
 
-test('where none can be made up, the reasons are told', async () => {
+test('where none can be made up, the reasons are reported', async () => {
   const none = warmupOf('sparse_input', true);
   await expect(none).rejects.toThrow(withCode('BAD_OPTION'));
   await expect(none).rejects.toThrow(/signature 'serving_default': input '.*' is a sparse/);
@@ -112,7 +112,7 @@ test('a warm-up file of the source is kept unless new requests are given', async
   expect(readWarmup(scratch.path('new/1')).length).toBeGreaterThan(0);
 });
 
-test('a damaged file is told by its path', () => {
+test('a damaged file is reported by its path', () => {
   const file = scratch.write(`1/${WARMUP_PATH}`, Buffer.from([200, 0, 0, 0, 0, 0, 0, 0, 1]));
   expect(() => readWarmup(scratch.path('1'))).toThrow(withCode('CORRUPT_FILE'));
   expect(() => readWarmup(scratch.path('1'))).toThrow(file);

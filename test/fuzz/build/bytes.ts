@@ -25,7 +25,7 @@ export function u64le(value: number): Buffer {
   return Buffer.concat([u32le(value), u32le(Math.floor(value / 2 ** 32))]);
 }
 
-/** One in so many fields is wrong. */
+/** One in this number of fields is wrong. */
 const SLIP = 32;
 
 /** The value, or now and then another: one beside it, or one at the edge of a range. */
@@ -39,7 +39,7 @@ export function slipTo<T>(random: Random, value: T, others: readonly T[]): T {
   return random(SLIP) === 0 ? pick(random, others) : value;
 }
 
-/** So many bytes: zeros, small ones, or any. */
+/** `length` bytes: zeros, small ones, or any. */
 export function someBytes(random: Random, length: number): Buffer {
   const kind = random(3);
   return Buffer.from(

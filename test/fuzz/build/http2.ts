@@ -80,7 +80,7 @@ function otherField(random: Random): Buffer {
   ]);
 }
 
-/** Flag, stream and length of a frame, any of which may be wrong. */
+/** Flag, stream and length of a frame. Any of them may be wrong. */
 function frameOf(
   random: Random,
   type: number,

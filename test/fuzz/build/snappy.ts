@@ -5,7 +5,7 @@ import { slip, someBytes, u16le, u32le } from './bytes.ts';
 /** Literals beyond this write their length behind the tag. */
 const SHORT_LITERAL = 60;
 
-/** Literals and copies, each of which fits but for a slip now and then; the size stands before them. */
+/** Literals and copies that fit, but for a slip now and then; the size stands before them. */
 export function snappyOf(random: Random): Buffer {
   const parts: Buffer[] = [];
   let filled = 0;

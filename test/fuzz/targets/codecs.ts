@@ -206,7 +206,7 @@ function parquetOf(random: Random): Buffer {
   return random(4) ? file : mutate(random, [file], []);
 }
 
-/** What hyparquet reads; undefined where it refuses, as it does a few right ones. */
+/** What hyparquet reads; undefined if it refuses, as it does a few right ones. */
 function unsnappedOtherwise(bytes: Uint8Array, size: number): Uint8Array | undefined {
   const plain = new Uint8Array(size);
   try {

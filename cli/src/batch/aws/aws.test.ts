@@ -379,7 +379,7 @@ test('a refused job continues with the next types, and with --no-fallbacks with 
   }
 });
 
-test('an input without objects, an unknown job and outputs that are not there are told', async () => {
+test('an input without objects, an unknown job and missing outputs are reported', async () => {
   const nothing = await run(
     ...['start', '--model-name', 'digits', '--input-uri', `s3://${BUCKET}/none/`],
     ...['--output-uri', `s3://${BUCKET}/out/`],

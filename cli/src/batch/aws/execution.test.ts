@@ -119,7 +119,7 @@ describe('start', () => {
     expect(await inputOf(stdout)).toEqual({ fallbacks: [] });
   });
 
-  test('a manifest is told as one', async () => {
+  test('a manifest is shown as one', async () => {
     const uri = 's3://tiles/output/_shards/r1/redrive.manifest';
     const { stdout } = await start('--state-machine', arn, '--input-uri', uri, '--json');
     expect(await inputOf(stdout)).toEqual({ inputUri: uri, dataType: 'ManifestFile' });
@@ -288,7 +288,7 @@ describe('an execution is followed', () => {
     expect(told.stdout).toContain('6 failed: AlgorithmError: bad picture');
   });
 
-  test('a failed execution is told with its reason', async () => {
+  test('a failed execution is reported with its reason', async () => {
     status = 'FAILED';
     const { stdout, exitCode } = await run('watch', EXECUTION, '--json');
     expect(exitCode).toBe(1);

@@ -57,7 +57,7 @@ test.each([
   expect(tried).toHaveLength(1);
 });
 
-test('where all are refused, each reason is told', async () => {
+test('where all are refused, each reason is reported', async () => {
   const all = Object.fromEntries(TYPES.map(({ instanceType }) => [instanceType, QUOTA]));
   await expect(asked(all).result).rejects.toMatchObject({
     code: 'INSTANCE_TYPES_REFUSED',

@@ -83,7 +83,7 @@ test.concurrent.each([
   ['throws-300-ms-later', LATER(300), 'PROCESS_GONE', 400, []],
   // The answer was good, and another object is under way when the process ends.
   ['throws-3-s-later', LATER(3_000), 'bad', 400, ['--in-flight', '1']],
-])('a handler that %s is told at its own object alone', async (name, bad, fate, slow, more) => {
+])('a handler that %s is reported at its own object alone', async (name, bad, fate, slow, more) => {
   const { exitCode, stderr } = await sagemakerTfs(lineOf(name, bad, slow, ...more), {
     ...s3.environment,
     ...LIMIT,

@@ -138,7 +138,7 @@ test('the image reads its model from S3, as a job of AWS Batch has it', async ()
   });
 });
 
-test('an image that is told to end does so with the status of the signal, so that it is started again', async () => {
+test('an image that receives SIGTERM ends with the status of the signal, so that it is started again', async () => {
   const args = [
     ...['batch-worker', '--model-path=s3://models/model.tar.gz', '--content-type=application/json'],
     ...['--input', 's3://tiles/in/', '--output', 's3://out/answers/'],

@@ -12,7 +12,7 @@ import { sagemakerTfs } from '../test-support.ts';
 jest.setTimeout(120_000);
 
 const COUNT = 120;
-/** With text in the place of numbers. */
+/** With text instead of numbers. */
 const BAD = new Set([3, 64]);
 /** Larger than the model server takes. */
 const HUGE = 100;

@@ -340,7 +340,7 @@ test('S3 under load, connections that break, objects that are deleted or forbidd
   expect(lines('trouble').filter(others)).toEqual(lines('plain').filter(others));
 });
 
-test('other settings, a wrong prefix and many failures are told', async () => {
+test('other settings, a wrong prefix and many failures are reported', async () => {
   const codeOf = async (...args: Parameters<typeof run>) => {
     const { exitCode, stdout } = await run(...args);
     return [exitCode, (JSON.parse(stdout) as { code: string }).code];

@@ -147,7 +147,7 @@ describe('UnaryChannel against the reference implementation', () => {
     });
   });
 
-  test('the deadline is told to the server', async () => {
+  test('the deadline is sent to the server', async () => {
     const deadlines: (Date | number)[] = [];
     const channel = await channelFor((call, callback) => {
       deadlines.push(call.getDeadline());
@@ -229,7 +229,7 @@ describe('UnaryChannel against the reference implementation', () => {
 
 const MB = 2 ** 20;
 
-/** Echoes through node:http2, so many times over, with the windows and frames that a case asks for. */
+/** Echoes through node:http2, several times over, with the windows and frames that a case asks for. */
 async function echoServer(options: ServerOptions, address: number | string = 0, times = 1) {
   const server = createHttp2Server(options);
   server.on('session', (session) => session.setLocalWindowSize(2 ** 30));
@@ -409,7 +409,7 @@ describe('UnaryChannel against a server that misbehaves', () => {
 
   test('frames that have come apart are a lost connection, not a wait for what never comes', async () => {
     const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-    // Sixteen megabytes of an unknown type, of which nothing follows.
+    // Sixteen megabytes of an unknown type. Nothing of them follows.
     const noise = Buffer.from([0xff, 0xff, 0xff, 0x63, 0, 0x12, 0x34, 0x56, 0x79]);
     const server = createServer((socket) => {
       socket.on('error', () => undefined).resume();

@@ -131,7 +131,7 @@ test('a new connection that is closed, or an answer that is cut short, is not tr
   expect(requests).toBe(2);
 });
 
-test('nobody there is told', async () => {
+test('nobody there is reported', async () => {
   const { port } = await httpServer(echo);
   await new Promise((done) => servers.splice(0)[0]?.close(done));
   const lost = await client()
@@ -141,7 +141,7 @@ test('nobody there is told', async () => {
   expect((lost as Error).message).toMatch(/no answer from the model server: .*ECONNREFUSED/);
 });
 
-test('what is not HTTP is told', async () => {
+test('an answer that is no HTTP is reported', async () => {
   const { port } = await rawServer((socket) => socket.write('220 smtp.example.org\r\n\r\n'));
   await expect(client().call(post(port, 'a'))).rejects.toThrow(/instead of HTTP/);
 });

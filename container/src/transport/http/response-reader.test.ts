@@ -1,6 +1,6 @@
 import { type BodySink, HttpProtocolError, ResponseReader } from './response-reader.ts';
 
-/** Keeps what it gets; reads to a place of its own where it is told the length. */
+/** Keeps what it gets; reads to a place of its own if it knows the length. */
 class Collected implements BodySink {
   status = 0;
   length: number | undefined;
@@ -143,7 +143,7 @@ test.each([
   ['half a head', 'HTTP/1.1 2', /cut short/],
   ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell', /cut short/],
   ['no last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n', /cut short/],
-])('a connection that ends after %s is told', (_name, text, message) => {
+])('a connection that ends after %s is reported', (_name, text, message) => {
   expect(() => read(text, 1_000).reader.end()).toThrow(message);
 });
 
