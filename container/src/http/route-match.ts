@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { errorReply, type Reply } from './reply.ts';
 
 /** Answers one method of one path; `params` are the segments that the path's pattern names. */
-type RouteHandler = (
+export type RouteHandler = (
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
 ) => Reply | Promise<Reply>;

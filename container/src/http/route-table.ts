@@ -1,4 +1,5 @@
-/** Every route with its meaning, for the documentation. `routes.ts` answers them. */
+/** Every route with its meaning, for the documentation. `routes.ts` answers them: their types hold it to this table. */
+import type { RouteHandler } from './route-match.ts';
 
 /** One route. */
 interface RouteDefinition {
@@ -10,7 +11,7 @@ interface RouteDefinition {
 }
 
 /** Every route of the container. */
-export const ROUTES: readonly RouteDefinition[] = [
+export const ROUTES = [
   {
     method: 'GET',
     path: '/ping',
@@ -69,7 +70,16 @@ export const ROUTES: readonly RouteDefinition[] = [
     description:
       'Metrics of all processes in the Prometheus text format, or in OpenMetrics with a request for each bucket (`Accept: application/openmetrics-text`); also on SAGEMAKER_TFS_METRICS_PORT, if it is set.',
   },
-];
+] as const satisfies readonly RouteDefinition[];
+
+type Row = (typeof ROUTES)[number];
+
+/** What answers the routes of a kind: a handler for each method of each path. */
+export type RoutesOf<Where extends Row['where']> = {
+  readonly [Path in Extract<Row, { where: Where }>['path']]: {
+    readonly [Method in Extract<Row, { where: Where; path: Path }>['method']]: RouteHandler;
+  };
+};
 
 /** One custom attribute of requests. */
 interface AttributeDefinition {

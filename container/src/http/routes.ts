@@ -11,11 +11,11 @@ import { executionParameters } from './execution-parameters.ts';
 import { invoke } from './lazy-invoke.ts';
 import { getModel, listModels, loadModel, unloadModel } from './models.ts';
 import { ping } from './ping.ts';
-import type { Routes } from './route-match.ts';
+import type { RoutesOf } from './route-table.ts';
 import type { Services } from './services.ts';
 
 /** The routes of a container that serves one archive. */
-export function singleModelRoutes(services: Services): Routes {
+export function singleModelRoutes(services: Services): RoutesOf<'always'> {
   return {
     '/ping': { GET: () => ping(services) },
     '/invocations': { POST: (exchange) => invoke(services, exchange) },
@@ -25,7 +25,7 @@ export function singleModelRoutes(services: Services): Routes {
 }
 
 /** `GET /metrics`: on SageMaker's port, where its collector asks, and on a port of its own where one is set. */
-export function metricsRoute(page: MetricsPage): Routes {
+export function metricsRoute(page: MetricsPage): Pick<RoutesOf<'always'>, '/metrics'> {
   return {
     '/metrics': {
       GET: async ({ request }) => {
@@ -47,7 +47,10 @@ function metricsFormat(accept: string | undefined): MetricsFormat {
 }
 
 /** The routes of a multi-model endpoint. */
-export function multiModelRoutes(services: Services, table: ModelTable): Routes {
+export function multiModelRoutes(
+  services: Services,
+  table: ModelTable,
+): RoutesOf<'always' | 'multi-model'> {
   return {
     ...singleModelRoutes(services),
     '/models': {
