@@ -2,7 +2,7 @@
 import type { Interval } from './ratio.ts';
 
 /** Of the normal distribution, for 95% on both sides together. */
-const Z = 1.959964;
+export const Z_95 = 1.959964;
 
 /** Welch's interval of the ratio of the figures' geometric means, one figure a run, two runs a side at least. */
 export function ratioOfRuns(before: readonly number[], after: readonly number[]): Interval {
@@ -31,9 +31,10 @@ function logarithms(values: readonly number[]): {
 
 /** Student's t for 95% on both sides together: Abramowitz and Stegun 26.7.5, within 4% from two degrees of freedom on. */
 export function studentQuantile(freedom: number): number {
-  const g1 = (Z ** 3 + Z) / 4;
-  const g2 = (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / 96;
-  const g3 = (3 * Z ** 7 + 19 * Z ** 5 + 17 * Z ** 3 - 15 * Z) / 384;
-  const g4 = (79 * Z ** 9 + 776 * Z ** 7 + 1482 * Z ** 5 - 1920 * Z ** 3 - 945 * Z) / 92_160;
-  return Z + g1 / freedom + g2 / freedom ** 2 + g3 / freedom ** 3 + g4 / freedom ** 4;
+  const z = Z_95;
+  const g1 = (z ** 3 + z) / 4;
+  const g2 = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
+  const g3 = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
+  const g4 = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92_160;
+  return z + g1 / freedom + g2 / freedom ** 2 + g3 / freedom ** 3 + g4 / freedom ** 4;
 }

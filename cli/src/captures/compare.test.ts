@@ -1,6 +1,7 @@
 /** Which captures are compared with which. */
 import type { Capture } from '@sagemaker-tfs/container/captures';
 import { compareVariants } from './compare.ts';
+import { shareOf } from './share.ts';
 
 const json = (value: unknown) => ({
   contentType: 'application/json',
@@ -31,3 +32,10 @@ test('very many captures of one body are compared', async () => {
   const compared = await compareVariants(answers(...many), answers(...many), tolerance);
   expect(compared).toMatchObject({ pairs: 100_000, agreement: { count: 100_000 } });
 }, 60_000);
+
+test('a share has the interval that SciPy computes', () => {
+  // scipy.stats.binomtest(95, 100).proportion_ci(method="wilson")
+  const { low, high } = shareOf(95, 100);
+  expect(low).toBeCloseTo(0.8882, 4);
+  expect(high).toBeCloseTo(0.9785, 4);
+});

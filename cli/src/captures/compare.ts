@@ -4,10 +4,9 @@ import {
   type Capture,
   type CapturedBody,
   differenceOf,
-  type Share,
-  shareOf,
   type Tolerance,
 } from '@sagemaker-tfs/container/captures';
+import { type Share, shareOf } from './share.ts';
 
 /** What was found. */
 export interface VariantComparison {

@@ -66,24 +66,3 @@ function differenceOfValues(one: Values, other: Values, tolerance: Tolerance): D
   }
   return { agrees: where === undefined, largest, where };
 }
-
-/** A share with its 95% interval, after Wilson. */
-export interface Share {
-  readonly count: number;
-  readonly of: number;
-  readonly share: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-const Z = 1.959964;
-
-/** @see https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval */
-export function shareOf(count: number, of: number): Share {
-  if (of === 0) return { count, of, share: 0, low: 0, high: 1 };
-  const share = count / of;
-  const spread = Z * Math.sqrt((share * (1 - share)) / of + Z ** 2 / (4 * of ** 2));
-  const middle = share + Z ** 2 / (2 * of);
-  const scale = 1 + Z ** 2 / of;
-  return { count, of, share, low: (middle - spread) / scale, high: (middle + spread) / scale };
-}

@@ -10,7 +10,6 @@ import {
   gatherer,
   parseBaseline,
   parseCapture,
-  shareOf,
   stabilityOf,
   valuesOf,
 } from './index.ts';
@@ -247,12 +246,5 @@ describe('two answers', () => {
     const body = (text: string) => ({ contentType: 'image/png', bytes: Buffer.from(text) });
     expect(differenceOf(body('a'), body('a'), tolerance).agrees).toBe(true);
     expect(differenceOf(body('a'), body('b'), tolerance).agrees).toBe(false);
-  });
-
-  test('a share has the interval that SciPy computes', () => {
-    // scipy.stats.binomtest(95, 100).proportion_ci(method="wilson")
-    const { low, high } = shareOf(95, 100);
-    expect(low).toBeCloseTo(0.8882, 4);
-    expect(high).toBeCloseTo(0.9785, 4);
   });
 });
