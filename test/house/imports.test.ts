@@ -1,33 +1,9 @@
 /** The imports of this repository, types included: none runs in a circle, and rooms import only what they may. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { MAY_IMPORT } from './rooms.ts';
 import { type Import, imports, isTestSupport, sources } from './source-imports.ts';
 import { ROOT } from './tracked-files.ts';
-
-/** What each room may import, as docs/architecture.md draws it. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  tensors: [],
-  manifest: ['tensors'],
-  batch: [],
-  libtensorflow: ['tensors'],
-  'local-model-server': ['tensors', 'libtensorflow'],
-  container: ['tensors', 'manifest', 'batch', 'libtensorflow'],
-  client: ['tensors'],
-  'model-packaging': ['tensors', 'manifest', 'libtensorflow', 'container'],
-  playground: ['tensors', 'client'],
-  cli: [
-    'tensors',
-    'manifest',
-    'batch',
-    'libtensorflow',
-    'local-model-server',
-    'container',
-    'client',
-    'model-packaging',
-    'playground',
-  ],
-  lib: ['tensors', 'manifest', 'batch', 'container', 'cli'],
-};
 
 /** What stands outside the rooms, and what of it each folder may import beside the rooms' public entries. */
 const WORKSHOP: Readonly<Record<string, readonly string[]>> = {

@@ -1,23 +1,11 @@
 /** What lies outside of a room takes its public entries, as a user would. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { ROOMS } from './rooms.ts';
 import { imports } from './source-imports.ts';
 import { ROOT, trackedFiles } from './tracked-files.ts';
 
 const OUTSIDE = ['bench', 'conformance', 'demo', 'docs', 'examples', 'playground/test', 'test'];
-const ROOMS = [
-  'tensors',
-  'manifest',
-  'batch',
-  'libtensorflow',
-  'local-model-server',
-  'container',
-  'client',
-  'model-packaging',
-  'playground',
-  'cli',
-  'lib',
-];
 /** Files of a room's inside; `lib` has no `src`, its entries are `index.ts` and `config.ts`. */
 const INSIDE = /^([a-z-]+\/src|lib)\/(?!index\.ts$|config\.ts$)/;
 
