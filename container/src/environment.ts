@@ -203,7 +203,7 @@ function valuesOf(variables: Readonly<Record<string, string | undefined>>): {
       text === undefined ? undefined : parseValue(text, definition);
     const value = read(given || definition.default);
     if (typeof value !== 'object' || !('problem' in value)) return [name, value];
-    faults.push({ name, problem: `${name} is "${given}": ${value.problem}` });
+    faults.push({ name, problem: `${name} is "${given}": ${value.problem}.` });
     return [name, read(definition.default)];
   });
   return { values: Object.fromEntries(values) as Values, faults };
