@@ -6,11 +6,12 @@ import { ROOT, trackedFiles } from './tracked-files.ts';
 
 /** Shown defaults that no code of ours takes, with the reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
+  'lib/batch-worker/props.ts ranges': 'a formula',
   'lib/config/deployment.ts traffic': 'what SageMaker does without a policy',
   'lib/config/endpoint.ts frequencySeconds': "SageMaker's own",
   'lib/config/image.ts directory': 'a path in the package',
+  'lib/config/sources.ts handler': 'a path in the model',
   'lib/endpoint/metrics-config.ts frequencySeconds': "SageMaker's own",
-  'lib/batch-worker/props.ts ranges': 'a formula',
 };
 
 const texts = new Map(
@@ -54,7 +55,7 @@ function valueOf(token: string): string {
   const [, name = token, member] = /^([A-Z]\w*)\.(\w+)$/.exec(token) ?? [];
   if (!/^[A-Z][A-Z_\d]+$/.test(name)) return token.replaceAll("'", '');
   const declared = new RegExp(`\\bconst ${name}(?:: [^=]+)? = ([^;]+);`);
-  const text = code.map((one) => declared.exec(one)?.[1]).find((one) => one !== undefined) ?? '';
+  const text = code.map((one) => declared.exec(one)?.[1]).find((one) => one !== undefined) ?? token;
   const value = member ? new RegExp(`\\b${member}: ([^,\\n]+)`).exec(text)?.[1] : text;
   return value === undefined || value === token ? token : valueOf(value.trim());
 }
