@@ -76,7 +76,10 @@ function truncatedHeader(): TensorError {
 /** Parses the Python dictionary, whose keys may come in any order. */
 function parseHeader(text: string): NpyHeader {
   if (/'descr'\s*:\s*[[(]/.test(text)) {
-    throw new TensorError('UNSUPPORTED_DTYPE', '.npy arrays of structured types are not supported.');
+    throw new TensorError(
+      'UNSUPPORTED_DTYPE',
+      '.npy arrays of structured types are not supported.',
+    );
   }
   const descr = /'descr'\s*:\s*['"]([^'"]+)['"]/.exec(text)?.[1];
   const fortran = /'fortran_order'\s*:\s*(True|False)/.exec(text)?.[1];

@@ -34,7 +34,11 @@ const DOC =
 const DESCRIBED = /Default: (`[^`]+`|[\d.]*\d)(?![\w`]| (?:for|if|with)\b)/;
 
 const shown: readonly Shown[] = [...texts].flatMap(([file, text]) => {
-  const inDocs = [...text.matchAll(DOC)].map(([, value = '', name = '']) => ({ file, name, value }));
+  const inDocs = [...text.matchAll(DOC)].map(([, value = '', name = '']) => ({
+    file,
+    name,
+    value,
+  }));
   if (!file.startsWith('lib/config')) return inDocs;
   const fields = text.split(/\n\s+(?=\w+: )/);
   const described = fields.flatMap((field) => {
@@ -48,16 +52,16 @@ const TOKEN = /'[^']*'|\b[A-Z][\w.]*(?:\([\w.]+\))?|(?<![\w.])\d[\d_.]*(?:e-?\d+
 const SECONDS: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 };
 
 /** A value in one form: a number, a text without quotes, durations in seconds, constants as what they are. */
-function valueOf(token: string): string {
+function inOneForm(token: string): string {
   const [, unit = '', amount = ''] = /^Duration\.(\w+)\((.+)\)$/.exec(token) ?? [];
-  if (unit) return String(Number(valueOf(amount)) * (SECONDS[unit] ?? Number.NaN));
+  if (unit) return String(Number(inOneForm(amount)) * (SECONDS[unit] ?? Number.NaN));
   if (/^\d/.test(token)) return String(Number(token.replaceAll('_', '')));
   const [, name = token, member] = /^([A-Z]\w*)\.(\w+)$/.exec(token) ?? [];
   if (!/^[A-Z][A-Z_\d]+$/.test(name)) return token.replaceAll("'", '');
   const declared = new RegExp(`\\bconst ${name}(?:: [^=]+)? = ([^;]+);`);
   const text = code.map((one) => declared.exec(one)?.[1]).find((one) => one !== undefined) ?? token;
   const value = member ? new RegExp(`\\b${member}: ([^,\\n]+)`).exec(text)?.[1] : text;
-  return value === undefined || value === token ? token : valueOf(value.trim());
+  return value === undefined || value === token ? token : inOneForm(value.trim());
 }
 
 /** What the code takes for a prop or field that is left out. */
@@ -68,7 +72,7 @@ function taken(name: string): Set<string> {
   const setting = settings[name] ?? settings[`${name}InSeconds`];
   const isOnUnlessFalse = code.some((text) => new RegExp(`\\b${name} [!=]== false`).test(text));
   return new Set([
-    ...found.flatMap((value) => value.match(TOKEN) ?? []).map(valueOf),
+    ...found.flatMap((value) => value.match(TOKEN) ?? []).map(inOneForm),
     ...(setting === undefined ? [] : [String(setting)]),
     ...(isOnUnlessFalse ? ['true'] : []),
     // Nothing is false by itself.
@@ -84,9 +88,12 @@ test('defaults are shown', () => {
 
 test('what is shown is what the code takes', () => {
   const wrong = shown.flatMap(({ file, name, value }) => {
-    const first = /^(\d[\d.]*) seconds$/.exec(value)?.[1] ?? value.split(/,? (?:and|for|one) |, /)[0];
-    const isTaken = taken(name).has(valueOf(first ?? ''));
-    return isTaken || `${file} ${name}` in ALLOWED ? [] : [{ file, name, value, taken: taken(name) }];
+    const first =
+      /^(\d[\d.]*) seconds$/.exec(value)?.[1] ?? value.split(/,? (?:and|for|one) |, /)[0];
+    const isTaken = taken(name).has(inOneForm(first ?? ''));
+    return isTaken || `${file} ${name}` in ALLOWED
+      ? []
+      : [{ file, name, value, taken: taken(name) }];
   });
   expect(wrong).toEqual([]);
 });

@@ -74,7 +74,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       serve(options, agent, request, response);
     } catch (error) {
       // One request must not end the process, whatever is wrong with it.
-      refuse(request, response, 'INTERNAL', `the request cannot be passed on: ${sentence(`${error}`)}`);
+      refuse(
+        request,
+        response,
+        'INTERNAL',
+        `the request cannot be passed on: ${sentence(`${error}`)}`,
+      );
     }
   });
   server.requestTimeout = 0;
@@ -163,7 +168,12 @@ async function serveTensors(
     else response.writeHead(200, { 'Content-Type': 'application/x-npz' }).end(made);
   } catch (error) {
     if (response.headersSent || request.destroyed) return;
-    refuse(request, response, 'INTERNAL', `the picture cannot be prepared: ${sentence(`${error}`)}`);
+    refuse(
+      request,
+      response,
+      'INTERNAL',
+      `the picture cannot be prepared: ${sentence(`${error}`)}`,
+    );
   }
 }
 
@@ -240,7 +250,12 @@ function handOn(
   });
   onward.on('error', (error) => {
     if (response.headersSent) return;
-    refuse(request, response, 'PROCESS_GONE', `the runtime did not answer: ${sentence(error.message)}`);
+    refuse(
+      request,
+      response,
+      'PROCESS_GONE',
+      `the runtime did not answer: ${sentence(error.message)}`,
+    );
   });
   response.once('close', () => {
     if (!response.writableFinished) onward.destroy();
@@ -263,6 +278,9 @@ function refuse(
   message: string,
 ): void {
   request.resume();
-  response.writeHead(RUNTIME_ERRORS[code].status, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.writeHead(RUNTIME_ERRORS[code].status, {
+    'Content-Type': 'application/json',
+    Connection: 'close',
+  });
   response.end(JSON.stringify({ error: message, code }));
 }

@@ -18,8 +18,7 @@ import { exchangeLine, readyLines } from './serve-lines.ts';
 import { watchSources } from './watch-sources.ts';
 
 /** What to serve, and whether to load the handler again when its sources change. */
-interface TerminalOptions
-  extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange' | 'onStep'> {
+interface TerminalOptions extends Omit<SessionOptions, 'log' | 'signal' | 'onExchange' | 'onStep'> {
   readonly watch: boolean;
 }
 

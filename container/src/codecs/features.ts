@@ -93,7 +93,10 @@ function featureList(record: TensorMap): string {
 function requireFeature(record: TensorMap, feature: string, index: number): Tensor {
   const tensor = own(record, feature);
   if (tensor) return tensor;
-  throw new ServingError('BAD_INPUT', `record ${index} lacks the feature '${feature}' of record 0.`);
+  throw new ServingError(
+    'BAD_INPUT',
+    `record ${index} lacks the feature '${feature}' of record 0.`,
+  );
 }
 
 /** An input that record 0 leaves to its default has that default in every record. @throws ServingError BAD_INPUT */

@@ -93,7 +93,10 @@ async function decodeServingDocument(
   }
   if (document.examples !== undefined) return decodeExamples([document], body, context);
   if (!isList(document.instances)) {
-    throw new ServingError('BAD_INPUT', '"instances" must be a list, an element for each instance.');
+    throw new ServingError(
+      'BAD_INPUT',
+      '"instances" must be a list, an element for each instance.',
+    );
   }
   return { inputs: instancesToTensors(document.instances, 'instances', context), form, ...named };
 }

@@ -93,7 +93,9 @@ async function exportsOf(
     return { ...module.default, ...module, names: Object.keys(module) };
   } catch (thrown) {
     const cause = plainError(thrown);
-    throw new StartError('HANDLER_INVALID', `${path} could not be loaded: ${cause.message}`, { cause });
+    throw new StartError('HANDLER_INVALID', `${path} could not be loaded: ${cause.message}`, {
+      cause,
+    });
   }
 }
 

@@ -32,7 +32,7 @@ function labeled(model: ServedModel, labels: Environment['versionLabels']): Serv
   for (const [label, version] of Object.entries(labels)) {
     if (model.versions.includes(version)) continue;
     throw new StartError(
-    'ENVIRONMENT_INVALID',
+      'ENVIRONMENT_INVALID',
       `SAGEMAKER_TFS_VERSION_LABELS assigns "${label}" to version ${version}. Model "${model.name}" has ${model.versions.join(', ')}.`,
     );
   }

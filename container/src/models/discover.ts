@@ -116,7 +116,7 @@ function refuseDuplicates(models: readonly DiscoveredModel[]): void {
     const other = paths.get(name);
     if (other) {
       throw new StartError(
-      'MODELS_INVALID',
+        'MODELS_INVALID',
         `two models are named "${name}": ${other} and ${basePath}. Rename one of the directories.`,
       );
     }

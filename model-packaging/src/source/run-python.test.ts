@@ -160,10 +160,13 @@ model.save(sys.argv[1])`;
     expect(await redWith({ antialias: true })).toBeCloseTo(0.5, 1);
   });
 
-  withTensorFlow(`a file that is no Keras model is reported by Python’s message${reason}`, async () => {
-    const packing = layOutTo({ source: scratch.write('net.keras', 'not a zip') });
-    await expect(packing).rejects.toThrow(withCode('CONVERSION_FAILED'));
-  });
+  withTensorFlow(
+    `a file that is no Keras model is reported by Python’s message${reason}`,
+    async () => {
+      const packing = layOutTo({ source: scratch.write('net.keras', 'not a zip') });
+      await expect(packing).rejects.toThrow(withCode('CONVERSION_FAILED'));
+    },
+  );
 });
 
 test('an image input for a model that decodes pictures, or without a size, is refused', async () => {
