@@ -10,7 +10,7 @@ const PACKAGE = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
 /** The packages in a bundle, by name and version. @returns `{ name, version, license, texts }` of each */
-export function bundledPackages(metafiles) {
+function bundledPackages(metafiles) {
   const found = new Map();
   for (const { inputs } of metafiles) {
     for (const path of Object.keys(inputs)) {

@@ -17,7 +17,7 @@ export function checkLabelsSize(bytes: number, name: string): void {
   if (bytes <= LABELS_LIMITS.bytes) return;
   throw new ManifestError(
     '',
-    `the labels file ${name} has ${bytes} bytes; ${LABELS_LIMITS.bytes} are the most. Write one label a line.`,
+    `the labels file ${name} has ${bytes} bytes. ${LABELS_LIMITS.bytes} are the most. Write one label a line.`,
   );
 }
 

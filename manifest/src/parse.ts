@@ -30,7 +30,7 @@ export function checkManifestSize(bytes: number): void {
   if (bytes <= MAX_MANIFEST_BYTES) return;
   throw new ManifestError(
     '',
-    `the manifest has ${bytes} bytes; ${MAX_MANIFEST_BYTES} are the most. Package fewer files: join small ones into one.`,
+    `the manifest has ${bytes} bytes. ${MAX_MANIFEST_BYTES} are the most. Package fewer files: join small ones into one.`,
   );
 }
 
@@ -58,7 +58,7 @@ function checkDeclared(manifest: unknown, part: string): void {
   if (declared <= MOST_DECLARED) return;
   throw new ManifestError(
     part,
-    `has ${declared} characters; ${MOST_DECLARED} are the most. Name fewer outputs, or package the model again.`,
+    `has ${declared} characters. ${MOST_DECLARED} are the most. Name fewer outputs, or package the model again.`,
   );
 }
 

@@ -217,7 +217,7 @@ describe('files that no model may bring', () => {
       /topK\.labels: must be a path inside/,
     ],
     ['labels that are not there', manifest({ labels: 'none.txt' }), /none\.txt cannot be read/],
-    ['more than is parsed', ' '.repeat(2 ** 20 + 1), /1048577 bytes; 1048576 are the most/],
+    ['more than is parsed', ' '.repeat(2 ** 20 + 1), /1048577 bytes. 1048576 are the most/],
   ])('a manifest with %s', async (_, text, message) => {
     const { models, lists } = table();
     const directory = await model('a');
@@ -230,7 +230,7 @@ describe('files that no model may bring', () => {
   });
 
   test.each([
-    ['more bytes', 64 * 2 ** 20 + 1, 'a', /big\.txt has 67108865 bytes; 67108864 are the most/],
+    ['more bytes', 64 * 2 ** 20 + 1, 'a', /big\.txt has 67108865 bytes. 67108864 are the most/],
     ['more lines', 2 ** 20 + 1, '\n', /big\.txt has more than 1048576 lines/],
   ])('labels of %s than are read', async (_, bytes, of, message) => {
     const { models } = table();
