@@ -21,7 +21,7 @@ test.each([
   [
     'more bytes',
     Buffer.alloc(LABELS_LIMITS.bytes + 1, 'a'),
-    /x\.txt has 67108865 bytes; 67108864 are/,
+    /x\.txt has 67108865 bytes. 67108864 are/,
   ],
 ])('%s are refused', (_, bytes, message) => {
   expect(() => parseLabels(bytes, 'x.txt')).toThrow(ManifestError);
