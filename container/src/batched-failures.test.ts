@@ -133,7 +133,7 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s, under attack', (backend)
     const honest = values.map(async (value) => {
       for (let times = 0; times < 40; times++) {
         let answer = await ask(example(value));
-        // On a busy machine the connections that attackers drop are too many for a while: clients are told to come again.
+        // On a busy machine the connections that attackers drop are too many for a while. Clients then come again.
         while (answer.text.includes('OVERLOADED')) answer = await ask(example(value));
         answers.push({ value, ...answer });
       }

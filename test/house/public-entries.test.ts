@@ -47,8 +47,8 @@ const files = trackedFiles(...OUTSIDE).filter(
   (file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/fixtures/'),
 );
 
-/** Imports that reach inside. There may be fewer: lower it then. */
-const MOST_IMPORTS = 88;
+/** Imports that reach inside, at most: lower it as they become fewer. */
+const MOST_IMPORTS = 86;
 
 function importsInside(file: string): number {
   const text = readFileSync(join(ROOT, file), 'utf8');
@@ -72,7 +72,9 @@ test('rooms take the public entries of other rooms', () => {
 test('benchmarks, demo, docs and tests reach into no room without a reason', () => {
   expect(files.length).toBeGreaterThan(200);
   const reaching = files.filter((file) => importsInside(file) > 0);
-  expect(reaching.reduce((sum, file) => sum + importsInside(file), 0)).toBe(MOST_IMPORTS);
+  expect(reaching.reduce((sum, file) => sum + importsInside(file), 0)).toBeLessThanOrEqual(
+    MOST_IMPORTS,
+  );
   const isIn = (file: string, place: string) =>
     file === place || (place.endsWith('/') && file.startsWith(place));
   const places = Object.keys(ALLOWED);
