@@ -27,7 +27,7 @@ export const PACKAGING_ERRORS = {
   MISSING_FILE: failed('A file that the model needs is missing.'),
   UNSAFE_PATH: failed('A symbolic link, hard link or archive entry leads out of its directory.'),
   BAD_FILE_NAME: failed(
-    'The name of a file is not UTF-8 or has a control character, or the file is a special one.',
+    'The name of a file is not UTF-8, has a control character or is too long, or the file is a special one.',
   ),
   FILE_CHANGED: failed('A file changed while it was being read.'),
   PYTHON_HANDLER: failed(

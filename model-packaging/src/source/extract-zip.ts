@@ -6,8 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Entry, ZipFile } from 'yauzl';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
-import { hasInvisible, visible } from '../visible.ts';
-import { invisibleName, isSystemError, writingFailed } from './extract.ts';
+import { visible } from '../visible.ts';
+import { checkEntryName, shown } from './entry-name.ts';
+import { isSystemError, writingFailed } from './extract.ts';
 import { unpackRoom } from './unpack-room.ts';
 import { openZip } from './zip-file.ts';
 
@@ -75,17 +76,11 @@ async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): Async
 /** True for directories, which need no work. @throws PackagingError for links and odd names */
 function refused(archive: string, entry: Entry): boolean {
   const name = entry.fileName;
-  if (hasInvisible(name)) throw invisibleName(archive, name);
-  if (name.includes('\ufffd')) {
-    throw new PackagingError(
-      'BAD_FILE_NAME',
-      `${archive}: the name of entry '${visible(name)}' is not UTF-8. Rename the file and archive it again.`,
-    );
-  }
+  checkEntryName(archive, name);
   if (((entry.externalFileAttributes >>> 16) & S_IFMT) === S_IFLNK) {
     throw new PackagingError(
       'UNSAFE_PATH',
-      `${archive}: entry '${visible(name)}' is a symbolic link. Archive copies of files (zip without -y follows links).`,
+      `${archive}: entry '${shown(name)}' is a symbolic link. Archive copies of files (zip without -y follows links).`,
     );
   }
   return name.endsWith('/');

@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Parser, type ReadEntry } from 'tar';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
-import { hasInvisible, visible } from '../visible.ts';
+import { visible } from '../visible.ts';
+import { checkEntryName, shown } from './entry-name.ts';
 import { parseTar } from './tar-bytes.ts';
 import { type TakeRoom, unpackRoom } from './unpack-room.ts';
 
@@ -47,7 +48,7 @@ export async function extractArchive(archive: string, directory: string): Promis
     if (SPARSE_HEADER.test(header)) fail(sparse(archive, 'an entry'));
   });
   parser.on('ignoredEntry', ({ path, type }) => {
-    if (type === 'SparseFile') fail(sparse(archive, `entry '${visible(path)}'`));
+    if (type === 'SparseFile') fail(sparse(archive, `entry '${shown(path)}'`));
     else if (!SKIPPED.has(type)) fail(notAFile(archive, path, type));
   });
   try {
@@ -74,7 +75,8 @@ function entryWriter(archive: string, directory: string, take: TakeRoom) {
     file = undefined;
   };
   const begin = (entry: ReadEntry) => {
-    refuse(archive, entry.path, entry.type);
+    checkEntryName(archive, entry.path);
+    if (!ALLOWED.has(entry.type)) throw notAFile(archive, entry.path, entry.type);
     take(entry.size);
     const target = join(directory, entry.path);
     const isDirectory = entry.type === 'Directory' || entry.type === 'GNUDumpDir';
@@ -100,37 +102,10 @@ function entryWriter(archive: string, directory: string, take: TakeRoom) {
   return { write, close, entries: () => entries };
 }
 
-/** @throws PackagingError UNSAFE_PATH or BAD_FILE_NAME */
-function refuse(archive: string, path: string, type: string): void {
-  const parts = path.split(/[\\/]/);
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || parts.includes('..')) {
-    throw new PackagingError(
-      'UNSAFE_PATH',
-      `${archive}: entry '${visible(path)}' would be written outside the directory. Make the archive with relative paths.`,
-    );
-  }
-  if (path.includes('\ufffd')) {
-    throw new PackagingError(
-      'BAD_FILE_NAME',
-      `${archive}: the name of entry '${visible(path)}' is not UTF-8. Rename the file and archive it again.`,
-    );
-  }
-  if (hasInvisible(path)) throw invisibleName(archive, path);
-  if (!ALLOWED.has(type)) throw notAFile(archive, path, type);
-}
-
-/** Later messages name files too: a name must not write lines of its own into a log. */
-export function invisibleName(archive: string, path: string): PackagingError {
-  return new PackagingError(
-    'BAD_FILE_NAME',
-    `${archive}: the name of entry '${visible(path)}' has a control character in it. Rename the file and archive it again.`,
-  );
-}
-
 function notAFile(archive: string, path: string, type: string): PackagingError {
   return new PackagingError(
     'UNSAFE_PATH',
-    `${archive}: entry '${visible(path)}' is a ${type}, not a file. Archive copies of files (tar czhf follows links).`,
+    `${archive}: entry '${shown(path)}' is a ${type}, not a file. Archive copies of files (tar czhf follows links).`,
   );
 }
 
@@ -164,7 +139,7 @@ export function writingFailed(
   }
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive}: entry '${visible(path)}' is a file where another entry needs a folder, or the reverse. Make the archive again.`,
+    `${archive}: entry '${shown(path)}' is a file where another entry needs a folder, or the reverse. Make the archive again.`,
     { cause: error },
   );
 }

@@ -153,6 +153,26 @@ describe('archives that are not safe or not whole', () => {
     },
   );
 
+  test.each([
+    ['a name of 300 bytes', `1/${'a'.repeat(300)}`],
+    ['a path of 2,000 bytes', `${'d'.repeat(99)}/`.repeat(20)],
+    ['70 folders in each other', 'd/'.repeat(70)],
+    ['a name of 100,000 bytes', 'a'.repeat(100_000)],
+  ])('%s', async (_, folder) => {
+    const path = `${folder}/x`.replace('//', '/');
+    const script = `
+import sys, tarfile
+with tarfile.open(sys.argv[1], 'w') as archive: archive.addfile(tarfile.TarInfo(sys.argv[2]))`;
+    execFileSync('python3', ['-c', script, scratch.path('odd.tar'), path]);
+    mkdirSync(scratch.path('empty'));
+    zip(scratch.path('empty'), scratch.path('odd.zip'), path.slice(0, 60_000));
+    for (const archive of ['odd.tar', 'odd.zip']) {
+      const message = await open(scratch.path(archive)).catch((error: Error) => error.message);
+      expect(message).toMatch(/: the name of entry '.{1,210}' (is too long|leads through more)/);
+      await expect(open(scratch.path(archive))).rejects.toThrow(withCode('BAD_FILE_NAME'));
+    }
+  });
+
   test.each(['SymbolicLink', 'Link', 'CharacterDevice', 'FIFO'] as const)('a %s', async (type) => {
     const isLink = type === 'SymbolicLink' || type === 'Link';
     const archive = tarOf({ path: 'odd', type, ...(isLink && { linkpath: '/etc/passwd' }) });

@@ -6,10 +6,12 @@ import { PackagingError } from '../errors.ts';
 const ANY_ARCHIVE = 2 ** 30;
 /** Bytes of a larger one for each of the archive's. Trained weights hardly shrink at all. */
 const MAX_RATIO = 100;
+/** Files and folders. A SavedModel has a handful, and each costs a disk more than its bytes. */
+const MOST_ENTRIES = 10_000;
 /** Others need the disk too. */
 const PART_OF_FREE = 0.9;
 
-/** Counts bytes that are about to be written. @throws PackagingError CORRUPT_FILE or OUTPUT_FAILED for too many */
+/** Counts an entry and its bytes, which are about to be written. @throws PackagingError CORRUPT_FILE or OUTPUT_FAILED for too many */
 export type TakeRoom = (bytes: number) => void;
 
 /** The room in `directory` for what `archive` holds. */
@@ -25,8 +27,11 @@ export async function unpackRoom(archive: string, directory: string): Promise<Ta
 export function roomWithin(archive: string, size: number, free: number): TakeRoom {
   const most = Math.max(ANY_ARCHIVE, MAX_RATIO * size);
   let taken = 0;
+  let entries = 0;
   return (bytes) => {
     taken += bytes;
+    entries += 1;
+    if (entries > MOST_ENTRIES) throw tooMany(archive);
     if (taken > most) throw tooLarge(archive);
     if (taken > PART_OF_FREE * free) throw tooLittleRoom(archive, free);
   };
@@ -36,6 +41,13 @@ function tooLarge(archive: string): PackagingError {
   return new PackagingError(
     'CORRUPT_FILE',
     `${archive} would unpack to more than a gigabyte and more than ${MAX_RATIO} times its size, as no trained model does. If you trust it, unpack it and give the directory.`,
+  );
+}
+
+function tooMany(archive: string): PackagingError {
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${archive} holds more than ${MOST_ENTRIES} files and folders, as no model does. If you trust it, unpack it and give the directory.`,
   );
 }
 
