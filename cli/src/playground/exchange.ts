@@ -22,38 +22,37 @@ export interface Exchange {
 /** Bytes of an error's body that are read. */
 const ERROR_BYTES = 8_192;
 
-/** Starts to watch a request; the function that it returns watches the answer. */
+/** Starts to watch a request; the function that it returns passes the answer's bytes on, and watches them. */
 export function watchExchange(
   request: IncomingMessage,
   onExchange: ((exchange: Exchange) => void) | undefined,
-): (answer: IncomingMessage) => void {
-  if (!onExchange) return () => undefined;
+): (answer: IncomingMessage) => AsyncIterable<Uint8Array> {
+  if (!onExchange) return (answer) => answer;
   const at = new Date();
   const from = performance.now();
   let requestBytes = 0;
   request.on('data', (part: Buffer) => {
     requestBytes += part.length;
   });
-  return (answer) => {
+  return async function* (answer) {
     const status = answer.statusCode ?? 0;
     const kept: Buffer[] = [];
     let responseBytes = 0;
-    answer.on('data', (part: Buffer) => {
+    for await (const part of answer as AsyncIterable<Buffer>) {
       if (status >= 400 && responseBytes < ERROR_BYTES) kept.push(part);
       responseBytes += part.length;
+      yield part;
+    }
+    onExchange({
+      at,
+      method: request.method ?? '',
+      path: request.url ?? '',
+      status,
+      contentType: request.headers['content-type'] ?? '',
+      requestBytes,
+      responseBytes,
+      milliseconds: performance.now() - from,
+      error: status >= 400 ? runtimeError(Buffer.concat(kept).toString('utf8')) : undefined,
     });
-    answer.once('end', () =>
-      onExchange({
-        at,
-        method: request.method ?? '',
-        path: request.url ?? '',
-        status,
-        contentType: request.headers['content-type'] ?? '',
-        requestBytes,
-        responseBytes,
-        milliseconds: performance.now() - from,
-        error: status >= 400 ? runtimeError(Buffer.concat(kept).toString('utf8')) : undefined,
-      }),
-    );
   };
 }

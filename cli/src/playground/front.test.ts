@@ -130,15 +130,63 @@ test('an error is reported with its code and message', async () => {
   expect(told.at(-1)?.error).toEqual({ code: 'BAD_IMAGE', message: 'not an image' });
 });
 
-/** The status line and the body of the answer to a request as it is written here. */
-async function sendRaw(head: string): Promise<{ status: number; text: string }> {
+/** All that comes back for bytes as they are written here. */
+async function exchangeRaw(bytes: string, isHalfClosed = false): Promise<string> {
   const { port } = new URL(front.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  socket.write(`${head}\r\nConnection: close\r\n\r\n`);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+  if (isHalfClosed) socket.end(bytes);
+  else socket.write(bytes);
   let text = '';
   for await (const part of socket.setEncoding('latin1')) text += part;
+  socket.destroy();
+  return text;
+}
+
+/** The status line and the body of the answer to a request as it is written here. */
+async function sendRaw(head: string): Promise<{ status: number; text: string }> {
+  const text = await exchangeRaw(`${head}\r\nConnection: close\r\n\r\n`);
   return { status: Number(text.split(' ', 2)[1]), text };
 }
+
+const HEAD = 'POST /invocations HTTP/1.1\r\nHost: 127.0.0.1\r\n';
+const PING = 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+
+test.each([
+  ['two hosts', `${HEAD}Host: localhost\r\n\r\n`, [400]],
+  ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', [400]],
+  [
+    'a coding in HTTP/1.0',
+    'POST / HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    [415],
+  ],
+  ['another coding', `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, [415]],
+  [
+    'both framings',
+    `${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    [400],
+  ],
+  ['two types', `${HEAD}Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n`, [400]],
+  ['no HTTP', 'hello\r\n\r\n', [400]],
+  ['garbage behind a request', `${PING}garbage\r\n\r\n`, [200, 400]],
+])('rules of the runtime: %s', async (_, bytes, statuses) => {
+  const text = await exchangeRaw(bytes);
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(
+    statuses,
+  );
+  expect(JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n')))).toMatchObject({
+    error: expect.any(String),
+    code: expect.any(String),
+  });
+  expect((await ask('/ping', {})).status).toBe(200);
+});
+
+test('rules of the runtime: a half-closed client has its answer, and too many requests at once end the connection', async () => {
+  const once = PING.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+  expect(await exchangeRaw(once, true)).toContain('HTTP/1.1 200');
+  const many = await exchangeRaw(PING.repeat(100)).catch(() => '');
+  expect(many.split('HTTP/1.1 200').length).toBeLessThan(40);
+  expect((await ask('/ping', {})).status).toBe(200);
+});
 
 test.each([
   ['a target as proxies get it', 'GET http://HOST/ping?x=1 HTTP/1.1', 200, '"url":"/ping?x=1"'],

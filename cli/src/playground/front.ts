@@ -2,23 +2,19 @@
 
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import {
-  Agent,
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  request as sendRequest,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
-import { takeAbsoluteTarget } from '@sagemaker-tfs/container/absolute-target';
-import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
+import {
+  type Exchange,
+  jsonReply,
+  type Reply,
+  ServingError,
+  startServer,
+} from '@sagemaker-tfs/container/http';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
-import { RUNTIME_ERRORS, type RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 import type { PlaygroundDescription } from '../../../playground/src/index.ts';
 import { sentence } from '../errors.ts';
-import { type Exchange, watchExchange } from './exchange.ts';
+import { type Exchange as Told, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';
 import { MAX_PICTURE_BYTES, type Refusal, type SwitchedPicture } from './switched.ts';
@@ -43,7 +39,7 @@ interface FrontOptions {
   readonly page: Page;
   readonly behind: () => Behind;
   /** Called after each request that went to the runtime. */
-  readonly onExchange?: (exchange: Exchange) => void;
+  readonly onExchange?: (exchange: Told) => void;
 }
 
 /** A listening front. */
@@ -53,7 +49,7 @@ export interface Front {
   close(): Promise<void>;
 }
 
-/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and `expect`, which Node answers. */
+/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and `expect`, which is answered here. */
 const OF_ONE_CONNECTION = [
   'connection',
   'keep-alive',
@@ -66,27 +62,31 @@ const OF_ONE_CONNECTION = [
 /** By which the front has judged who calls: to the runtime it is the front. */
 const OF_THE_CALLER = ['host', 'origin', 'sec-fetch-site', 'sec-fetch-mode'];
 
-/** Starts to listen. @throws where the port is taken */
+/** The runtime has a limit of its own; a timer of Node takes no more. */
+const ANY_TIME_MS = 2 ** 31 - 1;
+
+/** The terminal is the person's: errors are in the answers. */
+const SILENT = { error: () => undefined, warn: () => undefined };
+
+const NO_STORE = { 'Cache-Control': 'no-store' };
+
+/** Starts to listen, with the rules of the runtime. @throws where the port is taken */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer({ noDelay: true, keepAliveTimeout: 620_000 }, (request, response) => {
-    try {
-      serve(options, agent, request, response);
-    } catch (error) {
-      // One request must not end the process, whatever is wrong with it.
-      refuse(
-        request,
-        response,
-        'INTERNAL',
-        `the request cannot be passed on: ${sentence(`${error}`)}`,
-      );
-    }
+  const server = await startServer((exchange) => answer(options, agent, exchange), {
+    port: options.port,
+    address: options.host,
+    timeoutMs: ANY_TIME_MS,
+    foreignPages: 'refuse',
+    log: SILENT,
   });
-  server.requestTimeout = 0;
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://${shownHost(options.host)}:${port}`, close: () => close(server, agent) };
+  return {
+    url: `http://${shownHost(options.host)}:${server.port}`,
+    async close() {
+      agent.destroy();
+      await server.close(0);
+    },
+  };
 }
 
 function shownHost(host: string): string {
@@ -94,148 +94,107 @@ function shownHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function close(server: Server, agent: Agent): Promise<void> {
-  agent.destroy();
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
-}
-
-function serve(
-  options: FrontOptions,
-  agent: Agent,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  takeAbsoluteTarget(request);
-  const { method = 'GET', headers } = request;
-  const refused = foreignPage(method, headers, options.host);
-  if (refused) {
-    refuse(request, response, refused.code, refused.message);
-    return;
-  }
-  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+async function answer(options: FrontOptions, agent: Agent, exchange: Exchange): Promise<Reply> {
+  const { method = 'GET', url = '/' } = exchange.request;
+  const path = url.split('?', 1)[0] ?? '/';
   if (!path.startsWith('/')) {
-    refuse(request, response, 'BAD_REQUEST', 'the target of the request is no path.');
-    return;
+    throw new ServingError('BAD_REQUEST', 'the target of the request is no path. Send one.');
   }
   const behind = options.behind();
   if (path === '/' && (method === 'GET' || method === 'HEAD')) {
-    response.writeHead(200, options.page.headers).end(method === 'GET' ? options.page.html : '');
-  } else if (path === '/openapi.json' && method === 'GET') {
-    void serveOpenApi(behind, request, response);
-  } else if (path === '/playground/tensors' && method === 'POST') {
-    void serveTensors(behind, request, response);
-  } else if (path.startsWith('/playground/')) serveData(path, behind, request, response);
-  else handOn(options, agent, behind, request, response);
+    return { status: 200, headers: options.page.headers, body: [options.page.html] };
+  }
+  if (path === '/openapi.json' && method === 'GET') return openApiReply(behind);
+  if (path === '/playground/tensors' && method === 'POST') return tensorsReply(behind, exchange);
+  if (path.startsWith('/playground/')) return dataReply(path, behind);
+  return handOn(options, agent, behind, exchange);
 }
 
-async function serveOpenApi(
-  { openApi }: Behind,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function openApiReply({ openApi }: Behind): Promise<Reply> {
   try {
-    sendJson(response, await openApi());
-  } catch (error) {
-    refuse(request, response, 'INTERNAL', `the model cannot be described: ${sentence(`${error}`)}`);
+    return ownJson(await openApi());
+  } catch (cause) {
+    throw new ServingError('INTERNAL', `the model cannot be described: ${sentence(`${cause}`)}`, {
+      cause,
+    });
   }
 }
 
 /** The picture of the body with the declaration that the query switches. */
-async function serveTensors(
-  { switchedTensors }: Behind,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    const picture = await bodyOf(request, MAX_PICTURE_BYTES);
-    if (!picture) {
-      const message = `the picture has more than ${MAX_PICTURE_BYTES} bytes.`;
-      refuse(request, response, 'REQUEST_TOO_LARGE', message);
-      return;
-    }
-    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
-    const asked = (name: string) => query.get(name) ?? '';
-    const made = await switchedTensors({
-      model: asked('model'),
-      signature: asked('signature'),
-      switched: asked('preprocess'),
-      picture,
+async function tensorsReply({ switchedTensors }: Behind, exchange: Exchange): Promise<Reply> {
+  exchange.acceptBody();
+  const picture = await bodyOf(exchange.request, MAX_PICTURE_BYTES);
+  const query = new URL(exchange.request.url ?? '/', 'http://localhost').searchParams;
+  const asked = (name: string) => query.get(name) ?? '';
+  const made = await switchedTensors({
+    model: asked('model'),
+    signature: asked('signature'),
+    switched: asked('preprocess'),
+    picture,
+  }).catch((cause: unknown) => {
+    throw new ServingError('INTERNAL', `the picture cannot be prepared: ${sentence(`${cause}`)}`, {
+      cause,
     });
-    if (!Buffer.isBuffer(made)) refuse(request, response, made.code, made.message);
-    else response.writeHead(200, { 'Content-Type': 'application/x-npz' }).end(made);
-  } catch (error) {
-    if (response.headersSent || request.destroyed) return;
-    refuse(
-      request,
-      response,
-      'INTERNAL',
-      `the picture cannot be prepared: ${sentence(`${error}`)}`,
-    );
+  });
+  if (Buffer.isBuffer(made)) {
+    return { status: 200, headers: { 'Content-Type': 'application/x-npz' }, body: [made] };
   }
+  throw new ServingError(made.code, made.message);
 }
 
-/** Undefined for a body of more bytes. */
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+/** @throws ServingError REQUEST_TOO_LARGE */
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   // Kept open: a picture that is too large is answered.
   for await (const part of request.iterator({ destroyOnReturn: false })) {
     const chunk = part as Buffer;
     length += chunk.length;
-    if (length > maxBytes) return undefined;
+    if (length > maxBytes) {
+      throw new ServingError(
+        'REQUEST_TOO_LARGE',
+        `the picture has more than ${maxBytes} bytes. Send a smaller one.`,
+      );
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
 /** The page's own data. */
-function serveData(
-  path: string,
-  { description, samples }: Behind,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  if (path === '/playground/model.json') {
-    sendJson(response, description);
-    return;
-  }
+async function dataReply(path: string, { description, samples }: Behind): Promise<Reply> {
+  if (path === '/playground/model.json') return ownJson(description);
   const index = /^\/playground\/samples\/(\d{1,3})$/.exec(path)?.[1];
   const sample = index === undefined ? undefined : samples[Number(index)];
-  if (!sample) {
-    refuse(request, response, 'ROUTE_NOT_FOUND', `there is no ${path} here.`);
-    return;
-  }
-  response.writeHead(200, {
+  if (!sample)
+    throw new ServingError('ROUTE_NOT_FOUND', `there is no ${path} here. Load the page again.`);
+  const file = createReadStream(sample.file);
+  await once(file, 'open');
+  const headers = {
     'Content-Type': 'application/octet-stream',
     'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
-  });
-  createReadStream(sample.file)
-    .on('error', () => response.destroy())
-    .pipe(response);
+    ...NO_STORE,
+  };
+  return { status: 200, headers, body: file };
 }
 
-function sendJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  response.end(JSON.stringify(value));
+function ownJson(value: unknown): Reply {
+  const reply = jsonReply(value);
+  return { ...reply, headers: { ...reply.headers, ...NO_STORE } };
 }
 
 /** Sends the request to the runtime and its answer back, both as streams. */
-function handOn(
+async function handOn(
   { onExchange }: FrontOptions,
   agent: Agent,
   { url }: Behind,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+  exchange: Exchange,
+): Promise<Reply> {
   if (url === undefined) {
-    refuse(request, response, 'MODEL_NOT_READY', 'the runtime is starting. Try again.');
-    return;
+    throw new ServingError('MODEL_NOT_READY', 'the runtime is starting. Send the request again.');
   }
-  const watch = watchExchange(request, onExchange);
+  const { request, signal } = exchange;
+  const watched = watchExchange(request, onExchange);
   const onward = sendRequest({
     ...urlToHttpOptions(new URL(url)),
     path: request.url ?? '/',
@@ -243,24 +202,27 @@ function handOn(
     method: request.method,
     headers: without(request.headers, [...OF_ONE_CONNECTION, ...OF_THE_CALLER]),
   });
-  onward.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, without(answer.headers, OF_ONE_CONNECTION));
-    watch(answer);
-    answer.on('error', () => response.destroy()).pipe(response);
-  });
-  onward.on('error', (error) => {
-    if (response.headersSent) return;
-    refuse(
-      request,
-      response,
-      'PROCESS_GONE',
-      `the runtime did not answer: ${sentence(error.message)}`,
-    );
-  });
-  response.once('close', () => {
-    if (!response.writableFinished) onward.destroy();
-  });
+  signal.addEventListener('abort', () => onward.destroy(), { once: true });
+  exchange.acceptBody();
   request.on('error', () => onward.destroy()).pipe(onward);
+  const answered = await new Promise<IncomingMessage>((resolve, reject) => {
+    onward.once('response', resolve);
+    onward.on('error', (cause) => reject(runtimeGone(cause)));
+  });
+  // How the answer is framed here is for this connection to say.
+  const headers = Object.entries(
+    without(answered.headers, [...OF_ONE_CONNECTION, 'transfer-encoding']),
+  );
+  return {
+    status: answered.statusCode ?? 502,
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+    body: watched(answered),
+  };
+}
+
+function runtimeGone(cause: Error): ServingError {
+  const message = `the runtime did not answer: ${sentence(cause.message)}`;
+  return new ServingError('PROCESS_GONE', message, { cause });
 }
 
 function without(
@@ -268,19 +230,4 @@ function without(
   names: readonly string[],
 ): IncomingMessage['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
-}
-
-/** An error in the runtime's form. */
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  code: RuntimeErrorCode,
-  message: string,
-): void {
-  request.resume();
-  response.writeHead(RUNTIME_ERRORS[code].status, {
-    'Content-Type': 'application/json',
-    Connection: 'close',
-  });
-  response.end(JSON.stringify({ error: message, code }));
 }

@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
+import type { ServerLog } from './server-log.ts';
 
 /** Which connections are one too many. */
 export interface ConnectionLimit {
@@ -27,7 +27,7 @@ const FILES_KEPT = 64;
 /** Limits the connections of a server. */
 export function limitConnections(
   server: Server,
-  { maxConnections = Infinity, log }: { readonly maxConnections?: number; readonly log: Logger },
+  { maxConnections = Infinity, log }: { readonly maxConnections?: number; readonly log: ServerLog },
 ): ConnectionLimit {
   const files = connectionsPossible();
   const beyond = Math.min(ANSWERED_BEYOND, Math.floor(files / 8));

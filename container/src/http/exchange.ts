@@ -1,8 +1,8 @@
 /** A request on its way, as those see it who answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import type { Admission, Ticket } from './admission.ts';
+import type { ServerLog } from './server-log.ts';
 
 /** One request on its way. */
 export interface Exchange {
@@ -48,7 +48,7 @@ interface ExchangeOptions {
   /** Whether its client waits before it sends the body. */
   readonly expectsContinue: boolean;
   readonly admission: Admission;
-  readonly log: Logger;
+  readonly log: ServerLog;
 }
 
 /** An exchange, with what only the server does with it. */

@@ -5,8 +5,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { nowAndThen } from '../observability/now-and-then.ts';
+import type { ServerLog } from './server-log.ts';
 import type { Slices } from './slices.ts';
 
 /** Requests that may wait behind the one at work; a connection with more is closed. */
@@ -26,7 +26,7 @@ export interface Pipelines {
   waiting(socket: Socket): readonly ServerResponse[];
 }
 
-export function createPipelines(log: Logger, slices: Slices): Pipelines {
+export function createPipelines(log: ServerLog, slices: Slices): Pipelines {
   const connections = new WeakMap<Socket, Waiting[]>();
   const quietly = nowAndThen();
 

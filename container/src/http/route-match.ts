@@ -15,15 +15,23 @@ export type Routes = Readonly<Record<string, Readonly<Record<string, RouteHandle
 
 type Methods = Routes[string];
 
+/** Answers requests. */
+export type Responder = (exchange: Exchange) => Reply | Promise<Reply>;
+
 /** Routes, ready to be looked up. */
-export interface CompiledRoutes {
+interface CompiledRoutes {
   /** Paths without parameters. */
   readonly plain: ReadonlyMap<string, Methods>;
   readonly patterns: readonly { readonly pattern: RegExp; readonly methods: Methods }[];
 }
 
-/** Compiles routes. */
-export function compileRoutes(routes: Routes): CompiledRoutes {
+/** Answers by path and method. */
+export function responderOf(routes: Routes): Responder {
+  const compiled = compileRoutes(routes);
+  return (exchange) => routed(compiled, exchange);
+}
+
+function compileRoutes(routes: Routes): CompiledRoutes {
   const all = Object.entries(routes);
   const patterns = all.filter(([path]) => path.includes(':'));
   return {
@@ -41,7 +49,7 @@ export function pathOf({ url = '' }: IncomingMessage): string {
 }
 
 /** Answers a request by its path and method. @throws ServingError ROUTE_NOT_FOUND, BAD_REQUEST */
-export function routed(routes: CompiledRoutes, exchange: Exchange): Reply | Promise<Reply> {
+function routed(routes: CompiledRoutes, exchange: Exchange): Reply | Promise<Reply> {
   const { method = '' } = exchange.request;
   const path = pathOf(exchange.request);
   const plain = routes.plain.get(path);

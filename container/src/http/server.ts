@@ -7,7 +7,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import { untilAborted } from '../waiting/or-aborted.ts';
@@ -34,7 +33,8 @@ import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
 import { checkHead, isPlainlyFramed } from './request-head.ts';
-import { type CompiledRoutes, compileRoutes, pathOf, type Routes, routed } from './route-match.ts';
+import { pathOf, type Responder, type Routes, responderOf } from './route-match.ts';
+import type { ServerLog } from './server-log.ts';
 import { slicesOf } from './slices.ts';
 import { slowestReader } from './slow-readers.ts';
 
@@ -42,7 +42,7 @@ import { slowestReader } from './slow-readers.ts';
 export interface ServerOptions extends ListenOptions {
   /** How long a request may take, in ms. */
   readonly timeoutMs: number;
-  readonly log: Logger;
+  readonly log: ServerLog;
   /** What is taken on at once. Default: anything. */
   readonly admission?: Admission;
   /** Default: clients may be as slow as they like. */
@@ -89,7 +89,10 @@ const SMALL_BYTES = 16_384;
 /** No limit of a client's pace. */
 const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };
 /** Starts to listen. @throws where the port is taken */
-export async function startServer(routes: Routes, options: ServerOptions): Promise<RunningServer> {
+export async function startServer(
+  routes: Routes | Responder,
+  options: ServerOptions,
+): Promise<RunningServer> {
   const pace = options.pace ?? ANY_PACE;
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -104,7 +107,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
     requireHostHeader: false,
   });
   const state: ServerState = {
-    routes: compileRoutes(routes),
+    respond: typeof routes === 'function' ? routes : responderOf(routes),
     options,
     pace,
     admission: options.admission ?? new Admission(),
@@ -148,7 +151,7 @@ export async function startServer(routes: Routes, options: ServerOptions): Promi
 }
 
 interface ServerState {
-  readonly routes: CompiledRoutes;
+  readonly respond: Responder;
   readonly options: ServerOptions;
   readonly pace: PaceLimits;
   readonly admission: Admission;
@@ -300,7 +303,7 @@ async function answer(
     isSound = true;
     reply = await untilAborted(exchange.signal, () => {
       refuseUnwelcome(state, request);
-      return routed(state.routes, exchange);
+      return state.respond(exchange);
     });
   } catch (failure) {
     error = failure;
