@@ -188,6 +188,22 @@ describe('TIFF', () => {
     expect((await failure(decodeImage(tiff([short(258, 32)])))).message).toContain('of 32 bits');
   });
 
+  test.each(['II', 'MM'] as const)('%s: no directory behind the first is read', async (order) => {
+    const first = tiff([], order);
+    // A directory that no decoder reads: it lacks a side.
+    const bytes = Buffer.concat([
+      first,
+      Buffer.from([...(order === 'II' ? [1, 0] : [0, 1])]),
+      Buffer.alloc(16),
+    ]);
+    const next = first.length - 4;
+    if (order === 'II') bytes.writeUInt32LE(first.length, next);
+    else bytes.writeUInt32BE(first.length, next);
+    const sent = Buffer.from(bytes);
+    await expect(decodeImage(sent)).resolves.toMatchObject({ width: 28, height: 28 });
+    expect(sent.equals(bytes)).toBe(true);
+  });
+
   test('tags that all claim the same bytes are refused', async () => {
     const tags = Array.from(
       { length: 1000 },

@@ -3,12 +3,17 @@
  * libtiff make of it; all else is refused, because libvips takes some of it for RGB or gray.
  */
 import { ServingError } from '../errors.ts';
-import { readTiffDirectory, type TiffDirectory, withTiffTag } from './tiff-directory.ts';
+import {
+  readTiffDirectory,
+  type TiffDirectory,
+  withFirstDirectory,
+  withTiffTag,
+} from './tiff-directory.ts';
 import { readTiffYcbcr, type YcbcrScale } from './ycbcr.ts';
 
 /** What remains to be done with the samples that libvips read. */
 export interface TiffColors {
-  /** The file, with an orientation that the decoder takes. */
+  /** The file, with its first directory alone and an orientation that the decoder takes. */
   readonly bytes: Uint8Array;
   /** `cmyk`: four inks. `ycbcr`: three channels, in the range of `scale`. `done`: nothing. */
   readonly left: 'cmyk' | 'ycbcr' | 'done';
@@ -65,7 +70,7 @@ export function readTiffColors(bytes: Uint8Array): TiffColors | undefined {
   checkSamples(directory);
   const photometric = firstOf(directory, TAGS.photometric, Number.NaN);
   checkKind(directory, photometric);
-  const file = withOrientation(bytes, directory);
+  const file = withFirstDirectory(withOrientation(bytes, directory), directory);
   if (photometric === 5) return { bytes: file, left: 'cmyk' };
   const scale = photometric === 6 ? readTiffYcbcr(directory) : undefined;
   return scale ? { bytes: file, left: 'ycbcr', scale } : { bytes: file, left: 'done' };

@@ -10,6 +10,8 @@ export interface TiffDirectory {
   /** The offset in the file of the entry of each tag. */
   readonly entries: ReadonlyMap<number, number>;
   readonly littleEndian: boolean;
+  /** Where the offset of the next directory stands. */
+  readonly end: number;
 }
 
 const TAGS = { width: 256, height: 257 };
@@ -52,7 +54,7 @@ export function readTiffDirectory(bytes: Uint8Array): TiffDirectory | undefined 
   if (claimed > view.byteLength) throw tooManyValues(claimed, view.byteLength);
   const [width, height] = [values.get(TAGS.width), values.get(TAGS.height)];
   if (!width || !height) return undefined;
-  return { width: width[0] ?? 0, height: height[0] ?? 0, values, entries, littleEndian };
+  return { width: width[0] ?? 0, height: height[0] ?? 0, values, entries, littleEndian, end };
 }
 
 /** None of other types than BYTE, SHORT, LONG and RATIONAL, and of values that lie beyond the end. */
@@ -89,6 +91,18 @@ export function withTiffTag(
   view.setUint16(entry + 2, SHORT, littleEndian);
   view.setUint32(entry + 4, 1, littleEndian);
   view.setUint16(entry + 8, value, littleEndian);
+  return changed;
+}
+
+/**
+ * The file with its first directory alone, a copy if there are more. The decoder reads all of them to count its pages: a
+ * file of 25 MB may have 200,000, which takes many seconds that no limit ends.
+ */
+export function withFirstDirectory(bytes: Uint8Array, { end }: TiffDirectory): Uint8Array {
+  const next = bytes.subarray(end, end + 4);
+  if (next.every((byte) => byte === 0)) return bytes;
+  const changed = Uint8Array.from(bytes);
+  changed.fill(0, end, end + 4);
   return changed;
 }
 
