@@ -49,7 +49,7 @@ export interface Stage {
   /** Those of the short form. Default: all. */
   readonly short?: readonly Backend[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly uses?: 'proxy' | 'small disk' | 'several models' | 'clock' | 'no handler';
+  readonly uses?: 'proxy' | 'small disk' | 'several models' | 'clock';
   /** File descriptors of a process. Default: those of the run. */
   readonly descriptors?: number;
   readonly faults: readonly Fault[];

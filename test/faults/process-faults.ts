@@ -53,9 +53,9 @@ function of(kind: Kind): Pick<Fault, 'needs'> {
   return kind === 'worker' ? {} : { needs: kind };
 }
 
-/** kill -9 of a runtime that is one process, and another container in its place, as SageMaker starts one. */
+/** The one above the workers too, which keeps the port: the container ends, and SageMaker starts another. */
 export const containerKilled: Fault = {
-  name: 'kill -9 of the only process, of a model without a handler',
+  name: 'kill -9 of every process, and another container',
   endsContainer: true,
   async happen({ served, tally, times }) {
     for (let time = 0; time < times; time++) {

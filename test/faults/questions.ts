@@ -12,17 +12,12 @@ const SIDE = 28;
 
 /**
  * Asks an undisturbed runtime for the goldens.
- * @param pictureCount pictures, which only the handler reads
  * @throws where a picture is not the digit that its name tells
  */
-export async function digitQuestions(
-  url: string,
-  path = '/invocations',
-  pictureCount = PICTURES,
-): Promise<Question[]> {
+export async function digitQuestions(url: string, path = '/invocations'): Promise<Question[]> {
   const pictures = readdirSync(SAMPLES)
     .sort()
-    .slice(0, pictureCount)
+    .slice(0, PICTURES)
     .map((name) => ({
       contentType: 'application/x-image',
       body: readFileSync(join(SAMPLES, name)),

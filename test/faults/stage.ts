@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { chooseModelServer, prepareModelRoot } from 'sagemaker-tfs/development/serving';
 import { startClients } from './clients.ts';
 import { fakeTime, fakeTimeLibrary } from './clock.ts';
@@ -184,7 +184,6 @@ async function layOut(work: string, uses: Stage['uses']) {
     const several = uses === 'several models';
     await cp(root.directory, several ? join(modelDirectory, 'digits', 'model') : modelDirectory, {
       recursive: true,
-      filter: (path) => uses !== 'no handler' || basename(path) !== 'code',
     });
   } finally {
     await root.cleanUp();
@@ -204,7 +203,6 @@ async function questionsFor(
   uses: Stage['uses'],
   basePath: string,
 ): Promise<readonly Question[]> {
-  if (uses === 'no handler') return digitQuestions(url, '/invocations', 0);
   if (uses !== 'several models') return digitQuestions(url);
   const body = JSON.stringify({ model_name: 'digits', url: basePath });
   const { status } = await fetch(`${url}/models`, { method: 'POST', body });

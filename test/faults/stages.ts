@@ -40,10 +40,9 @@ export const STAGES: readonly Stage[] = [
     faults: [withdrawn, replaced, rewritten],
   },
   {
-    name: 'the only process',
+    name: 'the container',
     backends: ['grpc', 'rest'],
     short: [],
-    uses: 'no handler',
     faults: [containerKilled],
   },
   {
@@ -96,6 +95,13 @@ export const STAGES: readonly Stage[] = [
       { ...killed('model server'), name: 'kill -9 of the model server of several models' },
       attackOnSeveral,
     ],
+  },
+  {
+    name: 'several models',
+    backends: ['in-process'],
+    short: [],
+    uses: 'several models',
+    faults: [{ ...killed('worker'), name: 'kill -9 of the worker of several models' }],
   },
   {
     name: 'disk',

@@ -12,7 +12,7 @@ import {
 } from '../../container/src/testing/runtime-process.ts';
 import { processTree, residentBytes } from '../../tools/process-stats.ts';
 import { fixtureModel } from '../fixtures/index.ts';
-import { mutate, pick, type Random, randomOf } from './random.ts';
+import { mutate, pick, type Random, randomOf, stretched } from './random.ts';
 import type { Target } from './target.ts';
 import { TARGETS } from './targets/index.ts';
 
@@ -26,6 +26,8 @@ interface EndToEndOptions {
   readonly seed: number;
   /** Requests at a time. Default: 4. */
   readonly together?: number;
+  /** Whether bodies are stretched, up to what SageMaker takes. Default: false. */
+  readonly large?: boolean;
 }
 
 /** What came back. */
@@ -72,6 +74,8 @@ export const SECRET = 'Fj3kTq9zWsecret';
 const HONEST_EVERY = 25;
 /** An answer that takes longer does not come. */
 const PATIENCE_MS = 60_000;
+/** What SageMaker takes. */
+const MOST_BYTES = 25 * 1_000_000;
 /** Beyond what the processes held before the first input. */
 const MOST_MORE_MIB = 1_500;
 const MIB = 2 ** 20;
@@ -112,7 +116,7 @@ export async function post(
 
 /** Starts a runtime and sends it a number of inputs. */
 export async function endToEnd(options: EndToEndOptions): Promise<EndToEndReport> {
-  const { backend, inputs, seed, together = 4 } = options;
+  const { backend, inputs, together = 4, large = false } = options;
   const { runtime, stop } = await startFuzzed(backend);
   const memory = watchMemory(runtime.pid);
   const statuses: Record<string, number> = {};
@@ -120,7 +124,7 @@ export async function endToEnd(options: EndToEndOptions): Promise<EndToEndReport
   let [next, honest] = [0, 0];
   const client = async () => {
     for (let index = next++; index < inputs && findings.length < 10; index = next++) {
-      const found = await askOne(runtime, seed, index, statuses);
+      const found = await askOne(runtime, options, index, statuses);
       if (found) findings.push(found);
       if (index % HONEST_EVERY !== 0) continue;
       honest += 1;
@@ -133,7 +137,8 @@ export async function endToEnd(options: EndToEndOptions): Promise<EndToEndReport
     findings.push(...(await ending(runtime)));
     const { peakMiB, tooMuch } = memory.stop();
     if (tooMuch) findings.push(`the processes held ${peakMiB} MiB`);
-    return { backend, inputs: Math.min(next, inputs), statuses, honest, peakMiB, findings };
+    const name = large ? `${backend}, up to 25 MB` : backend;
+    return { backend: name, inputs: Math.min(next, inputs), statuses, honest, peakMiB, findings };
   } finally {
     memory.stop();
     await stop();
@@ -142,7 +147,7 @@ export async function endToEnd(options: EndToEndOptions): Promise<EndToEndReport
 
 async function askOne(
   runtime: RuntimeProcess,
-  seed: number,
+  { seed, large }: EndToEndOptions,
   index: number,
   statuses: Record<string, number>,
 ): Promise<string | undefined> {
@@ -153,13 +158,14 @@ async function askOne(
   );
   const type = TYPES[target.name] as string;
   const model = pick(random, MODELS);
-  const body = await bodyOf(random, target, randomOf(seed + 1, index));
+  const made = await bodyOf(random, target, randomOf(seed + 1, index));
+  const body = large ? stretched(random, made, MOST_BYTES) : made;
   const headers = {
     'Content-Type': type,
     'X-Amzn-SageMaker-Custom-Attributes': `tfs-model-name=${model}`,
     'X-Data': SECRET,
   };
-  const told = `input ${index}, ${type} to ${model}, ${body.toString('base64').slice(0, 2_000)}`;
+  const told = `input ${index}, ${type} to ${model}, ${body.length} bytes, ${made.toString('base64').slice(0, 2_000)}`;
   try {
     const { status, text } = await post(runtime, body, headers);
     statuses[status] = (statuses[status] ?? 0) + 1;

@@ -72,6 +72,7 @@ npm run fuzz -- --inputs 1000000 --only json  # more for one
 npm run fuzz -- --seed 7                      # others; the same seed makes the same
 npm run fuzz -- --inputs 1000000 --jobs 2 --write   # the table below; continues where it was stopped
 npm run fuzz -- --end-to-end --inputs 20000   # whole runtimes
+npm run fuzz -- --end-to-end --large --inputs 2000  # the same, bodies of up to 25 MB
 \`\`\`
 
 Three of four inputs are **built** by the format's own rules: a body that fits the signature, an archive, a table of a
@@ -121,7 +122,8 @@ ${rows.join('\n')}
 \`npm run fuzz -- --end-to-end\` sends such bodies, of every media type, to a runtime with models of strings, many dtypes,
 channels first, and pixels, four at a time. Found is: a status of 500 or more, a request without an answer, the end of a
 process, 1,500 MiB more than before, an honest request in between that does not get its right answer, and, in the log,
-a word that every request carried.
+a word that every request carried. With \`--large\` a part of each body is repeated up to 25 MB: very many rows, frames,
+chunks, directories of a TIFF.
 
 | backend | inputs | answers by status | honest, right | memory, MiB | found |
 | --- | ---: | --- | ---: | ---: | ---: |

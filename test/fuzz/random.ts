@@ -45,6 +45,21 @@ export function mutate(
   return bytes;
 }
 
+/**
+ * The bytes with a part of them again and again, up to a size between their own and the most: sizes that double are
+ * equally frequent. Formats that count or chain their parts get very many.
+ */
+export function stretched(random: Random, bytes: Buffer, mostBytes: number): Buffer {
+  if (bytes.length === 0) return bytes;
+  const at = random(bytes.length);
+  const end = Math.min(bytes.length, at + 1 + random(random(2) ? 64 : 4_096));
+  const part = bytes.subarray(at, end);
+  const size = bytes.length * (mostBytes / bytes.length) ** (random(1_001) / 1_000);
+  const times = Math.max(0, Math.floor((size - bytes.length) / part.length));
+  const repeated = Buffer.alloc(times * part.length, part);
+  return Buffer.concat([bytes.subarray(0, end), repeated, bytes.subarray(end)]);
+}
+
 function changed(
   random: Random,
   bytes: Buffer,

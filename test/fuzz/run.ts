@@ -2,8 +2,8 @@
  * `npm run fuzz`: every parser of outside bytes, each in processes of its own, which a crash may end.
  * Options: `--inputs N` a parser (default 20,000), `--seed N` (default 1), `--only NAME,NAME`, `--jobs N` processes at
  * a time (default 1), `--write` (docs/fuzzing.md; what an earlier run with the same seed wrote counts, and only what
- * lacks of N is tried), `--end-to-end` (whole runtimes instead; of one backend with `--only grpc`). The same seed
- * makes the same inputs.
+ * lacks of N is tried), `--end-to-end` (whole runtimes instead; of one backend with `--only grpc`), `--large` (with
+ * it, bodies of up to 25 MB). The same seed makes the same inputs.
  * Exit status 1 where something was found.
  */
 import { spawn } from 'node:child_process';
@@ -40,6 +40,7 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
     'end-to-end': { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -71,12 +72,12 @@ async function work(file: string, from: number): Promise<void> {
 /** Each backend's runtime, one after the other. */
 async function wholeRuntimes(): Promise<void> {
   for (const backend of BACKENDS.filter((one) => wanted === undefined || wanted.includes(one))) {
-    const report = await endToEnd({ backend, inputs, seed });
+    const report = await endToEnd({ backend, inputs, seed, large: values.large });
     console.error(JSON.stringify(report, null, 2));
     if (report.findings.length > 0) process.exitCode = 1;
     if (!values.write) continue;
     const kept = keptResults(seed);
-    const results = { ...kept, endToEnd: { ...kept.endToEnd, [backend]: report } };
+    const results = { ...kept, endToEnd: { ...kept.endToEnd, [report.backend]: report } };
     keepResults(results);
     writePage(results);
   }
