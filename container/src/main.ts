@@ -14,7 +14,10 @@ import { readThrown } from './thrown.ts';
 // Keeps compiled functions, so that the first requests after a pause need not compile them again.
 setFlagsFromString('--no-flush-bytecode');
 
-/** Starts the runtime and ends the process with 0 after SIGTERM or SIGINT, with 1 where the start fails. */
+/**
+ * Starts the runtime and ends the process with 0 after SIGTERM or SIGINT, with 1 where the start fails, and with
+ * `STALLED_START` where it stands still.
+ */
 async function main(): Promise<void> {
   const isBatchWorker = process.argv[2] === 'batch-worker';
   // As SageMaker sets it for a transform job.

@@ -4,6 +4,7 @@ import { type Archive, loadArchive } from './archive/archive.ts';
 import type { BatchListeners } from './backends/batching-options.ts';
 import type { Environment } from './environment.ts';
 import { ServingError } from './errors.ts';
+import { handlerFile } from './handler/handler-file.ts';
 import { loadHandler } from './handler/loader.ts';
 import { Admission } from './http/admission.ts';
 import { loadInvocations } from './http/lazy-invoke.ts';
@@ -21,8 +22,10 @@ import { CloudWatchMetrics } from './observability/cloudwatch.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { Tracer } from './observability/tracer.ts';
 import { handedConnections } from './processes/handed-connections.ts';
+import { modelsBefore, reportModels } from './processes/kept-models.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
+import type { StallWatch } from './processes/stall-watch.ts';
 import { setReadingHeap } from './threads/text-threads.ts';
 
 /** A started runtime. */
@@ -94,13 +97,34 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
 }
 
 /** Nothing but a handler can keep the event loop for ever. Resolves when this is watched for. */
-async function watch({ environment, log, servers }: PrepareOptions): Promise<void> {
+async function watch({ environment, log, servers }: PrepareOptions): Promise<StallWatch> {
   const { startStallWatch } = await import('./processes/stall-watch.ts');
-  await startStallWatch({
+  return startStallWatch({
     limitMs: environment.limits.requestTimeoutMs,
+    startLimitMs: environment.limits.waitMs,
     cut: (error) => servers.flatMap((server) => server.cut(error)),
     log,
   });
+}
+
+/**
+ * Begins to watch the load of a handler, if there is one, where no process stands above this one that would end it. To be
+ * called before: a module that stands still would not let the watch begin.
+ */
+async function watchLoad(
+  options: PrepareOptions,
+  directory: string,
+): Promise<StallWatch | undefined> {
+  return options.worker || !handlerFile(directory) ? undefined : watch(options);
+}
+
+/** From when requests are answered. @param begun a watch that runs already */
+async function watchRequests(
+  options: PrepareOptions,
+  begun: StallWatch | undefined,
+): Promise<void> {
+  const running = begun ?? (await watch(options));
+  running.started();
 }
 
 /** SageMaker's port first. The metrics of several processes are answered by their primary. */
@@ -171,6 +195,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     models,
     sharesModelServer: options.worker !== undefined,
   });
+  const loadWatch = await watchLoad(options, environment.modelDir);
   const archive = await loadArchive(environment.modelDir, log, environment.limits.waitMs).catch(
     async (error) => {
       await host.stop();
@@ -186,7 +211,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
       return archive;
     },
     holdModel: undefined,
-    watched: archive.handler ? watch(options) : undefined,
+    watched: archive.handler ? watchRequests(options, loadWatch) : undefined,
   });
   const checked = host.readiness.firstReady.then(async () => {
     const backend = await host.backends.choose(undefined);
@@ -218,6 +243,7 @@ const MOST_NAMED = 10;
 async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const { environment, log } = options;
   const root = environment.multiModelDir;
+  const loadWatch = await watchLoad(options, root);
   const handler = await loadHandler(root, log, environment.limits.waitMs);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
   const { host, metrics } = await startCountedHost({ ...options, models: [] });
@@ -227,16 +253,20 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
     log,
     loadMs: environment.limits.waitMs,
     serve: (models) => host.serve(models),
-    onChange: (name) => host.backends.forget(name),
+    onChange: (name) => {
+      host.backends.forget(name);
+      if (options.worker) reportModels(table.sources);
+    },
     onLoad: (name) => warnOfBatching(options, host, name),
   });
+  if (options.worker) table.restore(await modelsBefore());
   const services = servicesOf(options, host, {
     metrics,
     defaultModel: undefined,
     archiveOf: (name) => table.use(name),
     holdModel: (name) => table.hold(name),
     // A handler may come with any model.
-    watched: watch(options),
+    watched: watchRequests(options, loadWatch),
   });
   const checked = Promise.resolve();
   return { host, services, routes: multiModelRoutes(services, table), checked };

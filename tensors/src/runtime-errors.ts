@@ -19,7 +19,7 @@ const ERRORS = {
   BAD_IMAGE: { status: 400, meaning: 'The body or a record is no image, or a damaged one.' },
   BAD_ARCHIVE: {
     status: 400,
-    meaning: "Multi-model: a model's manifest, labels or links cannot be used.",
+    meaning: "Multi-model: a model's files, manifest, labels or links cannot be used.",
   },
   BAD_CUSTOM_ATTRIBUTE: { status: 400, meaning: 'A `tfs-*` attribute has an impossible value.' },
   UNKNOWN_SIGNATURE: { status: 400, meaning: 'The model has no such signature.' },

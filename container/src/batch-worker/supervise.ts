@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import type { Environment } from '../environment.ts';
 import { LAST_WORDS } from '../last-words.ts';
 import { inProcessVariables } from '../processes/in-process-variables.ts';
+import { STALLED_START } from '../processes/stall-watch.ts';
 import { modelDirectoryAt } from './archive.ts';
 import type { WorkerOptions } from './options.ts';
 
@@ -106,6 +107,7 @@ class Supervisor {
       const { status, signal, meant, key, hasAsked } = end;
       if (this.#stoppedBy) return (meant ?? status) === 0 ? 0 : STOPPED[this.#stoppedBy];
       if (meant !== undefined && meant !== MODEL_GONE) return meant;
+      if (status === STALLED_START) return 1;
       const isToBlame = key !== undefined && end.isFirst;
       say(toldOf(end, isToBlame));
       if (isToBlame) this.#poison.push(key);

@@ -16,6 +16,20 @@ import { availableBytes, estimateModelBytes } from './memory.ts';
 import { checkModelFiles } from './model-files.ts';
 import { checkModelName, locateModel } from './model-location.ts';
 
+/** What a model is loaded from. */
+export interface ModelSource {
+  readonly name: string;
+  /** As the load request had it. */
+  readonly url: string;
+}
+
+/** A model that was loaded before this process, and is not yet again. */
+interface LostModel {
+  readonly url: string;
+  /** What its requests get. */
+  readonly error: unknown;
+}
+
 /** A loaded model. */
 export interface LoadedModel {
   readonly served: ServedModel;
@@ -56,6 +70,7 @@ export class ModelTable {
   readonly #models = new Map<string, LoadedModel>();
   /** Served until their last requests have ended, and invoked no more. */
   readonly #leaving = new Map<string, LoadedModel>();
+  readonly #lost = new Map<string, LostModel>();
   readonly #held = new HeldNames();
   readonly #inTurnOf = turnsByName();
   readonly #change = pLimit(1);
@@ -69,17 +84,42 @@ export class ModelTable {
     return sortedByName(this.#models.values());
   }
 
-  /** @throws ServingError MODEL_NOT_FOUND */
+  /** What is loaded, and what was before this process. */
+  get sources(): readonly ModelSource[] {
+    const loaded = [...this.#models.values()].map(({ served, url }) => ({
+      name: served.name,
+      url,
+    }));
+    return [...loaded, ...[...this.#lost].map(([name, { url }]) => ({ name, url }))];
+  }
+
+  /**
+   * Begins to load again what was loaded before this process. Requests are refused meanwhile; where one does not load any
+   * more, with its reason, until it is loaded or unloaded.
+   */
+  restore(models: readonly ModelSource[]): void {
+    for (const { name, url } of models) this.#lost.set(name, { url, error: loadsAgain(name) });
+    for (const { name, url } of models) {
+      this.load(name, url).catch((error: unknown) => {
+        this.#options.log.error({ model: name, err: error }, 'a model could not be loaded again');
+        if (this.#lost.has(name)) this.#lost.set(name, { url, error });
+      });
+    }
+  }
+
+  /** @throws ServingError MODEL_NOT_FOUND, or why a model that was loaded before this process is not yet again */
   get(name: string): LoadedModel {
     const model = this.#models.get(name);
     if (model) return model;
+    const lost = this.#lost.get(name);
+    if (lost) throw lost.error;
     throw new ServingError(
       'MODEL_NOT_FOUND',
       `Model ${name} is not loaded yet. POST /models loads it.`,
     );
   }
 
-  /** The archive of a loaded model, which counts as used by this. @throws ServingError MODEL_NOT_FOUND */
+  /** The archive of a loaded model, which counts as used by this. @throws ServingError as {@link get} does */
   use(name: string): Archive {
     const model = this.get(name);
     model.lastUsed = Date.now();
@@ -111,6 +151,7 @@ export class ModelTable {
         await this.#checkMemory(model.served);
         await this.#serve(model.served);
         this.#models.set(name, model);
+        this.#lost.delete(name);
       });
       const { onChange, onLoad, log } = this.#options;
       onChange(name);
@@ -126,6 +167,10 @@ export class ModelTable {
    */
   unload(name: string): Promise<void> {
     return this.#inTurnOf(name, async () => {
+      if (this.#lost.delete(name)) {
+        this.#options.onChange(name);
+        return;
+      }
       this.#leaving.set(name, this.get(name));
       this.#models.delete(name);
       await this.#held.whenFree(name);
@@ -151,7 +196,7 @@ export class ModelTable {
       if (shortage !== undefined) {
         throw this.#exhausted(shortage, { cause: error });
       }
-      throw error instanceof StatusError ? servingErrorOf(error) : error;
+      throw error instanceof StatusError ? refusalOf(error) : error;
     }
   }
 
@@ -241,6 +286,37 @@ function shortageOf(error: unknown, name: string): string | undefined {
     error.code === GrpcStatus.RESOURCE_EXHAUSTED ||
     /RESOURCE_EXHAUSTED|Resource exhausted|bad_alloc|Cannot allocate memory/.test(error.message);
   return isShortage ? error.message : undefined;
+}
+
+/** TensorFlow's codes for files that are no model. */
+const UNUSABLE: ReadonlySet<string> = new Set([
+  'DATA_LOSS',
+  'FAILED_PRECONDITION',
+  'INVALID_ARGUMENT',
+  'NOT_FOUND',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+]);
+
+/** What a load answers that failed for another reason than memory. */
+function refusalOf(error: StatusError): ServingError {
+  // Older releases write "Data loss".
+  const inText = /due to error: ([A-Za-z_ ]+):/.exec(error.message)?.[1];
+  const code = inText?.toUpperCase().replaceAll(' ', '_') ?? nameOf(error.code);
+  return UNUSABLE.has(code)
+    ? new ServingError('BAD_ARCHIVE', error.message, { cause: error })
+    : servingErrorOf(error);
+}
+
+function nameOf(code: number): string {
+  return Object.entries(GrpcStatus).find(([, number]) => number === code)?.[0] ?? '';
+}
+
+function loadsAgain(name: string): ServingError {
+  return new ServingError(
+    'MODEL_NOT_READY',
+    `the process that had loaded model ${name} has ended, and it is being loaded again. Send the request again.`,
+  );
 }
 
 function sortedByName(models: Iterable<LoadedModel>): LoadedModel[] {

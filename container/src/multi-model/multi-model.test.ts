@@ -33,6 +33,7 @@ beforeAll(async () => {
         ]),
       ),
       'empty/model/readme.txt': '',
+      'garbage/model/1/saved_model.pb': 'no protobuf at all',
       'spy/model/code/manifest.json': JSON.stringify({
         manifestVersion: 1,
         packager: { name: 'packager', version: '1.0.0' },
@@ -118,7 +119,7 @@ describe('a multi-model endpoint', () => {
   test('a model that cannot load leaves the others as they were', async () => {
     await load('a', `${root}/a/model`);
     const failed = await load('broken', `${root}/broken/model`);
-    expect(failed.status).toBeGreaterThanOrEqual(400);
+    expect(failed).toMatchObject({ status: 400, body: { code: 'BAD_ARCHIVE' } });
     expect(String(failed.body.error)).toContain('ExampleCustomOp');
     expect((await invoke('a')).status).toBe(200);
     expect((await call('GET', '/models/broken')).status).toBe(404);
@@ -156,6 +157,7 @@ describe('a multi-model endpoint', () => {
     ['a directory that is not there', 'x', () => `${root}/nobody`, 404],
     ['a manifest that names a file of another model', 'x', () => `${root}/spy/model`, 400],
     ['a directory without a version', 'x', () => `${root}/empty/model`, 404],
+    ['a file that is no model', 'x', () => `${root}/garbage/model`, 400],
   ])('%s is refused', async (_name, name, url, status) => {
     expect((await load(name, url())).status).toBe(status);
   });

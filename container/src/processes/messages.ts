@@ -1,4 +1,5 @@
 /** What the processes of the runtime tell each other. */
+import type { ModelSource } from '../multi-model/model-table.ts';
 import type { MetricsFormat } from '../observability/metrics-page.ts';
 import type { MetricJson } from '../observability/open-metrics.ts';
 
@@ -15,6 +16,10 @@ export type WorkerMessage =
   /** It takes connections. */
   | { readonly kind: 'accepts' }
   | { readonly kind: 'accepts-no-more' }
+  /** The models of a multi-model endpoint that are loaded now. */
+  | { readonly kind: 'models'; readonly models: readonly ModelSource[] }
+  /** Asks which were loaded before this worker. */
+  | { readonly kind: 'asks-models' }
   /** It has closed a connection. */
   | { readonly kind: 'closed'; readonly slot: number };
 
@@ -22,6 +27,8 @@ export type WorkerMessage =
 export type PrimaryMessage =
   /** With a handle: a connection, and where its state is noted. */
   | { readonly kind: 'connection'; readonly slot: number }
+  /** The models that were loaded before this worker. */
+  | { readonly kind: 'models'; readonly models: readonly ModelSource[] }
   /** Asks for the worker's metrics. */
   | { readonly kind: 'metrics'; readonly id: number }
   /** The metrics of all processes, as text. */

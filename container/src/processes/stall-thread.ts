@@ -2,20 +2,20 @@
 import { writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { parentPort, workerData } from 'node:worker_threads';
-import { STALLED, type StallThreadData } from './stall-watch.ts';
+import { STALL_SLOTS, STALLED, type StallThreadData } from './stall-watch.ts';
 
 /** How long the main thread may take to answer what is in flight, in ms. */
 const LAST_WORDS_MS = 2000;
 
-const { beats, stepMs, steps } = workerData as StallThreadData;
+const { shared, stepMs } = workerData as StallThreadData;
 let seen = -1;
 let silent = 0;
 
 const timer = setInterval(() => {
-  const now = Atomics.load(beats, 0);
+  const now = Atomics.load(shared, STALL_SLOTS.beats);
   silent = now === seen ? silent + 1 : 0;
   seen = now;
-  if (silent < steps) return;
+  if (silent < Atomics.load(shared, STALL_SLOTS.steps)) return;
   clearInterval(timer);
   cut();
 }, stepMs);

@@ -1,7 +1,10 @@
 /** Handlers that keep the event loop: cut at the request timeout, with an answer and a word in the log. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { createModelDir } from '../testing/model-dir.ts';
+import { createModelDir, type ModelDirContents } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
+import { STALLED_START } from './stall-watch.ts';
 
 const copies = { half_plus_two: fixtureModel('half_plus_two').basePath };
 const LIMIT = { SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS: '4' };
@@ -107,4 +110,84 @@ test('of two processes in-process only the one that stands still is replaced', a
   expect((await invoke(runtime, 'loop')).status).toBe(504);
   await until(() => pids(runtime, 'worker started').length === 3);
   expect(await (await invoke(runtime, 'quick')).json()).toEqual({ done: true });
+});
+
+async function startMultiModel(
+  contents: ModelDirContents,
+  variables: Record<string, string>,
+): Promise<{ runtime: RuntimeProcess; root: string }> {
+  const { directory: root, remove } = await createModelDir(contents);
+  const runtime = await startRuntimeProcess({
+    SAGEMAKER_MULTI_MODEL: 'true',
+    SAGEMAKER_TFS_MULTI_MODEL_DIR: root,
+    ...variables,
+  });
+  cleanups.push(remove, () => runtime.end('SIGKILL'));
+  return { runtime, root };
+}
+
+const ENDLESS = 'for (;;);\nexport const handler = () => 1;';
+
+test("a multi-model endpoint's own handler whose top level has no end fails the start, and says so", async () => {
+  const { runtime } = await startMultiModel(
+    { files: { 'code/inference.mjs': ENDLESS } },
+    { SAGEMAKER_TFS_WAIT_TIME_SECONDS: '1' },
+  );
+  expect(await runtime.exit).toBe(STALLED_START);
+  expect(runtime.output()).toMatch(
+    /^sagemaker-tfs: the top level of the handler.* within 1 s \(SAGEMAKER_TFS_WAIT_TIME_SECONDS\)\. It stands at .*inference\.mjs/m,
+  );
+});
+
+test('in-process, models are loaded again after one whose handler has no end: 503 meanwhile, never 404', async () => {
+  const { runtime, root } = await startMultiModel(
+    {
+      copies: {
+        ...Object.fromEntries(
+          ['a', 'b', 'gone', 'endless'].map((name) => [name, copies.half_plus_two]),
+        ),
+      },
+      files: { 'endless/code/inference.mjs': ENDLESS, 'garbage/1/saved_model.pb': 'no protobuf' },
+    },
+    { SAGEMAKER_TFS_BACKEND: 'in-process', ...LIMIT },
+  );
+  await runtime.ready();
+  const call = async (method: string, path: string, body?: object) => {
+    const sent = body && {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    };
+    const response = await fetch(`${runtime.url}${path}`, { method, ...sent });
+    const answer = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, body: answer };
+  };
+  const load = (name: string) =>
+    call('POST', '/models', { model_name: name, url: `${root}/${name}` });
+  const invoke = (name: string) => call('POST', `/models/${name}/invoke`, { instances: [1] });
+  for (const name of ['a', 'b', 'gone']) expect((await load(name)).status).toBe(200);
+  expect(await load('garbage')).toMatchObject({ status: 400, body: { code: 'BAD_ARCHIVE' } });
+  await rm(join(root, 'gone'), { recursive: true });
+
+  expect(await load('endless')).toMatchObject({ status: 504, body: { code: 'REQUEST_TIMEOUT' } });
+  const seen = new Set<unknown>();
+  await until(async () => {
+    const { status, body } = await invoke('b');
+    seen.add(`${status} ${body.code ?? ''}`);
+    return status === 200;
+  });
+  expect([...seen].filter((answer) => answer !== '200 ')).toEqual(
+    [...seen].filter((answer) => /^503 (PROCESS_GONE|MODEL_NOT_READY)$/.test(String(answer))),
+  );
+  expect(await invoke('a')).toEqual({ status: 200, body: { predictions: [3.5] } });
+  expect((await load('a')).status).toBe(409);
+  // Its files are gone, and it was not unloaded: the reason, each time.
+  await until(async () => (await invoke('gone')).status !== 503);
+  expect(await invoke('gone')).toMatchObject({
+    body: { error: expect.stringContaining('no such directory') },
+  });
+  expect((await call('DELETE', '/models/gone')).status).toBe(200);
+  expect(await invoke('gone')).toMatchObject({
+    status: 404,
+    body: { error: expect.stringContaining('not loaded yet') },
+  });
 });

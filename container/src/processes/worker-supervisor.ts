@@ -5,10 +5,11 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { START_ERRORS, StartError, type StartErrorCode } from '../errors.ts';
 import { startWatchdog } from '../model-server/watchdog.ts';
+import type { ModelSource } from '../multi-model/model-table.ts';
 import { type Failure, laterFailure } from '../waiting/failure.ts';
 import { Restarts } from '../waiting/restarts.ts';
 import type { FrontDoor } from './front-door.ts';
-import { LISTENS_WHEN_READY, type WorkerMessage } from './messages.ts';
+import { LISTENS_WHEN_READY, type PrimaryMessage, type WorkerMessage } from './messages.ts';
 
 /** What the supervisor runs. */
 interface WorkerSupervisorOptions {
@@ -45,6 +46,8 @@ export class WorkerSupervisor {
   readonly #options: WorkerSupervisorOptions;
   readonly #slots: readonly Slot[];
   readonly #restarts = new Restarts(FIRST_DELAY_MS);
+  /** Of a multi-model endpoint, as its worker told them last. */
+  #models: readonly ModelSource[] = [];
   #hasServed = false;
   #restarted = 0;
 
@@ -108,6 +111,11 @@ export class WorkerSupervisor {
         }, waitMs + LAST_WORDS_MS);
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'failed') reported = startError(message);
+      if (message.kind === 'models') this.#models = message.models;
+      if (message.kind === 'asks-models') {
+        const answer: PrimaryMessage = { kind: 'models', models: this.#models };
+        worker.send(answer, () => undefined);
+      }
       if (message.kind === 'accepts') {
         clearTimeout(stuck);
         slot.isListening = true;

@@ -92,6 +92,19 @@ test.concurrent.each([
   expect(stderr.includes('Error: later')).toBe(name !== 'hangs');
 });
 
+test.concurrent('a handler whose top level has no end fails the start, and says so', async () => {
+  const args = lineOf('endless', '', 0);
+  writeFileSync(join(work, 'endless.ts'), 'for (;;);\nexport const handler = () => 1;\n');
+  const { exitCode, stderr } = await sagemakerTfs(args, {
+    ...s3.environment,
+    SAGEMAKER_TFS_WAIT_TIME_SECONDS: '1',
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    /top level of the handler.* within 1 s \(SAGEMAKER_TFS_WAIT_TIME_SECONDS\)/,
+  );
+});
+
 test.concurrent('SIGTERM ends a worker whose handler hangs; what is before the object is written', async () => {
   const asked = join(work, 'asked');
   const hang = `(await import('node:fs')).writeFileSync(${JSON.stringify(asked)}, ''); ${HANG}`;
