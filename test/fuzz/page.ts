@@ -84,13 +84,22 @@ table shows which share of each was read to its end.
 Of the connections, the server must give each request before the first wrong one its own answer, and nothing behind it;
 a call to a hostile model server must end when the connection does.
 
-## Coverage guidance
+## Why the generators are our own
 
-[Jazzer.js](https://github.com/CodeIntelligenceTesting/jazzer.js) is the coverage-guided fuzzer for Node, and is
-maintained: 4.0.0 is of April 2026, and changes followed it. It is not used, because it does not run here. The library
-in its package needs glibc 2.38, and Debian 12, on which this project is developed, has 2.36; 2.1.0 does not install
-(\`prebuild: not found\`); to build it takes LLVM's sources from GitHub. Where it loads, a target is a function of bytes,
-as here: \`test/fuzz/targets\` would serve it.
+**Decided.** Inputs come from \`test/fuzz/build\` and \`test/fuzz/random.ts\`, and from no library.
+
+- **Coverage guidance**: [Jazzer.js](https://github.com/CodeIntelligenceTesting/jazzer.js) is the fuzzer for Node that has
+  it, and is maintained (4.0.0 of April 2026). It installs and does not load: its library needs glibc 2.38, and Debian 12, on
+  which this project is developed, has 2.36; 2.1.0 does not install (\`prebuild: not found\`); to build it takes LLVM's
+  sources from GitHub. Where it loads, a target is a function of bytes, as here: \`test/fuzz/targets\` would serve it.
+- **[fast-check](https://fast-check.dev)** installs and runs, and was tried for the structures: JSON came as fast as from
+  here. It makes values, and these parsers read bytes: lengths, offsets and checksums have to agree around the one field
+  that is wrong. The writers that see to that are most of \`test/fuzz/build\`, and would stay. What it would add is shrinking.
+  Inputs here are small already, a finding is one number that makes the same input everywhere (\`--seed\`, and its index),
+  and millions of inputs had a handful of findings, each cut down by hand in minutes. A second source of chance would have
+  to be saved and continued as well as the first, over processes that crash.
+
+If findings become frequent or large, shrinking is worth more than one number, and fast-check is the one to take.
 
 ## Results
 
