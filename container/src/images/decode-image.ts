@@ -28,6 +28,7 @@ import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
 import { readTiffColors, type TiffColors } from './tiff-colors.ts';
 import { turnUpright } from './turn-upright.ts';
+import { webpForPixels } from './webp-chunks.ts';
 import { ycbcrToRgb } from './ycbcr.ts';
 
 /** What the pixels should be. */
@@ -113,6 +114,10 @@ function decoderOf(
     const needed = pngForPixels(bytes, limitsOf(options));
     const decode = options.channels === 'gray' ? decodeGrayPng : decodeWithSharp;
     return () => decode(needed, options);
+  }
+  if (format === 'webp') {
+    const needed = webpForPixels(bytes);
+    return () => decodeWithSharp(needed, options);
   }
   const colors = format === 'tiff' ? readTiffColors(bytes) : undefined;
   return () => decodeWithSharp(colors?.bytes ?? bytes, options, undefined, colors);
