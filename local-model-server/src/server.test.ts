@@ -389,23 +389,26 @@ describe('starting and ending', () => {
   });
 
   const own = process.env.TEST_MODEL_SERVER_BIN === undefined ? test : test.skip;
-  own('only this machine reaches it, unless --host says otherwise, which it warns of', async () => {
-    const listeners = async (...flags: string[]) => {
-      const path = `--model_base_path=${half.basePath}`;
-      server = await spawnServer([path, ...flags]);
-      await server.printed('Exporting HTTP/REST API');
-      const addresses = listeningAddresses(server.grpcPort, server.restPort);
-      const output = server.output();
-      await server.stop();
-      return { addresses, output };
-    };
-    const usual = await listeners();
-    expect(usual.addresses).toEqual(['0100007F', '0100007F']);
-    expect(usual.output).not.toContain('HandleReloadConfigRequest');
-    const open = await listeners('--host=0.0.0.0');
-    expect(open.addresses).toEqual(['00000000', '00000000']);
-    expect(open.output).toContain('Whoever reaches 0.0.0.0 may call the models');
-  });
+  own(
+    'by decision, only this machine reaches it, unless --host says otherwise, which it warns of',
+    async () => {
+      const listeners = async (...flags: string[]) => {
+        const path = `--model_base_path=${half.basePath}`;
+        server = await spawnServer([path, ...flags]);
+        await server.printed('Exporting HTTP/REST API');
+        const addresses = listeningAddresses(server.grpcPort, server.restPort);
+        const output = server.output();
+        await server.stop();
+        return { addresses, output };
+      };
+      const usual = await listeners();
+      expect(usual.addresses).toEqual(['0100007F', '0100007F']);
+      expect(usual.output).not.toContain('HandleReloadConfigRequest');
+      const open = await listeners('--host=0.0.0.0');
+      expect(open.addresses).toEqual(['00000000', '00000000']);
+      expect(open.output).toContain('Whoever reaches 0.0.0.0 may call the models');
+    },
+  );
 
   test('--version prints versions', async () => {
     server = await spawnServer(['--version']);
@@ -535,6 +538,33 @@ test('--saved_model_tags chooses the MetaGraph', async () => {
   await start(`--model_base_path=${path}`);
   const serve = await fetch(`http://127.0.0.1:${server?.restPort}/v1/models/default/metadata`);
   expect(await serve.text()).not.toBe(train);
+});
+
+test('calls beyond --grpc_max_threads but one are refused at once, those of probes too', async () => {
+  const grpc = await start(`--model_base_path=${busy.basePath}`, '--grpc_max_threads=4');
+  const iterations = tensorFromValues('int64', [], [150_000]);
+  const inThread = async (): Promise<unknown> => {
+    const answer = grpc.predict({
+      model: { name: 'default' },
+      signature: '',
+      inputs: { iterations },
+    });
+    // A probe may have the thread for a moment.
+    return answer.catch(({ code }) => code === status.RESOURCE_EXHAUSTED && inThread());
+  };
+  const working = Promise.all([inThread(), inThread(), inThread()]);
+  let refused: { code: number; details: string } | undefined;
+  while (!refused) {
+    const probe = grpc.status('default');
+    refused = await probe.then(
+      () => undefined,
+      ({ code, details }) => ({ code, details }),
+    );
+  }
+  expect(refused.code).toBe(status.RESOURCE_EXHAUSTED);
+  expect(['', 'Server Threadpool Exhausted']).toContain(refused.details);
+  await working;
+  expect((await grpc.status('default')).modelVersionStatus).toHaveLength(1);
 });
 
 test('of --rest_api_num_threads one waits for calls; those beyond the others wait their turn', async () => {

@@ -12,6 +12,16 @@ const CALL = new RegExp(`^/v1/models/([^/:]+)${VERSION}:(classify|regress|predic
 const ABOUT = new RegExp(`^/v1/models(?:/([^/:]+))?${VERSION}(?:/(metadata))?$`, 'i');
 const MAX_INT64 = 2n ** 63n - 1n;
 
+/** What libevent reads: the characters of a path, a query and a fragment, and escapes that are whole. */
+const CHARACTER = "[\\w\\-.~!$&'()*+,;=:@/]|%[\\da-f]{2}";
+const LATER = `(?:${CHARACTER}|\\?)*`;
+const URI = new RegExp(`^(?:${CHARACTER})*(?:\\?${LATER})?(?:#${LATER})?$`, 'i');
+
+/** False for what is answered with 400 in HTML, whatever its path. */
+export function isUri(path: string): boolean {
+  return URI.test(path);
+}
+
 /** True for the paths that the API answers at all; others are 404. */
 export function isApiPath(path: string): boolean {
   return /^\/v1\/.*$/is.test(path);
@@ -39,9 +49,9 @@ export function routeOf(method: string, path: string): Route | undefined {
   throw malformed;
 }
 
-/** As curl_easy_unescape does: what is no escape stays as it is. */
+/** As curl_easy_unescape does: the bytes need not be UTF-8. */
 function decoded(text: string): string {
-  const bytes = text.replace(/%([\da-f]{2})/gi, (_, hex: string) =>
+  const bytes = text.replace(/%(..)/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
   return Buffer.from(bytes, 'latin1').toString();

@@ -320,7 +320,7 @@ describe('GET', () => {
       'Malformed request: GET /v1/models/half_plus_two:predict',
     ],
     ['/v1/models/x?y=1', 404, 'Could not find any versions of model x?y=1'],
-    ['/v1/models/%78%zz%', 404, 'Could not find any versions of model x%zz%'],
+    ['/v1/models/%78', 404, 'Could not find any versions of model x'],
     ['/v1/models/gr%C3%B6%C3%9Fe', 404, 'Could not find any versions of model größe'],
   ])('%s answers %i', async (path, status, error) => {
     const answer = await get(path);
@@ -328,6 +328,23 @@ describe('GET', () => {
     expect(JSON.parse(answer.text)).toEqual({ error });
   });
 });
+
+test.each(['/v1/models/half_plus_two%zz', '/v1/models/half_plus_two%', '/v1/models/a[1]', '/{}'])(
+  'GET %s, which libevent cannot read, is answered in HTML',
+  async (path) => {
+    const asked = httpRequest({ port: server.restPort, host: '127.0.0.1', path }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const part of response.setEncoding('utf8')) text += part;
+    const { statusCode, headers } = response;
+    expect([statusCode, headers['content-type'], headers.connection]).toEqual([
+      400,
+      'text/html',
+      'close',
+    ]);
+    expect(text.replaceAll(/\s/g, '')).toContain('<TITLE>400BadRequest</TITLE>');
+  },
+);
 
 const own = process.env.TEST_MODEL_SERVER_BIN === undefined ? test : test.skip;
 own.each([

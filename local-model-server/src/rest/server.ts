@@ -10,7 +10,7 @@ import { Code } from '@sagemaker-tfs/tensors/protos';
 import type { ServingCore } from '../serving-core.ts';
 import { answer } from './answer.ts';
 import { RequestThreads } from './request-threads.ts';
-import { isApiPath, routeOf } from './routes.ts';
+import { isApiPath, isUri, routeOf } from './routes.ts';
 
 /** What the flags say about REST. */
 export interface RestOptions {
@@ -104,7 +104,8 @@ async function respond(
   const path = request.url ?? '';
   // The body is read even where it is not used, so that the connection stays good for the next request.
   const body = await readBody(request);
-  if (!isApiPath(path)) return unknownPath(response);
+  if (!isUri(path)) return htmlError(response, 400, 'Bad Request');
+  if (!isApiPath(path)) return htmlError(response, 404, 'Not Found');
   await threads.run(async () => {
     const route = routeOf(method, path);
     if (!route) return void response.writeHead(400).end();
@@ -112,11 +113,11 @@ async function respond(
   });
 }
 
-/** As libevent has it. */
-function unknownPath(response: ServerResponse): void {
-  response.writeHead(404, { 'Content-Type': 'text/html' });
+/** As libevent has it, which also ends the connection. */
+function htmlError(response: ServerResponse, status: number, reason: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/html', Connection: 'close' });
   response.end(
-    '<HTML><HEAD>\n<TITLE>404 Not Found</TITLE>\n</HEAD><BODY>\n<H1>Not Found</H1>\n</BODY></HTML>\n',
+    `<HTML><HEAD>\n<TITLE>${status} ${reason}</TITLE>\n</HEAD><BODY>\n<H1>${reason}</H1>\n</BODY></HTML>\n`,
   );
 }
 
