@@ -322,6 +322,13 @@ describe('through the runtime', () => {
     expect(text).toMatch(/Give what clients send with --sample FILE\.$/);
   });
 
+  test('references, as in the counter of TensorFlow Serving: each signature runs, none takes a request', async () => {
+    const counter = join(__dirname, '../../../test/fixtures/tf1-exports/counter');
+    const text = renderVerify(await verifyArchive(await pack(counter)));
+    expect(text).toContain('Tried: 3 of 3 signatures ran, 0 of 0 requests were answered.');
+    expect(text).toContain('Not tried: the runtime, as no request could be made up.');
+  });
+
   test('a made-up request may be refused, a failure and a refused sample are errors', async () => {
     const refused = await verify('strings', { runThroughRuntime: answer(400, 'no') });
     expect(refused.requests[0]?.note).toMatch(/refused: no/);
