@@ -15,6 +15,9 @@ const ALLOWED = new Set(['File', 'OldFile', 'ContiguousFile', 'Directory', 'GNUD
 /** Entry types without content of their own, which tar skips too: volume labels, access rights. */
 const SKIPPED = new Set(['TapeVolumeHeader', 'SolarisACL', 'Inode']);
 
+/** Extended headers, two for each entry of the largest archive; tools write one. */
+const MOST_HEADERS = 20_000;
+
 /** In extended headers of files that are archived without their holes, in formats 0.0 to 1.0. */
 const SPARSE_HEADER = /^\d+ GNU\.sparse\./m;
 
@@ -44,7 +47,10 @@ export async function extractArchive(archive: string, directory: string): Promis
     zstd: false,
     onReadEntry: (entry) => writer.write(entry, fail),
   });
+  let headers = 0;
   parser.on('meta', (header) => {
+    headers += 1;
+    if (headers > MOST_HEADERS) fail(tooManyHeaders(archive));
     if (SPARSE_HEADER.test(header)) fail(sparse(archive, 'an entry'));
   });
   parser.on('ignoredEntry', ({ path, type }) => {
@@ -106,6 +112,13 @@ function notAFile(archive: string, path: string, type: string): PackagingError {
   return new PackagingError(
     'UNSAFE_PATH',
     `${archive}: entry '${shown(path)}' is a ${type}, not a file. Archive copies of files (tar czhf follows links).`,
+  );
+}
+
+function tooManyHeaders(archive: string): PackagingError {
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${archive} has more than ${MOST_HEADERS} extended headers, as no model does. Make it again with tar czf.`,
   );
 }
 

@@ -197,6 +197,16 @@ with tarfile.open(sys.argv[1], 'w') as archive: archive.addfile(tarfile.TarInfo(
     await expectRefused(archive, 'CORRUPT_FILE', /is a sparse file.*without --sparse/);
   });
 
+  test('very many extended headers', async () => {
+    const record = '10 path=a\n';
+    const header = Buffer.alloc(1024);
+    const fields = { path: 'a', mode: 0o644, uid: 0, gid: 0, size: record.length };
+    new Header({ ...fields, type: 'ExtendedHeader', mtime: new Date(0) }).encode(header);
+    header.write(record, 512);
+    const archive = scratch.write('odd.tar', Buffer.alloc(20_001 * 1024, header));
+    await expectRefused(archive, 'CORRUPT_FILE', /more than 20000 extended headers/);
+  });
+
   test('a file where another entry needs a folder', async () => {
     const tar = scratch.path('odd.tar');
     const script = `
