@@ -11,7 +11,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Pages with such blocks, below docs/. */
-export const PAGES = ['pictures-to-parquet.md', 'detector-to-boxes.md'];
+export const PAGES = ['pictures-to-parquet.md', 'detector-to-boxes.md', 'batch.md'];
 
 /** One command of a page. */
 export interface Shown {

@@ -5,8 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sagemakerTfs } from '../batch/test-support.ts';
-import { estimate, type Workload, workerCalls } from './estimate.ts';
+import { workerCalls } from './calls.ts';
+import { estimate } from './estimate.ts';
 import { readPrices } from './prices.ts';
+import { CHANGES, sensitivityOf } from './sensitivity.ts';
+import { PACKING_TYPE, WAYS, type Way, type Workload } from './workload.ts';
 
 const work: Workload = {
   images: 3_600_000,
@@ -14,41 +17,58 @@ const work: Workload = {
   outputBytes: 0,
   secondsPerImage: 0.01,
   instanceCount: 2,
-  imagesPerObject: 1,
+  imagesPerObject: 1_000,
+  packedPerSecond: 1_000,
   objectsPerJob: 0,
   concurrentJobs: 2,
   startMinutes: 6,
   endpointUse: 0.5,
+  failed: 0,
+  months: 1,
+  kms: 'none',
+  nat: false,
 };
 
 test('hours and dollars add up', async () => {
   const prices = await readPrices();
   const batch = estimate('batch', work, 'ml.x', 3, prices);
   // 3.6 million images at 0.01 s are 10 instance hours: 5 for each of two, and 6 minutes to start.
-  expect(batch).toMatchObject({ hours: 5.1, jobs: 1, dataCost: 0 });
-  expect(batch.instanceCost).toBeCloseTo(5.1 * 2 * 3);
+  expect(batch).toMatchObject({ hours: 5.1, jobs: 1, costs: { data: 0, keys: 0, packing: 0 } });
+  expect(batch.costs.instances).toBeCloseTo(5.1 * 2 * 3);
   const { s3, hostingDataGB } = prices;
   const lists = (3_600 / 1_000) * s3.listRequests1000;
-  expect(batch.requestCost).toBeCloseTo(3_600 * (s3.getRequests1000 + s3.putRequests1000) + lists);
+  const gets = 3_600 * s3.getRequests1000;
+  expect(batch.costs.requests).toBeCloseTo(gets + 3_600 * s3.putRequests1000 + lists);
+  // Whoever reads the answers lists and reads each.
+  expect(batch.costs.fetch).toBeCloseTo(gets + lists);
   const endpoint = estimate('endpoint', work, 'ml.x', 3, prices);
-  expect(endpoint).toMatchObject({ hours: 10.1, jobs: 0 });
-  expect(endpoint.dataCost).toBeCloseTo((3_600_000 / 1024) * hostingDataGB);
+  expect(endpoint).toMatchObject({ hours: 10.1, jobs: 0, costs: { fetch: 0 } });
+  expect(endpoint.costs.data).toBeCloseTo((3_600_000 / 1024) * hostingDataGB);
   expect(endpoint.costPerMillion).toBeCloseTo(endpoint.cost / 3.6);
+  for (const { cost, costs } of [batch, endpoint]) {
+    expect(cost).toBeCloseTo(Object.values(costs).reduce((sum, part) => sum + part, 0));
+  }
 });
 
-test('shards cost fewer requests; more jobs cost more starts', async () => {
+test('packed files cost fewer requests, and the packing; more jobs cost more starts', async () => {
   const prices = await readPrices();
   const single = estimate('batch', work, 'ml.x', 3, prices);
-  const packed = estimate('batch', { ...work, imagesPerObject: 1_000 }, 'ml.x', 3, prices);
-  // Packing reads and lists each image, and writes the shards.
+  const packed = estimate('packed', work, 'ml.x', 3, prices);
+  // Packing reads and lists each image, and writes the files.
   const { s3 } = prices;
-  const packing = 3_600 * (s3.getRequests1000 + s3.listRequests1000 / 1_000);
-  const shards = 3.6 * s3.putRequests1000;
-  expect(packed.requestCost).toBeCloseTo(single.requestCost / 1_000 + packing + shards, 4);
+  const reading = 3_600 * (s3.getRequests1000 + s3.listRequests1000 / 1_000);
+  const files = 3.6 * s3.putRequests1000;
+  expect(packed.costs.requests).toBeCloseTo(single.costs.requests / 1_000 + reading + files, 4);
+  // An hour of one instance without a GPU packs 3.6 million.
+  expect(packed.costs.packing).toBeCloseTo(prices.instanceHour[PACKING_TYPE] ?? 0);
+  const unknown = estimate('packed', work, 'ml.x', 3, { ...prices, instanceHour: {} });
+  expect(unknown.costs.packing).toBeCloseTo(3);
+  expect(packed.costs.fetch).toBeCloseTo(single.costs.fetch / 1_000);
+  expect(packed.costs.instances).toBe(single.costs.instances);
   const jobs = estimate('batch', { ...work, objectsPerJob: 1_000_000 }, 'ml.x', 3, prices);
   // Two at once: half the time for the same money.
   expect(jobs).toMatchObject({ jobs: 4, hours: 2.7 });
-  expect(jobs.instanceCost).toBeCloseTo(5.4 * 2 * 3);
+  expect(jobs.costs.instances).toBeCloseTo(5.4 * 2 * 3);
   const alone = { ...work, objectsPerJob: 1_000_000, concurrentJobs: 1 };
   expect(estimate('batch', alone, 'ml.x', 3, prices)).toMatchObject({ hours: 5.4 });
 });
@@ -57,14 +77,50 @@ test('a worker reads each image, and writes thousands of answers at once', async
   const prices = await readPrices();
   const worker = estimate('worker', work, 'ml.x', 3, prices);
   const batch = estimate('batch', work, 'ml.x', 3, prices);
-  expect(worker).toMatchObject({ hours: 5.1, jobs: 0, dataCost: 0 });
-  expect(worker.instanceCost).toBe(batch.instanceCost);
+  expect(worker).toMatchObject({ hours: 5.1, jobs: 0, costs: { data: 0 } });
+  expect(worker.costs.instances).toBe(batch.costs.instances);
   // 64 ranges of 56,250 keys are six parts each, and each part is two objects.
-  const puts = 64 * 6 * 2 + 64;
+  const parts = 64 * 6 * 2;
   const { s3 } = prices;
   const lists = (2 * 3_600 * s3.listRequests1000) / 1_000;
-  const rest = 3_600 * s3.getRequests1000 + (puts / 1_000) * s3.putRequests1000 + lists;
-  expect(worker.requestCost).toBeCloseTo(rest, 6);
+  const puts = ((parts + 64) / 1_000) * s3.putRequests1000;
+  expect(worker.costs.requests).toBeCloseTo(3_600 * s3.getRequests1000 + puts + lists, 6);
+  const read = parts * s3.getRequests1000 + (parts / 1_000) * s3.listRequests1000;
+  expect(worker.costs.fetch).toBeCloseTo(read / 1_000, 6);
+});
+
+test('keys, NAT, storage and failures are paid for where they are', async () => {
+  const prices = { ...(await readPrices()), kmsRequests10000: 0.03, natGB: 0.045 };
+  const costs = (way: Way, more: Partial<Workload>) =>
+    estimate(way, { ...work, ...more }, 'ml.x', 3, prices).costs;
+  // A GET and a PUT of the run and a GET of the answer, for each image.
+  expect(costs('batch', { kms: 'object' }).keys).toBeCloseTo(1_080 * 0.03);
+  expect(costs('batch', { kms: 'bucket' }).keys).toBe(0);
+  expect(costs('worker', { nat: true }).data).toBeCloseTo((3_600_000 / 1_024) * 0.045);
+  const stored = { outputBytes: 1024 ** 2, months: 2 };
+  const months = (3_600_000 / 1_024) * 2 * prices.s3.storageGBMonth;
+  expect(costs('batch', stored).storage).toBeCloseTo(months);
+  expect(costs('packed', stored).storage).toBeCloseTo(2 * months);
+  // 36,000 images are 360 s, behind a start of 6 minutes where no endpoint stands.
+  const asked = 36 * (prices.s3.getRequests1000 + prices.s3.putRequests1000);
+  expect(costs('batch', { failed: 0.01 }).again).toBeCloseTo(0.2 * 3 + asked);
+  expect(costs('endpoint', { failed: 0.01 }).again).toBeCloseTo(0.1 * 3 + asked);
+  const { natGB: _, ...without } = prices;
+  expect(() => estimate('worker', { ...work, nat: true }, 'ml.x', 3, without)).toThrow(/no natGB/);
+});
+
+test("each change alone; spot instances are a worker's", async () => {
+  const prices = await readPrices();
+  for (const way of WAYS) {
+    const one = estimate(way, work, 'ml.x', 3, prices);
+    const changed = sensitivityOf(one, work, 3, prices);
+    const names = CHANGES.map(({ name }) => name).filter((name) => name !== 'spot');
+    expect(Object.keys(changed)).toEqual(way === 'worker' ? [...names, 'spot'] : names);
+    const { slower = 0, faster = 0, failing = 0, spot } = changed;
+    expect((slower + faster) / 2).toBeCloseTo(one.cost);
+    expect(failing).toBeGreaterThan(one.cost);
+    if (spot) expect(spot).toBeCloseTo(one.cost - 0.6 * one.costs.instances);
+  }
 });
 
 test("a worker's calls are within 10% of those that `npm run axe:worker` counted", () => {
@@ -86,7 +142,10 @@ describe('the command', () => {
     const file = join(directory, 'measured.json');
     await writeFile(file, JSON.stringify({ done: 500, seconds: 5 }));
     const { stdout } = await run('--images', '100', '--measured', file);
-    expect(JSON.parse(stdout).workload.secondsPerImage).toBe(0.01);
+    const { workload, bases } = JSON.parse(stdout);
+    expect(workload.secondsPerImage).toBe(0.01);
+    expect(bases).toContainEqual({ what: '0.01 s an image', from: 'measured' });
+    expect(bases).toContainEqual({ what: '8 minutes to start', from: 'assumed' });
     await writeFile(file, JSON.stringify({ ranges: 65, done: 65, now: 400, seconds: 8 }));
     const worker = await run('--images', '100', '--measured', file);
     expect(JSON.parse(worker.stdout).workload.secondsPerImage).toBe(0.02);
@@ -113,7 +172,7 @@ describe('the command', () => {
     const args = ['--images', '3600', '--seconds-per-image', '1', '--prices', file];
     const known = await run(...args, '--instance-type', 'ml.c5.large', '--instance-count', '1');
     const [batch] = JSON.parse(known.stdout).estimates;
-    expect(batch.instanceCost / batch.hours).toBeCloseTo(9);
+    expect(batch.costs.instances / batch.hours).toBeCloseTo(9);
     expect((await run(...args)).stdout).toContain('PRICE_UNKNOWN');
     await writeFile(file, '{"instanceHour": "cheap"}');
     expect((await run(...args)).stdout).toContain('PRICES_INVALID');
@@ -146,14 +205,20 @@ describe('the command', () => {
     );
     server.close();
     const { estimates } = JSON.parse(stdout) as {
-      estimates: { way: string; hours: number; instanceCount: number; instanceCost: number }[];
+      estimates: {
+        way: string;
+        hours: number;
+        instanceCount: number;
+        costs: { instances: number };
+      }[];
     };
-    const hourly = estimates.map(({ way, hours, instanceCount, instanceCost }) => [
+    const hourly = estimates.map(({ way, hours, instanceCount, costs }) => [
       way,
-      Number((instanceCost / hours / instanceCount).toFixed(3)),
+      Number((costs.instances / hours / instanceCount).toFixed(3)),
     ]);
     expect(hourly).toEqual([
       ['batch', 1.5],
+      ['packed', 1.5],
       ['endpoint', 2],
     ]);
   });

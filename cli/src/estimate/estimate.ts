@@ -1,31 +1,25 @@
-/** Hours and cost of a number of images: batch transform, a batch worker, an endpoint, asynchronous inference. */
-import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
+/** Hours and cost of a number of images: transform jobs, a batch worker, an endpoint, asynchronous inference. */
 import { usageError } from '../errors.ts';
-import type { Prices } from './prices.ts';
+import { type Calls, fetchCalls, objectsOf, runCalls } from './calls.ts';
+import { missingPrice, type Prices } from './prices.ts';
+import { PACKING_TYPE, type Way, type Workload } from './workload.ts';
 
-/** The ways to do it. */
-export const WAYS = ['batch', 'worker', 'endpoint', 'async'] as const;
-export type Way = (typeof WAYS)[number];
-
-/** What is to be done. */
-export interface Workload {
-  readonly images: number;
-  /** Bytes of one image, and of the answer to it. */
-  readonly inputBytes: number;
-  readonly outputBytes: number;
-  /** Seconds that one instance, fully loaded, needs for an image: 1 / its images a second. */
-  readonly secondsPerImage: number;
-  readonly instanceCount: number;
-  /** Images in one S3 object. 1 where they are not packed into shards. */
-  readonly imagesPerObject: number;
-  /** Objects of one transform job, 0 for one job over all. */
-  readonly objectsPerJob: number;
-  /** Jobs at once of a sharded run, each with all its instances. */
-  readonly concurrentJobs: number;
-  /** Minutes that instances are paid for before the first image: start, image pull, model. */
-  readonly startMinutes: number;
-  /** Part of an endpoint's time in which it is busy, as its callers keep no queue. */
-  readonly endpointUse: number;
+/** What is paid for, US dollars. */
+export interface Costs {
+  readonly instances: number;
+  /** The instance that packs the images, of {@link PACKING_TYPE} where its price is known. */
+  readonly packing: number;
+  /** Calls to S3 of the run. */
+  readonly requests: number;
+  /** Calls to S3 of whoever reads the answers. */
+  readonly fetch: number;
+  /** Calls to KMS. */
+  readonly keys: number;
+  /** Data in and out of endpoints, and through a NAT gateway. */
+  readonly data: number;
+  readonly storage: number;
+  /** What failed, once more. */
+  readonly again: number;
 }
 
 /** One way's answer, US dollars. */
@@ -33,32 +27,21 @@ export interface Estimate {
   readonly way: Way;
   readonly instanceType: string;
   readonly instanceCount: number;
+  /** Of the run itself, without packing before it and what is done again behind it. */
   readonly hours: number;
-  /** Transform jobs; 0 for endpoints. */
+  /** Transform jobs; 0 for the others. */
   readonly jobs: number;
-  readonly instanceCost: number;
-  /**
-   * Requests to S3: each object is read and answered with one, and listed; packing reads each image once more. A worker
-   * reads images that are not packed, and writes its answers many to an object.
-   */
-  readonly requestCost: number;
-  /** Data in and out of endpoints. */
-  readonly dataCost: number;
+  readonly costs: Costs;
   readonly cost: number;
   readonly costPerMillion: number;
 }
 
 const GB = 1024 ** 3;
-/** Keys that one LIST request brings. */
-const KEYS_PER_LIST = 1_000;
-/** Times that a sharded run lists each key: its plan, and inputs and outputs before and behind each job. */
-const SHARDED_LISTS = 5;
-/** Times that a worker's run lists each key: it, and `verify` behind it. */
-const WORKER_LISTS = 2;
 
 /**
  * Estimates one way.
  * @param instanceHour US dollars
+ * @throws CommandError PRICE_UNKNOWN where KMS or NAT is asked for and the price file lacks it
  */
 export function estimate(
   way: Way,
@@ -67,70 +50,75 @@ export function estimate(
   instanceHour: number,
   prices: Prices,
 ): Estimate {
-  const { images, instanceCount } = work;
-  const objects = Math.ceil(images / work.imagesPerObject);
-  const jobs =
-    way !== 'batch' ? 0 : work.objectsPerJob > 0 ? Math.ceil(objects / work.objectsPerJob) : 1;
+  const { images, instanceCount, objectsPerJob } = work;
+  const isJob = way === 'batch' || way === 'packed';
+  const jobs = !isJob ? 0 : objectsPerJob > 0 ? Math.ceil(objectsOf(way, work) / objectsPerJob) : 1;
   const use = way === 'endpoint' ? work.endpointUse : 1;
   const busyHours = (images * work.secondsPerImage) / instanceCount / use / 3_600;
   // Each job of a sharded run starts instances of its own; some run at the same time.
   const paidHours = busyHours + (Math.max(1, jobs) * work.startMinutes) / 60;
-  const hours = paidHours / Math.max(1, Math.min(jobs, work.concurrentJobs));
-  const instanceCost = paidHours * instanceCount * instanceHour;
-  const { s3 } = prices;
-  const requestCost =
-    way === 'worker'
-      ? workerRequests(images, prices)
-      : (objects / 1_000) * (s3.getRequests1000 + s3.putRequests1000) +
-        ((objects * (jobs > 1 ? SHARDED_LISTS : 1)) / KEYS_PER_LIST / 1_000) * s3.listRequests1000 +
-        packingCost(work, prices);
-  const dataCost =
-    way === 'batch' || way === 'worker'
-      ? 0
-      : ((images * (work.inputBytes + work.outputBytes)) / GB) * prices.hostingDataGB;
-  const cost = instanceCost + requestCost + dataCost;
+  const run = runCalls(way, work, jobs);
+  const fetch = fetchCalls(way, work);
+  const costs: Costs = {
+    instances: paidHours * instanceCount * instanceHour,
+    packing:
+      way === 'packed' ? packingCost(work, prices.instanceHour[PACKING_TYPE] ?? instanceHour) : 0,
+    requests: priceOf(run, prices),
+    fetch: priceOf(fetch, prices),
+    keys: keyCost(run, fetch, work, prices),
+    data: dataCost(way, work, prices),
+    storage: storageCost(way, work, prices),
+    again: againCost(way, work, instanceHour, prices),
+  };
+  const cost = Object.values(costs).reduce((sum: number, part: number) => sum + part, 0);
   return {
     way,
     instanceType,
     instanceCount,
-    hours,
+    hours: paidHours / Math.max(1, Math.min(jobs, work.concurrentJobs)),
     jobs,
-    instanceCost,
-    requestCost,
-    dataCost,
+    costs,
     cost,
     costPerMillion: (cost / images) * 1e6,
   };
 }
 
-/** Calls of a worker's run to S3. */
-export function workerCalls(images: number): { gets: number; puts: number; lists: number } {
-  const { ranges, partKeys } = WORKER_DEFAULTS;
-  // A part is two objects, and each range has one for its end.
-  const parts = ranges * Math.ceil(images / ranges / partKeys);
-  return {
-    gets: images,
-    puts: 2 * parts + ranges,
-    lists: (WORKER_LISTS * images) / KEYS_PER_LIST,
-  };
+function packingCost({ images, packedPerSecond }: Workload, instanceHour: number): number {
+  return (images / packedPerSecond / 3_600) * instanceHour;
 }
 
-function workerRequests(images: number, { s3 }: Prices): number {
-  const { gets, puts, lists } = workerCalls(images);
+function priceOf({ gets, puts, lists }: Calls, { s3 }: Prices): number {
   const thousands =
     gets * s3.getRequests1000 + puts * s3.putRequests1000 + lists * s3.listRequests1000;
   return thousands / 1_000;
 }
 
-/** Listing and reading every image, and writing the objects that hold them. */
-function packingCost({ images, imagesPerObject }: Workload, { s3 }: Prices): number {
-  if (imagesPerObject === 1) return 0;
-  const objects = Math.ceil(images / imagesPerObject);
-  return (
-    (images / 1_000) * s3.getRequests1000 +
-    (images / KEYS_PER_LIST / 1_000) * s3.listRequests1000 +
-    (objects / 1_000) * s3.putRequests1000
-  );
+/** A bucket's own key asks KMS so rarely that it costs nothing. */
+function keyCost(run: Calls, fetch: Calls, { kms }: Workload, prices: Prices): number {
+  if (kms !== 'object') return 0;
+  const price = prices.kmsRequests10000 ?? missingPrice('kmsRequests10000');
+  return ((run.gets + run.puts + fetch.gets) / 10_000) * price;
+}
+
+function dataCost(way: Way, work: Workload, prices: Prices): number {
+  const gigabytes = (work.images * (work.inputBytes + work.outputBytes)) / GB;
+  const hosting = way === 'endpoint' || way === 'async' ? gigabytes * prices.hostingDataGB : 0;
+  const nat = work.nat ? gigabytes * (prices.natGB ?? missingPrice('natGB')) : 0;
+  return hosting + nat;
+}
+
+function storageCost(way: Way, work: Workload, { s3 }: Prices): number {
+  const bytes = work.outputBytes + (way === 'packed' ? work.inputBytes : 0);
+  return ((work.images * bytes) / GB) * s3.storageGBMonth * work.months;
+}
+
+/** An endpoint is there already; the others start an instance. */
+function againCost(way: Way, work: Workload, instanceHour: number, prices: Prices): number {
+  const images = work.images * work.failed;
+  if (images === 0) return 0;
+  const start = way === 'endpoint' || way === 'async' ? 0 : work.startMinutes / 60;
+  const hours = (images * work.secondsPerImage) / 3_600 + start;
+  return hours * instanceHour + priceOf({ gets: images, puts: images, lists: 0 }, prices);
 }
 
 /**

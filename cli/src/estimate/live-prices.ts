@@ -3,10 +3,10 @@ import { PricingClient, paginateGetProducts } from '@aws-sdk/client-pricing';
 import * as z from 'zod';
 import { awsError } from '../batch/aws/clients.ts';
 import { CommandError } from '../errors.ts';
-import type { Way } from './estimate.ts';
+import type { Way } from './workload.ts';
 
 /** How the usage types of the ways begin, behind the region's own prefix. */
-const USAGE: Record<Exclude<Way, 'worker'>, string> = {
+const USAGE: Record<Exclude<Way, 'packed' | 'worker'>, string> = {
   batch: 'Tsform:',
   endpoint: 'Host:',
   async: 'AsyncInf:',

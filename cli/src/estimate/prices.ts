@@ -23,6 +23,9 @@ const schema = z.strictObject({
   apiCalls1000000: usd.optional(),
   /** Data in and out of endpoints. */
   hostingDataGB: usd,
+  /** Data through a NAT gateway. */
+  natGB: usd.optional(),
+  kmsRequests10000: usd.optional(),
   s3: z.strictObject({
     getRequests1000: usd,
     putRequests1000: usd,
@@ -72,5 +75,13 @@ export function instanceHour({ instanceHour: known, asOf }: Prices, instanceType
   throw new CommandError(
     'PRICE_UNKNOWN',
     `the price file of ${asOf} has no ${instanceType}. Add it there, name another file with --prices, use --live-prices, or choose one that it has: ${Object.keys(known).join(', ')}.`,
+  );
+}
+
+/** @throws CommandError PRICE_UNKNOWN, always: the price file has no such entry */
+export function missingPrice(entry: string): never {
+  throw new CommandError(
+    'PRICE_UNKNOWN',
+    `the price file has no ${entry}. Add it there, or name another file with --prices.`,
   );
 }

@@ -1,8 +1,10 @@
 /** 'This run on AWS': what the measured speed would cost there, and what that takes for granted. */
 
 import type { Machine } from '../bench/run-facts.ts';
-import { type Estimate, estimate, WAYS, type Way, type Workload } from '../estimate/estimate.ts';
+import { COST_HEADS, costColumns } from '../estimate/basis.ts';
+import { type Estimate, estimate } from '../estimate/estimate.ts';
 import { instanceHour, type Prices, readPrices } from '../estimate/prices.ts';
+import type { Workload } from '../estimate/workload.ts';
 import { commandName } from '../output/command-name.ts';
 import { type Html, html, tableHtml } from './html.ts';
 import type { Section } from './page.ts';
@@ -35,7 +37,9 @@ const FEW_SECONDS = 10;
 const START_MINUTES = 8;
 const ENDPOINT_USE = 0.7;
 
-const WAY_NAMES: Readonly<Record<Way, string>> = {
+/** What was measured had each input in an object of its own. */
+const PRICED_WAYS = ['batch', 'worker', 'endpoint', 'async'] as const;
+const WAY_NAMES: Readonly<Record<string, string>> = {
   batch: 'batch transform',
   worker: 'batch worker',
   endpoint: 'endpoint, then deleted',
@@ -54,12 +58,17 @@ export async function awsSection(speed: Speed, machine: Machine): Promise<Sectio
     secondsPerImage: 1 / speed.perSecond,
     instanceCount: 1,
     imagesPerObject: 1,
+    packedPerSecond: 1,
     objectsPerJob: 0,
     concurrentJobs: 1,
     startMinutes: START_MINUTES,
     endpointUse: ENDPOINT_USE,
+    failed: 0,
+    months: 1,
+    kms: 'none',
+    nat: false,
   };
-  const estimates = WAYS.map((way) => estimate(way, work, type, hour, prices));
+  const estimates = PRICED_WAYS.map((way) => estimate(way, work, type, hour, prices));
   return {
     heading: 'This run on AWS',
     body: html`<p>An estimate, not an offer: a million ${speed.of} on one <code>${type}</code>. An endpoint that stays costs
@@ -82,17 +91,13 @@ function costTable(estimates: readonly Estimate[], of: string): Html {
     [
       { head: 'way' },
       { head: 'hours', isNumber: true },
-      { head: 'instance', isNumber: true },
-      { head: 'S3 requests', isNumber: true },
-      { head: 'data', isNumber: true },
+      ...COST_HEADS.slice(0, 3).map((head) => ({ head, isNumber: true })),
       { head: 'total', isNumber: true },
     ],
-    estimates.map(({ way, hours, instanceCost, requestCost, dataCost, cost }) => [
+    estimates.map(({ way, hours, costs, cost }) => [
       WAY_NAMES[way],
       hours.toFixed(1),
-      usd(instanceCost),
-      usd(requestCost),
-      usd(dataCost),
+      ...costColumns(costs).slice(0, 3).map(usd),
       usd(cost),
     ]),
   );

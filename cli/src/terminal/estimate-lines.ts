@@ -1,39 +1,56 @@
 /** What `estimate` shows to people: a row for each way, below the instances that it is for. */
-import type { Estimate } from '../estimate/estimate.ts';
+import { COST_HEADS, costColumns, type PricedWay } from '../estimate/basis.ts';
+import { CHANGES } from '../estimate/sensitivity.ts';
 import { printable } from '../output/printable.ts';
 import type { Style } from '../output/style.ts';
 import { columns } from './columns.ts';
 
-const HEAD = ['way', 'hours', 'jobs', 'instances', 'S3', 'data', 'total', 'a million'];
+const HEAD = ['way', 'hours', 'jobs', ...COST_HEADS, 'total', 'a million'];
+const IF_HEAD = ['total if', ...CHANGES.map(({ text }) => text)];
 
 /** @param notes what the figures rest on, a sentence or more each */
 export function estimateLines(
-  estimates: readonly Estimate[],
+  estimates: readonly PricedWay[],
   notes: readonly string[],
   style: Style,
 ): string[] {
   const kinds = [...new Set(estimates.map(kindOf))];
   const tables = kinds.flatMap((kind) => {
-    const rows = estimates.filter((one) => kindOf(one) === kind).map(cellsOf);
-    const [titles = [], ...lines] = columns([HEAD, ...rows], style.width - 2);
-    return [
-      style.strong(printable(kind)),
-      ...titles.map((line) => `  ${style.quiet(line)}`),
-      ...lines.flat().map((line) => `  ${line}`),
+    const some = estimates.filter((one) => kindOf(one) === kind);
+    const lines = [
+      ...rowsOf(HEAD, some.map(cellsOf), style),
       '',
+      ...rowsOf(IF_HEAD, some.map(changedCellsOf), style),
     ];
+    return [style.strong(printable(kind)), ...lines.map((line) => (line ? `  ${line}` : '')), ''];
   });
   return [...tables, ...notes.map(printable)];
 }
 
-const kindOf = ({ instanceCount, instanceType }: Estimate) => `${instanceCount} x ${instanceType}`;
+function rowsOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  style: Style,
+): string[] {
+  const [titles = [], ...lines] = columns([head, ...rows], style.width - 2);
+  return [...titles.map((line) => style.quiet(line)), ...lines.flat()];
+}
 
-function cellsOf(one: Estimate): string[] {
-  const dollars = [one.instanceCost, one.requestCost, one.dataCost, one.cost, one.costPerMillion];
+const kindOf = ({ instanceCount, instanceType }: PricedWay) => `${instanceCount} x ${instanceType}`;
+
+/** Cents where they matter. */
+const usd = (value: number) => `$${value.toFixed(value < 100 ? 2 : 0)}`;
+
+function cellsOf(one: PricedWay): string[] {
   return [
     one.way,
     one.hours.toFixed(1),
     one.jobs === 0 ? '-' : String(one.jobs),
-    ...dollars.map((value) => `$${value.toFixed(2)}`),
+    ...[...costColumns(one.costs), one.cost, one.costPerMillion].map(usd),
   ];
+}
+
+function changedCellsOf({ way, sensitivity }: PricedWay): string[] {
+  const costs = CHANGES.map(({ name }) => sensitivity[name]);
+  return [way, ...costs.map((cost) => (cost === undefined ? '-' : usd(cost)))];
 }

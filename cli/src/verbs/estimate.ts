@@ -1,13 +1,18 @@
+import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { usageError } from '../errors.ts';
-import type { Estimate, Workload } from '../estimate/estimate.ts';
+import { COST_HEADS, costColumns, type PricedWay } from '../estimate/basis.ts';
+import { CHANGES } from '../estimate/sensitivity.ts';
+import { KEY_USES, type KeyUse, WAYS, type Workload } from '../estimate/workload.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
 import { byteSize } from './batch-shards.ts';
-import { list, positive, share, wholeNumber } from './options.ts';
+import { list, part, positive, share, wholeNumber } from './options.ts';
 
+/** Of a file that `batch pack` makes. */
+const PACKED_BYTES = WORKER_DEFAULTS.partMb * 1_000_000;
 /** What a batch job tries in turn if no type is named. */
 const DEFAULT_TYPES = [
   DEFAULT_SETTINGS.instanceType,
@@ -23,11 +28,16 @@ interface Options {
   readonly measured?: string;
   readonly instanceType?: string[];
   readonly instanceCount: number;
-  readonly imagesPerObject: number;
+  readonly imagesPerObject?: number;
+  readonly packedPerSecond: number;
   readonly objectsPerJob: number;
   readonly startMinutes: number;
   readonly concurrentJobs: number;
   readonly endpointUse: number;
+  readonly failed: number;
+  readonly months: number;
+  readonly kms: KeyUse;
+  readonly nat: boolean;
   readonly workerHour?: number;
   readonly prices?: string;
   readonly livePrices?: true;
@@ -42,7 +52,7 @@ export function addEstimate(program: Command): void {
   const command = program
     .command('estimate')
     .description(
-      'hours, cost and jobs for a number of images: batch, worker, endpoint and async compared; or the week of an app',
+      'hours, cost and jobs for a number of images: batch, packed, worker, endpoint and async compared; or the week of an app',
     )
     .option('--images <number>', 'how many', wholeNumber())
     .option(
@@ -60,7 +70,17 @@ export function addEstimate(program: Command): void {
     )
     .option('--instance-count <number>', 'instances at once', wholeNumber(), 2);
   command
-    .option('--images-per-object <number>', 'images packed into one object', wholeNumber(), 1)
+    .option(
+      '--images-per-object <number>',
+      'images in a packed file (default: as many as fill 64 MB, as batch pack makes them)',
+      wholeNumber(),
+    )
+    .option(
+      '--packed-per-second <number>',
+      'images that an instance without a GPU packs',
+      positive,
+      1_000,
+    )
     .option('--objects-per-job <number>', 'objects of one job, 0 for all', wholeNumber(0), 0)
     .option(
       '--concurrent-jobs <number>',
@@ -70,6 +90,14 @@ export function addEstimate(program: Command): void {
     )
     .option('--start-minutes <minutes>', 'paid before the first image', positive, 8)
     .option('--endpoint-use <part>', 'part of its time in which an endpoint is busy', share, 0.7)
+    .option('--failed <part>', 'images that fail and are asked about once more', part, 0.001)
+    .option('--months <number>', 'for which S3 keeps the answers', positive, 1)
+    .addOption(
+      new Option('--kms <use>', 'encryption of inputs and answers with a key of KMS')
+        .choices(KEY_USES)
+        .default('none'),
+    )
+    .option('--nat', 'the instances reach S3 through a NAT gateway', false)
     .option(
       '--worker-hour <dollars>',
       'an instance hour of the batch worker, such as of an EC2 spot instance (default: of the instance type)',
@@ -82,7 +110,7 @@ export function addEstimate(program: Command): void {
     .action(run);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(options: Options, command: Command): Promise<void> {
   const { images, app } = options;
   if (app !== undefined && images === undefined) {
     const { estimateWeek } = await import('./estimate-week.ts');
@@ -91,11 +119,16 @@ async function run(options: Options): Promise<void> {
   if (images === undefined || app !== undefined) {
     throw usageError('one of --images and --app is needed: a number of images, or a folder.');
   }
-  return estimateImages({ ...options, images });
+  return estimateImages({ ...options, images }, (name) => command.getOptionValueSource(name));
 }
 
-async function estimateImages(options: ImagesOptions): Promise<void> {
-  const { estimate, WAYS } = await import('../estimate/estimate.ts');
+async function estimateImages(
+  options: ImagesOptions,
+  sourceOf: (option: string) => string | undefined,
+): Promise<void> {
+  const { basesOf, describeBases } = await import('../estimate/basis.ts');
+  const { estimate } = await import('../estimate/estimate.ts');
+  const { sensitivityOf } = await import('../estimate/sensitivity.ts');
   const { instanceHour, originOf, readPrices } = await import('../estimate/prices.ts');
   const prices = await readPrices(options.prices);
   const region = options.region ?? prices.region;
@@ -107,8 +140,11 @@ async function estimateImages(options: ImagesOptions): Promise<void> {
     inputBytes: options.inputSize,
     outputBytes: options.outputSize,
     secondsPerImage: await secondsOf(options),
+    imagesPerObject:
+      options.imagesPerObject ??
+      Math.max(1, Math.min(WORKER_DEFAULTS.partKeys, Math.floor(PACKED_BYTES / options.inputSize))),
   };
-  const estimates: Estimate[] = [];
+  const estimates: PricedWay[] = [];
   const types = options.instanceType ?? DEFAULT_TYPES;
   const note = options.secondsPerImage === undefined ? await measuredElsewhere(options, types) : '';
   for (const type of types) {
@@ -119,12 +155,27 @@ async function estimateImages(options: ImagesOptions): Promise<void> {
       : undefined;
     const known = live ? undefined : instanceHour(prices, type);
     for (const way of WAYS) {
-      const hour = (way === 'worker' ? options.workerHour : undefined) ?? known ?? live?.[way];
-      if (hour !== undefined) estimates.push(estimate(way, work, type, hour, prices));
+      const sold = way === 'packed' ? 'batch' : way;
+      const hour = (way === 'worker' ? options.workerHour : undefined) ?? known ?? live?.[sold];
+      if (hour === undefined) continue;
+      const one = estimate(way, work, type, hour, prices);
+      estimates.push({ ...one, sensitivity: sensitivityOf(one, work, hour, prices) });
     }
   }
   const origin = options.livePrices ? `AWS Price List API, ${region}` : originOf(prices);
-  const notes = [...notesOn(work, origin, estimates), ...(note ? [note] : [])];
+  const bases = basesOf(
+    work,
+    options.secondsPerImage === undefined,
+    (option) => sourceOf(option) === 'cli',
+  );
+  const notes = [
+    `Prices of ${origin}.`,
+    ...describeBases(bases),
+    ...(new Set(estimates.map(({ instanceType }) => instanceType)).size > 1
+      ? ['Every type is taken to be equally fast: measure each, and estimate it alone.']
+      : []),
+    ...(note ? [note] : []),
+  ];
   if (process.stdout.isTTY && !options.json) {
     const { estimateLines } = await import('../terminal/estimate-lines.ts');
     printStyled((style) => estimateLines(estimates, notes, style));
@@ -132,8 +183,8 @@ async function estimateImages(options: ImagesOptions): Promise<void> {
   }
   printResult(
     options.json,
-    { workload: work, prices: origin, estimates, ...(note && { note }) },
-    () => [describe(estimates), ...notes].join('\n'),
+    { workload: work, bases, prices: origin, estimates, ...(note && { note }) },
+    () => [...describe(estimates), ...notes].join('\n'),
   );
 }
 
@@ -165,42 +216,37 @@ async function measuredElsewhere(
   return `The speed is that of ${where ?? 'the machine that measured'}, the prices are of ${others.join(', ')}: measure there (tune --endpoint, --recommend) before you rely on this.`;
 }
 
-/** What the figures rest on. */
-function notesOn(work: Workload, prices: string, estimates: readonly Estimate[]): string[] {
+const usd = (value: number) => `$${value.toFixed(2)}`;
+
+/** In a pipe: what each way costs, and what it would cost where something turns out otherwise. */
+function describe(estimates: readonly PricedWay[]): string[] {
   return [
-    `Prices of ${prices}. ${work.startMinutes} minutes to start each job or endpoint; an endpoint is busy ${work.endpointUse * 100}% of its time; ${work.imagesPerObject} image(s) an object, one for the worker.`,
-    ...(new Set(estimates.map(({ instanceType }) => instanceType)).size > 1
-      ? ['Every type is taken to be equally fast: measure each, and estimate it alone.']
-      : []),
+    table(
+      [...NAMES, 'hours', 'jobs', ...COST_HEADS, 'total', 'a million'],
+      estimates.map((one) => [
+        ...namesOf(one),
+        one.hours.toFixed(1),
+        one.jobs === 0 ? '-' : String(one.jobs),
+        ...costColumns(one.costs).map(usd),
+        usd(one.cost),
+        usd(one.costPerMillion),
+      ]),
+    ),
+    table(
+      [...NAMES, ...CHANGES.map(({ text }) => `total, ${text}`)],
+      estimates.map((one) => [
+        ...namesOf(one),
+        ...CHANGES.map(({ name }) => {
+          const cost = one.sensitivity[name];
+          return cost === undefined ? '-' : usd(cost);
+        }),
+      ]),
+    ),
   ];
 }
 
-/** In a pipe. */
-function describe(estimates: readonly Estimate[]): string {
-  const usd = (value: number) => `$${value.toFixed(2)}`;
-  const rows = estimates.map((one) => [
-    one.way,
-    `${one.instanceCount} x ${one.instanceType}`,
-    one.hours.toFixed(1),
-    one.jobs === 0 ? '-' : String(one.jobs),
-    usd(one.instanceCost),
-    usd(one.requestCost),
-    usd(one.dataCost),
-    usd(one.cost),
-    usd(one.costPerMillion),
-  ]);
-  return table(
-    [
-      'way',
-      'instances',
-      'hours',
-      'jobs',
-      'instance cost',
-      'S3 requests',
-      'data',
-      'total',
-      'a million',
-    ],
-    rows,
-  );
-}
+const NAMES = ['way', 'instances'];
+const namesOf = ({ way, instanceCount, instanceType }: PricedWay) => [
+  way,
+  `${instanceCount} x ${instanceType}`,
+];

@@ -24,6 +24,11 @@ export function share(text: string): number {
   throw new InvalidArgumentError(`${text} is no share; give one above 0 and up to 1, such as 0.7.`);
 }
 
+/** A share, from 0 inclusive to 1. */
+export function part(text: string): number {
+  return text.trim() !== '' && Number(text) === 0 ? 0 : share(text);
+}
+
 /** `NAME=VALUE`, collected into a record. */
 export function keyValue(
   text: string,
