@@ -45,6 +45,8 @@ export interface RunningRuntime {
 
 /** Seconds that a runtime has to finish what is in flight. */
 const STOP_SECONDS = 30;
+/** Seconds that one has which is not ready: nothing is in flight, and its handler may never come to an end. */
+const UNREADY_STOP_SECONDS = 1;
 /** Milliseconds between two looks at `/ping`. */
 const PING_EVERY = 25;
 /** Two for each instance of the model server, and room for four of them. */
@@ -88,7 +90,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     },
   );
   const tail = keepLog(child, options);
-  const stop = () => end(child);
+  const stop = (seconds = STOP_SECONDS) => end(child, seconds);
   const killWithUs = () => child.kill('SIGTERM');
   process.once('exit', killWithUs);
   const watchdog = startWatchdog(String(child.pid), 'TERM');
@@ -101,11 +103,18 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   try {
     await healthy(url, exited, tail, options);
   } catch (error) {
-    await stop();
+    await stop(UNREADY_STOP_SECONDS);
     throw error;
   }
   const startMilliseconds = performance.now() - started;
-  return { url, pid: child.pid as number, modelServer, startMilliseconds, exited, stop };
+  return {
+    url,
+    pid: child.pid as number,
+    modelServer,
+    startMilliseconds,
+    exited,
+    stop: () => stop(),
+  };
 }
 
 /** Ports for several instances of the model server that no other program on this machine has. */
@@ -157,7 +166,7 @@ async function healthy(
   while (Date.now() < deadline) {
     options.signal?.throwIfAborted();
     if (status !== undefined) throw runtimeFailed(status, tail());
-    const answer = await ping(url);
+    const answer = await ping(url, options.signal);
     if (answer === 'healthy') return;
     reason = answer ?? reason;
     await sleep(PING_EVERY);
@@ -179,9 +188,10 @@ function runtimeFailed(status: number, log: string): CommandError {
 }
 
 /** `healthy`, the reason why not, or undefined if nothing answers. */
-async function ping(url: string): Promise<string | undefined> {
+async function ping(url: string, stop?: AbortSignal): Promise<string | undefined> {
+  const signal = AbortSignal.any([AbortSignal.timeout(2_000), ...(stop ? [stop] : [])]);
   try {
-    const response = await fetch(`${url}/ping`, { signal: AbortSignal.timeout(2_000) });
+    const response = await fetch(`${url}/ping`, { signal });
     const text = await response.text();
     return response.ok ? 'healthy' : text;
   } catch {
@@ -189,11 +199,11 @@ async function ping(url: string): Promise<string | undefined> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, seconds: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
-  const force = setTimeout(() => child.kill('SIGKILL'), STOP_SECONDS * 1_000);
+  const force = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
   await gone;
   clearTimeout(force);
 }

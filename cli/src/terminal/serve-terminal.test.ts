@@ -1,7 +1,16 @@
 /** `serve` as people see it: over a pseudo-terminal, with a real model behind it. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { freePort } from '../serving/free-port.ts';
 import { startTerminal, type Terminal } from './testing/terminal.ts';
@@ -70,13 +79,30 @@ test('what is served, a line for each request, reload by key and by source, quit
   await terminal.until(/✓ reloaded[\s\S]*: it answers/);
   expect(terminal.text()).toContain('Reloading ...');
   expect(await post(url, picture)).toMatchObject({ predictions: [{ number: 7 }] });
+  // Once, in our words alone.
+  expect(terminal.text().match(/inference\.ts:\d+:\d+/g)).toHaveLength(1);
 
   terminal.type('l');
   await terminal.until('"level":"info"');
   terminal.type('l');
   await terminal.until('raw logs off');
-  terminal.type('q');
+
+  // Ctrl-C during a reload waits for no handler: one that never comes to an end is killed.
+  const late = join(work, 'late');
+  const begun = join(work, 'begun');
+  writeFileSync(
+    handler,
+    `import { writeFileSync } from 'node:fs';
+    writeFileSync(${JSON.stringify(begun)}, '');
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    writeFileSync(${JSON.stringify(late)}, '');
+    ${source}`,
+  );
+  while (!existsSync(begun)) await sleep(50);
+  terminal.type('\x03');
   expect(await terminal.ended).toBe(0);
+  expect(terminal.text()).toContain('Stopping; Ctrl-C again ends now');
+  expect(existsSync(late)).toBe(false);
 });
 
 const ANSWERS = 'Tried signature serving_default of digits with a made-up request: it answers';

@@ -55,7 +55,8 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
   const reload = reloading(session, stop.signal, log, screen, tryAgain);
   const release = listenToKeys({
     on: { q: () => stop.abort(), r: () => void reload(), l: () => toggle(log, write) },
-    interrupt: () => stop.abort(),
+    // As the signal that a terminal sends unless it is raw: a second one ends at once.
+    interrupt: () => process.kill(process.pid, 'SIGINT'),
   });
   const unwatch =
     options.watch && options.handler
@@ -68,7 +69,8 @@ export async function serveInTerminal(options: TerminalOptions): Promise<void> {
   } finally {
     unwatch();
     release();
-    await session.close();
+    screen.doing('Stopping; Ctrl-C again ends now');
+    await session.close().finally(() => screen.done());
   }
 }
 
@@ -149,7 +151,10 @@ function reloading(
     try {
       const from = performance.now();
       screen.doing('Reloading');
-      await session.reload().finally(() => screen.done());
+      await session.reload().finally(() => {
+        // What stops meanwhile shows its own line.
+        if (!signal.aborted) screen.done();
+      });
       const seconds = ((performance.now() - from) / 1000).toFixed(1);
       write(`${style.good('✓')} reloaded in ${seconds} s`);
       onReloaded();

@@ -103,16 +103,13 @@ async function runEsbuild(entry: string, directory: string): Promise<Bundle> {
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     const faults = error.errors.map((message) => `  ${explain(message)}`).join('\n');
-    throw notBundled(entry, `\n${faults}`, error);
+    // Without esbuild's error as the cause: it says the same in other words.
+    throw notBundled(entry, `\n${faults}`);
   }
 }
 
-function notBundled(file: string, why: string, cause?: unknown): PackagingError {
-  return new PackagingError(
-    'HANDLER_NOT_BUNDLED',
-    `the handler ${file} cannot be bundled: ${why}`,
-    { cause },
-  );
+function notBundled(file: string, why: string): PackagingError {
+  return new PackagingError('HANDLER_NOT_BUNDLED', `the handler ${file} cannot be bundled: ${why}`);
 }
 
 function isBuildFailure(error: unknown): error is Error & { errors: Message[] } {
