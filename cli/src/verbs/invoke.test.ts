@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -173,4 +174,13 @@ test('what cannot be asked, and what is not there, say so', async () => {
   ]);
   const missing = await invoke(join(work, 'missing.npy'));
   expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('cannot read')]);
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const late = await invoke(SAMPLE, '--url', `http://127.0.0.1:${port}`, '--timeout', '0.2');
+  silent.close();
+  expect([late.exitCode, late.stderr]).toEqual([
+    1,
+    expect.stringMatching(/did not answer within 0.2 s\. .* or raise --timeout\.$/m),
+  ]);
 });

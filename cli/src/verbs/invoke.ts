@@ -5,7 +5,7 @@ import { ms, printStyled } from '../output/print.ts';
 import { printableJson } from '../output/printable.ts';
 import { whileWaiting } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
-import { wholeNumber } from './options.ts';
+import { positive, wholeNumber } from './options.ts';
 import { LOCAL_RUNTIME, type TargetOptions, targetOf, withHint } from './target.ts';
 
 interface InvokeOptions extends TargetOptions {
@@ -15,6 +15,7 @@ interface InvokeOptions extends TargetOptions {
   readonly signature?: string;
   readonly model?: string;
   readonly wake?: number;
+  readonly timeout?: number;
   readonly out?: string;
   readonly json?: true;
 }
@@ -38,6 +39,7 @@ export function addInvoke(program: Command): void {
       'wait as long for a component that sleeps, asking every 15 s (default: 900)',
       wholeNumber(0),
     )
+    .option('--timeout <seconds>', 'how long the answer may take (default: 70)', positive)
     .option('--content-type <type>', "media type of the file (default: by its name's ending)")
     .option('--accept <type>', 'media type of the answer')
     .option(
@@ -70,6 +72,7 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
       contentType,
       ...(options.accept && { accept: options.accept }),
       customAttributes,
+      ...(options.timeout !== undefined && { timeoutSeconds: options.timeout }),
       ...(options.variant && { targetVariant: options.variant }),
       ...(options.component && {
         inferenceComponent: options.component,
@@ -77,7 +80,7 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
       }),
     }),
   ).catch((error: unknown) => {
-    throw withHint(error, target);
+    throw withHint(nameOption(error), target);
   });
   const milliseconds = performance.now() - from;
   if (options.out) await writeWhole(options.out, answer.bytes);
@@ -98,6 +101,13 @@ async function attributesOf(options: InvokeOptions): Promise<string> {
   throw usageError(
     `${twice} is given twice: as an option and in --custom-attributes. Leave one out.`,
   );
+}
+
+/** The client's own message names its own option. */
+function nameOption(error: unknown): unknown {
+  if (!(error instanceof Error) || (error as { code?: unknown }).code !== 'TIMEOUT') return error;
+  const message = error.message.replace('raise timeoutSeconds', 'raise --timeout');
+  return Object.assign(new Error(message), { code: 'TIMEOUT' });
 }
 
 /** A file, or standard input for `-`. */
