@@ -13,7 +13,6 @@ const FEW_STRINGS = 1_000;
 
 const NUMBER = /-?(?:(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d*)?|Inf(?:inity|(?!i))|NaN)/y;
 const SPACE = /[ \t\n\r]*/y;
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 
 interface Cursor {
   readonly text: string;
@@ -97,9 +96,9 @@ function parseObject(cursor: Cursor, depth: number): JsonValue {
 }
 
 function parseString(cursor: Cursor): string {
-  STRING.lastIndex = cursor.at;
-  const [literal] = STRING.exec(cursor.text) ?? [];
-  if (literal === undefined) throw failed(cursor, 'Missing a closing quotation mark in string.');
+  const end = closingQuote(cursor);
+  if (end < 0) throw failed(cursor, 'Missing a closing quotation mark in string.');
+  const literal = cursor.text.slice(cursor.at, end + 1);
   const value = unescaped(literal);
   if (value === undefined) throw failed(cursor, 'Invalid escape character in string.');
   if (literal.includes('\\') && HALF_PAIR.test(value)) {
@@ -107,6 +106,17 @@ function parseString(cursor: Cursor): string {
   }
   cursor.at += literal.length;
   return value;
+}
+
+/** Where the string ends that begins here. A pattern would have no room for millions of escapes. */
+function closingQuote({ text, at }: Cursor): number {
+  for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text[before] === '\\') before -= 1;
+    // Behind an odd number of backslashes it is part of the string.
+    if ((end - before) % 2 === 1) return end;
+  }
+  return -1;
 }
 
 /** One half of a surrogate pair alone. */

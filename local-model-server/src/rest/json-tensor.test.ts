@@ -148,3 +148,17 @@ test('base64 with and without padding', () => {
     });
   }
 });
+
+test('a string of very many escapes, and quotes behind backslashes', () => {
+  const count = 12_000_000;
+  const values = (text: string) => {
+    const tensor = read('string', text);
+    return tensor?.dtype === 'string' ? tensor.values : [];
+  };
+  expect(values(`{"inputs": ["${'\\u0000'.repeat(count)}"]}`)[0]?.length).toBe(count);
+  expect(
+    values(String.raw`{"inputs": ["a\"b", "\\", "\\\"", ""]}`).map((value) =>
+      String(Buffer.from(value)),
+    ),
+  ).toEqual(['a"b', '\\', '\\"', '']);
+});
