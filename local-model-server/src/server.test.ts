@@ -23,6 +23,9 @@ const newHalf = fixtureModel('half_plus_two', '2');
 const busy = fixtureModel('busy');
 const broken = fixtureModel('custom_op');
 
+/** About what the original does not do, or does otherwise each time. */
+const ownTest = process.env.TEST_MODEL_SERVER_BIN === undefined ? test : test.skip;
+
 let server: ServerProcess | undefined;
 let client: GrpcClient | undefined;
 
@@ -388,8 +391,7 @@ describe('starting and ending', () => {
     other.close();
   });
 
-  const own = process.env.TEST_MODEL_SERVER_BIN === undefined ? test : test.skip;
-  own(
+  ownTest(
     'by decision, only this machine reaches it, unless --host says otherwise, which it warns of',
     async () => {
       const listeners = async (...flags: string[]) => {
@@ -582,6 +584,16 @@ test('of --rest_api_num_threads one waits for calls; those beyond the others wai
   await Promise.all([running, behind]);
   expect(answered).toEqual(['the first', 'the next']);
 });
+
+ownTest(
+  'with --enable_serialization_as_tensor_content, by decision, an answer over REST ends it',
+  async () => {
+    await start(`--model_base_path=${half.basePath}`, '--enable_serialization_as_tensor_content');
+    const url = `http://127.0.0.1:${server?.restPort}/v1/models/default:predict`;
+    await expect(fetch(url, { method: 'POST', body: '{"inputs": [[2]]}' })).rejects.toThrow();
+    expect(await server?.ended).toBe('SIGABRT');
+  },
+);
 
 test('--rest_api_timeout_in_ms answers 504 in time', async () => {
   await start(`--model_base_path=${busy.basePath}`, '--rest_api_timeout_in_ms=50');
