@@ -49,6 +49,17 @@ describe('any source', () => {
     expect(manifest.models).toMatchObject([{ name: 'model', versions: ['1'] }]);
   });
 
+  test("a model of a package that a project has installed is not the project's", async () => {
+    scratch.model('strings', 'project/model');
+    for (const folder of ['node_modules/other/example-model', '.git/1', 'cdk.out/asset/1']) {
+      scratch.model('digits', `project/${folder}`);
+    }
+    // What is given itself is opened, wherever it lies.
+    const { manifest } = await pack(scratch.path('project/node_modules/other/example-model'));
+    expect(manifest.models).toMatchObject([{ name: 'example-model' }]);
+    await expect(pack(scratch.path('project'))).rejects.toThrow("its name 'model' is not a");
+  });
+
   test('what desktops leave behind is left out', async () => {
     scratch.model('strings', 'model/1');
     scratch.write('model/.DS_Store', 'x');

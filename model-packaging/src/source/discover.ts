@@ -6,7 +6,7 @@ import { PackagingError } from '../errors.ts';
 import { isInside, listNames, resolveLink } from '../files/walk.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
 import { nameEach } from './name-each.ts';
-import { noModelBelow } from './near-misses.ts';
+import { NOT_SEARCHED, noModelBelow } from './near-misses.ts';
 import type { OpenedSource } from './opened-source.ts';
 
 /** One version of a model. */
@@ -135,10 +135,13 @@ function findSavedModels(directory: string, depth: number, boundary: string): st
   return found;
 }
 
-/** Folders that may not be read are passed over, but for the source itself and for versions. */
+/**
+ * Folders that may not be read are passed over, but for the source itself and for versions; so are those of
+ * {@link NOT_SEARCHED}.
+ */
 function namesBelow(directory: string, depth: number): string[] {
   try {
-    return listNames(directory);
+    return listNames(directory).filter((name) => !NOT_SEARCHED.test(name));
   } catch (error) {
     const isUnreadable = error instanceof PackagingError && error.code === 'SOURCE_NOT_FOUND';
     if (!isUnreadable || depth === 0 || VERSION.test(basename(directory))) throw error;

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { PackagingError } from '../errors.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
 
+/** Folders of a project with files of others, among which a package's example is no model of the project's. */
+export const NOT_SEARCHED = /^(node_modules|\.git|cdk\.out)$/;
+
 /** Entries looked at before the search for near misses ends. */
 const MAX_ENTRIES = 20_000;
 /** Near misses that a message names. */
@@ -52,7 +55,10 @@ function nearMisses(root: string, maxDepth: number): NearMiss[] {
       const entries = read(directory);
       seen += entries.length;
       misses.push(...missesIn(directory, entries, depth > maxDepth));
-      for (const entry of entries) if (entry.isDirectory()) next.push(join(directory, entry.name));
+      for (const entry of entries) {
+        const isSearched = entry.isDirectory() && !NOT_SEARCHED.test(entry.name);
+        if (isSearched) next.push(join(directory, entry.name));
+      }
       if (seen >= MAX_ENTRIES) break;
     }
     level = next;
