@@ -9,7 +9,10 @@ import {
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
+import { decodeContext, nestedOf, signatureOf } from './codecs/test-signatures.ts';
 import { encodeExample } from './codecs/tf-example-writer.ts';
+import { withoutBadRecords } from './inference/bad-records.ts';
+import type { Inference } from './inference/inference.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
@@ -120,4 +123,55 @@ test('what is no fault of a record is refused', async () => {
   expect(statuses.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
   const whole = await invoke(answering, 'application/jsonlines', '1\n3\n');
   expect([whole.text, whole.bad]).toEqual(['{"predictions":[3.5,4.5]}', undefined]);
+});
+
+const text = signatureOf({ x: ['string', [-1]] });
+const rows = signatureOf({ x: ['float32', [-1, 3]] });
+const open = signatureOf({ x: ['float32', [-1, -1]] });
+const NUMBERS = [
+  [1, 2, 3],
+  [7, 8, 9],
+];
+const csv = 'text/csv';
+const json = 'application/jsonlines';
+
+async function parted(type: string, signature: typeof text, body: string) {
+  const { limits: decodeLimits } = decodeContext(signature, type);
+  const { signal } = new AbortController();
+  const inference = { signature, contentType: type, decodeLimits, signal, backend: {} };
+  const found = await withoutBadRecords(Buffer.from(body), inference as unknown as Inference);
+  if (!found) return undefined;
+  const good = found.good && nestedOf(found.good.inputs).x;
+  return { bad: [...found.bad].map(([at, problem]) => `${at} ${problem}`), good };
+}
+const words = (...values: string[]) => values.map((value) => Buffer.from(value));
+
+test.each<[string, typeof text, string, unknown, RegExp[]]>([
+  [csv, text, 'a\n"b\nc"\nx,y\nd\n', words('a', 'b\nc', 'd'), [/^2 line 4 has 2 c.*expected 1/]],
+  [csv, text, 'a\r\n"b\r\nc"\r\nx,y\rd', words('a', 'b\r\nc', 'd'), [/^2 line 4 has 2/]],
+  [csv, text, '\ufeff"a"\n \n\n"b""\n"\nx,y', words('a', ' ', 'b"\n'), [/^3 line 6 has 2/]],
+  [csv, text, 'a"\nb\n"c" d\ne', words('b', 'e'), [/^0 .*line 1,? /, /^2 .*line 3 /]],
+  [csv, text, 'a\n"b\nc\n""\nd', words('a', 'c', '', 'd'), [/^1 .*line 2/]],
+  [`${csv}; header=present`, text, '"x"\na\nb,c\nd', words('a', 'd'), [/^1 line 3 has 2/]],
+  [csv, rows, '1,2,3\nx,2,3\n4,5\n \n7,8,9\n', NUMBERS, [/^1 line 2, c/, /^2 line 3 has 2.*d 3/]],
+  [csv, rows, '4,5\n1,2,3\n7,8,9\n', NUMBERS, [/^0 line 1: .*of \[3\], got 1 lines of 2 /]],
+  [
+    json,
+    rows,
+    '[1,2,3]\n["x",2,3]\n[4,5]\n[7,8,9]',
+    NUMBERS,
+    [/t\[1\]\[0\]/, /^2 document\[2\] has 2 .*has 3$/],
+  ],
+  [json, open, '[1,\n2,3]\n[4,5]\n[7,8,9]\n', NUMBERS, [/^1 document\[1\] has 2/]],
+  [json, open, '[1,2,3]\n[1,2\n[7,\n 8, 9]\n', NUMBERS, [/^1 document\[1\]: the body/]],
+  [json, open, '[1,2,3]\n]\n["x\n[7,8,9]\n[1', NUMBERS, [/^1 /, /^2 /, /^4 document\[4\]: /]],
+])('%s %#: each bad record by its own place, the others whole', async (type, ...given) => {
+  const [signature, body, good, problems] = given;
+  const found = await parted(type, signature, body);
+  expect(found?.good).toEqual(good);
+  expect(found?.bad).toEqual(problems.map((problem) => expect.stringMatching(problem) as unknown));
+});
+
+test('a record of several instances has no row of its own: all is refused', async () => {
+  expect(await parted(json, open, '[1] [2]\n["x"]\n[3]')).toBeUndefined();
 });

@@ -11,6 +11,8 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
+import { csvRecords } from './csv-records.ts';
+import { jsonRecords } from './json-records.ts';
 import { parseMediaType } from './media-type.ts';
 import './native-checksums.ts';
 
@@ -19,6 +21,8 @@ export interface BodyRecords {
   readonly records: readonly Uint8Array[];
   /** A body of these records alone. */
   join(records: readonly Uint8Array[]): Promise<Uint8Array>;
+  /** What messages call a record: `record 3`, `document[3]`, and of CSV the line on which it ends, `line 4`. */
+  place(index: number): string;
   /** True where one record alone may be read as several instances: a JSON list of lists. */
   readonly isAmbiguous: boolean;
 }
@@ -28,25 +32,34 @@ const NEWLINE = Uint8Array.of(0x0a);
 /**
  * Cuts JSON lines, CSV, TFRecord, RecordIO and length-prefixed records at the ends of the records, without reading
  * these, in turns of the event loop.
+ * @param trim whether space counts for nothing in CSV
  * @returns undefined for other media types, where the ends cannot be found, and where there are more than `maxStrings`
  */
 export async function bodyRecords(
   body: Uint8Array,
   contentType: string,
-  { maxStrings, maxRecordParts: maxParts }: DecodeLimits,
-  signal?: AbortSignalLike,
+  {
+    limits: { maxStrings, maxRecordParts: maxParts },
+    trim,
+    signal,
+  }: {
+    readonly limits: DecodeLimits;
+    readonly trim: boolean;
+    readonly signal?: AbortSignalLike | undefined;
+  },
 ): Promise<BodyRecords | undefined> {
   const { type, parameters } = parseMediaType(contentType);
   const upTo = (most: number, records: Iterable<Uint8Array>) => listOf(records, most, signal);
+  const hasHeader = parameters.header?.toLowerCase() === 'present';
   switch (type) {
     case 'application/jsonlines':
     case 'application/jsons':
-      return jsonRecords(await upTo(maxStrings, linesOf(body)));
-    case 'text/csv':
-      return csvRecords(
-        await upTo(maxStrings, linesOf(body)),
-        parameters.header?.toLowerCase() === 'present',
-      );
+      return documents(await upTo(maxStrings, jsonRecords(body)));
+    case 'text/csv': {
+      const lines: number[] = [];
+      const records = await upTo(maxStrings, csvLines(body, trim, lines));
+      return csv(records, lines, hasHeader ? 1 : 0);
+    }
     case 'application/x-tfrecord':
       return framed(await upTo(maxStrings, readTfRecords(body)), encodeTfRecord);
     case 'application/x-recordio':
@@ -79,39 +92,40 @@ async function listOf(
   }
 }
 
-function jsonRecords(lines: readonly Uint8Array[] | undefined): BodyRecords | undefined {
-  return lines && { records: lines, join: (some) => joined(some, line), isAmbiguous: true };
+function documents(records: readonly Uint8Array[] | undefined): BodyRecords | undefined {
+  const place = (index: number) => `document[${index}]`;
+  return records && { records, join: (some) => joined(some, line), place, isAmbiguous: true };
 }
 
-/** As SageMaker's SplitType Line: a line break in a quoted cell ends the record, too. */
-function csvRecords(
-  lines: readonly Uint8Array[] | undefined,
-  hasHeader: boolean,
+/** @param lines where the records end, filled as they are read */
+function* csvLines(body: Uint8Array, trim: boolean, lines: number[]): Generator<Uint8Array, void> {
+  for (const { bytes, line } of csvRecords(body, trim)) {
+    lines.push(line);
+    yield bytes;
+  }
+}
+
+function csv(
+  all: readonly Uint8Array[] | undefined,
+  lines: readonly number[],
+  headers: 0 | 1,
 ): BodyRecords | undefined {
-  if (!lines) return undefined;
-  const header = hasHeader ? lines.slice(0, 1) : [];
-  return {
-    records: lines.slice(header.length),
-    join: (records) => joined([...header, ...records], line),
-    isAmbiguous: false,
-  };
+  return (
+    all && {
+      records: all.slice(headers),
+      join: (records) => joined([...all.slice(0, headers), ...records], line),
+      place: (index) => `line ${lines[headers + index]}`,
+      isAmbiguous: false,
+    }
+  );
 }
 
 function framed(
   records: readonly Uint8Array[] | undefined,
   encode: (record: Uint8Array) => readonly Uint8Array[],
 ): BodyRecords | undefined {
-  return records && { records, join: (some) => joined(some, encode), isAmbiguous: false };
-}
-
-function* linesOf(body: Uint8Array): Generator<Uint8Array, void> {
-  for (let from = 0; from < body.byteLength; ) {
-    const at = body.indexOf(0x0a, from);
-    const end = at < 0 ? body.byteLength : at;
-    const content = body.subarray(from, end);
-    if (content.some((byte) => byte > 0x20)) yield content;
-    from = end + 1;
-  }
+  const place = (index: number) => `record ${index}`;
+  return records && { records, join: (some) => joined(some, encode), place, isAmbiguous: false };
 }
 
 function line(content: Uint8Array): readonly Uint8Array[] {

@@ -35,7 +35,7 @@ export const csvRequest: RequestCodec = {
         columns.add(cells, line);
         rows += 1;
       },
-      { trim: !takesText(context), signal: context.signal },
+      { trim: !takesText(context.signature), signal: context.signal },
     );
     if (!columns || width === undefined || rows === 0) {
       throw new ServingError('BAD_INPUT', 'the CSV has no instances. Send at least one line.');
@@ -45,8 +45,8 @@ export const csvRequest: RequestCodec = {
 };
 
 /** Where any input takes text, space counts in the whole body; numbers lose theirs by themselves. */
-function takesText({ signature }: DecodeContext): boolean {
-  return Object.values(signature.inputs).some(({ dtype }) => dtype === 'string');
+export function takesText({ inputs }: Pick<Signature, 'inputs'>): boolean {
+  return Object.values(inputs).some(({ dtype }) => dtype === 'string');
 }
 
 /** Which cells of a line go where. */

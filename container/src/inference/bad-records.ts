@@ -1,6 +1,7 @@
 /** `SAGEMAKER_TFS_BAD_RECORD=answer`: a record that cannot be read gets an error as its row, the others their answer. */
 import { type Signature, split, type TensorMap } from '@sagemaker-tfs/tensors';
 import { type BodyRecords, bodyRecords } from '../codecs/body-records.ts';
+import { takesText } from '../codecs/csv.ts';
 import { type ErrorCode, ServingError } from '../errors.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 import { checkCall } from './check-call.ts';
@@ -42,23 +43,31 @@ export async function withoutBadRecords(
   const { signature, noSignature, contentType } = inference;
   // Records are tried in pairs, which a model of a fixed batch does not take.
   if (noSignature || hasFixedBatch(signature)) return undefined;
-  const { decodeLimits, signal } = inference;
-  const parts = await bodyRecords(body, contentType, decodeLimits, signal);
+  const { decodeLimits: limits, signal } = inference;
+  const trim = !takesText(signature);
+  const parts = await bodyRecords(body, contentType, { limits, trim, signal });
   if (!parts || parts.records.length === 0) return undefined;
   const bad = new Map<number, string>();
   const good: Uint8Array[] = [];
+  let reference: number | undefined;
   let hasUnknown = false;
   for (const [index, record] of parts.records.entries()) {
-    const problem = await problemOf(record, good[0] ?? record, parts, inference);
-    if (problem === undefined) good.push(record);
-    else bad.set(index, withIndex(problem.message, index));
+    const problem = await problemOf(record, good[0], parts, inference);
+    if (problem === undefined) {
+      good.push(record);
+      reference ??= index;
+    } else bad.set(index, withPlace(problem.message, parts, index, reference ?? index));
     hasUnknown ||= problem?.code === 'UNKNOWN_INPUT';
     await nextTurn();
     inference.signal.throwIfAborted();
   }
   // Where all name inputs that the model lacks, the job was set up for another model.
   if (bad.size === 0 || (good.length === 0 && hasUnknown)) return undefined;
-  return { bad, good: good.length === 0 ? undefined : await decodeGood(good, parts, inference) };
+  if (good.length === 0) return { bad, good: undefined };
+  const decoded = await decodeGood(good, parts, inference);
+  const rows = Object.values(decoded.inputs)[0]?.shape[0];
+  // A record of several instances: whose row is whose is not known.
+  return rows === good.length ? { bad, good: decoded } : undefined;
 }
 
 function hasFixedBatch({ inputs }: Signature): boolean {
@@ -67,12 +76,14 @@ function hasFixedBatch({ inputs }: Signature): boolean {
 
 async function problemOf(
   record: Uint8Array,
-  reference: Uint8Array,
-  { join }: BodyRecords,
+  reference: Uint8Array | undefined,
+  { join, isAmbiguous }: BodyRecords,
   inference: Inference,
 ): Promise<ServingError | undefined> {
+  const first = reference ?? (isAmbiguous ? record : undefined);
   try {
-    const { inputs, signature } = await decodeBody(await join([record, reference]), inference);
+    const tried = await join(first ? [first, record] : [record]);
+    const { inputs, signature } = await decodeBody(tried, inference);
     checkCall(signature, inputs, inference.decodeLimits.maxStrings);
     return undefined;
   } catch (error) {
@@ -81,11 +92,21 @@ async function problemOf(
   }
 }
 
-/** The record was the first of two: index 0 and line 1 mean it. */
-function withIndex(problem: string, index: number): string {
-  return problem.replace(/\b(record |image |document\[)0\b|\bline 1\b/g, (_, name?: string) =>
-    name === undefined ? `line ${index + 1}` : `${name}${index}`,
-  );
+/** The message with the record's own place. It was the second of two, whose first was the one at `reference`. */
+function withPlace(
+  problem: string,
+  { place }: BodyRecords,
+  index: number,
+  reference: number,
+): string {
+  const own = place(index);
+  const said = own.startsWith('line ')
+    ? problem.replace(/\bline \d+\b/, own)
+    : problem.replace(
+        /\b(record |image |document |document\[)([01])\b/g,
+        (_, name: string, at: string) => `${name}${at === '0' ? reference : index}`,
+      );
+  return said === problem && !said.includes(own) ? `${own}: ${problem}` : said;
 }
 
 async function decodeGood(
