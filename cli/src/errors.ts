@@ -18,12 +18,12 @@ export const COMMAND_ERRORS = {
   USAGE: usage('An option or argument is wrong or missing, or options contradict each other.'),
   INTERRUPTED: failed('Ctrl-C or SIGTERM stopped the command.'),
   FILE_NOT_FOUND: usage('A file or folder that you named cannot be read.'),
-  OUTPUT_EXISTS: failed('The output folder is not empty.'),
+  OUTPUT_EXISTS: usage('The output folder is not empty.'),
   OUTPUT_FAILED: failed('An output cannot be written: no permission, no space, or a bad name.'),
   OUTPUT_EMPTY: failed('There are no outputs to fetch.'),
   UNSAFE_PATH: failed('A key or a record name leads out of the folder it belongs in.'),
   KEYS_COLLIDE: failed('Two outputs would be one file, because the disk ignores case.'),
-  INPUT_EMPTY: failed('The folder or prefix holds no inputs.'),
+  INPUT_EMPTY: usage('The folder or prefix holds no inputs.'),
   CONFIG_NOT_WRITTEN: failed('The configuration has a form that `tune --write` cannot edit.'),
   LIBRARY_NOT_FOUND: failed('The work needs the TensorFlow library, which is not on this machine.'),
   REQUIREMENT_MISSING: failed('`doctor`: this machine lacks something that serving needs.'),
@@ -111,8 +111,14 @@ export function usageError(message: string): CommandError {
 export function cannotRead(path: string, what?: string): (cause: unknown) => never {
   return (cause) => {
     const name = what === undefined ? path : `${what} ${path}`;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw doesNotExist(name);
     throw new CommandError('FILE_NOT_FOUND', `cannot read ${name}.`, { cause });
   };
+}
+
+/** A file or folder that the user named and that is not there. */
+export function doesNotExist(name: string): CommandError {
+  return new CommandError('FILE_NOT_FOUND', `${name} does not exist. Check the name.`);
 }
 
 /** Somebody else's words as a sentence of a message: with a period, unless they end in one. */

@@ -42,8 +42,10 @@ interface Outcome {
 function start(
   args: readonly string[],
   environment = {},
+  cwd = process.cwd(),
 ): { child: ChildProcess; outcome: Promise<Outcome> } {
   const child = spawn(process.execPath, [program, ...args], {
+    cwd,
     env: { ...process.env, TMPDIR: work, ...environment },
   });
   const text = { stdout: '', stderr: '' };
@@ -158,6 +160,8 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['help for no verb, asked of a verb', ['batch', 'help', 'bake'], "there is no verb 'bake'"],
     ['a body of unknown type', ['invoke', 'body.bin'], '--content-type'],
     ['standard input of unknown type', ['invoke', '-'], '--content-type'],
+    ['help for what may be a verb', ['help', 'serv'], '(Did you mean serve?)'],
+    ['completion for another shell', ['completion', 'tcsh'], 'Name one of: bash, zsh, fish'],
     ['a missing source', ['inspect', '/nowhere/model'], '/nowhere/model does not exist'],
   ])('%s', async (_name, args, advice) => {
     const { status, stdout, stderr } = await run(...args);
@@ -263,12 +267,43 @@ test('estimate says where the speed is of another machine than is priced', async
   expect((await run(...args)).stdout).not.toContain('The speed is');
 });
 
+test.each([
+  ['package --out x --preprocess {"scal":1} MODEL', 'scal'],
+  ['package --out x --preprocess @no.json MODEL', 'no.json does not exist. Check the name.'],
+  ['package notmodel --out x', 'holds no SavedModel'],
+  ['serve notmodel --port 8099', 'holds no SavedModel'],
+  ['init new --model notmodel', 'holds no SavedModel'],
+  ['init notmodel', 'holds a.txt. Give an empty or a new directory.'],
+  ['verify notmodel/a.txt', 'a.txt is a file of unknown kind. Give a model.tar.gz.'],
+  ['batch local empty --out o --model MODEL', ': empty holds no files. Name a folder with inputs'],
+  ['batch local no --out o --model MODEL', 'the input folder no does not exist. Check the name.'],
+  ['invoke no.json', 'no.json does not exist. Check the name.'],
+  ['bench --compare no other', 'no does not exist. Check the name.'],
+])('%s: status 2, and what is wrong in words', async (line, advice) => {
+  const cwd = mkdtempSync(join(work, 'wrong-'));
+  mkdirSync(join(cwd, 'empty'));
+  mkdirSync(join(cwd, 'notmodel'));
+  writeFileSync(join(cwd, 'notmodel/a.txt'), 'text');
+  const words = line.split(' ').map((word) => (word === 'MODEL' ? join(digits, 'model') : word));
+  const { status, stderr } = await start(words, {}, cwd).outcome;
+  expect([status, stderr]).toEqual([2, expect.stringContaining(advice)]);
+  expect(stderr).not.toMatch(/ENOENT|file:/);
+  expect(existsSync(join(cwd, 'new'))).toBe(false);
+});
+
+test('an output that cannot be written is named as it was given', async () => {
+  const out = join(work, `${'x'.repeat(246)}.tar.gz`);
+  const { status, stderr } = await run('package', join(digits, 'model'), '--out', out);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`${out} cannot be written: ENAME`)]);
+  expect(stderr).not.toContain('.partial');
+});
+
 test('a wrong declaration is explained in words, once', async () => {
   const { status, stderr } = await run(
     ...['package', join(digits, 'model'), '--preprocess', '{"resize": "no"}'],
     ...['--out', join(work, 'never.tar.gz')],
   );
-  expect(status).toBe(1);
+  expect(status).toBe(2);
   expect(stderr.split('preprocess.resize')).toHaveLength(2);
   expect(stderr).not.toContain('because');
 });

@@ -23,8 +23,7 @@ export function helpTarget(program: Command, argv: readonly string[]): Command |
   if (!before || before.commands.length === 0) return undefined;
   return words.slice(at + 1).reduce((command, name) => {
     const verb = name === 'help' ? command : verbAt(command, [name]);
-    if (!verb) throw usageError(unknownVerb(command, name));
-    return verb;
+    return verb ?? refuse(command, name);
   }, before);
 }
 
@@ -33,10 +32,14 @@ export function requireKnownVerbs(program: Command, argv: readonly string[]): vo
   let command = program;
   for (const word of argv.filter((one) => !one.startsWith('-'))) {
     if (command.commands.length === 0) return;
-    const verb = verbAt(command, [word]);
-    if (!verb) throw usageError(unknownVerb(command, word));
-    command = verb;
+    command = verbAt(command, [word]) ?? refuse(command, word);
   }
+}
+
+/** As if the verb had been asked for: with the one that it may be. @throws CommandError USAGE */
+function refuse(command: Command, name: string): never {
+  command.parse([name], { from: 'user' });
+  throw usageError(unknownVerb(command, name));
 }
 
 function verbAt(program: Command, path: readonly string[]): Command | undefined {

@@ -14,7 +14,7 @@ interface Definition {
 export const PACKAGING_ERRORS = {
   SOURCE_NOT_FOUND: usage('A path does not exist, cannot be read, or is of the wrong kind.'),
   BAD_OPTION: usage('An option makes no sense, or options contradict each other.'),
-  NOT_A_SAVED_MODEL: failed('The directory or archive holds no SavedModel that can be served.'),
+  NOT_A_SAVED_MODEL: usage('The directory or archive holds no SavedModel that can be served.'),
   BAD_VERSION: failed(
     'The name of a version directory is not a decimal number, or a version occurs twice.',
   ),
@@ -35,7 +35,7 @@ export const PACKAGING_ERRORS = {
   ),
   HANDLER_NOT_BUNDLED: failed('The handler cannot be bundled.'),
   NATIVE_MODULE: failed('The handler uses a native module.'),
-  BAD_DECLARATION: failed('A `preprocess` or `postprocess` declaration does not fit the model.'),
+  BAD_DECLARATION: usage('A `preprocess` or `postprocess` declaration does not fit the model.'),
   PYTHON_TENSORFLOW: failed('The work needs Python with TensorFlow, and no working one was found.'),
   CONVERSION_FAILED: failed('Python TensorFlow could not convert or wrap the model.'),
   S3_FAILED: failed('An S3 object cannot be read.'),

@@ -21,9 +21,14 @@ export function rateMeter(
     const from = points[0] ?? { at, done };
     const rate = at > from.at ? ((done - from.done) * 1_000) / (at - from.at) : 0;
     if (rate === 0) return '';
-    const speed = `${rate >= 10 ? rate.toFixed(0) : rate.toFixed(1)}/s`;
+    const speed = rateText(rate);
     return left === undefined ? speed : `${speed}, ${duration(left / rate)} left`;
   };
+}
+
+/** `412/s`, `3.5/s`. */
+export function rateText(perSecond: number): string {
+  return `${perSecond.toFixed(perSecond < 9.95 ? 1 : 0)}/s`;
 }
 
 /** Seconds for people: `45 s`, `12 min`, `3 h 20 min`, `4 d 6 h`. */

@@ -64,11 +64,11 @@ test('the command packs with a size of its own, and refuses a folder with shards
   const first = await sagemakerTfs(pack);
   expect(JSON.parse(first.stdout)).toMatchObject({ failures: [] });
   const second = await sagemakerTfs(pack);
-  expect(second.exitCode).toBe(1);
+  expect(second.exitCode).toBe(2);
   expect(JSON.parse(second.stdout)).toMatchObject({ code: 'OUTPUT_EXISTS' });
   await mkdir(join(work, 'empty'));
   const none = await sagemakerTfs(['batch', 'pack', join(work, 'empty'), '--out', join(work, 'x')]);
-  expect(none.exitCode).toBe(1);
+  expect(none.exitCode).toBe(2);
 });
 
 test('an empty file is in no shard, and is named', async () => {

@@ -15,7 +15,7 @@ import {
   streamTfRecords,
 } from '@sagemaker-tfs/tensors';
 import { CommandError, explain, usageError } from '../errors.ts';
-import { folderSource, type InputSource } from './local/inputs.ts';
+import { folderSource, type InputSource, noInputs } from './local/inputs.ts';
 
 /** How a format frames records. */
 interface ShardFormat {
@@ -75,7 +75,7 @@ export async function packFolder(
   for (const place of Object.values(places)) await mkdir(place, { recursive: true });
   try {
     const source = folderSource(directory, partial);
-    const report = await packInto(source, places, format, shardBytes, onRecord);
+    const report = await packInto(source, directory, places, format, shardBytes, onRecord);
     for (const old of [target, namesFolder(target)])
       await rm(old, { recursive: true, force: true });
     await rename(places.names, namesFolder(target));
@@ -94,6 +94,7 @@ interface Places {
 
 async function packInto(
   source: InputSource,
+  name: string,
   places: Places,
   format: PackFormat,
   shardBytes: number,
@@ -127,7 +128,7 @@ async function packInto(
   }
   await shard?.close();
   if (records === 0 && failures.length === 0) {
-    throw new CommandError('INPUT_EMPTY', `${source.prefix} holds no files.`);
+    throw noInputs(name);
   }
   return { records, bytes, shards, failures };
 }

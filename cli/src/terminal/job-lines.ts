@@ -2,6 +2,7 @@
 import type { JobResult } from '../batch/local/agent.ts';
 import type { InputFailure } from '../batch/local/completeness.ts';
 import { byReason, retryCommand } from '../batch/local/failures.ts';
+import { rateText } from '../batch/rate.ts';
 import { printable } from '../output/printable.ts';
 import { fitted, type Style } from '../output/style.ts';
 
@@ -16,7 +17,7 @@ export function jobLines(result: JobResult, words: readonly string[], style: Sty
     ...(skipped > 0 ? [`${skipped} done before`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     `${seconds.toFixed(1)} s`,
-    ...(done > 0 ? [`${(done / seconds).toFixed(0)}/s`] : []),
+    ...(done > 0 ? [rateText(done / seconds)] : []),
   ];
   const mark = missing > 0 ? style.bad('✗') : style.good('✓');
   return [

@@ -170,11 +170,11 @@ test('a model that TensorFlow refuses: its reason, whole', async () => {
   expect(terminal.text()).toMatch(/Op type not registered 'AddV9'/);
 });
 
-test('a model that cannot be loaded: why, and status 1', async () => {
+test('a folder without a model: why, and status 2', async () => {
   terminal = startTerminal(['serve', join(ROOT, 'docs'), '--port', String(await freePort())], {
     NO_COLOR: '1',
   });
-  expect(await terminal.ended).toBe(1);
+  expect(await terminal.ended).toBe(2);
   expect(terminal.text()).toContain('sagemaker-tfs: ');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
   expect(terminal.raw()).not.toMatch(/\x1b\[\d+m/);

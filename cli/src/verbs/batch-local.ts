@@ -8,6 +8,7 @@ import {
 import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
 import type { InputSource } from '../batch/local/inputs.ts';
+import { rateText } from '../batch/rate.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult, printStyled, printText, table } from '../output/print.ts';
@@ -181,7 +182,7 @@ async function run(
     ...(options.manifest !== undefined && { manifest: options.manifest }),
   };
   const source = await sourceOf(places);
-  const total = await countInputs(source);
+  const total = await countInputs(source, options.manifest ?? folder);
   const contentType = options.contentType ?? (await typeOfInputs(source, options));
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
@@ -328,7 +329,7 @@ function firstLine(message: string): string {
 function describeResult(result: JobResult): string {
   const { done, skipped, failed, seconds, failures, duplicates } = result;
   const lines = [
-    `${done} done, ${skipped} done before, ${failed} failed in ${seconds.toFixed(1)} s (${(done / seconds).toFixed(0)}/s)`,
+    `${done} done, ${skipped} done before, ${failed} failed in ${seconds.toFixed(1)} s (${rateText(done / seconds)})`,
     `${result.inputs - result.missing} of ${result.inputs} inputs have an output`,
   ];
   if (duplicates.length > 0) {

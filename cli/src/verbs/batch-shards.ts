@@ -134,7 +134,7 @@ async function packOnS3(from: string, options: PackOptions): Promise<void> {
 async function packFiles(folder: string, options: PackOptions): Promise<void> {
   const { packFolder } = await import('../batch/shards.ts');
   const { countInputs, folderSource } = await import('../batch/local/inputs.ts');
-  const bar = progress('files', await countInputs(folderSource(folder, options.out)));
+  const bar = progress('files', await countInputs(folderSource(folder, options.out), folder));
   let done = 0;
   const report = await packFolder(folder, options.out, options.format, options.shardSize, () =>
     bar.update(++done),

@@ -1,6 +1,7 @@
 /** Parsers of option values that several verbs share. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
+import { doesNotExist } from '../errors.ts';
 
 /** A whole number from `least` on, and up to `most` where there is a limit. */
 export function wholeNumber(least = 1, most?: number): (text: string) => number {
@@ -50,7 +51,7 @@ const QUOTING = `Write JSON in single quotes, '{"key": "value"}', or in a file, 
 /** A JSON object, as text or as `@file`. */
 export function jsonValue(text: string): object {
   try {
-    const json = text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text;
+    const json = text.startsWith('@') ? readFile(text.slice(1)) : text;
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null) return value;
   } catch (error) {
@@ -58,6 +59,11 @@ export function jsonValue(text: string): object {
     throw new InvalidArgumentError(text.startsWith('@') ? reason : `${reason}. ${QUOTING}`);
   }
   throw new InvalidArgumentError(`${text} is not a JSON object.`);
+}
+
+function readFile(name: string): string {
+  if (!existsSync(name)) throw doesNotExist(name);
+  return readFileSync(name, 'utf8');
 }
 
 /** A number above 0, such as dollars or seconds. */

@@ -41,7 +41,8 @@ export async function writeArchive(
     await rename(temporary, target).catch(outputFailed(target));
     return written;
   } catch (error) {
-    await rm(temporary, { force: true });
+    // What went wrong first is told.
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
 }

@@ -44,10 +44,11 @@ export async function makeParent(target: string): Promise<void> {
 
 /** A file system error about the output, as a {@link PackagingError}. */
 function outputError(target: string, cause: unknown): PackagingError {
+  // Without the system's own end, which names a temporary file: `, open '...'`.
+  const reason = messageOf(cause).replace(/, \w+ '.*$/s, '');
   return new PackagingError(
     'OUTPUT_FAILED',
-    `${target} cannot be written: ${messageOf(cause)}. Check the free space and the permissions of the directory.`,
-    { cause },
+    `${target} cannot be written: ${reason}. Check the free space and the permissions of the directory.`,
   );
 }
 

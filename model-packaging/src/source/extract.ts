@@ -161,6 +161,13 @@ function extractionFailed(archive: string, error: unknown): Error {
   if (error instanceof PackagingError) return error;
   if (isSystemError(error)) return unreadable(archive, error);
   const other = otherKind(archive);
+  if (other === undefined && !/\.(tar\.gz|tgz|tar)$/i.test(archive)) {
+    return new PackagingError(
+      'SOURCE_NOT_FOUND',
+      `${archive} is a file of unknown kind. Give a model.tar.gz.`,
+      { cause: error },
+    );
+  }
   return new PackagingError(
     'CORRUPT_FILE',
     other === undefined

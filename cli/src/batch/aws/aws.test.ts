@@ -384,7 +384,7 @@ test('an input without objects, an unknown job and missing outputs are reported'
     ...['start', '--model-name', 'digits', '--input-uri', `s3://${BUCKET}/none/`],
     ...['--output-uri', `s3://${BUCKET}/out/`],
   );
-  expect(nothing).toMatchObject({ exitCode: 1 });
+  expect(nothing).toMatchObject({ exitCode: 2 });
   expect(nothing.stderr).toContain('there is no object at');
   expect((await run('watch', 'nobody')).stderr).toContain('there is no transform job nobody');
   const empty = await run('fetch', `s3://${BUCKET}/none/`, '--out', join(work, 'none.csv'));

@@ -38,7 +38,7 @@ test('a manifest of inputs from all over the prefix, none twice, with few listin
 
 test('no inputs, and a name that no run would take for a manifest, are refused', async () => {
   const empty = await sample('--input-uri', 's3://tiles/none/', '--out', 's3://out/x.manifest');
-  expect(empty.exitCode).toBe(1);
+  expect(empty.exitCode).toBe(2);
   const named = await sample('--input-uri', 's3://tiles/in/', '--out', 's3://out/x.json');
   expect(named.exitCode).toBe(2);
 });

@@ -372,7 +372,7 @@ describe('with the serving runtime', () => {
 
   test('an empty folder, and outputs among the inputs, are refused', async () => {
     const empty = await sagemakerTfs(command());
-    expect(empty.exitCode).toBe(1);
+    expect(empty.exitCode).toBe(2);
     expect(empty.stderr).toContain('holds no files');
     await put('a', 'a');
     const same = await sagemakerTfs([

@@ -107,11 +107,20 @@ async function leadsToFile(link: string): Promise<boolean> {
 
 /**
  * Number of inputs.
+ * @param name what the user calls the source
  * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY where there is nothing to do
  */
-export async function countInputs(source: InputSource): Promise<number> {
+export async function countInputs(source: InputSource, name: string): Promise<number> {
   let count = 0;
   for await (const _ of source.list()) count++;
-  if (count === 0) throw new CommandError('INPUT_EMPTY', `${source.prefix} holds no files.`);
+  if (count === 0) throw noInputs(name);
   return count;
+}
+
+/** A source without inputs. */
+export function noInputs(name: string): CommandError {
+  return new CommandError(
+    'INPUT_EMPTY',
+    `${name} holds no files. Name a folder with inputs. Hidden files are left out.`,
+  );
 }

@@ -158,7 +158,7 @@ test('a folder with anything else, or with another fetch, is left alone', async 
   mkdirSync(other);
   writeFileSync(join(other, 'mine.txt'), '');
   const { exitCode, stdout } = await fetchInto(other);
-  expect([exitCode, JSON.parse(stdout)]).toMatchObject([1, { code: 'OUTPUT_EXISTS' }]);
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([2, { code: 'OUTPUT_EXISTS' }]);
   expect(readdirSync(other)).toEqual(['mine.txt']);
 
   const folder = join(work, 'one');
