@@ -12,6 +12,7 @@ const ALLOWED: Readonly<Record<string, readonly [count: number, reason: string]>
   'cli/src/batch/local/agent.test.ts': [2, 'how long the stub works'],
   'cli/src/batch/worker/ends.test.ts': [1, 'how long the handler works'],
   'cli/src/main.test.ts': [1, 'two signals as a terminal and npm send them, one after the other'],
+  'cli/src/terminal/serve-terminal.test.ts': [1, 'how long the handler works'],
   'container/src/backends/joining.test.ts': [1, 'how long the model works'],
   'container/src/batch-worker/in-order.test.ts': [1, 'how long the work takes'],
   'container/src/http/hostile-clients.test.ts': [

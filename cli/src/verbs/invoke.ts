@@ -105,9 +105,10 @@ async function attributesOf(options: InvokeOptions): Promise<string> {
 
 /** The client's own message names its own option. */
 function nameOption(error: unknown): unknown {
-  if (!(error instanceof Error) || (error as { code?: unknown }).code !== 'TIMEOUT') return error;
-  const message = error.message.replace('raise timeoutSeconds', 'raise --timeout');
-  return Object.assign(new Error(message), { code: 'TIMEOUT' });
+  if (error instanceof Error && (error as { code?: unknown }).code === 'TIMEOUT') {
+    error.message = error.message.replace('raise timeoutSeconds', 'raise --timeout');
+  }
+  return error;
 }
 
 /** A file, or standard input for `-`. */

@@ -1,7 +1,7 @@
 /** CSV cut at the ends of its records as the reader finds them, without reading the cells. */
 
 /** A record's bytes, and the line on which it ends, from 1. */
-export interface CsvRecord {
+interface CsvRecord {
   readonly bytes: Uint8Array;
   readonly line: number;
 }

@@ -66,7 +66,7 @@ function scan(line: Uint8Array) {
   return { opened, isBroken: inText, first: line[0] as number };
 }
 
-/** Whether a line with this first character can go on where the other line ends. */
+/** Whether a line with this first character can continue where the other line ends. */
 function continues(line: Uint8Array | undefined, first: number): boolean {
   return BEFORE_VALUE.has(line?.at(-1) as number) || AFTER_VALUE.has(first);
 }
