@@ -19,6 +19,14 @@ export function checkEmptyInput(name: string, { shape }: Tensor, most = DEFAULT_
   );
 }
 
+/** The tensor with the signature's sizes below its empty lists, where JSON has none: `[[], []]` for `[?, ?, 2]` is [2, 0, 2]. */
+export function filledBelow(tensor: Tensor, accepted: readonly number[] | undefined): Tensor {
+  const { shape } = tensor;
+  if (shape.at(-1) !== 0 || !accepted || shape.length >= accepted.length) return tensor;
+  const below = accepted.slice(shape.length).map((size) => Math.max(size, 0));
+  return { ...tensor, shape: [...shape, ...below] };
+}
+
 /** Lists that an answer has of a tensor without elements: those before the first 0. Undefined for other shapes. */
 export function emptyRows(shape: readonly number[]): number | undefined {
   const end = shape.indexOf(0);

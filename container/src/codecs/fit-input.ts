@@ -18,7 +18,8 @@ import { unknownInput } from './input-error.ts';
 
 /**
  * The tensor as this input takes it: converted to its dtype where no value changes but by rounding to a
- * shorter float (never to infinity, and 64-bit integers not at all), and with a batch of one in front where only that is missing.
+ * shorter float (never to infinity, and 64-bit integers not at all), false being 0 and true 1, and with a batch of one in
+ * front where only that is missing.
  * @throws ServingError UNKNOWN_INPUT, BAD_INPUT
  */
 export function fitInput(tensor: Tensor, name: string, signature: Signature): Tensor {
@@ -59,9 +60,7 @@ function fitDType(tensor: Tensor, name: string, { dtype }: TensorSpec): Tensor {
 
 /** @returns what the error calls the value that would not be the same number afterwards, float rounding apart */
 function convert(tensor: NumericTensor, dtype: NumericDType): NumericTensor | string {
-  const isBoolean = dtype === 'bool' || tensor.dtype === 'bool';
   const isToFloat = dtype.includes('float');
-  if (isBoolean || (tensor.dtype.includes('float') && !isToFloat)) return 'whose values';
   const converted = cast(tensor, dtype);
   const before = toNumbers(tensor);
   const after = toNumbers(converted);

@@ -32,19 +32,27 @@ export async function examplesToTensors(
   context: DecodeContext,
 ): Promise<TensorMap> {
   const { limits } = context;
-  const records = documents.flatMap((document, index) =>
-    recordsOf(document, documents.length > 1 ? `document ${index}: ` : '', limits),
-  );
   const text = onlyStringInput(context);
+  // An input may be of more digits than a tf.Example has.
+  const float = text === undefined ? 'float64' : 'float32';
+  const records = documents.flatMap((document, index) =>
+    recordsOf(document, documents.length > 1 ? `document ${index}: ` : '', { limits, float }),
+  );
   if (text === undefined) return featuresToTensors(records, context);
   const serialized = records.map((record) => encodeExample(record, { kindOfEmpty: false }));
   return stringsToTensors(serialized, text, context);
 }
 
+/** How features are read. */
+interface Reading {
+  readonly limits: DecodeLimits;
+  readonly float: 'float32' | 'float64';
+}
+
 function recordsOf(
   { examples, context }: ExamplesDocument,
   place: string,
-  limits: DecodeLimits,
+  how: Reading,
 ): TensorMap[] {
   if (!Array.isArray(examples) || examples.length === 0) {
     throw new ServingError(
@@ -52,18 +60,18 @@ function recordsOf(
       `${place}"examples" must be a list of feature dictionaries.`,
     );
   }
-  const common = context === undefined ? {} : featuresOf(context, `${place}context`, limits);
+  const common = context === undefined ? {} : featuresOf(context, `${place}context`, how);
   return examples.map((example, index) => {
-    return { ...common, ...featuresOf(example, `${place}examples[${index}]`, limits) };
+    return { ...common, ...featuresOf(example, `${place}examples[${index}]`, how) };
   });
 }
 
-function featuresOf(example: unknown, where: string, limits: DecodeLimits): TensorMap {
+function featuresOf(example: unknown, where: string, how: Reading): TensorMap {
   if (!isObject(example)) {
     throw new ServingError('BAD_INPUT', `${where} must be an object of features.`);
   }
   const entries = Object.entries(example).map(([name, value]) => {
-    if (!HALF_PAIR.test(name)) return [name, vectorOf(value, `${where}.${name}`, limits)] as const;
+    if (!HALF_PAIR.test(name)) return [name, vectorOf(value, `${where}.${name}`, how)] as const;
     throw new ServingError(
       'BAD_INPUT',
       `${where}: a name has half a surrogate pair, which is no text.`,
@@ -77,10 +85,8 @@ const HALF_PAIR = /\p{Surrogate}/u;
 
 type Kind = 'bytes' | 'float' | 'int64';
 
-const DTYPE_OF = { bytes: 'string', float: 'float32', int64: 'int64' } as const;
-
 /** A feature's values, of one kind. An empty list has none: encoded, it is as good as left out. */
-function vectorOf(value: unknown, where: string, { maxStrings }: DecodeLimits): Tensor {
+function vectorOf(value: unknown, where: string, { limits, float }: Reading): Tensor {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const first = list.length > 0 ? kindOf(list[0], `${where}[0]`) : 'int64';
   for (const [index, item] of list.entries()) {
@@ -92,7 +98,8 @@ function vectorOf(value: unknown, where: string, { maxStrings }: DecodeLimits): 
     );
   }
   const values = first === 'bytes' ? list : list.map(numberOf);
-  return reading(() => tensorFromJson(DTYPE_OF[first], values, where, maxStrings));
+  const dtype = { bytes: 'string', float, int64: 'int64' } as const;
+  return reading(() => tensorFromJson(dtype[first], values, where, limits.maxStrings));
 }
 
 const KINDS =

@@ -1,17 +1,8 @@
 /** Instances of the row form to batch tensors. */
-import {
-  isBase64Object,
-  listLength,
-  PackedNumbers,
-  type TensorMap,
-  tensorFromJson,
-} from '@sagemaker-tfs/tensors';
+import { isBase64Object, listLength, PackedNumbers, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { DecodeContext } from './codec.ts';
-import { dtypeOf, onlyInput, reading, shortened, unknownInput } from './input-error.ts';
-
-/** What the readers of JSON know besides the document. */
-export type JsonContext = Pick<DecodeContext, 'signature' | 'limits'>;
+import { onlyInput, shortened, unknownInput } from './input-error.ts';
+import { type JsonContext, jsonToInput } from './json-input.ts';
 
 /** Values by input. */
 type NamedInstance = Readonly<Record<string, unknown>>;
@@ -26,7 +17,7 @@ export function instancesToTensors(
   name: string,
   context: JsonContext,
 ): TensorMap {
-  const { signature, limits } = context;
+  const { signature } = context;
   const list = instances instanceof PackedNumbers ? [] : instances;
   const [first] = list;
   if (listLength(instances) === 0)
@@ -40,10 +31,7 @@ export function instancesToTensors(
       `${name}[${misplaced}] is an object of named inputs, ${name}[0] is a plain value.`,
     );
   }
-  const tensor = reading(() =>
-    tensorFromJson(dtypeOf(input, signature), instances, name, limits.maxStrings),
-  );
-  return { [input]: tensor };
+  return { [input]: jsonToInput(input, instances, name, context) };
 }
 
 /** True for an object of values by input, which `{"b64": ...}` is not. */
@@ -57,8 +45,9 @@ function namedToTensors(
   instances: readonly unknown[],
   first: NamedInstance,
   name: string,
-  { signature, limits }: JsonContext,
+  context: JsonContext,
 ): TensorMap {
+  const { signature } = context;
   const inputs = Object.keys(first);
   if (inputs.length === 0) throw new ServingError('BAD_INPUT', `${name}[0] has no inputs.`);
   for (const input of inputs) {
@@ -69,10 +58,7 @@ function namedToTensors(
     const values = rows.map((row) => row[input]);
     const place = ([index, ...rest]: readonly number[]): string =>
       `${name}[${index}].${input}${rest.map((at) => `[${at}]`).join('')}`;
-    const tensor = reading(() =>
-      tensorFromJson(dtypeOf(input, signature), values, place, limits.maxStrings),
-    );
-    return [input, tensor] as const;
+    return [input, jsonToInput(input, values, place, context)] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -1,4 +1,4 @@
-import { type Signature, toNested } from '@sagemaker-tfs/tensors';
+import { type DType, type ElementValue, type Signature, toNested } from '@sagemaker-tfs/tensors';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { failureOf } from '../testing/serving-failure.ts';
 import { jsonRequest } from './json-request.ts';
@@ -183,6 +183,46 @@ describe('examples', () => {
       expect((await decode(body, classify)).inputs.inputs).toEqual([empty]);
     }
   });
+});
+
+test.each<[DType, string, ElementValue[]]>([
+  ['int64', '1.0', [1n]],
+  ['int64', '[16777217.0, -3e2]', [16777217n, -300n]],
+  ['float64', '[0.1, 1e300]', [0.1, 1e300]],
+  ['float32', '[0.1, 2.0]', [Math.fround(0.1), 2]],
+  ['float32', '[1, true]', [1, 1]],
+  ['bool', '[0, 1]', [false, true]],
+  ['bool', '[true, false]', [true, false]],
+  ['bool', '[1.0, 0.0]', [true, false]],
+])('examples for %s: %s is taken as it is', async (dtype, value, taken) => {
+  const width = Math.max(1, value.split(',').length);
+  const signature = signatureOf({ x: [dtype, [-1, width]] });
+  expect((await decode(`{"examples": [{"x": ${value}}]}`, signature)).inputs.x).toEqual([taken]);
+});
+
+test.each<[DType, string, string]>([
+  ['int64', '1.5', 'whose value 1.5 at index 0 int64 cannot hold'],
+  ['bool', '[1, 2]', 'whose value 2 at index 1 bool cannot hold'],
+  ['float32', '1e300', 'whose value 1e+300 at index 0'],
+])('examples for %s: %s is refused, and named', async (dtype, value, part) => {
+  const signature = signatureOf({ x: [dtype, [-1, value.split(',').length]] });
+  expect((await failure(`{"examples": [{"x": ${value}}]}`, signature)).message).toContain(part);
+});
+
+test.each<[string, number[], number[]]>([
+  ['{"instances": [[], []]}', [-1, -1, 2], [2, 0, 2]],
+  ['{"instances": [[[]], [[]]]}', [-1, 1, -1, 3], [2, 1, 0, 3]],
+  ['{"instances": [{"x": []}]}', [-1, -1, 2, -1], [1, 0, 2, 0]],
+  ['{"inputs": [[], []]}', [-1, -1, 2], [2, 0, 2]],
+  ['{"inputs": {"x": [[], []]}}', [-1, -1, 2], [2, 0, 2]],
+  ['{"instances": [[], []]}', [-1, -1], [2, 0]],
+  ['{"instances": [[], []]}', [-1, 3], [2, 0]],
+])('%s for %j: below an empty list are the sizes of the signature', async (body, shape, sizes) => {
+  for (const dtype of ['float32', 'string'] as const) {
+    const context = decodeContext(signatureOf({ x: [dtype, shape] }), 'application/json');
+    const { inputs } = await jsonRequest.decode(Buffer.from(body), context);
+    expect(inputs.x?.shape).toEqual(sizes);
+  }
 });
 
 describe('examples in several documents', () => {

@@ -1,15 +1,18 @@
 import {
   decodeNpy,
   decodeNpz,
+  type ElementValue,
   encodeNpy,
   encodeNpz,
   type Nested,
+  type NumericDType,
   numericTensor,
   type Signature,
   stringTensor,
   type Tensor,
   type TensorMap,
   tensorFromNested,
+  tensorFromValues,
   toNested,
 } from '@sagemaker-tfs/tensors';
 import { zipSync } from 'fflate';
@@ -62,6 +65,43 @@ describe('npy requests', () => {
       numericTensor('int64', [1, 2], BigInt64Array.of(1n, 2n ** 31n)),
       '2147483648 at index 1',
     ],
+    [
+      'float32 to int32',
+      numericTensor('float32', [1, 2], Float32Array.of(1, -2.5)),
+      '-2.5 at index 1',
+    ],
+    [
+      'float64 to int32',
+      numericTensor('float64', [1, 2], Float64Array.of(2 ** 31, 1)),
+      '2147483648 at index 0',
+    ],
+    [
+      'float64 to int64',
+      numericTensor('float64', [1, 2], Float64Array.of(0, 2 ** 63)),
+      '9223372036854776000 at index 1',
+    ],
+    [
+      'float64 to uint64',
+      numericTensor('float64', [1, 2], Float64Array.of(-1, 0)),
+      '-1 at index 0',
+    ],
+    [
+      'float32 to int64',
+      numericTensor('float32', [1, 2], Float32Array.of(NaN, 0)),
+      'NaN at index 0',
+    ],
+    [
+      'float32 to uint8',
+      numericTensor('float32', [1, 2], Float32Array.of(0, Infinity)),
+      'Infinity at index 1',
+    ],
+    ['int64 to bool', numericTensor('int64', [1, 2], BigInt64Array.of(1n, 2n)), '2 at index 1'],
+    [
+      'float32 to bool',
+      numericTensor('float32', [1, 2], Float32Array.of(NaN, 1)),
+      'NaN at index 0',
+    ],
+    ['int8 to bool', numericTensor('int8', [1, 2], Int8Array.of(0, -1)), '-1 at index 1'],
   ])(
     '%s: what the dtype cannot hold is refused and named, as in JSON',
     async (name, tensor, value) => {
@@ -71,6 +111,25 @@ describe('npy requests', () => {
       expect(error).toMatchObject({ code: 'BAD_INPUT', message: expect.stringContaining(value) });
     },
   );
+
+  test.each<[NumericDType, NumericDType, ElementValue[], ElementValue[]]>([
+    ['float32', 'int32', [1, -2], [1, -2]],
+    ['float16', 'uint8', [1, 255], [1, 255]],
+    ['bfloat16', 'int64', [-0, 2 ** 62], [0n, 2n ** 62n]],
+    ['float64', 'int64', [2 ** 60, -(2 ** 63)], [2n ** 60n, -(2n ** 63n)]],
+    ['float64', 'uint64', [2 ** 63, 0], [2n ** 63n, 0n]],
+    ['bool', 'float32', [true, false], [1, 0]],
+    ['bool', 'int32', [true, false], [1, 0]],
+    ['bool', 'uint64', [true, false], [1n, 0n]],
+    ['int8', 'bool', [1, 0], [true, false]],
+    ['uint8', 'bool', [0, 1], [false, true]],
+    ['int64', 'bool', [1n, 0n], [true, false]],
+    ['float32', 'bool', [-0, 1], [false, true]],
+  ])('%s to %s: what the dtype holds is taken', async (from, to, values, taken) => {
+    const tensor = tensorFromValues(from, [1, 2], values);
+    const signature = signatureOf({ x: [to, [-1, 2]] });
+    expect(await fromNpy(tensor, signature)).toEqual({ x: [taken] });
+  });
 
   test('infinities, NaN and what rounds within the range pass', async () => {
     const values = [Number.POSITIVE_INFINITY, Number.NaN];

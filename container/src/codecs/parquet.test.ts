@@ -140,8 +140,8 @@ describe('requests', () => {
     ],
     [
       'another dtype',
-      signatureOf({ ...specs(all), f64: ['int32', [-1]] }),
-      /column 'f64': input 'f64' takes int32/,
+      signatureOf({ ...specs(all), f64: ['string', [-1]] }),
+      /column 'f64': input 'f64' takes string/,
     ],
     [
       'another width',

@@ -255,6 +255,14 @@ describe('TFRecord answers', () => {
       { scores: [0.5, 1], ids: [2n ** 62n], flags: [1n], names: [Buffer.from('é')] },
       { scores: [2, 3], ids: [-1n], flags: [0n], names: [Buffer.from([0xff])] },
     ]);
+    const back = signatureOf({
+      scores: ['float32', [-1, 2, 1]],
+      ids: ['int64', [-1]],
+      flags: ['bool', [-1]],
+      names: ['string', [-1]],
+    });
+    const { inputs } = await tfRecordRequest.decode(body, decodeContext(back, ''));
+    expect(nestedOf(inputs)).toEqual(nestedOf(outputs));
   });
 
   test.each<[string, Tensor, string]>([

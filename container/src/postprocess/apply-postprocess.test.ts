@@ -187,6 +187,25 @@ describe('boxes', () => {
     });
   });
 
+  test.each(['float16', 'bfloat16', 'float32', 'float64'] as const)(
+    'a threshold is compared as %s has it',
+    async (dtype) => {
+      const near = { ...outputs, detection_scores: tensorFromNested(dtype, [[0.9, 0.85, 0.3]]) };
+      const ofOne = {
+        detection_boxes: tensorFromNested('float32', [[0, 1, 2].map(() => [0, 0, 1, 1])]),
+        detection_classes: tensorFromNested('int64', [[1n, 2n, 3n]]),
+      };
+      for (const [threshold, count] of [
+        [0.9, 1],
+        [0.85, 2],
+        [0.3, 3],
+      ] as const) {
+        const { instances } = await apply({ ...near, ...ofOne }, { boxes: { threshold } });
+        expect(instances?.[0]).toHaveLength(count);
+      }
+    },
+  );
+
   test('an image without detections, and none at all', async () => {
     const result = await apply(outputs, { boxes: { threshold: 1 } });
     expect(result.instances).toEqual([[], []]);

@@ -1,6 +1,7 @@
 /** Detections above a threshold, from the tensors of a detection model. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import {
+  cast,
   describe,
   isNumeric,
   numericTensor,
@@ -71,10 +72,11 @@ export async function detections(
       ...(labels && { label: labelOf(labels, index) }),
     };
   };
+  const threshold = scores.rounded(declaration.threshold);
   const lists: Detection[][] = [];
   const bestOf = (image: number): number[] =>
     Array.from({ length: perImage }, (_, at) => image * perImage + at)
-      .filter((at) => scores.at(at) >= declaration.threshold)
+      .filter((at) => scores.at(at) >= threshold)
       .sort((a, b) => scores.at(b) - scores.at(a))
       .slice(0, declaration.limit);
   /** An image's scores, then each of its detections. */
@@ -141,6 +143,8 @@ interface Numbers {
   readonly shape: readonly number[];
   readonly count: number;
   at(index: number): number;
+  /** The number as the output's floats hold it: 0.9 is more than the float32 that is written so. */
+  rounded(value: number): number;
 }
 
 function numbersOf(outputs: TensorMap, name: string): Numbers {
@@ -149,7 +153,13 @@ function numbersOf(outputs: TensorMap, name: string): Numbers {
     throw new ServingError('MODEL_FAILED', `output '${name}' is ${describe(tensor)}, not numbers.`);
   }
   const values = toNumbers(tensor);
-  return { shape: tensor.shape, count: values.length, at: (index) => Number(values[index]) };
+  const rounded = (value: number): number => {
+    if (!tensor.dtype.includes('float')) return value;
+    const exact = numericTensor('float64', [1], Float64Array.of(value));
+    return Number(toNumbers(cast(exact, tensor.dtype))[0]);
+  };
+  const at = (index: number) => Number(values[index]);
+  return { shape: tensor.shape, count: values.length, at, rounded };
 }
 
 /** A box of the frame as a box of the picture; what reaches into the bars of a letterbox ends below 0 or above 1. */
