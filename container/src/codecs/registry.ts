@@ -103,7 +103,7 @@ export async function decodeRequest(
   if (codec === parquetRequest && !limits.parquet) {
     throw new ServingError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `${PARQUET_IS_OFF}, or send one of ${usable(requestMediaTypes(), false)}`,
+      `${PARQUET_IS_OFF} Or send one of ${usable(requestMediaTypes(), false)}.`,
     );
   }
   try {
@@ -180,7 +180,7 @@ export async function encodeResponse(
     new ServingError(
       'NOT_ACCEPTABLE',
       parquetWanted
-        ? `${PARQUET_IS_OFF}, or accept one of ${usable(responseMediaTypes(), false)}`
+        ? `${PARQUET_IS_OFF} Or accept one of ${usable(responseMediaTypes(), false)}.`
         : `unsupported Accept '${accept}'. Use one of ${usable(responseMediaTypes(), context.parquet)}.`,
     )
   );
