@@ -25,7 +25,6 @@ export const COMMAND_ERRORS = {
   KEYS_COLLIDE: failed('Two outputs would be one file, because the disk ignores case.'),
   INPUT_EMPTY: usage('The folder or prefix holds no inputs.'),
   CONFIG_NOT_WRITTEN: failed('The configuration has a form that `tune --write` cannot edit.'),
-  LIBRARY_NOT_FOUND: failed('The work needs the TensorFlow library, which is not on this machine.'),
   REQUIREMENT_MISSING: failed('`doctor`: this machine lacks something that serving needs.'),
   ACCOUNT_NOT_READY: failed(
     '`doctor --account`: the account lacks something that the deployment needs.',

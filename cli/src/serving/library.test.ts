@@ -68,12 +68,13 @@ test.each<[verb: string, status: number, ...options: string[]]>([
   },
 );
 
-test('package without the library fails, and names what does without', () => {
-  const [node = '', ...args] = commandLine('package', MODEL, '--out', 'model.tar.gz');
+test('package without the library fails with the code of the fetch, and names what does without', () => {
+  const [node = '', ...args] = commandLine('package', MODEL, '--out', 'model.tar.gz', '--json');
   const env = { ...process.env, ...withoutLibrary('exit 1') };
-  const { status, stderr } = spawnSync(node, args, { cwd: work, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(node, args, { cwd: work, env, encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr).toContain('trying the model out needs the TensorFlow library');
   expect(stderr).toContain('--no-verify');
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'LIBRARY_FETCH_FAILED' });
   expect(existsSync(join(work, 'model.tar.gz'))).toBe(false);
 });

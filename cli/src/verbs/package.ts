@@ -9,7 +9,7 @@ import type {
   VerifyReport,
 } from '@sagemaker-tfs/model-packaging';
 import { type Command, Option } from 'commander';
-import { CommandError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { lateProgress, type Progress, sayStep } from '../output/progress.ts';
@@ -232,30 +232,21 @@ async function verify(
   samples: readonly SampleSource[] | undefined,
   signal: AbortSignal | undefined,
 ): Promise<VerifyReport> {
+  const { LibTensorFlowError } = await import('@sagemaker-tfs/libtensorflow');
+  const { libraryHere } = await import('../serving/library.ts');
   const { verifyWithRuntime } = await import('../serving/verify.ts');
-  await libraryFor('trying the model out', 'Leave it out with --no-verify.', signal);
+  await libraryHere(signal).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    if (!(cause instanceof LibTensorFlowError)) throw cause;
+    throw new LibTensorFlowError(
+      cause.code,
+      'trying the model out needs the TensorFlow library. Leave it out with --no-verify.',
+      { cause },
+    );
+  });
   sayStep('loading the model with TensorFlow, and trying it out');
   return verifyWithRuntime(path, samples, {
     name: resolve(out),
     ...(signal && { signal }),
-  });
-}
-
-/** @throws CommandError LIBRARY_NOT_FOUND, with the way to do without */
-async function libraryFor(
-  work: string,
-  instead: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { libraryHere } = await import('../serving/library.ts');
-  await libraryHere(signal).catch((cause: unknown) => {
-    signal?.throwIfAborted();
-    throw new CommandError(
-      'LIBRARY_NOT_FOUND',
-      `${work} needs the TensorFlow library. ${instead}`,
-      {
-        cause,
-      },
-    );
   });
 }
