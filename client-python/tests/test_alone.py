@@ -187,6 +187,8 @@ class CustomAttributes(Fails):
         header = format_attributes(Attributes(outputs=["boxes", "scores"], timings=True, others=odd))
         self.assertTrue(header.startswith("tfs-outputs=boxes%2Cscores,tfs-timings=1,mine="))
         self.assertRegex(header, r"^[\x20-\x7e]*$")
+        names = format_attributes(Attributes(outputs=["a,b", "5%"]))
+        self.assertEqual(names, "tfs-outputs=a%252Cb%2C5%2525")
         self.assertEqual(parse_attributes("a=%2C%C3%BC 50%,b,=c")["a"], ",ü 50%")
 
     def test_what_sagemaker_does_not_carry_is_refused(self) -> None:

@@ -18,6 +18,7 @@ test('a request names its wishes; commas inside a value are written %2C', () => 
       'tfs-signature=serving_default,tfs-outputs=a%2Cb,tfs-timings=1,trace=x%2Cy',
   );
   expect(formatCustomAttributes({ outputs: [] })).toBe('');
+  expect(formatCustomAttributes({ outputs: ['a,b', '5%'] })).toBe('tfs-outputs=a%252Cb%2C5%2525');
 });
 
 test('what SageMaker does not carry is refused before it is sent', () => {

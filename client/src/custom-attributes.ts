@@ -1,5 +1,9 @@
 /** What a request may ask of the runtime, as the header that SageMaker hands on. */
-import { MAX_CUSTOM_ATTRIBUTES, requestValue } from '@sagemaker-tfs/tensors/custom-attributes';
+import {
+  listValue,
+  MAX_CUSTOM_ATTRIBUTES,
+  requestValue,
+} from '@sagemaker-tfs/tensors/custom-attributes';
 import { PredictionError } from './errors/prediction-error.ts';
 
 /** What a request may ask of the runtime. */
@@ -44,7 +48,7 @@ export function formatCustomAttributes(attributes: RequestAttributes): string {
     ['tfs-model-label', attributes.modelLabel],
     ['tfs-method', attributes.method],
     ['tfs-signature', attributes.signature],
-    ['tfs-outputs', outputs?.length ? outputs.join(',') : undefined],
+    ['tfs-outputs', outputs?.length ? listValue(outputs) : undefined],
     ['tfs-timings', timings ? '1' : undefined],
     ['traceparent', checkedParent(attributes.traceparent)],
     ['tracestate', attributes.traceparent && attributes.tracestate],

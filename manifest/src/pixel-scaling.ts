@@ -17,7 +17,7 @@ const INTEGER_RANGE: Partial<Record<NumericDType, readonly [number, number]>> = 
 };
 
 /** value = pixel * scale + offset, for each channel. */
-export type Scaling = Pick<PixelsInput, 'scale' | 'offset'>;
+export type Scaling = Pick<PixelsInput, 'scale' | 'offset' | 'normalized'>;
 
 /** Folds mean and std into scale and offset. */
 export function resolveScaling(declared: Preprocess, count: number, problems: Problem[]): Scaling {
@@ -47,6 +47,7 @@ export function resolveScaling(declared: Preprocess, count: number, problems: Pr
   return {
     scale: stds.map((value) => 1 / (255 * value)),
     offset: stds.map((value, i) => -(means[i] as number) / value),
+    normalized: { mean: means, std: stds },
   };
 }
 

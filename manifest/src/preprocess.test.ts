@@ -120,6 +120,7 @@ describe('scaling is folded into one scale and offset for each channel', () => {
     const std = [0.229, 0.224, 0.225];
     const resolved = resolve({ mean, std }, image([-1, 8, 8, 3]));
     if (resolved.bytes) throw new Error('pixels expected');
+    expect(resolved.normalized).toEqual({ mean, std });
     mean.forEach((value, i) => {
       const deviation = std[i] as number;
       const pixel = 200;

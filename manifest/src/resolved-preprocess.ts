@@ -37,6 +37,8 @@ export interface PixelsInput {
   /** value = pixel * scale + offset, pixel in 0-255: one for each channel, in the tensor's channel order. */
   readonly scale: readonly number[];
   readonly offset: readonly number[];
+  /** Where mean and std are declared: value = (pixel / 255 - mean) / std, which scale and offset are up to rounding. */
+  readonly normalized?: { readonly mean: readonly number[]; readonly std: readonly number[] };
 }
 
 /** How pictures become the input tensor, everything decided. */

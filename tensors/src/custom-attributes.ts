@@ -15,6 +15,19 @@ export function requestValue(text: string): string {
   return percentEncoded(text, /[^ -~]|[%,]/gu);
 }
 
+/** Names as the value of `tfs-outputs`, with commas between; commas and percent signs of their own are percent-encoded. */
+export function listValue(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');
+}
+
+/** The names of such a value, each once. */
+export function listNames(value: string): readonly string[] {
+  const names = value
+    .split(',')
+    .map((name) => name.trim().replace(/%2C/gi, ',').replaceAll('%25', '%'));
+  return [...new Set(names.filter(Boolean))];
+}
+
 /** A value as an answer's header has it. */
 export function answerValue(text: string): string {
   return percentEncoded(text, /[^ -~]|,/gu);

@@ -69,7 +69,7 @@ def format_attributes(attributes: Attributes) -> str:
         "tfs-model-label": attributes.model_label,
         "tfs-method": attributes.method,
         "tfs-signature": attributes.signature,
-        "tfs-outputs": ",".join(attributes.outputs) or None,
+        "tfs-outputs": ",".join(map(_encoded_name, attributes.outputs)) or None,
         "tfs-timings": "1" if attributes.timings else None,
         "traceparent": parent,
         "tracestate": attributes.tracestate if parent else None,
@@ -84,6 +84,10 @@ def format_attributes(attributes: Attributes) -> str:
 
 #: What stands for itself: visible ASCII but the comma and the percent sign.
 _PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in ",%")
+
+
+def _encoded_name(name: str) -> str:
+    return name.replace("%", "%25").replace(",", "%2C")
 
 
 def _encoded(value: str) -> str:

@@ -137,7 +137,11 @@ describe('values', () => {
     ['int32', {}, [255, 128, 0]],
     ['int64', {}, [255n, 128n, 0n]],
     ['float32', {}, [255, 128, 0]],
-    ['float32', { scale: 1 / 127.5, offset: -1 }, [1, Math.fround(128 / 127.5 - 1), -1]],
+    [
+      'float32',
+      { scale: 1 / 127.5, offset: -1 },
+      [1, Math.fround(Math.fround(128 * Math.fround(1 / 127.5)) - 1), -1],
+    ],
     ['float64', { scale: 1 / 255 }, [1, 128 / 255, 0]],
     ['float16', { scale: 1 / 256 }, [0.99609375, 0.5, 0]],
     ['bfloat16', { scale: 1 / 256 }, [0.99609375, 0.5, 0]],
@@ -146,7 +150,7 @@ describe('values', () => {
     [
       'float32',
       { mean: [0.5, 0.25, 0], std: [0.5, 0.25, 2] },
-      [1, Math.fround((128 / 255 - 0.25) / 0.25), 0],
+      [1, Math.fround(Math.fround(128 / 255) - 0.25) / 0.25, 0],
     ],
   ])('%s with %j', async (dtype, declaration, expected) => {
     for (const [shape, layout] of [

@@ -3,7 +3,6 @@ import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import {
   cast,
   DTYPES,
-  type NumericDType,
   type NumericTensor,
   numericTensor,
   typedArray,
@@ -24,7 +23,7 @@ type Converted = (typeof CONVERTED)[number];
 
 /**
  * The encoder for a resolved input. A pixel has only 256 values, so each channel's arithmetic and conversion
- * is a table made once, computed in float64 and rounded once.
+ * is a table made once: for float32 step by step as Keras computes it, else in float64 and rounded once.
  */
 export function pixelEncoder(input: PixelsInput): PixelEncoder {
   const isGray = input.channels === 'gray';
@@ -33,9 +32,7 @@ export function pixelEncoder(input: PixelsInput): PixelEncoder {
   const isIdentity = input.dtype === 'uint8' && isUnscaled && !isPlanar;
   const { size } = DTYPES[input.dtype];
   const converted = CONVERTED.find((dtype) => dtype === input.dtype && isUnscaled && !isPlanar);
-  const made = input.scale.map((scale, channel) =>
-    lookupTable(input.dtype, scale, input.offset[channel] as number),
-  );
+  const made = input.scale.map((_, channel) => lookupTable(input, channel));
   // Gray pixels are taken three at a time, all through the one table.
   const tables = isGray ? [0, 1, 2].map(() => made[0] as Uint8Array) : made;
   return {
@@ -49,14 +46,32 @@ export function pixelEncoder(input: PixelsInput): PixelEncoder {
   };
 }
 
-/** value = pixel * scale + offset for the 256 pixel values, in the dtype; whole where it is an integer. */
-function lookupTable(dtype: NumericDType, scale: number, offset: number): Uint8Array {
-  const isInteger = !dtype.includes('float');
-  const values = Float64Array.from({ length: 256 }, (_, pixel) => {
+/** The values of the 256 pixels of a channel, in the dtype; whole where it is an integer. */
+function lookupTable({ dtype, ...input }: PixelsInput, channel: number): Uint8Array {
+  const [scale, offset] = [input.scale[channel] as number, input.offset[channel] as number];
+  const { mean, std } = input.normalized ?? {};
+  const elementOf = (pixel: number): number => {
+    if (dtype === 'float32' && mean && std) {
+      return normalized32(pixel, mean[channel] as number, std[channel] as number);
+    }
+    if (dtype === 'float32') return rescaled32(pixel, scale, offset);
     const value = pixel * scale + offset;
-    return isInteger ? Math.round(value) : value;
-  });
+    return dtype.includes('float') ? value : Math.round(value);
+  };
+  const values = Float64Array.from({ length: 256 }, (_, pixel) => elementOf(pixel));
   return cast(numericTensor('float64', [256], values), dtype).bytes;
+}
+
+const { fround } = Math;
+
+/** As Keras's `Rescaling`: constants and each step are float32. */
+function rescaled32(pixel: number, scale: number, offset: number): number {
+  return fround(fround(pixel * fround(scale)) + fround(offset));
+}
+
+/** As `preprocess_input(mode="torch")` of Keras's applications. */
+function normalized32(pixel: number, mean: number, std: number): number {
+  return fround(fround(fround(pixel / 255) - fround(mean)) / fround(std));
 }
 
 function convert(data: Uint8Array, out: Uint8Array, dtype: Converted): void {

@@ -1,3 +1,4 @@
+import { listValue, requestValue } from '@sagemaker-tfs/tensors/custom-attributes';
 import { formatAttributes, parseRequestAttributes } from './custom-attributes.ts';
 
 describe('parseRequestAttributes', () => {
@@ -31,6 +32,17 @@ describe('parseRequestAttributes', () => {
       expect(parseRequestAttributes(`tfs-outputs=${list}`).outputs).toEqual(['a', 'b']);
     },
   );
+
+  test.each([
+    ['a%252Cb%2Cc', ['a,b', 'c']],
+    ['a%252cb', ['a,b']],
+    ['50%25%2C%2525%2C%25252C', ['50%', '%', '%2C']],
+    ['%252C', [',']],
+  ])('an output may have a comma or a percent sign in its name: %s', (list, names) => {
+    expect(parseRequestAttributes(`tfs-outputs=${list}`).outputs).toEqual(names);
+    const written = requestValue(listValue(names));
+    expect(parseRequestAttributes(`tfs-outputs=${written}`).outputs).toEqual(names);
+  });
 
   test.each([
     ['tfs-transport=http', /one of grpc, rest, in-process/],

@@ -3,6 +3,7 @@ import { versionOf } from '@sagemaker-tfs/manifest/version';
 import {
   answerValue,
   CUSTOM_ATTRIBUTES_HEADER,
+  listNames,
   MAX_CUSTOM_ATTRIBUTES,
 } from '@sagemaker-tfs/tensors/custom-attributes';
 import { TRANSPORTS, type Transport } from '../backends/backend.ts';
@@ -48,7 +49,8 @@ export function parseRequestAttributes(header: string): RequestAttributes {
   if (version !== undefined && modelLabel !== undefined) {
     throw bad('tfs-model-label', modelLabel, 'name a version or a label of it, not both');
   }
-  const outputs = outputNames(values.get('tfs-outputs') ?? '');
+  // TensorFlow refuses a call that asks for an output twice.
+  const outputs = listNames(values.get('tfs-outputs') ?? '');
   return {
     ...optional('transport', choice(values, 'tfs-transport', TRANSPORTS)),
     ...optional('modelName', values.get('tfs-model-name') || undefined),
@@ -66,12 +68,6 @@ export function traceAttributes(header: string) {
   const pairs = header.split(',').map((pair) => keyAndValue(pair));
   const named = (wanted: string) => pairs.find(([name]) => name === wanted)?.[1] || undefined;
   return { traceparent: named('traceparent'), tracestate: named('tracestate') };
-}
-
-/** Each name once: TensorFlow refuses a call that asks for an output twice. */
-function outputNames(list: string): readonly string[] {
-  const names = list.split(',').map((name) => name.trim());
-  return [...new Set(names.filter(Boolean))];
 }
 
 /** @throws ServingError BAD_CUSTOM_ATTRIBUTE for a header that SageMaker itself would not take */
