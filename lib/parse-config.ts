@@ -5,6 +5,13 @@ import { configWords } from './config-words.ts';
 import { ConfigurationError } from './errors.ts';
 import { type BrokenRule, brokenRules } from './rules/index.ts';
 
+const sources = new WeakMap<ServingConfig, string>();
+
+/** Where a configuration came from; undefined for one that was not parsed. */
+export function sourceOf(config: ServingConfig): string | undefined {
+  return sources.get(config);
+}
+
 /**
  * Checks a configuration, by the schema and by AWS's rules.
  * @param source where it came from, for the message
@@ -15,7 +22,10 @@ export function parseConfig(config: unknown, source: string): ServingConfig {
   const lines = result.success
     ? brokenRules(result.data).map(explainRule)
     : result.error.issues.flatMap((issue) => explain(issue, []));
-  if (result.success && lines.length === 0) return result.data;
+  if (result.success && lines.length === 0) {
+    sources.set(result.data, source);
+    return result.data;
+  }
   throw new ConfigurationError(`${source} is wrong:\n${lines.join('\n')}`);
 }
 

@@ -1,7 +1,7 @@
 /** Errors of constructs, told by the field of the configuration that they come from. */
 import type { ModelConfig } from '../config.ts';
 import { fieldOfVariant, type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
-import { ConfigurationError, InvalidProp } from '../errors.ts';
+import { InvalidProp } from '../errors.ts';
 import { variantId } from './variant-models.ts';
 
 /** Props that a model of the configuration has, whatever they are for. */
@@ -48,6 +48,11 @@ interface StackOfModel {
   readonly model: ModelConfig;
 }
 
+/** The same, with the list that takes what is wrong. */
+interface AttemptedStack extends StackOfModel {
+  readonly wrong: string[];
+}
+
 /** The field of a model, as the configuration names it. */
 function configField(
   { name, kind, model }: StackOfModel,
@@ -80,13 +85,13 @@ function variantsOf(model: ModelConfig): PlannedVariant[] {
   return model.endpoint ? plannedVariants(model, model.endpoint) : [];
 }
 
-/** Makes a stack. @throws ConfigurationError naming the field, for a prop that a construct refuses */
-export function fromConfig<T>(of: StackOfModel, make: () => T): T {
+/** Makes a stack. Undefined if a construct refuses a prop: `wrong` then names its field. */
+export function fromConfig<T>(of: AttemptedStack, make: () => T): T | undefined {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof InvalidProp)) throw error;
-    const field = configField(of, error);
-    throw new ConfigurationError(`${field}: ${error.advice}`, { cause: error });
+    of.wrong.push(`${configField(of, error)}: ${error.advice}`);
+    return undefined;
   }
 }

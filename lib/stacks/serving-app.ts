@@ -6,7 +6,9 @@ import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
+import { ConfigurationError } from '../errors.ts';
 import { architectureOf, hasGpu } from '../instance-types/index.ts';
+import { sourceOf } from '../parse-config.ts';
 import { type ExistingImageProps, type IServingImage, ServingImage } from '../serving-image.ts';
 import { BatchStack } from './batch-stack.ts';
 import { ComponentStack } from './component-stack.ts';
@@ -20,6 +22,16 @@ import { STACK_NAMES } from './stack-names.ts';
 
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
 export function addServingStacks(scope: Construct, config: ServingConfig): void {
+  try {
+    addAll(scope, config);
+  } catch (error) {
+    const source = sourceOf(config);
+    if (!(error instanceof ConfigurationError) || source === undefined) throw error;
+    throw new ConfigurationError(`${source} is wrong:\n  ${error.message}`, { cause: error });
+  }
+}
+
+function addAll(scope: Construct, config: ServingConfig): void {
   if (!config.environments) {
     addStacks(scope, config);
     addRegistry(scope, config);
@@ -53,6 +65,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
   for (const [key, value] of Object.entries(config.tags)) Tags.of(scope).add(key, value);
   const models = Object.entries(config.models);
   const images = imagesOf(scope, config);
+  const wrong: string[] = [];
   for (const [name, model] of models) {
     const { endpoint, batch } = model;
     const id = STACK_NAMES.endpoint(config.name, name);
@@ -68,7 +81,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
     const stacks = [
       endpoint &&
         fromConfig(
-          { name, kind: 'endpoint', model },
+          { name, kind: 'endpoint', model, wrong },
           () =>
             new (endpoint.components ? ComponentStack : ServingStack)(scope, id, {
               ...common,
@@ -79,7 +92,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
         ),
       batch &&
         fromConfig(
-          { name, kind: 'batch', model },
+          { name, kind: 'batch', model, wrong },
           () =>
             new BatchStack(scope, STACK_NAMES.batch(config.name, name), {
               ...common,
@@ -96,6 +109,7 @@ function addStacks(scope: Construct, config: ServingConfig): void {
       if (images.stack) stack.addStackDependency(images.stack, 'the image comes first');
     }
   }
+  if (wrong.length > 0) throw new ConfigurationError([...new Set(wrong)].join('\n  '));
 }
 
 /** Which of the images that are built. */

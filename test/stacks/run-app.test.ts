@@ -65,9 +65,12 @@ test.each<[string, string | undefined, string]>([
 `,
   ],
   [
-    'a field that a construct refuses',
-    'export default { models: { m: { model: "nowhere", endpoint: { instanceType: "ml.c6i.large" } } } };',
-    `models.m.model: DIR/nowhere is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it
+    'fields that constructs refuse',
+    `const endpoint = { instanceType: "ml.c6i.large" };
+    export default { models: { m: { model: "nowhere", endpoint }, n: { model: "none", endpoint } } };`,
+    `serving.config.ts is wrong:
+  models.m.model: DIR/nowhere is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it
+  models.n.model: DIR/none is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it
 `,
   ],
   [
