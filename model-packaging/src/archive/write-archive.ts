@@ -41,7 +41,7 @@ export async function writeArchive(
     await rename(temporary, target).catch(outputFailed(target));
     return written;
   } catch (error) {
-    // What went wrong first is told.
+    // The first failure counts.
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
