@@ -1,6 +1,7 @@
 /** The environment, read once: every variable becomes one checked, typed value here and nowhere else. */
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { distance } from 'fastest-levenshtein';
+import { containerMemory } from './container-memory.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import {
   ENVIRONMENT_VARIABLES,
@@ -354,15 +355,8 @@ function heldBytesOf(values: Values): number {
 
 /** A transform job waits for its answers however long they take, and SageMaker bounds how many it sends. */
 function defaultHeldBytes(isBatch: boolean): number {
-  const ofMemory = Math.floor(memoryLimit() * HELD_PART_OF_MEMORY);
+  const ofMemory = Math.floor(containerMemory() * HELD_PART_OF_MEMORY);
   return isBatch ? 2 * ofMemory : Math.min(ofMemory, HELD_BYTES_PER_CPU * availableParallelism());
-}
-
-/** Memory of this container in bytes: that of its control group, else that of the machine. */
-function memoryLimit(): number {
-  const constrained = process.constrainedMemory();
-  const total = totalmem();
-  return constrained > 0 && constrained < total ? constrained : total;
 }
 
 const LABEL = /^\s*([^=\s]+)\s*=\s*(\d+)\s*$/;

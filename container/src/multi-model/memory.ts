@@ -2,7 +2,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
+import { containerMemory } from '../container-memory.ts';
 import { versionDirectories } from '../models/version-directories.ts';
+import { usedInGroup } from './used-in-group.ts';
 
 /** What a loaded model needs beyond its files: the graph, and buffers of the first runs. */
 const OVERHEAD = 1.2;
@@ -19,8 +21,7 @@ export async function estimateModelBytes(
 
 /** Bytes that can still be taken, in the container's limit where it has one. */
 export async function availableBytes(): Promise<number> {
-  const available = Math.min(await availableInHost(), await availableInGroup());
-  return available;
+  return Math.min(await availableInHost(), await availableInGroup());
 }
 
 async function directoryBytes(directory: string): Promise<number> {
@@ -39,16 +40,7 @@ async function availableInHost(): Promise<number> {
   return kilobytes === undefined ? freemem() : Number(kilobytes) * 1024;
 }
 
-/** Limit minus use of the control group (v2), page cache not counted; infinite without a limit. */
+/** The container's memory minus what its control group uses. */
 async function availableInGroup(): Promise<number> {
-  try {
-    const limit = (await readFile('/sys/fs/cgroup/memory.max', 'utf8')).trim();
-    if (limit === 'max') return Number.POSITIVE_INFINITY;
-    const used = Number(await readFile('/sys/fs/cgroup/memory.current', 'utf8'));
-    const stats = await readFile('/sys/fs/cgroup/memory.stat', 'utf8');
-    const cache = Number(/^inactive_file (\d+)/m.exec(stats)?.[1] ?? 0);
-    return Number(limit) - used + cache;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  return containerMemory() - (await usedInGroup());
 }
