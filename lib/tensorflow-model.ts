@@ -1,5 +1,6 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
 import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { joinsRequests } from '@sagemaker-tfs/container/environment';
 import { unbatchable } from '@sagemaker-tfs/container/unbatchable';
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
@@ -120,7 +121,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     );
     this.environment = environment;
     checkCollector(this, this.networkIsolation, environment);
-    if (isBatched(environment)) warnOfBatching(this, this.data);
+    if (joinsRequests(environment)) warnOfBatching(this, this.data);
     const permissions = [props.image.grantPull(this.role), this.grantReadData()];
     checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
@@ -222,12 +223,6 @@ function checkCollector(
   const problem = `no span reaches ${endpoint} from a container with network isolation`;
   const fix = `Give networkIsolation: false, or SAGEMAKER_TFS_TRACES: 'log' in its place`;
   invalidProp(scope, 'environment.SAGEMAKER_TFS_OTLP_ENDPOINT', problem, fix);
-}
-
-function isBatched({
-  SAGEMAKER_TFS_ENABLE_BATCHING: batching,
-}: Readonly<Record<string, string>>): boolean {
-  return batching?.toLowerCase() === 'true';
 }
 
 /** Where the model was packaged here; the container's log says the same of others. */

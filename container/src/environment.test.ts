@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { readEnvironment } from './environment.ts';
+import { joinsRequests, readEnvironment } from './environment.ts';
 import type { StartError } from './errors.ts';
 
 const read = (variables: Record<string, string>) => readEnvironment(variables).environment;
@@ -201,6 +201,31 @@ describe('readEnvironment', () => {
   ])('%s', (_, variables, problem) => {
     if (problem) expect(() => read(variables)).toThrow(problem);
     else expect(() => read(variables)).not.toThrow();
+  });
+
+  test('values of batching are ignored without it, each with a warning', () => {
+    const set = {
+      SAGEMAKER_TFS_MAX_BATCH_SIZE: '4',
+      SAGEMAKER_TFS_MAX_ROWS: '5',
+      SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS: '10',
+      SAGEMAKER_TFS_ALLOWED_BATCH_SIZES: '2,4',
+      SAGEMAKER_TFS_NUM_BATCH_THREADS: '2',
+      SAGEMAKER_TFS_MAX_ENQUEUED_BATCHES: '9',
+      SAGEMAKER_TFS_BATCH_PADDING: 'true',
+    };
+    const ignored = Object.keys(set).map((name) => expect.stringMatching(`^${name} is ignored: `));
+    expect(readEnvironment(set).warnings).toEqual(ignored);
+    const on = { ...set, SAGEMAKER_TFS_ENABLE_BATCHING: 'true' };
+    expect(readEnvironment(on).warnings).toEqual([]);
+  });
+
+  test.each([
+    [' True ', true],
+    ['false', false],
+    ['', false],
+    [undefined, false],
+  ])('SAGEMAKER_TFS_ENABLE_BATCHING %j joins requests: %s', (value, joins) => {
+    expect(joinsRequests({ SAGEMAKER_TFS_ENABLE_BATCHING: value })).toBe(joins);
   });
 
   test('a name that is nearly ours gets the nearest name', () => {

@@ -158,6 +158,11 @@ interface EnvironmentReading {
   readonly warnings: readonly string[];
 }
 
+/** Whether requests are joined, for those who need no more of the environment. A value that is refused counts as false. */
+export function joinsRequests(variables: Readonly<Record<string, string | undefined>>): boolean {
+  return valuesOf(variables).values.SAGEMAKER_TFS_ENABLE_BATCHING;
+}
+
 /**
  * Reads and checks the environment. An empty value counts as unset.
  * @throws StartError ENVIRONMENT_INVALID with a line for every variable whose value makes no sense
@@ -544,16 +549,26 @@ function unknownNames(variables: Readonly<Record<string, string | undefined>>): 
     });
 }
 
-/** Values that nothing reads where batching is off. */
+/** Whose values nothing reads where batching is off. */
+const OF_BATCHING = [
+  'SAGEMAKER_TFS_MAX_BATCH_SIZE',
+  'SAGEMAKER_TFS_MAX_ROWS',
+  'SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS',
+  'SAGEMAKER_TFS_ALLOWED_BATCH_SIZES',
+  'SAGEMAKER_TFS_NUM_BATCH_THREADS',
+  'SAGEMAKER_TFS_MAX_ENQUEUED_BATCHES',
+  'SAGEMAKER_TFS_BATCH_PADDING',
+] as const satisfies readonly VariableName[];
+
 function unreadValues(
   variables: Readonly<Record<string, string | undefined>>,
   { modelServer }: Environment,
 ): string[] {
-  const { SAGEMAKER_TFS_MAX_ROWS: maxRows } = variables;
-  if (modelServer.batching || !maxRows) return [];
-  return [
-    'SAGEMAKER_TFS_MAX_ROWS is ignored: it bounds calls that SAGEMAKER_TFS_ENABLE_BATCHING joins, which is not true',
-  ];
+  if (modelServer.batching) return [];
+  return OF_BATCHING.filter((name) => variables[name]?.trim()).map(
+    (name) =>
+      `${name} is ignored: it is about the batches of SAGEMAKER_TFS_ENABLE_BATCHING, which is not true`,
+  );
 }
 
 function nearest(name: string): VariableName {

@@ -70,7 +70,7 @@ describe('a model', () => {
     [
       'with a bound on rows that nothing reads',
       () => ({ environment: { SAGEMAKER_TFS_MAX_ROWS: 5 } }),
-      /environment: SAGEMAKER_TFS_MAX_ROWS is ignored: it bounds calls that SAGEMAKER_TFS_ENABLE_BATCHING joins/,
+      /environment: SAGEMAKER_TFS_MAX_ROWS is ignored: it is about the batches of SAGEMAKER_TFS_ENABLE_BATCHING/,
     ],
     [
       'with a misspelled variable',

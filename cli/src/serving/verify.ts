@@ -1,4 +1,5 @@
 /** Verification of an archive with the real runtime behind it. */
+import { joinsRequests } from '@sagemaker-tfs/container/environment';
 import {
   type RuntimeAnswer,
   type SampleRequest,
@@ -28,7 +29,7 @@ export async function verifyWithRuntime(
     name,
     ...(samples && { samples }),
     // The runtime that answers the samples reads it too.
-    batching: process.env.SAGEMAKER_TFS_ENABLE_BATCHING?.toLowerCase() === 'true',
+    batching: joinsRequests(process.env),
     async runThroughRuntime(directory, requests, log) {
       const options = { modelDirectory: directory, log, ...(signal && { signal }) };
       return runThroughRuntime(options, requests);
