@@ -39,7 +39,7 @@ function refuse(state: Answering, error: Error & { code?: string }, socket: Sock
     return;
   }
   const { status, headers, body } = errorReply(malformed(error, state.pace));
-  const bytes = Buffer.concat(body as readonly Uint8Array[]);
+  const bytes = Buffer.concat(body);
   const fields = { ...headers, 'Content-Length': bytes.length, Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;

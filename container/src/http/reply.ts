@@ -16,6 +16,11 @@ export interface Reply {
   readonly body: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 }
 
+/** An answer whose bytes are all there. */
+interface WholeReply extends Reply {
+  readonly body: readonly Uint8Array[];
+}
+
 /** Characters of an error: names that a client sent stand in it. */
 const LONGEST_MESSAGE = 4_000;
 
@@ -23,7 +28,7 @@ const LONGEST_MESSAGE = 4_000;
 const RETRY_AFTER_SECONDS = '1';
 
 /** A JSON answer. */
-export function jsonReply(value: unknown, status = 200): Reply {
+export function jsonReply(value: unknown, status = 200): WholeReply {
   return {
     status,
     headers: { 'Content-Type': 'application/json' },
@@ -32,7 +37,7 @@ export function jsonReply(value: unknown, status = 200): Reply {
 }
 
 /** The answer for an error: `{"error", "code"}`. Other errors than ours show the client nothing. */
-export function errorReply(error: unknown): Reply {
+export function errorReply(error: unknown): WholeReply {
   if (error instanceof ServingError || isHttpError(error)) {
     const message = cutText(error.message, LONGEST_MESSAGE);
     const reply = jsonReply({ error: message, code: error.code }, error.status);

@@ -243,7 +243,7 @@ function abandon(response: ServerResponse): void {
   }
   const { status, headers, body } = errorReply(undefined);
   response.writeHead(status, { ...headers, Connection: 'close' });
-  response.write(Buffer.concat(body as readonly Uint8Array[]));
+  response.write(Buffer.concat(body));
 }
 
 /** A request as its client's pace is watched. */
@@ -280,7 +280,7 @@ function cutter(
     else {
       const { status, headers, body } = errorReply(error);
       response.writeHead(status, { ...headers, Connection: 'close' });
-      response.end(Buffer.concat(body as readonly Uint8Array[]));
+      response.end(Buffer.concat(body));
     }
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     return { requestId: id, path: request.url ?? '', seconds };

@@ -279,7 +279,7 @@ function fallbackServer(stateOf: () => WorkersState) {
     const error = errorOf(state === 'ready' ? 'OVERLOADED' : 'MODEL_NOT_READY');
     const { status, headers, body } = errorReply(error);
     response.writeHead(status, { ...headers, Connection: 'close' });
-    response.end(Buffer.concat(body as readonly Uint8Array[]));
+    response.end(Buffer.concat(body));
   });
   // What is taken here is more than the workers take.
   const slices = slicesOf(server, { always: true });

@@ -15,7 +15,7 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 /** An answer as it is sent; the connection ends after it. */
 export function rawReply(code: ErrorCode): Buffer {
   const { status, headers, body } = errorReply(errorOf(code));
-  const bytes = Buffer.concat(body as readonly Uint8Array[]);
+  const bytes = Buffer.concat(body);
   const fields = { ...headers, 'Content-Length': bytes.length, Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
