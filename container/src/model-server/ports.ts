@@ -1,6 +1,9 @@
-/** Which ports each process of TensorFlow Serving gets. */
+/** Which ports each process of TensorFlow Serving gets, and whether they can be had. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DEFAULT_GRPC_PORT, DEFAULT_REST_PORT, type Environment } from '../environment.ts';
+import { listen } from '../http/listen.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { privateDirectory } from './private-directory.ts';
 
@@ -27,4 +30,20 @@ export function modelServerEndpoints(
 /** The directory of the model server that a process runs. */
 export function modelServerDirectory({ modelServer }: Environment, owner: number): string {
   return privateDirectory(owner, modelServer.ports?.low ?? DEFAULT_GRPC_PORT);
+}
+
+/**
+ * TensorFlow Serving shares a gRPC port that another one has (`SO_REUSEPORT`), and only logs a REST port that is taken: then
+ * the other's models would answer.
+ * @throws StartError PORT_REFUSED
+ */
+export async function checkPortsAreFree(endpoints: readonly ModelServerEndpoint[]): Promise<void> {
+  for (const port of endpoints.flatMap(({ grpcPort, restPort }) => [grpcPort, restPort])) {
+    if (port === 0) continue;
+    const server = createServer();
+    const place = { port, address: '0.0.0.0', portVariable: 'SAGEMAKER_SAFE_PORT_RANGE' };
+    await listen(server, place);
+    server.close();
+    await once(server, 'close');
+  }
 }

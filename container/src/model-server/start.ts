@@ -11,8 +11,7 @@ import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from '
 import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { InstancePool } from './instance-pool.ts';
-import { probeRest } from './model-probe.ts';
-import { modelServerEndpoints } from './ports.ts';
+import { checkPortsAreFree, modelServerEndpoints } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 
@@ -46,22 +45,25 @@ export interface ModelServer {
 const START_MS = 100;
 /** How long an instance may take to end by itself, in ms. */
 const GRACE_MS = 3000;
-/** From readiness until the server is asked for its version, and over REST: first requests go first. */
+/** From readiness until the server is asked for its version: first requests go first. */
 const LATER_MS = 1000;
 
 const NO_THREAD =
   'the model server had no thread for a call, which waits and goes before all that came later. Give --grpc_max_threads more, or SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT fewer.';
 
-/** Starts every instance; returns at once, {@link ModelServer.pool} tells when they are ready. */
+/**
+ * Starts every instance; returns at once, {@link ModelServer.pool} tells when they are ready.
+ * @throws StartError PORT_REFUSED where another program has one of its ports
+ */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const { environment, variables, log } = options;
-  const files = await writeModelServerFiles(environment, options.models);
   const endpoints = modelServerEndpoints(environment, process.pid);
+  await checkPortsAreFree(endpoints);
+  const files = await writeModelServerFiles(environment, options.models);
   let served = options.models;
   let probed = served;
   const { failed, fail } = laterFailure();
   const ending = new AbortController();
-  const warnOfRest = restWarning({ environment, endpoints, log, signal: ending.signal });
   const pool = poolOf(
     environment,
     endpoints,
@@ -69,10 +71,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     () => probed,
     (message) => fail(new StartError('MODEL_SERVER_FAILED', message)),
     {
-      onReady: (index) => {
-        supervisor.serves(index);
-        void warnOfRest(index);
-      },
+      onReady: (index) => supervisor.serves(index),
       onStuck: (index, reason) => {
         log.error({ instance: index }, `${reason} and is killed`);
         supervisor.kill(index);
@@ -196,35 +195,6 @@ async function warnOfRelease({
   } catch (error) {
     if (!signal.aborted) log.debug({ err: error }, 'the model server does not tell its version');
   }
-}
-
-/**
- * Warns of an instance that has been ready for a while and whose REST port is not its own, which TensorFlow Serving only
- * logs. Where REST is the backend, such an instance is never ready. Does not reject.
- */
-function restWarning({
-  environment: { backend, modelServer },
-  endpoints,
-  log,
-  signal,
-}: {
-  environment: Environment;
-  endpoints: readonly ModelServerEndpoint[];
-  log: Logger;
-  signal: AbortSignal;
-}): (index: number) => Promise<void> {
-  return async (index) => {
-    const endpoint = endpoints[index];
-    if (!endpoint || backend === 'rest' || !modelServer.tcp) return;
-    try {
-      await delay(LATER_MS, undefined, { signal, ref: false });
-    } catch {
-      return;
-    }
-    const result = await probeRest(endpoint);
-    if (signal.aborted || result.state !== 'not ready') return;
-    log.warn({ instance: index }, `${result.reason} Requests with tfs-transport=rest fail.`);
-  };
 }
 
 async function stopModelServer(
