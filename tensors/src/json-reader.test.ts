@@ -67,6 +67,21 @@ describe('parseJson', () => {
     });
   });
 
+  test.each(['Inf', '-Inf', '-NaN', '+NaN', 'nan', 'inf'])('%s is no number', (text) => {
+    expect(() => parseJson(`[1.5, ${text}]`)).toThrow('line 1');
+  });
+
+  test('-0 keeps its sign', () => {
+    for (const dtype of ['float32', 'float64'] as const) {
+      const tensor = tensorFromJson(dtype, parseJson('[-0, -0.0, 0]'));
+      expect(toNested(tensor)).toEqual([-0, -0, 0]);
+    }
+  });
+
+  test('of two keys b64 the last counts', () => {
+    expect(parseJson('{"b64": "YQ==", "b64": "Yg=="}')).toEqual({ b64: 'Yg==' });
+  });
+
   test('a byte order mark', () => {
     expect(parseJson(Buffer.from('\ufeff{"a":1}'))).toEqual({ a: 1 });
   });

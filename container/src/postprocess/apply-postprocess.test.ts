@@ -130,6 +130,16 @@ describe('softmax', () => {
     ]);
   });
 
+  test.each([[[Number.NaN, 1, 2]], [[Infinity, 1]], [[-Infinity, -Infinity]]])(
+    'a row with %j is NaN throughout',
+    async (row) => {
+      const logits = tensorFromNested('float32', [row, row.map(() => 0)]);
+      const { outputs } = await apply({ logits }, { softmax: 'logits' });
+      const even = row.map(() => Math.fround(1 / row.length));
+      expect(plain(outputs).logits).toEqual([row.map(() => Number.NaN), even]);
+    },
+  );
+
   test('comes before top K', async () => {
     const logits = tensorFromNested('float16', [[0, 0]]);
     const { outputs } = await apply({ logits }, { softmax: 'logits', topK: { k: 1 } });

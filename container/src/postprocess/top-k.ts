@@ -16,7 +16,7 @@ import { labelOf } from './labels.ts';
 
 /**
  * `tf.math.top_k` over the last dimension: the K largest, best first, of equals the lower index first, NaN
- * last. Other requests have their turns in between.
+ * last, which TensorFlow puts anywhere. Other requests have their turns in between.
  * @returns `classes` ([..., K]: labels as strings, without labels indices as int64) and `scores` ([..., K] of
  *   the tensor's dtype)
  * @throws ServingError MODEL_FAILED for a scalar or strings, which the signature did not announce
