@@ -8,5 +8,6 @@ export { findObjects } from './lookup.ts';
 export { withNamedErrors } from './named-errors.ts';
 export { findObject, openObject, readBytes, readText, receive } from './objects.ts';
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
+export { forcePathStyle } from './path-style.ts';
 export { attempts, patientRetries } from './patient-retries.ts';
 export { openInputs, type WorkerInputs } from './worker-inputs.ts';

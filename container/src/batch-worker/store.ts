@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import {
+  forcePathStyle,
   httpStatusOf,
   listObjects,
   patientRetries,
@@ -39,12 +40,10 @@ const OTHERS = 8;
 
 /** A client that reads many objects at once. Region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
 export function s3Client(reads: number): S3Client {
-  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
   const agent = { maxSockets: reads + OTHERS, keepAlive: true };
   return withNamedErrors(
     new S3Client({
-      // A bucket is no host name of a stand-in.
-      forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL),
+      forcePathStyle: forcePathStyle(),
       retryStrategy: patientRetries(),
       requestHandler: {
         connectionTimeout: CONNECT_WITHIN,

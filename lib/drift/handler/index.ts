@@ -1,6 +1,6 @@
 /** The function of a drift monitor: reads the captures of the last hours, compares them with the baseline, and reports. */
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { listObjects, readText } from '@sagemaker-tfs/batch/s3';
+import { forcePathStyle, listObjects, readText } from '@sagemaker-tfs/batch/s3';
 import {
   type Drift,
   driftOf,
@@ -30,8 +30,7 @@ type Settings = Readonly<Record<(typeof NAMES)[number], string>>;
 /** Looks once. @returns the report, which also goes to S3 and, as metrics, to the log */
 export async function handler(): Promise<Drift> {
   const settings = settingsOf(process.env);
-  // A bucket is no host name of a stand-in.
-  const s3 = new S3Client({ forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL) });
+  const s3 = new S3Client({ forcePathStyle: forcePathStyle() });
   try {
     const now = Date.now();
     const { drift, skipped } = await look(s3, settings, now);

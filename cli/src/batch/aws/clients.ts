@@ -2,7 +2,7 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { patientRetries, withNamedErrors } from '@sagemaker-tfs/batch/s3';
+import { forcePathStyle, patientRetries, withNamedErrors } from '@sagemaker-tfs/batch/s3';
 import { CommandError, sentence, usageError } from '../../errors.ts';
 
 /** What the batch verbs talk to. */
@@ -31,11 +31,8 @@ export async function withAws<T>(
   s3: S3ClientConfig = {},
 ): Promise<T> {
   const where = region === undefined ? {} : { region };
-  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
-  // A bucket is no host name of a stand-in.
-  const forcePathStyle = Boolean(AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL);
   const clients = {
-    s3: withNamedErrors(new S3Client({ ...where, forcePathStyle, ...s3 })),
+    s3: withNamedErrors(new S3Client({ ...where, forcePathStyle: forcePathStyle(), ...s3 })),
     sagemaker: new SageMakerClient(where),
     sfn: new SFNClient(where),
   };
