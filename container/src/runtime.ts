@@ -108,8 +108,8 @@ async function watch({ environment, log, servers }: PrepareOptions): Promise<Sta
 }
 
 /**
- * Begins to watch the load of a handler, if there is one, where no process stands above this one that would end it. To be
- * called before: a module that stands still would not let the watch begin.
+ * Watches the load of a handler, unless a primary does so or there is none. Call it before the load: a module that
+ * blocks the event loop would keep the watch from starting.
  */
 async function watchLoad(
   options: PrepareOptions,

@@ -122,9 +122,9 @@ export function renderDeployment(
   };
 }
 
-/** Bake time where none is given. */
 /** 5xx answers in a minute that roll an update back. */
 export const DEFAULT_SERVER_ERRORS = 5;
+/** Bake time by default. */
 const DEFAULT_BAKE = Duration.seconds(DEFAULT_BAKE_SECONDS);
 
 function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps): void {

@@ -9,8 +9,8 @@ import type { Socket } from 'node:net';
 /** How long a client is waited for before it is tried, in ms; most answers are there by then. */
 const FIRST_MS = 100;
 /**
- * The second try finds what the first has shaken loose; then they become fewer. A client of HTTP/1.0, which cannot be
- * tried, is taken to be gone when they are this far apart: after 22 s.
+ * Most between two tries. The pauses grow: the second try finds the reset that the first one caused. A client of HTTP/1.0
+ * cannot be tried; it counts as gone once the pause is this long, after 22 s.
  */
 const LONGEST_MS = 10_000;
 

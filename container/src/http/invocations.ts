@@ -117,7 +117,7 @@ function receive(exchange: Exchange, maxBytes: number, ticket: Ticket): Promise<
   return readBody(request, { maxBytes, signal, onBytes: ticket.received });
 }
 
-/** What of it is kept is the handler's; only what the connection buffers is ours, and that is little. */
+/** The body in pieces. They count as held by nobody: the handler keeps what it needs, the connection buffers little. */
 function chunks(services: Services, exchange: Exchange): AsyncIterable<Uint8Array> {
   exchange.acceptBody();
   const { maxRequestBytes } = services.environment.limits;

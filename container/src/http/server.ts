@@ -103,7 +103,7 @@ export async function startServer(
     // A body may take as long as the request itself, as long as it comes; see `client-pace.ts`.
     requestTimeout: 0,
     ...(options.maxHeaderBytes && { maxHeaderSize: options.maxHeaderBytes }),
-    // Node would refuse it without a word; see `route`.
+    // Node would refuse a request without it with an empty body. Proxies may name the host in the target alone.
     requireHostHeader: false,
   });
   const state: ServerState = {
