@@ -1,4 +1,5 @@
 /** A Model Registry: groups of versions, the bucket of their archives, and who else may use them. */
+import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { AccountPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -6,7 +7,6 @@ import { CfnModelPackageGroup } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { setEncryptionKey } from './encryption.ts';
-import { SAGEMAKER_NAME } from './rules/limits.ts';
 import { createDataBucket } from './stacks/data-bucket.ts';
 import { invalidProp } from './validation.ts';
 

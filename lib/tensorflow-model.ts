@@ -1,5 +1,5 @@
 /** A SageMaker model: an image, model data, and the role that runs them. */
-import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { parseEcrImage, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { joinsRequests } from '@sagemaker-tfs/container/environment';
 import { unbatchable } from '@sagemaker-tfs/container/unbatchable';
 import type { Connections, IConnectable } from 'aws-cdk-lib/aws-ec2';
@@ -13,7 +13,7 @@ import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import { type IModel, ImportedModel, type ModelAttributes } from './model.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
 import { allowMetrics, allowVpc, createModelRole } from './model-role.ts';
-import { imageProblem, SAGEMAKER_NAME } from './rules/limits.ts';
+import { imageProblem } from './rules/limits.ts';
 import type { IServingImage } from './serving-image.ts';
 import { invalidProp, refuseProblem } from './validation.ts';
 import { attachToVpc, type VpcAttachmentProps } from './vpc-attachment.ts';

@@ -23,6 +23,7 @@ export * from './pack-formats.ts';
 export * from './part-keys.ts';
 export * from './rows.ts';
 export * from './s3-uri.ts';
+export * from './sagemaker-name.ts';
 export * from './settings.ts';
 export * from './shard-report.ts';
 export * from './share.ts';

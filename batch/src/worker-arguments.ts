@@ -13,6 +13,9 @@ export const WORKER_DEFAULTS = {
   maxFailurePercent: DEFAULT_SETTINGS.maxFailurePercent,
 } as const;
 
+/** Most ranges that a run is cut into. */
+export const MOST_RANGES = 10_000;
+
 /** What the image is started with as a batch worker; `container/src/batch-worker/options.ts` reads it. */
 interface WorkerArguments {
   /** Where the worker finds its model: a path of its machine, or an S3 URI. */

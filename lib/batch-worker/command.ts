@@ -1,5 +1,5 @@
 /** What a worker's container is started with. */
-import { workerArguments } from '@sagemaker-tfs/batch';
+import { MOST_RANGES, workerArguments } from '@sagemaker-tfs/batch';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { definedOnly } from '../stacks/defined-only.ts';
 import type { BatchWorkerProps } from './props.ts';
@@ -14,7 +14,6 @@ interface WorkerParameters {
 export const DEFAULT_WORKERS = 8;
 const RANGES_OF_A_WORKER = 8;
 const FEWEST_RANGES = 64;
-const MOST_RANGES = 10_000;
 
 /** @returns how many ranges the keys are cut into */
 export function rangesOf({ ranges, workers = DEFAULT_WORKERS }: BatchWorkerProps): number {

@@ -1,18 +1,15 @@
 /** Refuses what a transform job cannot be. */
 
+import { NOTICE_PERCENTS } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
-import {
-  CONFLICT_RULES,
-  DEFAULT_SETTINGS,
-  MAX_MB_IN_FLIGHT,
-  SETTING_RULES,
-} from '@sagemaker-tfs/batch/settings';
+import { CONFLICT_RULES, DEFAULT_SETTINGS, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
 import {
   environmentProblem,
+  inFlightProblem,
   scheduleProblem,
   TRANSFORM_ENVIRONMENT,
   tagsProblem,
@@ -97,7 +94,7 @@ export function checkNotices(
   { noticesAt = [], topic }: Pick<BatchTransformProps, 'noticesAt' | 'topic'>,
 ): void {
   for (const [i, percent] of noticesAt.entries()) {
-    checkInteger(scope, `noticesAt[${i}]`, percent, 1, 99);
+    checkInteger(scope, `noticesAt[${i}]`, percent, NOTICE_PERCENTS.from, NOTICE_PERCENTS.to);
   }
   if (noticesAt.length > 0 && !topic) {
     invalidProp(scope, 'noticesAt', 'there is no topic to tell', 'Give a topic');
@@ -109,15 +106,8 @@ function checkInFlight(scope: Construct, props: BatchTransformProps): void {
     ...DEFAULT_SETTINGS,
     ...definedOnly(props),
   };
-  const product = maxConcurrentTransforms * maxPayloadInMB;
   if (Token.isUnresolved(maxConcurrentTransforms) || Token.isUnresolved(maxPayloadInMB)) return;
-  if (product <= MAX_MB_IN_FLIGHT) return;
-  invalidProp(
-    scope,
-    'maxPayloadInMB',
-    `${maxConcurrentTransforms} requests at once of ${maxPayloadInMB} MB are ${product} MB, and SageMaker takes ${MAX_MB_IN_FLIGHT}`,
-    `Give maxConcurrentTransforms ${Math.max(1, Math.floor(MAX_MB_IN_FLIGHT / maxPayloadInMB))}, or a smaller maxPayloadInMB`,
-  );
+  refuseProblem(scope, 'maxPayloadInMB', inFlightProblem(maxConcurrentTransforms, maxPayloadInMB));
 }
 
 /** Whether one place lies in the other, as far as synthesis can see it. */

@@ -1,9 +1,10 @@
 /** What SageMaker refuses of components only after minutes of deployment, refused at once. */
+import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { hasGpu } from '../instance-types/index.ts';
-import { copiesProblem, SAGEMAKER_NAME } from '../rules/limits.ts';
+import { copiesProblem } from '../rules/limits.ts';
 import { checkInteger, checkOneOf, checkRange, invalidProp, refuseProblem } from '../validation.ts';
 import type { ComponentEndpointProps, ComponentProps } from './props.ts';
 import { checkUpdate } from './update.ts';

@@ -1,5 +1,10 @@
 /** Batch transforms of a model. */
-import { EXISTING, FIRST_TRANSFORM_TYPE, fallbackTypes } from '@sagemaker-tfs/batch';
+import {
+  EXISTING,
+  FIRST_TRANSFORM_TYPE,
+  fallbackTypes,
+  NOTICE_PERCENTS,
+} from '@sagemaker-tfs/batch';
 import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
@@ -110,7 +115,7 @@ export const batch = z
       .describe('Instance hours after which a sharded run starts no more jobs. Default: no limit.'),
     email: z.email().optional().describe('Email for the end of a run. Default: none.'),
     noticesAt: z
-      .array(z.int().min(1).max(99))
+      .array(z.int().min(NOTICE_PERCENTS.from).max(NOTICE_PERCENTS.to))
       .optional()
       .describe(
         'Percentages of a sharded run at which `email` receives a message, such as `[10, 50, 90]`. Default: none.',

@@ -1,9 +1,10 @@
 /** An endpoint and its variants. */
+import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { DEFAULT_LOG_RETENTION, RETENTION_DAYS } from '../endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from '../endpoint/metrics-config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
-import { SAGEMAKER_NAME, SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
+import { SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
 import { api } from './api.ts';
 import { component, managedInstances } from './components.ts';
 import { deployment } from './deployment.ts';

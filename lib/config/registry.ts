@@ -1,7 +1,7 @@
 /** The part of `serving.config.ts` about SageMaker's Model Registry and what starts deployments. */
-import { BUCKET } from '@sagemaker-tfs/batch';
+import { BUCKET, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
-import { SAGEMAKER_NAME } from '../rules/limits.ts';
+import { MODEL_PACKAGE_ARN } from '../rules/model-package.ts';
 
 const group = z.string().regex(SAGEMAKER_NAME, 'use letters, digits and single hyphens');
 
@@ -9,10 +9,7 @@ const group = z.string().regex(SAGEMAKER_NAME, 'use letters, digits and single h
 export const modelPackage = z.strictObject({
   arn: z
     .string()
-    .regex(
-      /^arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:model-package\/.+\/\d+$/,
-      'write arn:aws:sagemaker:REGION:ACCOUNT:model-package/GROUP/VERSION',
-    )
+    .regex(MODEL_PACKAGE_ARN, 'write arn:aws:sagemaker:REGION:ACCOUNT:model-package/GROUP/VERSION')
     .describe('The version, as `register` prints it.'),
   archives: z
     .string()

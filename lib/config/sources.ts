@@ -1,8 +1,7 @@
 /** Where a model is, and what is packaged with it. */
-import { BUCKET } from '@sagemaker-tfs/batch';
+import { BUCKET, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
-import { SAGEMAKER_NAME } from '../rules/limits.ts';
 import { modelPackage } from './registry.ts';
 
 /** Fields of a model and of a variant. */

@@ -1,8 +1,8 @@
 /** What SageMaker refuses only after minutes of deployment, refused at once. */
+import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { SAGEMAKER_NAME } from '../rules/limits.ts';
 import { invalidProp } from '../validation.ts';
 import type { RealtimeEndpointProps } from './props.ts';
 import { instanceTypesOf } from './variant.ts';

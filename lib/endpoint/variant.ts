@@ -1,4 +1,5 @@
 /** One production or shadow variant of an endpoint: a model on instances, or serverless. */
+import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { nearestName } from '@sagemaker-tfs/manifest';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
@@ -9,7 +10,6 @@ import { chooseAmi } from '../inference-ami.ts';
 import { hasGpu } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
-import { SAGEMAKER_NAME } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import type { ScalingProps } from './autoscaling.ts';
 import { type InstancePool, renderPools } from './instance-pools.ts';

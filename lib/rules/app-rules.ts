@@ -5,6 +5,7 @@ import {
   certificateProblem,
   environmentProblem,
   imageProblem,
+  inFlightProblem,
   MODEL_ENVIRONMENT,
   scheduleProblem,
   tagsProblem,
@@ -271,19 +272,12 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'payload-in-flight',
-    says: 'The number of concurrent requests to an instance times the largest payload is at most 100 MB.',
+    says: `The number of concurrent requests to an instance times the largest payload is at most ${MAX_MB_IN_FLIGHT} MB.`,
     source: `${API}/API_CreateTransformJob.html`,
     check: each('batch', ({ maxConcurrentTransforms, maxPayloadInMB }) => {
       const at = maxConcurrentTransforms ?? DEFAULT_SETTINGS.maxConcurrentTransforms;
       const each = maxPayloadInMB ?? DEFAULT_SETTINGS.maxPayloadInMB;
-      if (at * each <= MAX_MB_IN_FLIGHT) return undefined;
-      return [
-        'maxPayloadInMB',
-        {
-          problem: `${at} requests at once of ${each} MB are ${at * each} MB`,
-          fix: `Give maxConcurrentTransforms ${Math.max(1, Math.floor(MAX_MB_IN_FLIGHT / each))}, or a smaller payload`,
-        },
-      ];
+      return ['maxPayloadInMB', inFlightProblem(at, each)];
     }),
   },
   {

@@ -1,5 +1,6 @@
 /** Limits of AWS's, as functions over plain values: constructs and configurations are checked by the same. */
 import { parseEcrImage } from '@sagemaker-tfs/batch';
+import { MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
 import { impossibleField } from './cron.ts';
 import type { Problem } from './problem.ts';
 
@@ -15,14 +16,6 @@ export const MODEL_ENVIRONMENT = { entries: 100, value: 1024, total: 32 * 1024 }
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTransformJob.html
  */
 export const TRANSFORM_ENVIRONMENT = { entries: 16, value: 10_240, total: Infinity } as const;
-
-/**
- * Names of models, endpoints and variants.
- * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
- * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html
- * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html
- */
-export const SAGEMAKER_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
 
 /** Keys of both. */
 const MAX_KEY = 1024;
@@ -135,6 +128,19 @@ export function imageProblem(uri: string, region: string | undefined): Problem {
   return {
     problem: `the image is in ${image.region} and the model in ${region}; SageMaker pulls only from its own region`,
     fix: `Replicate the repository to ${region} and name the image there`,
+  };
+}
+
+/**
+ * What CreateTransformJob would refuse of requests at once and the largest payload.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTransformJob.html (MaxPayloadInMB)
+ */
+export function inFlightProblem(requests: number, megabytes: number): Problem {
+  const product = requests * megabytes;
+  if (product <= MAX_MB_IN_FLIGHT) return undefined;
+  return {
+    problem: `${requests} requests at once of ${megabytes} MB are ${product} MB, and SageMaker takes ${MAX_MB_IN_FLIGHT}`,
+    fix: `Give maxConcurrentTransforms ${Math.max(1, Math.floor(MAX_MB_IN_FLIGHT / megabytes))}, or a smaller maxPayloadInMB`,
   };
 }
 

@@ -1,8 +1,9 @@
 /** Versions of the Model Registry that a model can be made of. */
 import type { Problem } from './problem.ts';
 
-const ARN =
-  /^arn:aws[a-z-]*:sagemaker:(?<region>[a-z0-9-]+):(?<account>\d{12}):model-package\/[a-zA-Z0-9](?:-*[a-zA-Z0-9]){0,62}\/\d{1,9}$/;
+/** Of a version, with its region. */
+export const MODEL_PACKAGE_ARN =
+  /^arn:aws[a-z-]*:sagemaker:(?<region>[a-z0-9-]+):\d{12}:model-package\/[a-zA-Z0-9](?:-*[a-zA-Z0-9]){0,62}\/\d{1,9}$/;
 
 /**
  * What CreateModel would refuse of a model package.
@@ -10,7 +11,7 @@ const ARN =
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (ModelPackageName)
  */
 export function modelPackageProblem(arn: string, region: string | undefined): Problem {
-  const { region: found } = ARN.exec(arn)?.groups ?? {};
+  const { region: found } = MODEL_PACKAGE_ARN.exec(arn)?.groups ?? {};
   if (found === undefined) {
     return {
       problem: `'${arn}' is no version of a model package group`,

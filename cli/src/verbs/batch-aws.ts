@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isManifest, parseShare } from '@sagemaker-tfs/batch';
+import { isManifest, parseShare, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AwsClients } from '../batch/aws/clients.ts';
 import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
@@ -235,14 +235,11 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   });
 }
 
-/** What SageMaker takes as the name of a job. */
-const JOB_NAME = /^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$/;
-
 /** Whether the outputs lie in a folder here. @throws CommandError USAGE if it can be neither a folder nor anything on AWS */
 function isFolder(from: string): boolean {
   if (from.startsWith('s3://') || from.startsWith('arn:')) return false;
   if (existsSync(from)) return true;
-  if (JOB_NAME.test(from)) return false;
+  if (SAGEMAKER_NAME.test(from)) return false;
   throw usageError(
     `there is no folder ${from}, and no job can have that name. Check the path, or give the name of a job or an s3:// prefix.`,
   );

@@ -105,10 +105,14 @@ function addRequestOptions(local: Command): void {
     )
     .option(
       '--max-retries <number>',
-      'tries after the first of a request that got 429, 5xx or no answer (default: 3)',
+      `tries after the first of a request that got 429, 5xx or no answer (default: ${DEFAULT_SETTINGS.invocationsMaxRetries})`,
       wholeNumber(0),
     )
-    .option('--timeout <seconds>', 'time for one request (default: 600)', wholeNumber())
+    .option(
+      '--timeout <seconds>',
+      `time for one request (default: ${DEFAULT_SETTINGS.invocationsTimeoutInSeconds})`,
+      wholeNumber(),
+    )
     .addOption(
       new Option(
         '--existing <what>',

@@ -5,6 +5,8 @@ import {
   asDirectory,
   BatchError,
   isManifest,
+  MOST_RANGES,
+  NOTICE_PERCENTS,
   PACK_FORMATS,
   type PackFormat,
   parseS3Uri,
@@ -113,7 +115,7 @@ export function readOptions(
     customAttributes: values['custom-attributes'] ?? '',
     range: rangeOf(values.range),
     share: values.share === undefined ? shareOfMachine(variables) : shareOf(values.share),
-    ranges: whole('ranges', { from: 1, to: 10_000, otherwise: WORKER_DEFAULTS.ranges }),
+    ranges: whole('ranges', { from: 1, to: MOST_RANGES, otherwise: WORKER_DEFAULTS.ranges }),
     reads: whole('reads', { from: 1, to: 4_096, otherwise: WORKER_DEFAULTS.reads }),
     inFlight: whole('in-flight', { from: 1, to: 4_096, otherwise: inFlight }),
     partKeys: whole('part-keys', {
@@ -169,7 +171,7 @@ function noticesOf(
   if (noticeTopic !== undefined && !TOPIC.test(noticeTopic)) {
     throw usage(`--notice-topic is '${noticeTopic}'. Give the ARN of a topic of SNS.`);
   }
-  const limits = { from: 1, to: 99, otherwise: 0 };
+  const limits = { ...NOTICE_PERCENTS, otherwise: 0 };
   const noticesAt = (at?.split(',') ?? []).map((text) => wholeNumber('notices-at', text, limits));
   return { noticesAt, noticeTopic };
 }
