@@ -79,6 +79,7 @@ const cases = {
       context.log.info({ code: context.signal.reason.code }, 'aborted');
       resolve('too late');
     });
+    context.log.info('waits to be aborted');
   }),
   context: (data, context) => ({ ...context, signature: context.signature.key, length: data.length }),
 };
@@ -236,10 +237,11 @@ describe('a handler', () => {
     });
     client.on('error', () => undefined);
     client.end('abc');
-    setTimeout(() => client.destroy(), 300);
-    const aborted = () => runtime.log().find(({ msg }) => msg === 'aborted');
-    await until(() => aborted() !== undefined);
-    expect(aborted()).toMatchObject({ code: 'CLIENT_CLOSED_REQUEST' });
+    const logged = (text: string) => runtime.log().find(({ msg }) => msg === text);
+    await until(() => logged('waits to be aborted') !== undefined);
+    client.destroy();
+    await until(() => logged('aborted') !== undefined);
+    expect(logged('aborted')).toMatchObject({ code: 'CLIENT_CLOSED_REQUEST' });
   });
 
   test('the context tells about the request', async () => {
