@@ -84,7 +84,8 @@ export class DriftMonitor extends Construct {
     if (!(threshold > 0)) invalidProp(this, 'threshold', `it is ${threshold}`, 'Give one above 0');
     const { endpointName } = props.endpoint;
     this.addFunction(props, schedule, {
-      ...{ ENDPOINT_NAME: endpointName, NAMESPACE },
+      ENDPOINT_NAME: endpointName,
+      NAMESPACE,
       ...{ HOURS: `${hours}`, MOST: `${most}`, THRESHOLD: `${threshold}` },
     });
     this.metric = new Metric({
@@ -134,8 +135,10 @@ export class DriftMonitor extends Construct {
       logGroup,
       environment: {
         ...settings,
-        ...{ BASELINE_BUCKET: file.s3BucketName, BASELINE_KEY: file.s3ObjectKey },
-        ...{ CAPTURES_BUCKET: bucket.bucketName, CAPTURES_PREFIX: captures },
+        BASELINE_BUCKET: file.s3BucketName,
+        BASELINE_KEY: file.s3ObjectKey,
+        CAPTURES_BUCKET: bucket.bucketName,
+        CAPTURES_PREFIX: captures,
         REPORT_PREFIX: reports,
       },
     });

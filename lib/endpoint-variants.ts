@@ -53,8 +53,13 @@ export function plannedVariants(model: ModelConfig, endpoint: EndpointConfig): P
     planned(model, endpoint, variant, `variants[${i}]`, false),
   );
   const alone: PlannedVariant = {
-    ...{ name: undefined, weight: undefined, path: '', isShadow: false, hasOwnModel: false },
-    ...{ endpoint, model },
+    name: undefined,
+    weight: undefined,
+    path: '',
+    isShadow: false,
+    hasOwnModel: false,
+    endpoint,
+    model,
   };
   return [
     ...(production ?? [alone]),
@@ -95,7 +100,10 @@ function planned(
   const { name, weight } = variant;
   const own = modelOf(model, variant);
   return {
-    ...{ name, weight, path, isShadow },
+    name,
+    weight,
+    path,
+    isShadow,
     endpoint: endpointOf(endpoint, variant, isShadow),
     model: own ?? model,
     hasOwnModel: own !== undefined,

@@ -26,8 +26,15 @@ export function workerCommand(props: BatchWorkerProps, archiveUri: string): stri
   const { keySuffix, maxFailurePercent, noticesAt, topic, budgetHours } = props;
   const isTold = noticesAt !== undefined && noticesAt.length > 0;
   return workerArguments({
-    ...{ modelPath: archiveUri, input: 'Ref::input', output: 'Ref::output' },
-    ...{ contentType, accept, ranges: rangesOf(props), keySuffix, maxFailurePercent, budgetHours },
+    modelPath: archiveUri,
+    input: 'Ref::input',
+    output: 'Ref::output',
+    contentType,
+    accept,
+    ranges: rangesOf(props),
+    keySuffix,
+    maxFailurePercent,
+    budgetHours,
     ...(isTold && { noticesAt: noticesAt.join(), noticeTopic: topic?.topicArn }),
   });
 }

@@ -83,7 +83,8 @@ function componentProps(
   const download = endpoint.modelDataDownloadTimeoutSeconds;
   const startup = endpoint.startupTimeoutSeconds;
   return {
-    ...{ name, model },
+    name,
+    model,
     ...(memoryMiB !== undefined && { memory: Size.mebibytes(memoryMiB) }),
     ...definedOnly({ cpus, accelerators, copies }),
     ...(scaling && { scaling: definedOnly(scaling) }),

@@ -76,7 +76,9 @@ async function manifestInputs(s3: S3Client, places: InputPlaces): Promise<Worker
   const { bucket, key: root } = parseS3Uri(prefix);
   const sorted = keys.filter((key) => key.endsWith(keySuffix)).sort(compareKeys);
   return {
-    ...{ bucket, root, prefix },
+    bucket,
+    root,
+    prefix,
     digest: createHash('sha256').update(sorted.join('\n')).digest('hex'),
     async *objects(after) {
       const first = after === undefined ? 0 : firstAfter(sorted, after.slice(root.length));

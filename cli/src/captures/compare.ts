@@ -78,7 +78,9 @@ export async function compareVariants(
     }
   }
   return {
-    ...{ production: first, shadow: second, pairs },
+    production: first,
+    shadow: second,
+    pairs,
     agreement: shareOf(agreeing, pairs),
     largestDifference: largest,
     disagreements: Object.fromEntries([...places].sort(([, a], [, b]) => b - a)),

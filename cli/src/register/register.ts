@@ -88,7 +88,11 @@ export async function register(
   const request = packageRequest({
     ...options,
     description: options.description,
-    ...{ fingerprint, manifest, archiveUri, evidence, metricsUri },
+    fingerprint,
+    manifest,
+    archiveUri,
+    evidence,
+    metricsUri,
     command: packageVersion(),
   });
   const { ModelPackageArn: modelPackageArn = '' } = await sagemaker.send(

@@ -175,7 +175,11 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
       const { inputUri, outputUri: uri } = places;
       const packed = inputUri === undefined ? undefined : await packedOnS3(s3, inputUri);
       return fetchInParts(await rangedOutputs(s3, uri, packed), {
-        ...{ from: uri, folder, format, partKeys, share },
+        from: uri,
+        folder,
+        format,
+        partKeys,
+        share,
         inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)),
         onProgress(outputs) {
           bar.total(outputs);
@@ -204,7 +208,8 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   const format = options.format ?? formatOf(options.out);
   const bar = progress('outputs', 0);
   const settings = {
-    ...{ file: options.out, format },
+    file: options.out,
+    format,
     onProgress(outputs: number) {
       bar.total(outputs);
       bar.update(outputs);

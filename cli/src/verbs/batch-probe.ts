@@ -97,11 +97,15 @@ async function probeOf(options: Options): Promise<ProbeOptions> {
     badSample === undefined ? NO_INPUT : await readFile(badSample).catch(cannotRead(badSample));
   return {
     ...DEFAULT_SETTINGS,
-    ...{ modelName: options.modelName, outputUri: options.outputUri, accept: options.accept },
+    modelName: options.modelName,
+    outputUri: options.outputUri,
+    accept: options.accept,
     jobName: `sagemaker-tfs-probe-${Date.now()}`,
     samples: { good, bad, suffix: extname(sample) },
     contentType: options.contentType ?? requireMediaType(sample),
-    ...{ instanceType, transformAmiVersion: amiFor(instanceType), instanceCount: 1 },
+    instanceType,
+    transformAmiVersion: amiFor(instanceType),
+    instanceCount: 1,
     fallbacks: [],
     maxConcurrentTransforms: 1,
     maxPayloadInMB: maxPayload,

@@ -106,9 +106,14 @@ async function packOnS3(from: string, options: PackOptions): Promise<void> {
     throw usageError('--shard-size is not between 1B and 1GB, which shards on S3 have at most.');
   }
   const args = Object.entries({
-    ...{ input: from, output: options.out, pack: format },
+    input: from,
+    output: options.out,
+    pack: format,
     'part-mb': shardSize / UNITS.MB,
-    ...{ 'key-suffix': keySuffix, share, ranges, 'budget-hours': budgetHours },
+    'key-suffix': keySuffix,
+    share,
+    ranges,
+    'budget-hours': budgetHours,
   });
   const remark = outputsAsInputs(from, options.out, keySuffix);
   if (remark !== undefined) warn(remark);

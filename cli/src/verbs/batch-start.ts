@@ -54,7 +54,13 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
   const workers = options.instanceCount;
   const jobId = await asking(region, () =>
     startBatchJob({
-      ...{ jobName, jobQueue, jobDefinition, workers, inputUri, outputUri, region },
+      jobName,
+      jobQueue,
+      jobDefinition,
+      workers,
+      inputUri,
+      outputUri,
+      region,
       environment: env ?? {},
       tags: tag ?? {},
     }),

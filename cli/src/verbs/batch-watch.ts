@@ -134,7 +134,11 @@ function report(
     job: name,
     status: job.status,
     ...(job.failureReason && { failureReason: job.failureReason }),
-    ...{ total, done, failures, instanceHours, costUsd },
+    total,
+    done,
+    failures,
+    instanceHours,
+    costUsd,
     ...(budgetUsd !== undefined && { budgetUsd }),
     ...('workers' in job && { workers: job.workers }),
   };

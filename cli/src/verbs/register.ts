@@ -66,8 +66,11 @@ async function runRegister(archive: string, options: RegisterVerbOptions): Promi
   const registered = await withAws(options.region, (clients) =>
     register(clients, {
       archive,
-      ...{ group: options.group, to: options.to, image: options.image },
-      ...{ approval: options.approval, description: options.description },
+      group: options.group,
+      to: options.to,
+      image: options.image,
+      approval: options.approval,
+      description: options.description,
       evidence: {
         ...(verify !== undefined && { verify }),
         ...(bench !== undefined && { bench }),

@@ -62,7 +62,9 @@ async function workHere(
     log.warn(`the hours of the run were not counted: ${(error as Error).message}`),
   );
   const base = {
-    ...{ options, s3, store },
+    options,
+    s3,
+    store,
     maxHeldBytes: environment.limits.maxHeldBytes,
     stopping: AbortSignal.any([asked.signal, budget.usedUp]),
     onProgress: (progress: WorkerReport) => tell('progress', progress),

@@ -119,7 +119,8 @@ export function readOptions(
     reads: whole('reads', { from: 1, to: 4_096, otherwise: WORKER_DEFAULTS.reads }),
     inFlight: whole('in-flight', { from: 1, to: 4_096, otherwise: inFlight }),
     partKeys: whole('part-keys', {
-      ...{ from: 1, to: 1_000_000 },
+      from: 1,
+      to: 1_000_000,
       otherwise: pack ? 1_000_000 : WORKER_DEFAULTS.partKeys,
     }),
     partBytes: Math.round(partMbOf(values['part-mb']) * MB),

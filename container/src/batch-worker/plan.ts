@@ -38,7 +38,9 @@ async function makePlan(
   const { inputUri, keySuffix, ranges, pack } = options;
   return {
     fingerprint: fingerprintOf(inputs, options, model),
-    ...{ model, inputUri, keySuffix },
+    model,
+    inputUri,
+    keySuffix,
     cuts: await inputs.cuts(ranges),
     ...(pack && { pack }),
   };
@@ -54,7 +56,8 @@ function fingerprintOf(
     contentType,
     accept: accept ?? '',
     environment: {
-      ...{ customAttributes, keySuffix },
+      customAttributes,
+      keySuffix,
       ...(digest !== undefined && { digest }),
       ...(pack && { pack }),
     },

@@ -100,7 +100,8 @@ export async function planShards(
   const objectsPerShard = position?.objectsPerShard ?? settings.objectsPerShard;
   const canaryOnly = settings.minutesPerShard > 0 && position?.objectsPerShard === undefined;
   const work: Planning = {
-    ...{ source, canaryOnly },
+    source,
+    canaryOnly,
     streams: streamsOf(objectsPerShard),
     openShard: () => openShard(objectsPerShard, most),
     state: { shards: 0, after: '', inputs: 0, ...position, ...(sorted && { sorted }) },
@@ -117,7 +118,10 @@ export async function planShards(
   if (!ended) {
     const isFirst = canaryOnly && written > 0;
     return {
-      ...{ planned: false, shards, inputs, position: work.state },
+      planned: false,
+      shards,
+      inputs,
+      position: work.state,
       ...(isFirst && { canaryOnly: true }),
     };
   }

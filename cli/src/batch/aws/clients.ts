@@ -18,8 +18,10 @@ export function forManyReads(): S3ClientConfig {
   return {
     retryStrategy: patientRetries(),
     requestHandler: {
-      ...{ connectionTimeout: 5_000, requestTimeout: 60_000 },
-      ...{ httpAgent: agent, httpsAgent: agent },
+      connectionTimeout: 5_000,
+      requestTimeout: 60_000,
+      httpAgent: agent,
+      httpsAgent: agent,
     },
   };
 }

@@ -51,7 +51,9 @@ export async function sampleInputs(s3: S3Client, options: SampleOptions): Promis
   const keys = chosen.sort(compareKeys).map((key) => key.slice(root.length));
   await s3.send(
     new PutObjectCommand({
-      ...{ Bucket: manifest.bucket, Key: manifest.key, ContentType: 'application/json' },
+      Bucket: manifest.bucket,
+      Key: manifest.key,
+      ContentType: 'application/json',
       Body: formatManifest(prefix, keys),
     }),
   );

@@ -39,7 +39,11 @@ function requestOf(options: BatchJobOptions): SubmitJobCommandInput {
   };
   const environment = Object.entries(options.environment).map(([name, value]) => ({ name, value }));
   return {
-    ...{ jobName, jobQueue, jobDefinition, parameters, propagateTags: true },
+    jobName,
+    jobQueue,
+    jobDefinition,
+    parameters,
+    propagateTags: true,
     // AWS Batch takes no array of one.
     ...(workers > 1 && { arrayProperties: { size: workers } }),
     ...(environment.length > 0 && { containerOverrides: { environment } }),

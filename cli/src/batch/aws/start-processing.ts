@@ -146,8 +146,17 @@ function argumentsOf(options: ProcessingOptions): string[] {
   const { contentType, accept, keySuffix, maxFailurePercent } = options;
   const { noticesAt, noticeTopic, budgetHours, kmsKeyId } = options;
   return workerArguments({
-    ...{ modelPath: MODEL_PATH, input: options.inputUri, output: options.outputUri },
-    ...{ contentType, accept, inFlight: options.maxConcurrentTransforms },
-    ...{ keySuffix, maxFailurePercent, kmsKeyId, budgetHours, noticesAt, noticeTopic },
+    modelPath: MODEL_PATH,
+    input: options.inputUri,
+    output: options.outputUri,
+    contentType,
+    accept,
+    inFlight: options.maxConcurrentTransforms,
+    keySuffix,
+    maxFailurePercent,
+    kmsKeyId,
+    budgetHours,
+    noticesAt,
+    noticeTopic,
   });
 }

@@ -84,8 +84,12 @@ export async function fetchInParts(
   const deadLetters = complete && (await lettersOf(options));
   if (complete) await writeTable(folder, plan);
   return {
-    ...{ outputs: sum('outputs'), answers: sum('answers'), errors: sum('errors') },
-    ...{ folder, files: sum('parts'), complete },
+    outputs: sum('outputs'),
+    answers: sum('answers'),
+    errors: sum('errors'),
+    folder,
+    files: sum('parts'),
+    complete,
     ...(deadLetters && { deadLetters }),
   };
 }

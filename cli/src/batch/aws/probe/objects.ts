@@ -33,7 +33,8 @@ export function probeObjects({ good, bad, suffix, maxPayloadInMB }: ProbeSamples
   const large = Buffer.alloc(maxPayloadInMB * 1024 ** 2 + 1 + good.length, ' ');
   large.set(good);
   const named = (kind: ProbeKind, name: string, body?: Uint8Array) => ({
-    ...{ kind, key: name + suffix },
+    kind,
+    key: name + suffix,
     ...(body && { body }),
   });
   return [
