@@ -73,30 +73,40 @@ function longWarmUp(): Uint8Array {
   return Buffer.concat(encodeTfRecord(log));
 }
 
-test('a process that is killed over a load: 507, and the models before it are served on', async () => {
-  const directory = await start(
-    { 'half/model': half, 'slow/model': busy },
-    { SAGEMAKER_MULTI_MODEL: 'true', LOCAL_MODEL_SERVER_POLL_MS: '50' },
-  );
-  const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
-  await mkdir(extra);
-  await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp());
-  const load = (name: string) =>
-    call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
-  expect((await load('half')).status).toBe(200);
-  const loading = load('slow');
-  await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
-  // As the kernel does it where memory runs out.
-  process.kill(serverPids()[0] as number, 'SIGKILL');
-  const { status, text } = await loading;
-  expect([status, text]).toEqual([507, expect.stringContaining('most likely for lack of memory')]);
-  expect(await call('POST', '/models/half/invoke', { instances: [1] })).toMatchObject({
-    status: 200,
-  });
-  expect((await call('POST', '/models/slow/invoke', { inputs: 1 })).status).toBe(404);
-  expect((await call('GET', '/ping')).status).toBe(200);
-  expect(serverPids()).toHaveLength(2);
-});
+test.each([
+  // As the kernel does it where memory runs out, and as a fault of the program.
+  ['SIGKILL', 507, /most likely for lack of memory/],
+  [
+    'SIGSEGV',
+    400,
+    /the model server was killed by SIGSEGV while it loaded model \\"slow\\", without a reason.*BAD_ARCHIVE/,
+  ],
+] as const)(
+  'a process that ends by %s over a load: %i, and the models before it are served on',
+  async (signal, expected, message) => {
+    const directory = await start(
+      { 'half/model': half, 'slow/model': busy },
+      { SAGEMAKER_MULTI_MODEL: 'true', LOCAL_MODEL_SERVER_POLL_MS: '50' },
+    );
+    const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
+    await mkdir(extra);
+    await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp());
+    const load = (name: string) =>
+      call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
+    expect((await load('half')).status).toBe(200);
+    const loading = load('slow');
+    await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
+    process.kill(serverPids()[0] as number, signal);
+    const { status, text } = await loading;
+    expect([status, text]).toEqual([expected, expect.stringMatching(message)]);
+    expect(await call('POST', '/models/half/invoke', { instances: [1] })).toMatchObject({
+      status: 200,
+    });
+    expect((await call('POST', '/models/slow/invoke', { inputs: 1 })).status).toBe(404);
+    expect((await call('GET', '/ping')).status).toBe(200);
+    expect(serverPids()).toHaveLength(2);
+  },
+);
 
 test('a process that answers nothing is killed and started again; its requests are answered', async () => {
   await start({ half }, { SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3' });

@@ -13,6 +13,8 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
   /** Its errors, and what it wrote last but for the list of its flags, oldest first. */
   readonly lastLines: readonly string[];
+  /** The line in which it says why it aborts. */
+  readonly fatal?: string | undefined;
   /** Why it could not be started. */
   readonly startError?: NodeJS.ErrnoException;
 }
@@ -43,9 +45,11 @@ export function startProcess(
   });
   const errors: string[] = [];
   const last: string[] = [];
+  let fatal: string | undefined;
   const onLine = (line: string) => {
     const level = severity(line);
     if (level === 'error') keep(errors, line, KEPT_ERRORS);
+    if (letterOf(line) === 'F') fatal ??= line;
     if (!USAGE.test(line)) keep(last, line, KEPT_LINES);
     options.log[level](line);
   };
@@ -59,7 +63,7 @@ export function startProcess(
     // 'close' and not 'exit': by then the last lines have been read.
     child.once('close', (status, signal) => {
       const lastLines = [...errors.filter((line) => !last.includes(line)), ...last];
-      resolve({ status, signal, lastLines });
+      resolve({ status, signal, lastLines, fatal });
     });
   });
   void ended.then(() => watchdog?.kill('SIGKILL'));
@@ -97,7 +101,11 @@ function keep(lines: string[], line: string, most: number): void {
 function severity(line: string): 'info' | 'warn' | 'error' {
   if (/^(Failed to start server\.|Couldn't interpret value )/.test(line)) return 'error';
   if (line.startsWith('unknown argument: ')) return 'warn';
-  const letter = /^[\d: .-]*\b([IWEF])\d*\b/.exec(line)?.[1];
+  const letter = letterOf(line);
   if (letter === 'W') return 'warn';
   return letter === 'E' || letter === 'F' ? 'error' : 'info';
+}
+
+function letterOf(line: string): string | undefined {
+  return /^[\d: .-]*\b([IWEF])\d*\b/.exec(line)?.[1];
 }

@@ -1,4 +1,7 @@
-/** A model server whose threads are all at work refuses calls that change its models: they are sent again. */
+/**
+ * A model server whose threads are all at work refuses calls that change its models: they are sent again. One that does
+ * not answer, or is being started again, starts with what is wanted.
+ */
 import { fromBinary } from '@bufbuild/protobuf';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { GRPC_METHODS, ReloadConfigRequestSchema } from '@sagemaker-tfs/tensors/protos';
@@ -18,6 +21,7 @@ const model = (name: string): ServedModel => ({ name, basePath: `/${name}`, vers
 const a = [model('a')];
 const ab = [model('a'), model('b')];
 const broken = [model('a'), model('broken')];
+const stuck = [model('a'), model('stuck')];
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -31,6 +35,8 @@ interface StandIn {
   readonly lists: string[][];
   /** Indexes of processes that were ended. */
   readonly restarts: number[];
+  /** Ends it. Its end is noticed by the next call, or was noticed already. */
+  die(isNoticed: boolean): void;
   change(before: ServedModel[], models: ServedModel[], deadlineMs?: number): Promise<void>;
 }
 
@@ -40,7 +46,7 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
   const lists: string[][] = [];
   const restarts: number[] = [];
   let served = ['a'];
-  const take = (path: string, message: Buffer): StubAnswer => {
+  const take = (path: string, message: Buffer): StubAnswer | Promise<never> => {
     if (path === STATUS_PATH) {
       const isServed = served.some((name) => message.toString().endsWith(`\x03\n\x01${name}`));
       return isServed ? availableAnswer() : { status: GrpcStatus.NOT_FOUND, message: 'not found' };
@@ -48,6 +54,7 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
     const { value } = fromBinary(ReloadConfigRequestSchema, message).config?.config ?? {};
     served = value && 'config' in value ? value.config.map(({ name }) => name) : [];
     lists.push(served);
+    if (lists.flat().includes('stuck')) return new Promise<never>(() => undefined);
     return served.includes('broken') ? BROKEN : new Uint8Array();
   };
   const stub = await startGrpcStub(async (path, message) => {
@@ -64,7 +71,7 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
     models: () => [],
     maxReplyBytes: 1000,
     maxInFlight: 2,
-    waitMs: 20_000,
+    waitMs: 2000,
     stuckMs: 60_000,
     onLoadFailure: () => undefined,
   });
@@ -78,6 +85,10 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
     refusals,
     lists,
     restarts,
+    die(isNoticed) {
+      stub.close();
+      if (isNoticed) pool.instances[0]?.readiness.lost('the model server is restarting');
+    },
     async change(before, models, deadlineMs = 10_000) {
       const change = { pool, before, models, deadlineMs };
       await reloadInstances({
@@ -133,6 +144,27 @@ test.each([
     });
     expect(lists).toEqual([]);
     expect(restarts).toEqual([]);
+  },
+);
+
+test('a load that never ends: the server was restarted, and the error says so', async () => {
+  const { change, restarts } = await standIn('', {});
+  await expect(change(a, stuck, 300)).rejects.toMatchObject({
+    code: 'REQUEST_TIMEOUT',
+    message: expect.stringMatching(
+      /within 0\.3 s .*The model server was restarted, and its other models are loaded again\.$/,
+    ),
+  });
+  expect(restarts).toEqual([0]);
+});
+
+test.each([[true], [false]])(
+  'an unload from a server that is being started again (%j: that is known) succeeds',
+  async (isNoticed) => {
+    const { change, die, restarts } = await standIn('', {});
+    die(isNoticed);
+    await change(ab, a);
+    expect(restarts).toEqual([0]);
   },
 );
 

@@ -50,17 +50,25 @@ const LAST_CALL_MS = 500;
  *   REQUEST_TIMEOUT after the deadline
  */
 export async function reloadInstances(options: ReloadOptions): Promise<void> {
-  const { pool, before, models, writeConfig } = options;
+  const { pool, before, models, writeConfig, restart } = options;
   await writeConfig(models);
   const changed = new Set<Instance>();
   const onChange = (instance: Instance) => changed.add(instance);
+  const isLoad = removed(models, before).length > 0;
   try {
-    for (const instance of pool.instances) await reload(instance, models, { ...options, onChange });
+    for (const [index, instance] of pool.instances.entries()) {
+      await reload(instance, models, { ...options, onChange }).catch((error: unknown) => {
+        if (isLoad || !isRestarting(error)) throw error;
+        // It starts without what is removed.
+        restart(index);
+      });
+    }
   } catch (error) {
     // An instance that ended over it must not start with it again.
     await writeConfig(before);
-    await rollBack(changed, options);
-    throw hadNoThread(error) ? noThread(options.deadlineMs, error) : error;
+    const hasRestarted = await rollBack(changed, options);
+    if (hadNoThread(error)) throw noThread(options.deadlineMs, error);
+    throw isTimeout(error) ? tooLate(options.deadlineMs, hasRestarted, error) : error;
   }
 }
 
@@ -110,7 +118,6 @@ async function reload(
     );
   } catch (error) {
     if (error instanceof ConnectionLost) instance.readiness.lost('the model server is restarting');
-    if ((error as Error).name === 'TimeoutError') throw tooLate(deadlineMs, error);
     throw error;
   }
 }
@@ -118,9 +125,11 @@ async function reload(
 /**
  * An instance that has had no thread for the change serves what it did before. Where another does not go back in time,
  * it is restarted; one that has no thread for that is healthy, so it has as long as for the change.
+ * @returns whether one was restarted
  */
-async function rollBack(changed: ReadonlySet<Instance>, options: ReloadOptions): Promise<void> {
+async function rollBack(changed: ReadonlySet<Instance>, options: ReloadOptions): Promise<boolean> {
   const { pool, before, models, restart } = options;
+  let hasRestarted = false;
   const gone = removed(models, before);
   for (const [index, instance] of pool.instances.entries()) {
     if (!changed.has(instance)) continue;
@@ -134,8 +143,10 @@ async function rollBack(changed: ReadonlySet<Instance>, options: ReloadOptions):
     } catch {
       instance.readiness.lost('the model server is restarting');
       restart(index);
+      hasRestarted = true;
     }
   }
+  return hasRestarted;
 }
 
 /**
@@ -213,10 +224,23 @@ function removed(before: readonly ServedModel[], after: readonly ServedModel[]):
   return before.filter(({ name }) => !names.has(name)).map(({ name }) => name);
 }
 
-function tooLate(deadlineMs: number, cause: unknown): ServingError {
+/** Whether a process could not be asked since it is being started again. */
+function isRestarting(error: unknown): boolean {
+  if (error instanceof ServingError) return error.code === 'MODEL_NOT_READY';
+  return error instanceof ConnectionLost;
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as Error).name === 'TimeoutError';
+}
+
+function tooLate(deadlineMs: number, hasRestarted: boolean, cause: unknown): ServingError {
+  const others = hasRestarted
+    ? 'The model server was restarted, and its other models are loaded again.'
+    : 'The models that it served before are still served.';
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). The models that it served before are still served.`,
+    `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). ${others}`,
     { cause },
   );
 }

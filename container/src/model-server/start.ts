@@ -10,8 +10,10 @@ import { laterFailure } from '../waiting/failure.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
 import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
+import { blameModel } from './fatal-load.ts';
 import { InstancePool } from './instance-pool.ts';
 import { checkPortsAreFree, modelServerEndpoints } from './ports.ts';
+import type { ProcessEnd } from './process.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 
@@ -62,6 +64,8 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const files = await writeModelServerFiles(environment, options.models);
   let served = options.models;
   let probed = served;
+  /** How the first process ended that ended in the last change. */
+  let ended: ProcessEnd | undefined;
   const { failed, fail } = laterFailure();
   const ending = new AbortController();
   const pool = poolOf(
@@ -85,7 +89,10 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     env,
     log,
     hasServed: (index) => pool.instances[index]?.hasServed === true,
-    onEnd: (index, reason) => pool.instances[index]?.readiness.lost(`${reason} and is restarting`),
+    onEnd: (index, reason, end) => {
+      ended ??= end;
+      pool.instances[index]?.readiness.lost(`${reason} and is restarting`);
+    },
     onStartFailure: (message) => fail(new StartError('MODEL_SERVER_FAILED', message)),
   });
   supervisor.start();
@@ -101,6 +108,8 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       // A model that comes or goes makes no process unready.
       const names = new Set(models.map(({ name }) => name));
       probed = served.filter(({ name }) => names.has(name));
+      ended = undefined;
+      const loading = models.filter(({ name }) => !served.some((other) => other.name === name));
       const change = {
         pool,
         before: served,
@@ -117,6 +126,8 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
         served = linked;
         probed = served;
         await untilRemoved(change);
+      } catch (error) {
+        throw blameModel(error, ended, loading);
       } finally {
         probed = served;
         await unlinkOthers(files.basePaths, served);

@@ -13,7 +13,7 @@ export interface SupervisorOptions {
   /** Whether the instance has ever served; one that ends by itself before that will not get better. */
   readonly hasServed: (index: number) => boolean;
   /** Called when an instance ended and will be restarted. */
-  readonly onEnd: (index: number, reason: string) => void;
+  readonly onEnd: (index: number, reason: string, end: ProcessEnd) => void;
   /** Called when the start has failed for good, with the model server's own last lines. */
   readonly onStartFailure: (message: string) => void;
 }
@@ -95,7 +95,7 @@ export class Supervisor {
     }
     const restartInMs = this.#restarts.schedule(index, () => this.#run(index, slot));
     log.error({ instance: index, restartInMs }, reason);
-    onEnd(index, reason);
+    onEnd(index, reason, end);
   }
 }
 

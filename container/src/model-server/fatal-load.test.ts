@@ -1,0 +1,43 @@
+/** Whose fault it is that TensorFlow Serving ended over a load. */
+import pino from 'pino';
+import { ConnectionLost } from '../transport/connection-lost.ts';
+import { blameModel } from './fatal-load.ts';
+import { type ProcessEnd, startProcess } from './process.ts';
+
+const CHECK =
+  '2026-01-01 00:00:00.000000: F tensorflow/core/framework/tensor_shape.cc:201] Check failed: 0 <= new_num_elements (0 vs. -1)';
+const lost = new ConnectionLost('no answer');
+const models = [{ name: 'x', basePath: '/x', versions: ['1'] }];
+
+/** How a program ends that writes a line and sends itself a signal. */
+function endOf(line: string, signal: string): Promise<ProcessEnd> {
+  const script = 'echo "$0" >&2; kill -s "$1" $$';
+  const args = ['-c', script, line, signal.slice(3)];
+  return startProcess('sh', { args, env: process.env, log: pino({ level: 'silent' }) }).ended;
+}
+
+test.each([
+  ['SIGABRT', CHECK, `killed by SIGABRT while it loaded model "x", over: ${CHECK}`],
+  ['SIGSEGV', 'I last words', 'killed by SIGSEGV while it loaded model "x", without a reason'],
+  ['SIGILL', '', 'killed by SIGILL while it loaded model "x", without a reason'],
+])('%s is the fault of the archive', async (signal, line, message) => {
+  expect(blameModel(lost, await endOf(line, signal), models)).toMatchObject({
+    code: 'BAD_ARCHIVE',
+    message: expect.stringContaining(message),
+  });
+});
+
+test.each([
+  ['SIGKILL', ''],
+  ['SIGABRT', "terminate called after throwing an instance of 'std::bad_alloc'"],
+])('%s with %j is a lack of memory', async (signal, line) => {
+  expect(blameModel(lost, await endOf(line, signal), models)).toBe(lost);
+});
+
+test("an unload, another failure and a process that lives on are nobody's fault", async () => {
+  const end = await endOf(CHECK, 'SIGABRT');
+  const late = new Error('late');
+  expect(blameModel(lost, end, [])).toBe(lost);
+  expect(blameModel(late, end, models)).toBe(late);
+  expect(blameModel(lost, undefined, models)).toBe(lost);
+});
