@@ -31,7 +31,7 @@ export interface DecodeLimits extends ImageLimits {
   readonly smallNpzBytes: number;
   /** Parts that a RecordIO record may be written in. */
   readonly maxRecordParts: number;
-  /** Bytes of a sparse vector of a SageMaker Record made dense. */
+  /** Bytes of the sparse vectors of a body of SageMaker Records made dense, together. */
   readonly maxSparseBytes: number;
   /** Such a vector may grow to this multiple of its own bytes, or to `smallSparseBytes`, whichever is more. */
   readonly maxSparseRatio: number;

@@ -423,7 +423,8 @@ const READERS = [
     default: '268435456',
     minimum: 1,
     maximum: 2147483647,
-    description: 'Maximum bytes of a sparse vector of a SageMaker Record once it is dense.',
+    description:
+      'Maximum bytes of the sparse vectors of a body of SageMaker Records once they are dense, together; a quarter of SAGEMAKER_TFS_MAX_HELD_BYTES if that is less.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_SPARSE_RATIO',
@@ -431,7 +432,7 @@ const READERS = [
     default: '4096',
     minimum: 1,
     description:
-      'Maximum ratio of such a dense vector to its sparse bytes. See SAGEMAKER_TFS_SMALL_SPARSE_BYTES.',
+      'Maximum ratio of one such dense vector to its sparse bytes. See SAGEMAKER_TFS_SMALL_SPARSE_BYTES.',
   },
   {
     name: 'SAGEMAKER_TFS_SMALL_SPARSE_BYTES',

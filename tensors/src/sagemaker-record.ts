@@ -38,7 +38,7 @@ export interface SageMakerRecordLimits {
   readonly maxFeatures: number;
   /** Bytes of a feature's name. */
   readonly maxNameBytes: number;
-  /** Bytes of a sparse vector made dense: a few keys can claim a huge one. */
+  /** Bytes that a record's sparse vectors made dense may have, together: a few keys can claim a huge one. */
   readonly maxSparseBytes: number;
   /** A sparse vector may grow to this multiple of its own bytes, or to {@link smallSparseBytes}, whichever is more. */
   readonly maxSparseRatio: number;
@@ -77,6 +77,7 @@ function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMaker
   const features = new Map<string, Tensor>();
   const label = new Map<string, Tensor>();
   let entries = 0;
+  let left = limits.maxSparseBytes;
   forEachField(bytes, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || (field !== RECORD.features && field !== RECORD.label)) {
       return false;
@@ -86,11 +87,18 @@ function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMaker
     if (entries++ === limits.maxFeatures) {
       throw new TensorError('TOO_LARGE', `more than ${limits.maxFeatures} features.`);
     }
-    const [name, tensor] = readEntry(readBytes(reader), limits);
+    const entry = readBytes(reader);
+    const [name, tensor] = readEntry(entry, limits, left);
+    left -= grownBytes(tensor, entry.byteLength);
     map.set(name, tensor);
     return true;
   });
   return { features: Object.fromEntries(features), label: Object.fromEntries(label) };
+}
+
+/** Bytes that a tensor has beyond those that it was read from: those of a sparse vector made dense. */
+export function grownBytes(tensor: Tensor, from: number): number {
+  return isNumeric(tensor) ? Math.max(0, tensor.bytes.byteLength - from) : 0;
 }
 
 /**
@@ -110,7 +118,12 @@ const VALUE = { float32: 2, float64: 3, int32: 7, bytes: 9 } as const;
 const VALUE_FIELDS: ReadonlySet<number> = new Set(Object.values(VALUE));
 const VECTOR = { values: 1, keys: 2, shape: 3 } as const;
 
-function readEntry(entry: Uint8Array, limits: SageMakerRecordLimits): [string, Tensor] {
+/** @param left bytes that sparse values may have as a dense tensor, whatever their ratio */
+function readEntry(
+  entry: Uint8Array,
+  limits: SageMakerRecordLimits,
+  left: number,
+): [string, Tensor] {
   let name = '';
   let value: Uint8Array = new Uint8Array(0);
   forEachField(entry, (field, wireType, reader) => {
@@ -126,7 +139,7 @@ function readEntry(entry: Uint8Array, limits: SageMakerRecordLimits): [string, T
     return true;
   });
   try {
-    return [name, readValue(value, limits)];
+    return [name, readValue(value, limits, left)];
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     throw new TensorError(error.code, `feature "${name}": ${error.message}`, { cause: error });
@@ -134,7 +147,7 @@ function readEntry(entry: Uint8Array, limits: SageMakerRecordLimits): [string, T
 }
 
 /** The last one of the oneof counts. */
-function readValue(bytes: Uint8Array, limits: SageMakerRecordLimits): Tensor {
+function readValue(bytes: Uint8Array, limits: SageMakerRecordLimits, left: number): Tensor {
   let field = 0;
   let content = bytes;
   forEachField(bytes, (number, wireType, reader) => {
@@ -143,9 +156,10 @@ function readValue(bytes: Uint8Array, limits: SageMakerRecordLimits): Tensor {
     content = readBytes(reader);
     return true;
   });
-  if (field === VALUE.float32) return readVector('float32', content, limits);
-  if (field === VALUE.float64) return readVector('float64', content, limits);
-  if (field === VALUE.int32) return readVector('int32', content, limits);
+  const most = Math.min(left, mostBytes(content.byteLength, limits));
+  if (field === VALUE.float32) return readVector('float32', content, most);
+  if (field === VALUE.float64) return readVector('float64', content, most);
+  if (field === VALUE.int32) return readVector('int32', content, most);
   if (field === VALUE.bytes) return readStrings(content, limits);
   throw new TensorError('MALFORMED', 'it has no value.');
 }
@@ -166,7 +180,7 @@ function readStrings(bytes: Uint8Array, { maxStrings }: SageMakerRecordLimits): 
 function readVector(
   dtype: 'float32' | 'float64' | 'int32',
   bytes: Uint8Array,
-  limits: SageMakerRecordLimits,
+  mostBytes: number,
 ): Tensor {
   const single = { float32: WIRE.fixed32, float64: WIRE.fixed64, int32: WIRE.varint }[dtype];
   const packed = packedFields(bytes, {
@@ -192,13 +206,12 @@ function readVector(
   if (keyCount !== count) {
     throw new TensorError('MALFORMED', `${keyCount} keys for ${count} values.`);
   }
-  return spread(dense, wordsOf(keys), shape, mostBytes(bytes.byteLength, limits));
+  return spread(dense, wordsOf(keys), shape, mostBytes);
 }
 
 /** Bytes that a sparse vector of `bytes` may have as a dense tensor. */
 function mostBytes(bytes: number, limits: SageMakerRecordLimits): number {
-  const byRatio = Math.max(limits.smallSparseBytes, bytes * limits.maxSparseRatio);
-  return Math.min(limits.maxSparseBytes, byRatio);
+  return Math.max(limits.smallSparseBytes, bytes * limits.maxSparseRatio);
 }
 
 /** Sparse values as a dense tensor. @param keys two words each */

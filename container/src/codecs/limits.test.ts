@@ -49,14 +49,17 @@ const records = (...contents: Uint8Array[]): Buffer => joined(contents.flatMap(e
 const picture = () =>
   sharp({ create: { width: 40, height: 30, channels: 3, background: { r: 200, g: 9, b: 90 } } });
 
-/** A SageMaker Record of 100 floats. Only the first is written. */
-function sparse(): Buffer {
+/** SageMaker Records of 100 floats each. Only the first is written. */
+function sparse(count = 1): Buffer {
   const tensor = [0x0a, 4, 0, 0, 128, 63, 0x12, 1, 0, 0x1a, 1, 100];
   const value = [0x12, tensor.length, ...tensor];
   const entry = [0x0a, 1, 'x'.charCodeAt(0), 0x12, value.length, ...value];
-  return records(Uint8Array.from([0x0a, entry.length, ...entry]));
+  const record = Uint8Array.from([0x0a, entry.length, ...entry]);
+  return records(...Array.from({ length: count }, () => record));
 }
+/** Of the vector, and of its record. */
 const SPARSE_BYTES = 12;
+const SPARSE_RECORD_BYTES = 21;
 
 async function deflated(): Promise<Case> {
   const npy = joined(encodeNpy(zeros(1, 5000)));
@@ -90,6 +93,12 @@ const CASES: Record<
     }),
   ],
   maxOpenSizeBytes: [
+    () => ({
+      contentType: 'application/x-recordio-protobuf',
+      signature: floats,
+      body: sparse(),
+      needs: 400,
+    }),
     async () => ({
       ...(await ofSide('png')),
       signature: signatureOf({ x: ['uint8', [-1, -1, -1, 3]] }),
@@ -237,6 +246,13 @@ const CASES: Record<
       signature: floats,
       body: sparse(),
       needs: 400,
+    }),
+    // Many small ones together are as large.
+    () => ({
+      contentType: 'application/x-recordio-protobuf',
+      signature: floats,
+      body: sparse(3),
+      needs: 3 * 400 - 2 * SPARSE_RECORD_BYTES,
     }),
   ],
   maxSparseRatio: [
