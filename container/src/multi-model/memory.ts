@@ -27,10 +27,16 @@ export async function availableBytes(): Promise<number> {
 async function directoryBytes(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
-  const sizes = await Promise.all(
-    files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size),
-  );
+  const sizes = await Promise.all(files.map((entry) => sizeOf(join(entry.parentPath, entry.name))));
   return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** 0 for a name that is not UTF-8, which nothing here can open. */
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 /** `MemAvailable`, which counts what the page cache would give up. */

@@ -1,17 +1,21 @@
 /** Checks the files of a model before any of them is opened. */
-import type { Dirent } from 'node:fs';
-import { readdir, realpath } from 'node:fs/promises';
+import type { Dir, Dirent } from 'node:fs';
+import { opendir, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ServingError } from '../errors.ts';
+
+/** Files and folders, as in an archive that the command packages: their number alone must not keep others waiting. */
+const MOST_ENTRIES = 10_000;
 
 /**
  * Models of one endpoint may be from different people: a link must not lead to the files of another. Pipes and devices
  * are refused because opening them may wait for ever.
  * @param directory without links on its way
- * @throws ServingError BAD_ARCHIVE for a link that leads out of the directory or nowhere, a pipe, socket or device
+ * @throws ServingError BAD_ARCHIVE for a link that leads out of the directory or nowhere, a pipe, socket or device,
+ *   and for too many files
  */
 export async function checkModelFiles(directory: string): Promise<void> {
-  for (const entry of await entriesBelow(directory)) {
+  for await (const entry of entriesBelow(directory)) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() || entry.isDirectory()) continue;
     if (entry.isSymbolicLink() && (await leadsInside(path, directory))) continue;
@@ -25,13 +29,32 @@ export async function checkModelFiles(directory: string): Promise<void> {
   }
 }
 
-async function entriesBelow(directory: string): Promise<Dirent[]> {
+async function* entriesBelow(directory: string): AsyncGenerator<Dirent, void> {
+  const waiting = [directory];
+  let entries = 0;
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for await (const entry of await opened(folder)) {
+      if (++entries > MOST_ENTRIES) throw tooMany();
+      if (entry.isDirectory()) waiting.push(join(folder, entry.name));
+      yield entry;
+    }
+  }
+}
+
+async function opened(folder: string): Promise<Dir> {
   try {
-    return await readdir(directory, { recursive: true, withFileTypes: true });
+    return await opendir(folder);
   } catch (cause) {
     const { message } = cause as Error;
     throw new ServingError('BAD_ARCHIVE', `the model cannot be read: ${message}`, { cause });
   }
+}
+
+function tooMany(): ServingError {
+  return new ServingError(
+    'BAD_ARCHIVE',
+    `the model has more than ${MOST_ENTRIES} files and folders. Package the SavedModel alone.`,
+  );
 }
 
 async function leadsInside(link: string, directory: string): Promise<boolean> {
