@@ -27,7 +27,7 @@ export const START_ERRORS = {
   ENVIRONMENT_INVALID:
     'A variable has an impossible value, contradicts another one, or names a model or version that the archive lacks. The message has a line for each.',
   MODELS_INVALID:
-    'The model directory cannot be read, holds no SavedModel in a version directory, or holds two models of one name.',
+    'The model directory cannot be read, holds no SavedModel in a version directory or one without the file of its variables, or holds two models of one name.',
   ARCHIVE_INVALID:
     'The manifest or a file that it names cannot be used, or a declaration does not fit the model.',
   HANDLER_INVALID: 'The archive has a handler that cannot be loaded.',

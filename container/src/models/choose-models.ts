@@ -1,6 +1,7 @@
 /** What is served of what was found: the default model, and labels of its versions. */
 import type { Environment } from '../environment.ts';
 import { StartError } from '../errors.ts';
+import { checkVariables } from './check-variables.ts';
 import { discoverModels } from './discover.ts';
 import type { ServedModel } from './served-model.ts';
 
@@ -9,6 +10,7 @@ export async function chooseModels(
   environment: Environment,
 ): Promise<{ models: ServedModel[]; defaultModel: string }> {
   const found = await discoverModels(environment.modelDir);
+  await checkVariables(found);
   const defaultModel = defaultModelOf(found, environment);
   const models = found.map((model) =>
     model.name === defaultModel ? labeled(model, environment.versionLabels) : model,

@@ -7,6 +7,7 @@ import { type Archive, loadArchive } from '../archive/archive.ts';
 import { servingErrorOf } from '../backends/status.ts';
 import { ServingError, StartError } from '../errors.ts';
 import { hadNoThread } from '../model-server/unseen.ts';
+import { checkVariables } from '../models/check-variables.ts';
 import { discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
@@ -238,18 +239,18 @@ async function prepareModel(
   const directory = await locateModel(name, url, options.root);
   await checkModelFiles(directory);
   const served = { ...(await firstModel(name, directory, url)), name };
-  const own = await ownArchive(directory, options);
+  const own = await ofArchive(async () => {
+    await checkVariables([served]);
+    return await loadArchive(directory, options.log, options.loadMs);
+  });
   const archive = { ...own, handler: own.handler ?? options.universal.handler };
   return { served, url, archive, lastUsed: Date.now() };
 }
 
-/** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE where the archive's handler or manifest cannot be used */
-async function ownArchive(
-  directory: string,
-  { log, loadMs }: Pick<ModelTableOptions, 'log' | 'loadMs'>,
-): Promise<Archive> {
+/** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE where the archive's handler, manifest or model cannot be used */
+async function ofArchive<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await loadArchive(directory, log, loadMs);
+    return await work();
   } catch (cause) {
     if (!(cause instanceof StartError)) throw cause;
     const code = cause.code === 'HANDLER_INVALID' ? 'HANDLER_FAILED' : 'BAD_ARCHIVE';

@@ -20,6 +20,7 @@ beforeAll(async () => {
       'b/model/export': halfPlusTwo,
       'stuck/model': halfPlusTwo,
       'spy/model': halfPlusTwo,
+      'lost/model/1/saved_model.pb': join(halfPlusTwo, '1', 'saved_model.pb'),
       'broken/model': fixtureModel('custom_op').basePath,
       ...Object.fromEntries(
         GENERATIONS.map((number) => [`turn${number}/model/${number}`, join(halfPlusTwo, '1')]),
@@ -34,6 +35,7 @@ beforeAll(async () => {
       ),
       'empty/model/readme.txt': '',
       'garbage/model/1/saved_model.pb': 'no protobuf at all',
+      'lost/model/1/variables/readme.txt': '',
       'spy/model/code/manifest.json': JSON.stringify({
         manifestVersion: 1,
         packager: { name: 'packager', version: '1.0.0' },
@@ -157,6 +159,7 @@ describe('a multi-model endpoint', () => {
     ['a directory that is not there', 'x', () => `${root}/nobody`, 404],
     ['a manifest that names a file of another model', 'x', () => `${root}/spy/model`, 400],
     ['a directory without a version', 'x', () => `${root}/empty/model`, 404],
+    ['a model without its variables', 'x', () => `${root}/lost/model`, 400],
     ['a file that is no model', 'x', () => `${root}/garbage/model`, 400],
   ])('%s is refused', async (_name, name, url, status) => {
     expect((await load(name, url())).status).toBe(status);

@@ -1,4 +1,5 @@
 /** SavedModels read from their files, without TensorFlow. */
+export { missingVariables } from './missing-variables.ts';
 export {
   compilingSignatures,
   type SignatureOutputs,

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allSteps, pauseAfter, type Steps, stepsInTurns } from '@sagemaker-tfs/tensors/steps';
+import { nested, servedMetaGraph } from './served-meta-graph.ts';
 import { LENGTH_DELIMITED, openWireFile, type Span, type WireFile } from './wire-file.ts';
 
 /** A signature by the names of its output tensors, as an inspected one has them. */
@@ -219,10 +220,9 @@ function* functionsReach(
   return false;
 }
 
-/** SavedModel: meta_graphs = 2; MetaGraphDef: graph_def = 2; GraphDef: node = 1, library = 2; function = 1. */
+/** MetaGraphDef: graph_def = 2; GraphDef: node = 1, library = 2; function = 1. */
 function* readGraph(file: WireFile): Steps<Graph> {
-  const metaGraphs = nested(file, { start: 0, end: file.size }, 2);
-  const served = metaGraphs.find((one) => isServed(file, one)) ?? metaGraphs[0];
+  const served = servedMetaGraph(file);
   const [graph] = served ? nested(file, served, 2) : [];
   if (!graph) return { nodes: new Map(), functions: new Map() };
   const functions = new Map<string, LibraryFunction>();
@@ -231,12 +231,6 @@ function* readGraph(file: WireFile): Steps<Graph> {
     yield;
   }
   return { nodes: new Map(yield* readNodes(file, nested(file, graph, 1))), functions };
-}
-
-/** MetaGraphDef: meta_info_def = 1; MetaInfoDef: tags = 4. */
-function isServed(file: WireFile, metaGraph: Span): boolean {
-  const [info] = nested(file, metaGraph, 1);
-  return info ? nested(file, info, 4).some((tag) => file.text(tag) === 'serve') : false;
 }
 
 /** FunctionDef: signature = 1, node_def = 3, attr = 5; OpDef: name = 1. */
@@ -310,10 +304,4 @@ function readAttribute(file: WireFile, span: Span): Pick<Node, 'compiles' | 'cal
 /** `^name` waits for it; `name:0` is one of its outputs. */
 function nodeOf(input: string): string {
   return input.replace(/^\^/, '').split(':', 1)[0] ?? '';
-}
-
-function nested(file: WireFile, span: Span, number: number) {
-  return [...file.fields(span)].filter(
-    (field) => field.number === number && field.wireType === LENGTH_DELIMITED,
-  );
 }

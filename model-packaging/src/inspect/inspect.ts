@@ -20,7 +20,12 @@ import {
   type SavedModelSummary,
   servingGraph,
 } from '../saved-model/saved-model.ts';
-import { type CheckpointSummary, checkShards, readCheckpoint } from '../saved-model/variables.ts';
+import {
+  type CheckpointSummary,
+  checkNoVariables,
+  checkShards,
+  readCheckpoint,
+} from '../saved-model/variables.ts';
 import { withWireFile } from '../saved-model/wire.ts';
 import type { ModelSource, VersionSource } from '../source/discover.ts';
 import type { OpenOptions } from '../source/open-options.ts';
@@ -148,7 +153,10 @@ function findProblems(
     }
   };
   attempt(() => servingGraph(model));
-  if (checkpoint) attempt(() => checkShards(directory, checkpoint));
+  attempt(() => {
+    if (checkpoint) checkShards(directory, checkpoint);
+    else checkNoVariables(directory);
+  });
   for (const graph of model.metaGraphs) {
     for (const { filename, bytes } of assetReports(graph, directory)) {
       if (bytes !== null) continue;

@@ -88,6 +88,8 @@ describe('bad input is refused, naming the path', () => {
     await expectRefused('CORRUPT_FILE', model, data);
     rmSync(data);
     await expectRefused('MISSING_FILE', model, data);
+    rmSync(join(model, 'variables'), { recursive: true });
+    await expectRefused('MISSING_FILE', model, join(model, 'variables', 'variables.index'));
   });
 
   test('an asset that is missing', async () => {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PackagingError } from '../errors.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
-import { checkShards, readCheckpoint } from '../saved-model/variables.ts';
+import { checkNoVariables, checkShards, readCheckpoint } from '../saved-model/variables.ts';
 
 /**
  * Checks the graph, the checkpoint's files and the assets of a version directory.
@@ -20,6 +20,7 @@ export function checkModel(directory: string): void {
   }
   const checkpoint = readCheckpoint(directory);
   if (checkpoint) checkShards(directory, checkpoint);
+  else checkNoVariables(directory);
   for (const { filename } of assets) {
     const path = join(directory, 'assets', filename);
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) continue;

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { missingVariables } from '@sagemaker-tfs/libtensorflow/graph';
 import { DTYPES, dtypeOfEnum, enumName } from '@sagemaker-tfs/tensors';
 import {
   BundleEntryProtoSchema,
@@ -78,6 +79,16 @@ export function checkShards(directory: string, { shards }: CheckpointSummary): v
       throw damaged(path, `it has ${stat.size} bytes of ${minBytes}`);
     }
   }
+}
+
+/** @throws PackagingError MISSING_FILE if a model without a checkpoint has variables */
+export function checkNoVariables(directory: string): void {
+  const path = missingVariables(directory);
+  if (path === undefined) return;
+  throw new PackagingError(
+    'MISSING_FILE',
+    `${path} is missing, which the model's variables are restored from. Export or copy the model again, with all of variables/.`,
+  );
 }
 
 function summarize(
