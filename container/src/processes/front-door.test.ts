@@ -159,6 +159,12 @@ test('connections that are opened and dropped faster than a worker takes them ke
   expect(answer.statusCode).toBe(200);
   const [status, text] = await post(runtime.url, false, '{"instances": [1.0]}');
   expect([status, JSON.parse(text).code]).toEqual([503, 'OVERLOADED']);
+  expect(runtime.log()).toContainEqual(
+    expect.objectContaining({
+      level: 'warn',
+      msg: expect.stringContaining('more connections are opened than the processes take'),
+    }),
+  );
   process.kill(worker, 'SIGCONT');
   expect(await post(runtime.url, false, '{"instances": [1.0]}')).toEqual([
     200,

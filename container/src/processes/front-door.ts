@@ -77,7 +77,8 @@ export class FrontDoor {
   readonly #options: FrontDoorOptions;
   #slots = 0;
   #turn = 0;
-  readonly #quietly = nowAndThen();
+  readonly #dropsQuietly = nowAndThen();
+  readonly #overrunQuietly = nowAndThen();
   /** More came than the workers take, and some of them still wait. */
   #isOverrun = false;
   #isClosing = false;
@@ -134,7 +135,20 @@ export class FrontDoor {
   }
 
   #tellDrop(): void {
-    this.#quietly(() => this.#options.log.warn('far too many connections: new ones are closed'));
+    this.#dropsQuietly(() =>
+      this.#options.log.warn('far too many connections: new ones are closed'),
+    );
+  }
+
+  /** No worker knows of them, so that neither its log nor its metrics count them. */
+  #tellOverrun(): void {
+    const waiting = this.#waiting.size;
+    this.#overrunQuietly(() =>
+      this.#options.log.warn(
+        { waiting },
+        'more connections are opened than the processes take: some are answered 503 OVERLOADED. SAGEMAKER_TFS_PROCESSES sets more processes.',
+      ),
+    );
   }
 
   #take(socket: Socket): void {
@@ -201,6 +215,7 @@ export class FrontDoor {
       connection.timer?.refresh();
       return;
     }
+    if (this.#isOverrun) this.#tellOverrun();
     this.#waiting.delete(connection);
     this.#free(connection);
     this.#fallback.emit('connection', connection.socket);
