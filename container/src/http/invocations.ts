@@ -61,7 +61,6 @@ async function infer(
   stopwatch.received();
   await services.readiness.whenReady(signal);
   if (handler) await services.watched;
-  stopwatch.ready();
 
   // Read anew: the model may have been loaded again meanwhile.
   const archive = services.archiveOf(name);
@@ -78,6 +77,8 @@ async function infer(
     results,
     ticket,
   });
+  // Only now: asking for the signatures waits for a model server that is being started again, too.
+  stopwatch.ready();
   record.inference = inference;
   record.requestBytes = body?.byteLength ?? contentLengthOf(request);
   const answer = await answerOf(services, exchange, inference, archive.handler, body);

@@ -1,6 +1,6 @@
 /** Where the time of one request went. All times are milliseconds. */
 
-/** The parts of a request. They add up to the time until the answer was ready. */
+/** The parts of a request. They add up to the time until the answer was ready, or until the request was over. */
 export interface Timings {
   /** Reading the body. */
   readonly receive: number;
@@ -17,10 +17,12 @@ export interface Timings {
 /** Takes the time at each step. */
 export class Stopwatch {
   readonly #start = performance.now();
-  #received = this.#start;
-  #ready = this.#start;
+  #received: number | undefined;
+  #ready: number | undefined;
   #firstPredict: number | undefined;
   #lastPredict: number | undefined;
+  /** Calls of the model that have not ended. */
+  #running = 0;
   #end: number | undefined;
 
   /** When it was started, in milliseconds since 1970. */
@@ -35,7 +37,6 @@ export class Stopwatch {
 
   received(): void {
     this.#received = performance.now();
-    this.#ready = this.#received;
   }
 
   ready(): void {
@@ -45,9 +46,11 @@ export class Stopwatch {
   /** Times one call of the model. */
   async predict<T>(work: () => Promise<T>): Promise<T> {
     this.#firstPredict ??= performance.now();
+    this.#running += 1;
     try {
       return await work();
     } finally {
+      this.#running -= 1;
       this.#lastPredict = performance.now();
     }
   }
@@ -57,14 +60,17 @@ export class Stopwatch {
     this.#end = performance.now();
   }
 
+  /** Of a request that ends early, the part that it was in lasted until now. */
   timings(): Timings {
     const end = this.#end ?? performance.now();
+    const received = this.#received ?? end;
+    const ready = this.#ready ?? end;
     const first = this.#firstPredict ?? end;
-    const last = this.#lastPredict ?? first;
+    const last = this.#running > 0 ? end : Math.min(this.#lastPredict ?? first, end);
     return {
-      receive: this.#received - this.#start,
-      queue: this.#ready - this.#received,
-      decode: first - this.#ready,
+      receive: received - this.#start,
+      queue: ready - received,
+      decode: first - ready,
       predict: last - first,
       encode: end - last,
     };
