@@ -47,6 +47,18 @@ describe('formats', () => {
     expect(pixelAt(await decodeImage(gif), 4, 4)).toEqual([255, 0, 0]);
   });
 
+  test('a frame of a GIF that is smaller than its canvas lies on black', async () => {
+    // A canvas of 3 x 2 whose first color, red, is that of its background; one green pixel at (1, 1).
+    const gif = Buffer.from(
+      '474946383961030002008000 00ff000000ff002c0100010001000100000202 4c01003b'.replaceAll(' ', ''),
+      'hex',
+    );
+    const decoded = await decodeImage(gif);
+    expect(decoded).toMatchObject({ width: 3, height: 2 });
+    expect(pixelAt(decoded, 1, 1)).toEqual([0, 255, 0]);
+    expect(pixelAt(decoded, 0, 0)).toEqual([0, 0, 0]);
+  });
+
   test('gray JPEG becomes three equal channels, or one', async () => {
     const jpeg = await gradient(20, 20).grayscale().jpeg().toBuffer();
     const color = await decodeImage(jpeg);
