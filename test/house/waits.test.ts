@@ -19,6 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly [count: number, reason: string]>
     2,
     'longer than a first try, after which nothing is to happen',
   ],
+  'container/src/observability/timings.test.ts': [1, 'how long a part takes'],
   'container/src/processes/processes.test.ts': [1, 'a client that reads slowly'],
   'lib/smoke-test/handler/index.test.ts': [1, 'how long the endpoint works'],
   'local-model-server/src/server.test.ts': [

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
+import { type ListenOptions, listen } from '../transport/listen.ts';
 import { untilAborted } from '../waiting/or-aborted.ts';
 import { RequestSignal } from '../waiting/request-signal.ts';
 import { takeAbsoluteTarget } from './absolute-target.ts';
@@ -27,7 +28,6 @@ import { drain } from './drain.ts';
 import { createExchange, type Exchange, type Outcome } from './exchange.ts';
 import { foreignPage } from './foreign-pages.ts';
 import { answerHalfClosed } from './half-closed.ts';
-import { type ListenOptions, listen } from './listen.ts';
 import { malformedRefuser } from './malformed.ts';
 import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';

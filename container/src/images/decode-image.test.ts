@@ -50,7 +50,10 @@ describe('formats', () => {
   test('a frame of a GIF that is smaller than its canvas lies on black', async () => {
     // A canvas of 3 x 2 whose first color, red, is that of its background; one green pixel at (1, 1).
     const gif = Buffer.from(
-      '474946383961030002008000 00ff000000ff002c0100010001000100000202 4c01003b'.replaceAll(' ', ''),
+      '474946383961030002008000 00ff000000ff002c0100010001000100000202 4c01003b'.replaceAll(
+        ' ',
+        '',
+      ),
       'hex',
     );
     const decoded = await decodeImage(gif);

@@ -14,10 +14,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { ErrorCode } from '../errors.ts';
 import { connectionsPossible } from '../http/connection-limit.ts';
-import { type ListenOptions, listen } from '../http/listen.ts';
 import { errorReply } from '../http/reply.ts';
 import { slicesOf } from '../http/slices.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
+import { type ListenOptions, listen } from '../transport/listen.ts';
 import {
   CONNECTION_STATE,
   closeStates,
