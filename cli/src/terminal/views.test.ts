@@ -202,7 +202,7 @@ describe('work on many requests', () => {
   const address = (text: string) =>
     steady(text)
       .replace(/http:[^ ]+/g, 'URL')
-      .replace(/\d+\/s/g, 'N/s');
+      .replace(/[\d.]+\/s/g, 'N/s');
 
   test('batch local: a bar, failures by their reasons, and the command that retries them', async () => {
     await answers(digits, async (url) => {
