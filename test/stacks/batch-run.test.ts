@@ -17,6 +17,9 @@ import {
 } from './batch-machine.ts';
 import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
+// A network that never answers is asked hundreds of times, and every question is an expression that is evaluated.
+jest.setTimeout(300_000);
+
 const DAY = 86_400_000;
 const machine = machineOf(
   batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } })),
