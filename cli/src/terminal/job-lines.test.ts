@@ -11,7 +11,7 @@ const failure = (key: string, message: string, status?: number) => ({ key, messa
 
 test('all is done: one line', () => {
   expect(jobLines(RESULT, ['batch', 'local', 'in', '--out', 'out'], STYLE)).toEqual([
-    '✓ 4 of 4 inputs have an output · 2.0 s · 2/s',
+    '✓ 4 of 4 inputs have an output · 2.0 s · 2.0/s',
   ]);
 });
 
