@@ -26,7 +26,7 @@ export async function checkProjects(project: Project): Promise<void> {
     const directory = `projects/${template}`;
     const args = ['init', directory, '--template', template, '--json'];
     await project.command(model ? [...args, '--model', model] : args);
-    await project.command(['init', directory], { status: 1 });
+    await project.command(['init', directory], { status: 2 });
     await install(project, template, directory);
     for (const script of scriptsOf(template)) {
       await project.run('npm', ['run', '--silent', script, '--prefix', directory]);
