@@ -58,14 +58,16 @@ const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
 /**
  * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`, or a shape and no values) are
  * made dense; bytes are string tensors.
+ * @param maxSparseBytes where records before this one have used up a part of the limit
  * @throws TensorError MALFORMED, SHAPE_MISMATCH, TOO_LARGE beyond the limits, naming the feature
  */
 export function decodeSageMakerRecord(
   bytes: Uint8Array,
   limits: SageMakerRecordLimits = SAGEMAKER_RECORD_LIMITS,
+  maxSparseBytes = limits.maxSparseBytes,
 ): SageMakerRecord {
   try {
-    return readRecord(bytes, limits);
+    return readRecord(bytes, limits, maxSparseBytes);
   } catch (cause) {
     if (!(cause instanceof TensorError) || !cause.message.startsWith('protobuf')) throw cause;
     const message = `not an aialgs.data.Record message: ${cause.message}`;
@@ -73,11 +75,15 @@ export function decodeSageMakerRecord(
   }
 }
 
-function readRecord(bytes: Uint8Array, limits: SageMakerRecordLimits): SageMakerRecord {
+function readRecord(
+  bytes: Uint8Array,
+  limits: SageMakerRecordLimits,
+  maxSparseBytes: number,
+): SageMakerRecord {
   const features = new Map<string, Tensor>();
   const label = new Map<string, Tensor>();
   let entries = 0;
-  let left = limits.maxSparseBytes;
+  let left = maxSparseBytes;
   forEachField(bytes, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || (field !== RECORD.features && field !== RECORD.label)) {
       return false;

@@ -31,7 +31,7 @@ export const protobufRecordIoRequest = pictureCodec(
     let sparseBytes = Math.min(limits.maxSparseBytes, limits.maxOpenSizeBytes);
     const read = (record: Uint8Array, index: number) => {
       const { features } = reading(
-        () => decodeSageMakerRecord(record, { ...limits, maxSparseBytes: sparseBytes }),
+        () => decodeSageMakerRecord(record, limits, sparseBytes),
         `record ${index}`,
       );
       for (const tensor of Object.values(features)) {

@@ -2,10 +2,8 @@
 import type { Dir, Dirent } from 'node:fs';
 import { opendir, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { MOST_ENTRIES } from '@sagemaker-tfs/manifest/entries';
 import { ServingError } from '../errors.ts';
-
-/** Files and folders, as in an archive that the command packages: their number alone must not keep others waiting. */
-const MOST_ENTRIES = 10_000;
 
 /**
  * Models of one endpoint may be from different people: a link must not lead to the files of another. Pipes and devices
@@ -31,6 +29,7 @@ export async function checkModelFiles(directory: string): Promise<void> {
 
 async function* entriesBelow(directory: string): AsyncGenerator<Dirent, void> {
   const waiting = [directory];
+  // Their number alone must not keep others waiting.
   let entries = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for await (const entry of await opened(folder)) {

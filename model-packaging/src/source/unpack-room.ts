@@ -1,13 +1,12 @@
 /** How much an archive may become. */
 import { stat, statfs } from 'node:fs/promises';
+import { MOST_ENTRIES } from '@sagemaker-tfs/manifest/entries';
 import { PackagingError } from '../errors.ts';
 
 /** What any archive may hold: models that were never trained are zeros for the most part. */
 const ANY_ARCHIVE = 2 ** 30;
 /** Bytes of a larger one for each of the archive's. Trained weights hardly shrink at all. */
 const MAX_RATIO = 100;
-/** Files and folders. A SavedModel has a handful, and each costs a disk more than its bytes. */
-const MOST_ENTRIES = 10_000;
 /** Others need the disk too. */
 const PART_OF_FREE = 0.9;
 
