@@ -1,14 +1,12 @@
 /** One inference without HTTP: a body in, the body of the answer out. */
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { ServingError } from '../errors.ts';
-import { runHandler } from '../handler/run.ts';
+import { modelOf, prepare } from '../http/prepare.ts';
 import type { Services } from '../http/services.ts';
 import { parseRequestAttributes } from '../inference/custom-attributes.ts';
-import { defaultHandler } from '../inference/default-handler.ts';
 import { HeldResults } from '../inference/held-results.ts';
-import { createInference } from '../inference/inference.ts';
 import { Stopwatch } from '../observability/timings.ts';
-import { RequestSignal } from '../waiting/request-signal.ts';
+import { type RequestSignal, timedSignal } from '../waiting/request-signal.ts';
 
 /** What every body of a run is asked with: the headers of a request. */
 export interface Question {
@@ -30,9 +28,7 @@ export async function ask(
   question: Question,
   requestId: string,
 ): Promise<Uint8Array> {
-  const signal = new RequestSignal();
-  const { requestTimeoutMs } = services.environment.limits;
-  const timer = setTimeout(() => signal.abort(timedOut(requestTimeoutMs)), requestTimeoutMs);
+  const { signal, timer } = timedSignal(services.environment.limits.requestTimeoutMs);
   const results = new HeldResults();
   const workDone = results.use();
   // What hangs may still read the results, and keeps them.
@@ -68,31 +64,21 @@ async function answer(
   rest: { requestId: string; signal: RequestSignal; results: HeldResults },
 ): Promise<Uint8Array> {
   const attributes = parseRequestAttributes(customAttributes);
-  const modelName = attributes.modelName ?? services.defaultModel;
-  if (modelName === undefined) {
-    throw new ServingError('BAD_REQUEST', 'no model is named. Set tfs-model-name.');
-  }
-  await services.readiness.whenReady(rest.signal);
-  const archive = services.archiveOf(modelName);
-  if (archive.handler) await services.watched;
   const headers = {
     'content-type': contentType,
     ...(accept !== undefined && { accept }),
     ...(customAttributes !== '' && { [CUSTOM_ATTRIBUTES_HEADER.toLowerCase()]: customAttributes }),
   };
-  const inference = await createInference(services, {
+  const prepared = await prepare(services, {
     request: { headers },
     contentLength: body.byteLength,
-    archive,
-    modelName,
+    modelName: modelOf(attributes, services),
     attributes,
-    log: services.log,
     stopwatch: new Stopwatch(),
     ticket: TICKET,
     ...rest,
   });
-  if (!archive.handler) return whole((await defaultHandler(body, inference)).body);
-  const answered = await runHandler(archive.handler, body, inference, services.endpoint);
+  const answered = await prepared.answer(body);
   const bytes = await whole(answered.body);
   if (answered.status === 200) return bytes;
   throw new ServingError('HANDLER_FAILED', Buffer.from(bytes).toString('utf8').slice(0, 1_000), {
@@ -107,11 +93,4 @@ async function whole(
   const all: Uint8Array[] = [];
   for await (const piece of pieces) all.push(Buffer.from(piece));
   return all.length === 1 ? (all[0] as Uint8Array) : Buffer.concat(all);
-}
-
-function timedOut(timeoutMs: number): ServingError {
-  return new ServingError(
-    'REQUEST_TIMEOUT',
-    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`,
-  );
 }

@@ -3,19 +3,17 @@ import { shortFingerprint } from '@sagemaker-tfs/manifest';
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { ServingError } from '../errors.ts';
-import type { LoadedHandler } from '../handler/loader.ts';
-import { type HandlerAnswer, runHandler } from '../handler/run.ts';
 import {
   formatAttributes,
   parseRequestAttributes,
   type RequestAttributes,
 } from '../inference/custom-attributes.ts';
-import { defaultHandler } from '../inference/default-handler.ts';
 import { HeldResults } from '../inference/held-results.ts';
-import { createInference, type Inference } from '../inference/inference.ts';
+import type { Inference } from '../inference/inference.ts';
 import { Stopwatch } from '../observability/timings.ts';
 import type { Ticket } from './admission.ts';
 import type { Exchange } from './exchange.ts';
+import { modelOf, prepare } from './prepare.ts';
 import { checkLength, contentLengthOf, readBody, streamBody } from './read-body.ts';
 import type { Reply } from './reply.ts';
 import { recordRequest } from './request-log.ts';
@@ -47,41 +45,30 @@ async function infer(
   const { request, signal } = exchange;
   const record = recordRequest(services, exchange, stopwatch);
   const attributes = parseRequestAttributes(headerText(request.headers[HEADER]));
-  const name = modelName ?? attributes.modelName ?? services.defaultModel;
-  if (name === undefined) throw new ServingError('BAD_REQUEST', NO_MODEL);
+  const name = modelName ?? modelOf(attributes, services);
   const maxBytes = services.environment.limits.maxRequestBytes;
   checkLength(request, { maxBytes });
   refuseEncoded(request.headers['content-encoding']);
   if (services.holdModel) exchange.onFinish(services.holdModel(name));
-  const { handler } = services.archiveOf(name);
-  const streams = handler?.streaming === true;
+  const streams = services.archiveOf(name).handler?.streaming === true;
   const ticket = exchange.admit(streams ? 0 : (contentLengthOf(request) ?? 0));
 
   const body = streams ? undefined : await receive(exchange, maxBytes, ticket);
   stopwatch.received();
-  await services.readiness.whenReady(signal);
-  if (handler) await services.watched;
-
-  // Read anew: the model may have been loaded again meanwhile.
-  const archive = services.archiveOf(name);
-  const inference = await createInference(services, {
+  const { inference, answer: answerTo } = await prepare(services, {
     request,
     contentLength: contentLengthOf(request),
-    archive,
     modelName: name,
     attributes,
     signal,
     requestId: exchange.id,
-    log: services.log,
     stopwatch,
     results,
     ticket,
   });
-  // Only now: asking for the signatures waits for a model server that is being started again, too.
-  stopwatch.ready();
   record.inference = inference;
   record.requestBytes = body?.byteLength ?? contentLengthOf(request);
-  const answer = await answerOf(services, exchange, inference, archive.handler, body);
+  const answer = await answerTo(body ?? chunks(exchange, maxBytes));
   stopwatch.done();
   return {
     status: answer.status,
@@ -91,26 +78,6 @@ async function infer(
 }
 
 const HEADER = CUSTOM_ATTRIBUTES_HEADER.toLowerCase();
-const NO_MODEL =
-  'the request names no model. POST to /models/<name>/invoke or set the custom attribute tfs-model-name.';
-
-async function answerOf(
-  services: Services,
-  exchange: Exchange,
-  inference: Inference,
-  handler: LoadedHandler | undefined,
-  body: Uint8Array | undefined,
-): Promise<HandlerAnswer> {
-  if (!handler) {
-    const {
-      contentType,
-      body: answered,
-      customAttributes,
-    } = await defaultHandler(body ?? new Uint8Array(), inference);
-    return { status: 200, contentType, body: answered, customAttributes };
-  }
-  return runHandler(handler, body ?? chunks(services, exchange), inference, services.endpoint);
-}
 
 function receive(exchange: Exchange, maxBytes: number, ticket: Ticket): Promise<Buffer> {
   exchange.acceptBody();
@@ -119,10 +86,9 @@ function receive(exchange: Exchange, maxBytes: number, ticket: Ticket): Promise<
 }
 
 /** The body in pieces. They count as held by nobody: the handler keeps what it needs, the connection buffers little. */
-function chunks(services: Services, exchange: Exchange): AsyncIterable<Uint8Array> {
+function chunks(exchange: Exchange, maxBytes: number): AsyncIterable<Uint8Array> {
   exchange.acceptBody();
-  const { maxRequestBytes } = services.environment.limits;
-  return streamBody(exchange.request, { maxBytes: maxRequestBytes });
+  return streamBody(exchange.request, { maxBytes });
 }
 
 function headersOf(

@@ -11,7 +11,7 @@ import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import { type ListenOptions, listen } from '../transport/listen.ts';
 import { untilAborted } from '../waiting/or-aborted.ts';
-import { RequestSignal } from '../waiting/request-signal.ts';
+import { type RequestSignal, timedSignal } from '../waiting/request-signal.ts';
 import { takeAbsoluteTarget } from './absolute-target.ts';
 import { Admission, type Ticket } from './admission.ts';
 import {
@@ -179,9 +179,8 @@ async function serve(
   response: ServerResponse,
   expectsContinue: boolean,
 ): Promise<void> {
-  const signal = new RequestSignal();
   const { timeoutMs, log } = state.options;
-  const timer = setTimeout(() => signal.abort(timedOut(timeoutMs)), timeoutMs);
+  const { signal, timer } = timedSignal(timeoutMs);
   state.served += 1;
   const { exchange, finish, ticket } = createExchange(request, response, {
     signal,
@@ -367,13 +366,6 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
   await closed;
   clearInterval(sweep);
   clearTimeout(timer);
-}
-
-function timedOut(timeoutMs: number): ServingError {
-  return new ServingError(
-    'REQUEST_TIMEOUT',
-    `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`,
-  );
 }
 
 function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits): ServingError {

@@ -93,7 +93,7 @@ export interface Inference {
 }
 
 /** What an inference is made of. */
-interface InferenceOptions {
+export interface InferenceOptions {
   readonly request: RequestHead;
   /** Bytes of the body as announced; undefined if it comes in chunks. */
   readonly contentLength: number | undefined;

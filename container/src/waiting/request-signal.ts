@@ -1,5 +1,6 @@
 /** What ends one request before its answer is written. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import { ServingError } from '../errors.ts';
 import { removeFrom } from '../memory/remove-from.ts';
 
 /** Told to all who work on the request; an `AbortSignal` is made only for those who need a real one. */
@@ -46,4 +47,14 @@ export class RequestSignal implements AbortSignalLike {
   removeEventListener(_type: 'abort', listener: () => void): void {
     removeFrom(this.#listeners, listener);
   }
+}
+
+/** A signal that aborts with REQUEST_TIMEOUT, unless the timer is cleared before. */
+export function timedSignal(timeoutMs: number): { signal: RequestSignal; timer: NodeJS.Timeout } {
+  const signal = new RequestSignal();
+  const timer = setTimeout(() => {
+    const what = `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`;
+    signal.abort(new ServingError('REQUEST_TIMEOUT', what));
+  }, timeoutMs);
+  return { signal, timer };
 }
