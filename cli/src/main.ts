@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { CommandError, EXIT, explain } from './errors.ts';
+import { formatItem } from './help-layout.ts';
 import { isRead } from './interrupt.ts';
 import { callable } from './output/command-name.ts';
 import { printableJson, printableLines } from './output/printable.ts';
@@ -30,7 +31,7 @@ export function program(): Command {
     .description('Package, serve, try and deploy TensorFlow models on SageMaker.')
     .version(packageJson.version)
     .option('-q, --quiet', 'no progress and no remarks on stderr')
-    .configureHelp({ showGlobalOptions: true });
+    .configureHelp({ showGlobalOptions: true, formatItem });
   for (const add of [
     addInit,
     addInspect,

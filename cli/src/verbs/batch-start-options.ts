@@ -83,13 +83,12 @@ export function addStartOptions(start: Command): void {
         .choices(['transform', 'processing', 'batch'])
         .default('transform'),
     );
-  start
-    .option('--job-queue <name>', 'queue of a BatchWorker, by name or ARN (--engine batch)')
-    .option('--job-definition <name>', 'its job, by name or ARN (--engine batch)');
-  addMachine(start);
   addResources(start);
   addRequests(start);
+  addMachine(start);
+  addWorkers(start);
   start
+    .optionsGroup('Other options:')
     .option('--env <name=value>', 'a variable of the containers (repeatable)', keyValue)
     .option('--tag <name=value>', 'a tag of the job (repeatable)', keyValue)
     .option(
@@ -102,6 +101,7 @@ export function addStartOptions(start: Command): void {
 
 function addMachine(start: Command): void {
   start
+    .optionsGroup('State machine, which also shards:')
     .option(
       '--state-machine <name>',
       'run through this state machine, by its ARN, its name or that of its stack; settings that are not given are its own',
@@ -136,6 +136,18 @@ function addMachine(start: Command): void {
       wholeNumber(0, 100),
     )
     .option(
+      '--budget-instance-hours <number>',
+      'instance hours after which a sharded run starts no more jobs',
+      wholeNumber(),
+    );
+}
+
+function addWorkers(start: Command): void {
+  start
+    .optionsGroup('Batch worker (--engine processing or batch):')
+    .option('--job-queue <name>', 'queue of a BatchWorker, by name or ARN (--engine batch)')
+    .option('--job-definition <name>', 'its job, by name or ARN (--engine batch)')
+    .option(
       '--budget-hours <number>',
       'hours of all workers together, restarts included, after which they end (--engine processing)',
       positive,
@@ -144,16 +156,12 @@ function addMachine(start: Command): void {
       '--notices-at <percentages>',
       'such as 10,50,90: parts of the ranges at which the topic receives a progress message (--engine processing)',
     )
-    .option('--notice-topic <arn>', 'topic of SNS for --notices-at')
-    .option(
-      '--budget-instance-hours <number>',
-      'instance hours after which a sharded run starts no more jobs',
-      wholeNumber(),
-    );
+    .option('--notice-topic <arn>', 'topic of SNS for --notices-at');
 }
 
 function addResources(start: Command): void {
   start
+    .optionsGroup('Instances:')
     .option('--instance-type <type>', 'instances of the job', DEFAULT_SETTINGS.instanceType)
     .option(
       '--fallback-instance-type <type>',
@@ -170,6 +178,7 @@ function addResources(start: Command): void {
 
 function addRequests(start: Command): void {
   start
+    .optionsGroup('Requests:')
     .option('--content-type <type>', 'media type of the inputs', DEFAULT_SETTINGS.contentType)
     .option('--accept <type>', 'media type of the outputs', DEFAULT_SETTINGS.accept)
     .addOption(

@@ -1,5 +1,6 @@
 /** What `--help` shows at its end: commands to try, by verb. */
 import type { Command } from 'commander';
+import { wrapCommand } from '../help-layout.ts';
 import { commandName } from '../output/command-name.ts';
 
 /** Arguments behind `sagemaker-tfs`, by the verb's path. */
@@ -85,4 +86,4 @@ export function addExamples(program: Command, above: readonly string[] = []): vo
   }
 }
 
-const lineOf = (example: string) => `  $ ${commandName()} ${example}`;
+const lineOf = (example: string) => wrapCommand(`  $ ${commandName()} ${example}`, 80);
