@@ -14,6 +14,7 @@ import {
   TRANSFORM_ENVIRONMENT,
   tagsProblem,
 } from '../rules/limits.ts';
+import { archiveProblem } from '../rules/serverless.ts';
 import { definedOnly } from '../stacks/defined-only.ts';
 import { checkInteger, invalidProp, refuseProblem } from '../validation.ts';
 import type { BatchTransformProps, S3Place } from './props.ts';
@@ -58,10 +59,7 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
     const problem = 'batch transform does not take multi-model data';
     invalidProp(scope, 'model', problem, 'Give a model of one archive');
   }
-  if (model.data.compression === 'none') {
-    const problem = 'batch transform takes only archives';
-    invalidProp(scope, 'model', problem, `Give the model compression: 'gzip'`);
-  }
+  refuseProblem(scope, 'model', archiveProblem('batch transform', model.data.compression));
   checkNotices(scope, props);
   checkInFlight(scope, props);
   checkConflicts(scope, props);

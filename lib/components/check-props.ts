@@ -3,8 +3,12 @@ import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
-import { hasGpu } from '../instance-types/index.ts';
-import { copiesProblem } from '../rules/limits.ts';
+import {
+  acceleratorsProblem,
+  COMPONENT_OF_MANY,
+  componentNameProblem,
+  copiesProblem,
+} from '../rules/combinations.ts';
 import { checkInteger, checkOneOf, checkRange, invalidProp, refuseProblem } from '../validation.ts';
 import type { ComponentEndpointProps, ComponentProps } from './props.ts';
 import { checkUpdate } from './update.ts';
@@ -26,14 +30,11 @@ export function checkComponents(scope: Construct, props: ComponentEndpointProps)
   if (components.length === 0) {
     invalidProp(scope, 'components', 'none given', 'Give at least one');
   }
-  const names = components.map(({ name }) => name);
+  const [twin, named] = componentNameProblem(components.map(({ name }) => name)) ?? [];
+  refuseProblem(scope, `components[${twin}].name`, named);
   components.forEach((component, i) => {
     const prop = `components[${i}]`;
     checkName(scope, `${prop}.name`, component.name, props.endpointName);
-    if (names.indexOf(component.name) < i) {
-      const problem = `'${component.name}' is used twice`;
-      invalidProp(scope, `${prop}.name`, problem, 'Give each component a name of its own');
-    }
     checkComponent(scope, prop, component, instances.instanceType ?? DEFAULT_INSTANCE_TYPE);
   });
   const { minInstances, maxInstances } = instances;
@@ -66,10 +67,7 @@ function checkComponent(
   { model, memory, cpus, accelerators, copies, scaling, ...times }: ComponentProps,
   instanceType: string,
 ): void {
-  if (model.data.multiModel) {
-    const problem = 'a component holds one model, and this data many';
-    invalidProp(scope, `${prop}.model`, problem, 'Give each model a component');
-  }
+  if (model.data.multiModel) refuseProblem(scope, `${prop}.model`, COMPONENT_OF_MANY);
   checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), LEAST_MEMORY_MIB, MOST, 'MiB');
   checkRange(scope, `${prop}.cpus`, cpus, LEAST_CPUS, MOST);
   checkInteger(scope, `${prop}.accelerators`, accelerators, 1, MOST);
@@ -78,9 +76,8 @@ function checkComponent(
   const seconds = [60, 3600, 'seconds'] as const;
   checkRange(scope, `${prop}.modelDataDownloadTimeout`, download?.toSeconds(), ...seconds);
   checkRange(scope, `${prop}.containerStartupHealthCheckTimeout`, startup?.toSeconds(), ...seconds);
-  if (accelerators !== undefined && !Token.isUnresolved(instanceType) && !hasGpu(instanceType)) {
-    const problem = `${instanceType} has no accelerators`;
-    invalidProp(scope, `${prop}.accelerators`, problem, 'Leave it out, or use a GPU type');
+  if (accelerators !== undefined && !Token.isUnresolved(instanceType)) {
+    refuseProblem(scope, `${prop}.accelerators`, acceleratorsProblem(instanceType));
   }
   if (!scaling) return;
   checkInteger(scope, `${prop}.scaling.maxCopies`, scaling.maxCopies, 1, MOST);

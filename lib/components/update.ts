@@ -6,7 +6,7 @@ import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-clo
 import type { CfnInferenceComponent } from 'aws-cdk-lib/aws-sagemaker';
 import type { Construct } from 'constructs';
 import { DEFAULT_SERVER_ERRORS } from '../endpoint/deployment.ts';
-import { TRAFFIC_SHARES } from '../rules/limits.ts';
+import { TRAFFIC_SHARES } from '../rules/deployment.ts';
 import { checkInteger, checkRange, type Where } from '../validation.ts';
 import { ComponentMetrics } from './metrics.ts';
 import type { ComponentUpdateProps } from './props.ts';

@@ -1,7 +1,7 @@
 /** How updates of an endpoint are made. */
 import * as z from 'zod';
 import { DEFAULT_SERVER_ERRORS } from '../endpoint/deployment.ts';
-import { DEFAULT_BAKE_SECONDS } from '../rules/limits.ts';
+import { DEFAULT_BAKE_SECONDS } from '../rules/deployment.ts';
 import { byDefault, count, positive } from './fields.ts';
 
 const shift = {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { DEFAULT_LOG_RETENTION, RETENTION_DAYS } from '../endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from '../endpoint/metrics-config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
-import { SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
+import { SERVERLESS_CONCURRENCY } from '../rules/serverless.ts';
 import { api } from './api.ts';
 import { component, managedInstances } from './components.ts';
 import { deployment } from './deployment.ts';

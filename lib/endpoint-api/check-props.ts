@@ -3,6 +3,7 @@ import { Annotations, Arn, ArnFormat, Stack, Token, TokenComparison } from 'aws-
 import type { Construct } from 'constructs';
 import type { IRealtimeEndpoint } from '../endpoint/endpoint-base.ts';
 import { RealtimeEndpoint } from '../realtime-endpoint.ts';
+import { ASYNC_API } from '../rules/combinations.ts';
 import { certificateProblem, tokenProblem } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validation.ts';
 import type { EndpointApiProps } from './props.ts';
@@ -14,8 +15,7 @@ export const DEFAULT_TIMEOUT_SECONDS = 29;
 export function checkProps(scope: Construct, props: EndpointApiProps): void {
   const { endpoint, auth, jwt, throttle, corsOrigin, domain } = props;
   if (endpoint instanceof RealtimeEndpoint && endpoint.isAsync) {
-    const problem = 'an asynchronous endpoint answers through S3, and an API at once';
-    invalidProp(scope, 'endpoint', problem, 'Give an endpoint without asyncInference');
+    refuseProblem(scope, 'endpoint', ASYNC_API);
   }
   checkPlace(scope, endpoint);
   refuseProblem(scope, 'jwt', tokenProblem(auth, jwt));

@@ -3,22 +3,17 @@
 import { CfnScalableTarget } from 'aws-cdk-lib/aws-applicationautoscaling';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { burstableProblem } from '../rules/limits.ts';
 import {
+  burstableProblem,
   fewestAtAnyTime,
   limitsOf,
   type ScheduledLimits,
   scheduledLimitsProblem,
+  sleepProblem,
+  targetProblem,
 } from '../rules/scaling-schedule.ts';
 import { addTargetTracking, addWakeUp } from '../scaling-policies.ts';
-import {
-  checkInteger,
-  checkOneOf,
-  checkRange,
-  invalidProp,
-  refuseProblem,
-  type Where,
-} from '../validation.ts';
+import { checkInteger, checkOneOf, checkRange, refuseProblem, type Where } from '../validation.ts';
 import { QueueMetrics } from './metrics.ts';
 
 /** The load that one instance should have; more adds instances, less removes them. */
@@ -89,14 +84,7 @@ export function checkScaling(
   checkInteger(where, `${prop}.minInstances`, minInstances, 0, maxInstances);
   checkOneOf(where, `${prop}.target`, target, TARGETS);
   checkRange(where, `${prop}.target`, Object.values(target)[0], 1e-3, Number.MAX_SAFE_INTEGER);
-  if (minInstances === 0 && !async) {
-    invalidProp(
-      where,
-      `${prop}.minInstances`,
-      '0 is for asynchronous endpoints: a real-time request has no queue to wait in',
-      `Give 1 or more, add 'asyncInference', or make the variant 'serverless'`,
-    );
-  }
+  refuseProblem(where, `${prop}.minInstances`, sleepProblem(minInstances, async));
   for (const [i, entry] of (props.schedule ?? []).entries()) {
     const at = `${prop}.schedule[${i}]`;
     checkInteger(where, `${at}.maxInstances`, entry.maxInstances, 1, Number.MAX_SAFE_INTEGER);
@@ -104,14 +92,7 @@ export function checkScaling(
     const [field, problem] = scheduledLimitsProblem(entry, props, async) ?? [];
     refuseProblem(where, `${at}.${field}`, problem);
   }
-  if ('backlog' in target !== async) {
-    invalidProp(
-      where,
-      `${prop}.target`,
-      async ? 'an asynchronous endpoint scales on its queue' : `'backlog' needs a queue`,
-      async ? 'Give { backlog: N }' : `Give invocationsPerMinute, or add 'asyncInference'`,
-    );
-  }
+  refuseProblem(where, `${prop}.target`, targetProblem(target, async));
 }
 
 /** Adds a scalable target and its policies for one variant. */

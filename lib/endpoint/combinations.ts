@@ -3,7 +3,10 @@ import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { invalidProp } from '../validation.ts';
+import { ASYNC_CAPTURE, SHADOW_SCALING, shadowProblem } from '../rules/combinations.ts';
+import { twinIndex } from '../rules/problem.ts';
+import { serverlessProblem } from '../rules/serverless.ts';
+import { invalidProp, refuseProblem } from '../validation.ts';
 import type { RealtimeEndpointProps } from './props.ts';
 import { instanceTypesOf } from './variant.ts';
 
@@ -18,7 +21,7 @@ export function checkCombination(scope: Construct, props: RealtimeEndpointProps)
   const names = [...variants, ...(props.shadowVariant ? [props.shadowVariant] : [])].map(
     ({ variantName }) => variantName,
   );
-  const twin = names.find((name, i) => name !== undefined && names.indexOf(name) < i);
+  const twin = names[twinIndex(names)];
   if (twin !== undefined) {
     invalidProp(scope, 'variants', `two are named '${twin}'`, 'Give each a name of its own');
   }
@@ -40,34 +43,21 @@ function checkName(scope: Construct, name: string | undefined): void {
 }
 
 function checkServerless(scope: Construct, props: RealtimeEndpointProps): void {
-  const { variants, deployment } = props;
+  const { variants, ...others } = props;
   if (!variants.some(({ serverless }) => serverless)) return;
-  const refuse = (what: string, fix: string) =>
-    invalidProp(scope, 'variants[0].serverless', `a serverless endpoint ${what}`, fix);
-  if (variants.length > 1) refuse('has one variant only', 'Give one variant, or use instances');
-  for (const prop of ['asyncInference', 'dataCapture', 'shadowVariant', 'volumeKey'] as const) {
-    if (props[prop]) refuse(`cannot have '${prop}'`, `Leave it out, or use instances`);
-  }
-  if (deployment) {
-    refuse(`has no instances to shift traffic between`, `Leave 'deployment' out, or use instances`);
-  }
+  const given = variants.length > 1 ? props : others;
+  refuseProblem(scope, 'variants[0].serverless', serverlessProblem(given));
 }
 
 function checkShadow(scope: Construct, { shadowVariant, ...props }: RealtimeEndpointProps): void {
   if (!shadowVariant) return;
-  const refuse = (problem: string, fix: string) =>
-    invalidProp(scope, 'shadowVariant', problem, fix);
-  if (props.asyncInference) {
-    refuse(
-      `given with 'asyncInference'; SageMaker copies only requests that it answers at once`,
-      'Leave one of the two out',
-    );
+  const problem = shadowProblem(props.asyncInference !== undefined, props.variants.length);
+  refuseProblem(scope, 'shadowVariant', problem);
+  if (shadowVariant.serverless) {
+    const problem = 'a shadow cannot be serverless';
+    invalidProp(scope, 'shadowVariant', problem, 'Give it an instanceType');
   }
-  if (props.variants.length > 1) {
-    refuse('SageMaker takes one production variant beside a shadow', 'Give one production variant');
-  }
-  if (shadowVariant.serverless) refuse('a shadow cannot be serverless', 'Give it an instanceType');
-  if (shadowVariant.scaling) refuse('a shadow cannot scale', `Leave its 'scaling' out`);
+  if (shadowVariant.scaling) refuseProblem(scope, 'shadowVariant.scaling', SHADOW_SCALING);
 }
 
 function checkMultiModel(scope: Construct, props: RealtimeEndpointProps): void {
@@ -84,13 +74,7 @@ function checkMultiModel(scope: Construct, props: RealtimeEndpointProps): void {
 }
 
 function checkAsync(scope: Construct, props: RealtimeEndpointProps): void {
-  if (!props.asyncInference || !props.dataCapture) return;
-  invalidProp(
-    scope,
-    'dataCapture',
-    `given with 'asyncInference', whose requests and answers are in S3 anyway`,
-    'Leave it out',
-  );
+  if (props.asyncInference && props.dataCapture) refuseProblem(scope, 'dataCapture', ASYNC_CAPTURE);
 }
 
 /** The first instance type with local disks: SageMaker accepts no key for any variant then. */

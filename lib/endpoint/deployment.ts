@@ -6,7 +6,14 @@
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { Duration } from 'aws-cdk-lib/core';
-import { DEFAULT_BAKE_SECONDS, deploymentTimeProblem, TRAFFIC_SHARES } from '../rules/limits.ts';
+import {
+  bakeProblem,
+  DEFAULT_BAKE_SECONDS,
+  deploymentTimeProblem,
+  fleetProblem,
+  rollingProblem,
+  TRAFFIC_SHARES,
+} from '../rules/deployment.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
 
 /** How traffic moves to the new instances. */
@@ -88,19 +95,12 @@ export function renderDeployment(
   const timeout = props.timeout?.toSeconds();
   checkRange(where, 'deployment.timeout', timeout, 600, 28_800, 'seconds');
   checkTime(where, traffic, props);
+  refuseProblem(where, 'deployment.bakeTime', bakeProblem(traffic.type, props.bakeTime));
   const limits = { ...(timeout !== undefined && { maximumExecutionTimeoutInSeconds: timeout }) };
   const autoRollbackConfiguration = {
     alarms: alarms.map(({ alarmName }) => ({ alarmName })),
   };
   if (traffic.type === 'rolling') {
-    if (props.bakeTime) {
-      invalidProp(
-        where,
-        'deployment.bakeTime',
-        `given with 'rolling'`,
-        'A rolling update has none',
-      );
-    }
     return {
       autoRollbackConfiguration,
       rollingUpdatePolicy: {
@@ -147,18 +147,10 @@ export function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets
   checkInteger(where, 'deployment.traffic.percent', traffic.percent, low, high, 'percent');
   const wait = traffic.wait.toSeconds();
   checkRange(where, 'deployment.traffic.wait', wait, 0, MAX_WAIT_SECONDS, 'seconds');
-  if (traffic.type === 'rolling' && fleets.variants > 1) {
-    const problem = `'rolling' is for endpoints with one variant, and this has ${fleets.variants}`;
-    // https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html
-    invalidProp(where, 'deployment.traffic', problem, 'Use canary, linear or all-at-once');
-  }
-  if (fleets.fewestInstances >= 2) return;
-  invalidProp(
-    where,
-    'deployment.traffic',
-    `'${traffic.type}' moves part of a fleet, and a variant can have one instance`,
-    `Give every variant an instanceCount (and scaling.minInstances) of 2 or more, or use { type: 'all-at-once' }`,
-  );
+  const problem =
+    rollingProblem(traffic.type, fleets.variants) ??
+    fleetProblem(traffic.type, fleets.fewestInstances);
+  refuseProblem(where, 'deployment.traffic', problem);
 }
 
 function renderTraffic(

@@ -1,6 +1,5 @@
 /** Several instance types of one variant, in order of preference. */
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { IModel } from '../model.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
@@ -34,12 +33,6 @@ export function renderPools(
 > {
   if (pools.length === 0 || pools.length > MAX_POOLS) {
     invalidProp(scope, `${prop}.instancePools`, `${pools.length} given`, `Give 1 to ${MAX_POOLS}`);
-  }
-  for (const [i, { instanceType }] of pools.entries()) {
-    const first = pools.findIndex((pool) => pool.instanceType === instanceType);
-    if (first === i || Token.isUnresolved(instanceType)) continue;
-    const problem = `${instanceType} is in the list already`;
-    invalidProp(scope, `${prop}.instancePools[${i}].instanceType`, problem, 'Name each type once');
   }
   checkInteger(scope, `${prop}.provisioningTimeout`, timeoutSeconds, 300, 3600, 'seconds');
   return {

@@ -2,7 +2,7 @@
 
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { Size } from 'aws-cdk-lib/core';
-import { SERVERLESS_CONCURRENCY } from '../rules/limits.ts';
+import { SERVERLESS_CONCURRENCY } from '../rules/serverless.ts';
 import { checkInteger, invalidProp, type Where } from '../validation.ts';
 
 /** Props of a serverless variant. */

@@ -3,14 +3,16 @@ import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { nearestName } from '@sagemaker-tfs/manifest';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, type Duration, type Size } from 'aws-cdk-lib/core';
+import { Annotations, type Duration, type Size, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { InvalidProp } from '../errors.ts';
 import { chooseAmi } from '../inference-ami.ts';
 import { hasGpu } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
 import type { IModel } from '../model.ts';
-import { checkInteger, checkRange, invalidProp } from '../validation.ts';
+import { typesProblem } from '../rules/combinations.ts';
+import { archiveProblem, serverlessProblem } from '../rules/serverless.ts';
+import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validation.ts';
 import type { ScalingProps } from './autoscaling.ts';
 import { type InstancePool, renderPools } from './instance-pools.ts';
 import { renderServerless, type ServerlessProps } from './serverless.ts';
@@ -109,17 +111,6 @@ const DEFAULT_VARIANT = 'AllTraffic';
 export const DEFAULT_INSTANCE_TYPE = 'ml.g4dn.xlarge';
 
 const ROUTING = { 'least-outstanding-requests': 'LEAST_OUTSTANDING_REQUESTS', random: 'RANDOM' };
-const INSTANCE_PROPS = [
-  'instanceType',
-  'instancePools',
-  'provisioningTimeout',
-  'capacityReservationArn',
-  'instanceCount',
-  'scaling',
-  'routing',
-  'inferenceAmiVersion',
-  'volumeSize',
-] as const;
 
 /** Refuses variants without a model, before anything is read of it: JavaScript and tsx know no types. */
 export function requireModels(
@@ -216,16 +207,14 @@ export function instanceTypesOf(props: VariantProps): string[] {
 
 function instances(scope: Construct, prop: string, props: VariantProps) {
   const { instancePools, instanceType, provisioningTimeout, capacityReservationArn } = props;
-  if (instancePools && instanceType !== undefined) {
-    const problem = `given with 'instanceType'`;
-    invalidProp(scope, `${prop}.instancePools`, problem, 'Leave out one of the two');
-  }
   const pools = poolsOf(prop, props);
   const timeout = provisioningTimeout?.toSeconds();
-  if (timeout !== undefined && !instancePools) {
-    const problem = `given without 'instancePools'`;
-    invalidProp(scope, `${prop}.provisioningTimeout`, problem, 'Leave it out, or give pools');
-  }
+  const known = instancePools?.flatMap((pool) =>
+    Token.isUnresolved(pool.instanceType) ? [] : [pool.instanceType],
+  );
+  const [of, problem] = typesProblem(instanceType, known, timeout) ?? [];
+  const field = of === 'types' ? 'instancePools' : 'provisioningTimeout';
+  refuseProblem(scope, `${prop}.${field}`, problem);
   const types = instancePools
     ? renderPools(scope, prop, instancePools, timeout)
     : { instanceType: instanceType ?? DEFAULT_INSTANCE_TYPE };
@@ -315,8 +304,7 @@ function volume(
 function checkServerlessVariant(scope: Construct, prop: string, props: VariantProps): void {
   const refuse = (problem: string, fix: string) =>
     invalidProp(scope, `${prop}.serverless`, problem, fix);
-  const instanceProp = INSTANCE_PROPS.find((name) => props[name] !== undefined);
-  if (instanceProp) refuse(`given with '${instanceProp}'`, `Leave out one of the two`);
+  refuseProblem(scope, `${prop}.serverless`, serverlessProblem(props));
   const { image, data, inVpc, networkIsolation } = props.model;
   if (image.platform.accelerator === 'gpu') {
     refuse('serverless endpoints have no GPU', `Use a 'cpu' or 'in-process' image`);
@@ -324,9 +312,8 @@ function checkServerlessVariant(scope: Construct, prop: string, props: VariantPr
   if (data.multiModel) {
     refuse('serverless endpoints do not take multi-model data', 'Use instances, or one model');
   }
-  if (data.compression === 'none') {
-    refuse('serverless endpoints take only archives', `Give the model compression: 'gzip'`);
-  }
+  const problem = archiveProblem('a serverless endpoint', data.compression);
+  refuseProblem(scope, `${prop}.serverless`, problem);
   if (inVpc) refuse('serverless endpoints cannot join a VPC', `Leave 'vpc' out of the model`);
   if (networkIsolation) {
     refuse(

@@ -14,6 +14,7 @@ import { modelPackageProblem } from './model-package.ts';
 import { PARTITION_RULE } from './partitions.ts';
 import type { Problem } from './problem.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
+import { archiveProblem } from './serverless.ts';
 
 /** Every VPC with its path, and its region where one is known: the VPC for all has one region (`configSchema`). */
 function vpcs({ vpc, environments = [] }: ServingConfig) {
@@ -135,10 +136,9 @@ export const APP_RULES: readonly Rule[] = [
     source: `${API}/API_S3ModelDataSource.html`,
     check: ({ models }) =>
       Object.entries(models).flatMap(([name, { compression, endpoint, batch }]) => {
-        if (compression !== 'none' || !(endpoint?.serverless || batch)) return [];
+        if (!endpoint?.serverless && !batch) return [];
         const what = batch ? 'batch transform' : 'a serverless endpoint';
-        const problem = `${what} takes only archives`;
-        return at(`models.${name}.compression`, { problem, fix: `Give 'gzip', or leave it out` });
+        return at(`models.${name}.compression`, archiveProblem(what, compression));
       }),
   },
   {

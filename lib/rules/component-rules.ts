@@ -1,6 +1,11 @@
 /** Rules of inference components. */
-import { hasGpu } from '../instance-types/index.ts';
-import { copiesProblem } from './limits.ts';
+import {
+  acceleratorsProblem,
+  COMPONENT_OF_MANY,
+  componentNameProblem,
+  copiesProblem,
+} from './combinations.ts';
+import { aboveProblem, excluding } from './problem.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
 export const COMPONENT_RULES: readonly Rule[] = [
@@ -8,13 +13,9 @@ export const COMPONENT_RULES: readonly Rule[] = [
     id: 'components-have-instances',
     says: 'Inference components run on the instances of one production variant of a real-time endpoint, and that variant has no model.',
     source: `${GUIDE}/realtime-endpoints-deploy-models.html`,
-    check: each('endpoint', ({ components, async, ...rest }) => {
-      if (!components) return undefined;
-      const fields = ['serverless', 'variants', 'shadow'] as const;
-      const other = async ? 'async' : fields.find((field) => rest[field] !== undefined);
-      if (!other) return undefined;
-      const problem = `an endpoint of components cannot have '${other}'`;
-      return ['components', { problem, fix: 'Leave one of the two out' }];
+    check: each('endpoint', ({ components, ...rest }) => {
+      const others = ['async', 'serverless', 'variants', 'shadow'];
+      return components && ['components', excluding('an endpoint of components', others, rest)];
     }),
   },
   {
@@ -25,9 +26,7 @@ export const COMPONENT_RULES: readonly Rule[] = [
       Object.entries(models).flatMap(([name, { multiModel, endpoint }]) =>
         at(
           `models.${name}.multiModel`,
-          multiModel !== undefined && endpoint?.components
-            ? { problem: `given with 'components'`, fix: 'Give each model a component' }
-            : undefined,
+          multiModel !== undefined && endpoint?.components ? COMPONENT_OF_MANY : undefined,
         ),
       ),
   },
@@ -36,11 +35,8 @@ export const COMPONENT_RULES: readonly Rule[] = [
     says: 'An inference component has a name that no other has.',
     source: `${API}/API_CreateInferenceComponent.html`,
     check: each('endpoint', ({ components = [] }) => {
-      const names = components.map(({ name }) => name);
-      const twin = names.findIndex((name, i) => names.indexOf(name) < i);
-      if (twin < 0) return undefined;
-      const problem = `'${names[twin]}' is used twice`;
-      return [`components[${twin}].name`, { problem, fix: 'Give each a name of its own' }];
+      const found = componentNameProblem(components.map(({ name }) => name));
+      return found && [`components[${found[0]}].name`, found[1]];
     }),
   },
   {
@@ -51,7 +47,7 @@ export const COMPONENT_RULES: readonly Rule[] = [
     check: each('endpoint', ({ components = [] }) => {
       for (const [i, { copies, scaling }] of components.entries()) {
         const found = scaling && copiesProblem(copies, scaling);
-        if (found) return [`components[${i}].${found[0]}`, found[1]];
+        if (found?.[1]) return [`components[${i}].${found[0]}`, found[1]];
       }
       return undefined;
     }),
@@ -62,9 +58,8 @@ export const COMPONENT_RULES: readonly Rule[] = [
     source: `${API}/API_ProductionVariantManagedInstanceScaling.html`,
     check: each('endpoint', ({ managedInstances }) => {
       const { minInstances = 0, maxInstances = minInstances } = managedInstances ?? {};
-      if (minInstances <= maxInstances) return undefined;
-      const problem = `${minInstances} is more than maxInstances, ${maxInstances}`;
-      return ['managedInstances.minInstances', { problem, fix: 'Give no more than that' }];
+      const above = aboveProblem(minInstances, 'maxInstances', maxInstances);
+      return ['managedInstances.minInstances', above];
     }),
   },
   {
@@ -74,10 +69,8 @@ export const COMPONENT_RULES: readonly Rule[] = [
     check: each('endpoint', ({ components = [], instanceType }) => {
       const index = components.findIndex(({ accelerators }) => accelerators !== undefined);
       // The default type has a GPU.
-      if (index < 0 || instanceType === undefined || hasGpu(instanceType)) return undefined;
-      const problem = `${instanceType} has no accelerators`;
-      const fix = 'Leave it out, or use a GPU type';
-      return [`components[${index}].accelerators`, { problem, fix }];
+      if (index < 0 || instanceType === undefined) return undefined;
+      return [`components[${index}].accelerators`, acceleratorsProblem(instanceType)];
     }),
   },
   {

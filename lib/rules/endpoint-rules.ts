@@ -1,14 +1,30 @@
 /** Rules of endpoints. */
 import type { EndpointConfig } from '../config.ts';
 import {
-  burstableProblem,
+  ASYNC_API,
+  ASYNC_CAPTURE,
+  SHADOW_SCALING,
+  shadowProblem,
+  typesProblem,
+} from './combinations.ts';
+import {
+  bakeProblem,
   DEFAULT_BAKE_SECONDS,
   deploymentTimeProblem,
-  SERVERLESS_CONCURRENCY,
+  fleetProblem,
+  rollingProblem,
   TRAFFIC_SHARES,
-} from './limits.ts';
+} from './deployment.ts';
+import { aboveProblem, startProblem } from './problem.ts';
 import { API, each, eachVariant, GUIDE, type Rule } from './rule.ts';
-import { fewestAtAnyTime, scheduledLimitsProblem } from './scaling-schedule.ts';
+import {
+  burstableProblem,
+  fewestAtAnyTime,
+  scheduledLimitsProblem,
+  sleepProblem,
+  targetProblem,
+} from './scaling-schedule.ts';
+import { SERVERLESS_CONCURRENCY, serverlessProblem } from './serverless.ts';
 
 /** Instances when autoscaling has taken away what it may. */
 function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number {
@@ -24,15 +40,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     check: eachVariant((endpoint, { isShadow }) => {
       if (isShadow || endpoint.components) return undefined;
       const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
-      if (type === 'all-at-once' || fewestInstances(endpoint) >= 2) return undefined;
-      const field = endpoint.scaling ? 'scaling.minInstances' : 'instanceCount';
-      return [
-        'deployment.traffic',
-        {
-          problem: `'${type}' moves part of a fleet, and there can be one instance`,
-          fix: `Give ${field} 2 or more, or use { type: 'all-at-once' }`,
-        },
-      ];
+      return ['deployment.traffic', fleetProblem(type, fewestInstances(endpoint))];
     }),
   },
   {
@@ -64,9 +72,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'A rolling deployment replaces instances in place, so there is no old fleet to keep for a while.',
     source: `${API}/API_DeploymentConfig.html`,
     check: each('endpoint', ({ deployment }) => {
-      if (deployment?.traffic?.type !== 'rolling' || deployment.bakeSeconds === undefined) return;
-      const problem = `given with 'rolling'`;
-      return ['deployment.bakeSeconds', { problem, fix: 'Leave it out' }];
+      const { traffic, bakeSeconds } = deployment ?? {};
+      return traffic && ['deployment.bakeSeconds', bakeProblem(traffic.type, bakeSeconds)];
     }),
   },
   {
@@ -82,11 +89,9 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'The initial number of instances lies between the minimum and the maximum of autoscaling.',
     source: `${GUIDE}/endpoint-auto-scaling-prerequisites.html`,
     check: eachVariant(({ scaling, instanceCount }) => {
-      if (!scaling || instanceCount === undefined) return undefined;
+      if (!scaling) return undefined;
       const { minInstances = 1, maxInstances } = scaling;
-      if (instanceCount >= minInstances && instanceCount <= maxInstances) return undefined;
-      const problem = `${instanceCount}, and scaling keeps ${minInstances} to ${maxInstances}`;
-      return ['instanceCount', { problem, fix: 'Give a number between them, or leave it out' }];
+      return ['instanceCount', startProblem(instanceCount, minInstances, maxInstances)];
     }),
   },
   {
@@ -94,9 +99,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'Only an asynchronous endpoint scales to 0: a real-time request has no queue to wait in.',
     source: `${GUIDE}/async-inference-autoscale.html`,
     check: eachVariant(({ scaling, async }) => {
-      if (scaling?.minInstances !== 0 || async) return undefined;
-      const problem = '0 is for asynchronous endpoints';
-      return ['scaling.minInstances', { problem, fix: `Give 1 or more, or 'async: true'` }];
+      return ['scaling.minInstances', sleepProblem(scaling?.minInstances ?? 1, async)];
     }),
   },
   {
@@ -117,40 +120,15 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'An asynchronous endpoint scales on its backlog; a real-time one has none.',
     source: `${GUIDE}/async-inference-autoscale.html`,
     check: eachVariant(({ scaling, async }) => {
-      if (!scaling || 'backlog' in scaling.target === async) return undefined;
-      return [
-        'scaling.target',
-        async
-          ? { problem: 'an asynchronous endpoint scales on its queue', fix: 'Give { backlog: N }' }
-          : {
-              problem: `'backlog' needs a queue`,
-              fix: `Give concurrentRequests, or 'async: true'`,
-            },
-      ];
+      return scaling && ['scaling.target', targetProblem(scaling.target, async)];
     }),
   },
   {
     id: 'serverless-has-no-instances',
     says: 'Serverless endpoints have no instances, GPUs, autoscaling of instances, data capture, queue or traffic shifting.',
     source: `${GUIDE}/serverless-endpoints.html`,
-    check: each('endpoint', ({ serverless, async, ...rest }) => {
-      if (!serverless) return undefined;
-      const fields = [
-        'instanceType',
-        'instanceTypes',
-        'capacityReservationArn',
-        'instanceCount',
-        'scaling',
-        'inferenceAmiVersion',
-        'dataCapturePercent',
-        'deployment',
-        'variants',
-        'shadow',
-      ] as const;
-      const other = async ? 'async' : fields.find((field) => rest[field] !== undefined);
-      if (!other) return undefined;
-      const problem = `a serverless endpoint cannot have '${other}'`;
-      return ['serverless', { problem, fix: 'Leave one of the two out' }];
+    check: each('endpoint', ({ serverless, ...rest }) => {
+      return serverless && ['serverless', serverlessProblem(rest)];
     }),
   },
   {
@@ -158,19 +136,9 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'A variant has one instance type, or a list of one to five different ones, and only a list has a time limit.',
     source: `${API}/API_ProductionVariant.html`,
     check: eachVariant(({ instanceType, instanceTypes, provisioningTimeoutSeconds }) => {
-      if (!instanceTypes) {
-        if (provisioningTimeoutSeconds === undefined) return undefined;
-        const problem = `given without 'instanceTypes'`;
-        return ['provisioningTimeoutSeconds', { problem, fix: 'Leave it out, or give a list' }];
-      }
-      if (instanceType !== undefined) {
-        const problem = `given with 'instanceType'`;
-        return ['instanceTypes', { problem, fix: 'Leave out one of the two' }];
-      }
-      const twin = instanceTypes.find((type, i) => instanceTypes.indexOf(type) < i);
-      if (twin === undefined) return undefined;
-      const problem = `${twin} is in the list twice`;
-      return ['instanceTypes', { problem, fix: 'Name each type once' }];
+      const found = typesProblem(instanceType, instanceTypes, provisioningTimeoutSeconds);
+      const field = found?.[0] === 'types' ? 'instanceTypes' : 'provisioningTimeoutSeconds';
+      return found && [field, found[1]];
     }),
   },
   {
@@ -178,9 +146,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'A rolling deployment is for endpoints with one variant.',
     source: `${GUIDE}/deployment-guardrails-exclusions.html`,
     check: each('endpoint', ({ deployment, variants = [] }) => {
-      if (deployment?.traffic?.type !== 'rolling' || variants.length < 2) return undefined;
-      const problem = `'rolling' with ${variants.length} variants`;
-      return ['deployment.traffic', { problem, fix: 'Use canary, linear or all-at-once' }];
+      const type = deployment?.traffic?.type ?? 'all-at-once';
+      return ['deployment.traffic', rollingProblem(type, variants.length)];
     }),
   },
   {
@@ -189,16 +156,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     source: `${GUIDE}/model-shadow-deployment.html`,
     check: each('endpoint', ({ shadow, variants = [], async }) => {
       if (!shadow) return undefined;
-      if (shadow.scaling) {
-        return ['shadow.scaling', { problem: 'a shadow does not scale', fix: 'Leave it out' }];
-      }
-      if (async) {
-        const problem = `given with 'async'`;
-        return ['shadow', { problem, fix: 'Leave one of the two out' }];
-      }
-      if (variants.length < 2) return undefined;
-      const problem = `given beside ${variants.length} variants`;
-      return ['shadow', { problem, fix: 'Give one production variant' }];
+      if (shadow.scaling) return ['shadow.scaling', SHADOW_SCALING];
+      return ['shadow', shadowProblem(async, variants.length)];
     }),
   },
   {
@@ -213,9 +172,8 @@ export const ENDPOINT_RULES: readonly Rule[] = [
         const problem = `${maxConcurrency} is out of range`;
         return ['serverless.maxConcurrency', { problem, fix: `Give 1 to ${max}` }];
       }
-      if (provisionedConcurrency <= maxConcurrency) return undefined;
-      const problem = `${provisionedConcurrency} is more than maxConcurrency, ${maxConcurrency}`;
-      return ['serverless.provisionedConcurrency', { problem, fix: 'Give no more than that' }];
+      const above = aboveProblem(provisionedConcurrency, 'maxConcurrency', maxConcurrency);
+      return ['serverless.provisionedConcurrency', above];
     }),
   },
   {
@@ -236,9 +194,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     says: 'An asynchronous endpoint takes requests through S3 only, and API Gateway waits for an answer.',
     source: `${GUIDE}/async-inference.html`,
     check: each('endpoint', ({ async, api }) => {
-      if (!async || !api) return undefined;
-      const problem = `given with 'async'`;
-      return ['api', { problem, fix: 'Leave one of the two out' }];
+      return async && api ? ['api', ASYNC_API] : undefined;
     }),
   },
   {
@@ -247,7 +203,7 @@ export const ENDPOINT_RULES: readonly Rule[] = [
     source: `${GUIDE}/model-monitor-data-capture-endpoint.html`,
     check: each('endpoint', ({ async, dataCapturePercent }) => {
       if (!async || dataCapturePercent === undefined) return undefined;
-      return ['dataCapturePercent', { problem: `given with 'async'`, fix: 'Leave it out' }];
+      return ['dataCapturePercent', ASYNC_CAPTURE];
     }),
   },
 ];

@@ -144,64 +144,6 @@ export function inFlightProblem(requests: number, megabytes: number): Problem {
   };
 }
 
-/** A shift of traffic as far as its time goes. */
-interface ShiftTimes {
-  readonly type: 'all-at-once' | 'canary' | 'linear' | 'rolling';
-  readonly percent?: number;
-  readonly waitSeconds?: number;
-}
-
-/** Longest deployment. */
-const MAX_DEPLOYMENT_SECONDS = 28_800;
-
-/**
- * Seconds that a deployment waits in all: after each step but the last, then the bake time.
- * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
- */
-function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
-  const { type, percent = 100, waitSeconds = 0 } = shift;
-  if (type === 'all-at-once') return bakeSeconds;
-  if (type === 'canary') return waitSeconds + bakeSeconds;
-  const steps = Math.ceil(100 / percent);
-  return type === 'rolling' ? steps * waitSeconds : (steps - 1) * waitSeconds + bakeSeconds;
-}
-
-/** Share of the capacity that a step of a deployment may move, percent: least and most. */
-export const TRAFFIC_SHARES = { canary: [1, 50], linear: [10, 50], rolling: [5, 50] } as const;
-
-/** Seconds that SageMaker keeps the old fleet where none are given. */
-export const DEFAULT_BAKE_SECONDS = 300;
-
-/** Requests that a serverless endpoint serves at once: default and most. */
-export const SERVERLESS_CONCURRENCY = { default: 5, max: 200 } as const;
-
-/**
- * A type that automatic scaling does not support.
- * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
- */
-export function burstableProblem(instanceTypes: readonly string[]): Problem {
-  const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
-  if (burstable === undefined) return undefined;
-  return {
-    problem: `${burstable} is burstable, and such types do not scale`,
-    fix: 'Leave scaling out, or choose another type such as ml.c6i.xlarge',
-  };
-}
-
-/** What SageMaker would refuse: waits that are longer than the deployment may take. */
-export function deploymentTimeProblem(
-  shift: ShiftTimes,
-  bakeSeconds: number,
-  timeoutSeconds = MAX_DEPLOYMENT_SECONDS,
-): Problem {
-  const seconds = deploymentSeconds(shift, bakeSeconds);
-  if (seconds < timeoutSeconds) return undefined;
-  return {
-    problem: `its waits take ${seconds} seconds in all, and the deployment may take ${timeoutSeconds}`,
-    fix: 'Wait less after each step, or take larger steps',
-  };
-}
-
 /**
  * A certificate that a regional API of a region cannot use.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-regional-api-custom-domain-create.html
@@ -223,24 +165,4 @@ export function tokenProblem(auth: string, jwt: object | undefined): Problem {
     return { problem: `given with auth '${auth}'`, fix: "Leave it out, or give auth: 'jwt'" };
   }
   return undefined;
-}
-
-/**
- * What Application Auto Scaling would refuse of a component's copies, with the field.
- * @see https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html
- */
-export function copiesProblem(
-  copies: number | undefined,
-  {
-    minCopies = 1,
-    maxCopies,
-  }: { readonly minCopies?: number | undefined; readonly maxCopies: number },
-): readonly [field: string, problem: Problem] | undefined {
-  if (minCopies > maxCopies) {
-    const problem = `${minCopies} is more than maxCopies, ${maxCopies}`;
-    return ['scaling.minCopies', { problem, fix: 'Give no more than that' }];
-  }
-  if (copies === undefined || (copies >= minCopies && copies <= maxCopies)) return undefined;
-  const problem = `${copies}, and scaling keeps ${minCopies} to ${maxCopies}`;
-  return ['copies', { problem, fix: 'Give a number between them, or leave it out' }];
 }

@@ -53,6 +53,39 @@ export function fewestAtAnyTime(limits: Limits): number {
 }
 
 /**
+ * A type that automatic scaling does not support.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+ */
+export function burstableProblem(instanceTypes: readonly string[]): Problem {
+  const burstable = instanceTypes.find((type) => /^ml\.t\d/.test(type));
+  if (burstable === undefined) return undefined;
+  return {
+    problem: `${burstable} is burstable, and such types do not scale`,
+    fix: 'Leave scaling out, or choose another type such as ml.c6i.xlarge',
+  };
+}
+
+/** No instances, where no queue keeps what comes in. */
+export function sleepProblem(minInstances: number, async: boolean): Problem {
+  if (minInstances > 0 || async) return undefined;
+  return {
+    problem: '0 is for asynchronous endpoints: a real-time request has no queue to wait in',
+    fix: 'Give 1 or more, or make the endpoint asynchronous or serverless; `enabled: false` of the endpoint takes the last one away',
+  };
+}
+
+/** A load that the endpoint does not have. */
+export function targetProblem(target: object, async: boolean): Problem {
+  if ('backlog' in target === async) return undefined;
+  return async
+    ? { problem: 'an asynchronous endpoint scales on its queue', fix: 'Give { backlog: N }' }
+    : {
+        problem: `'backlog' needs a queue`,
+        fix: 'Give invocationsPerMinute or concurrentRequests, or make the endpoint asynchronous',
+      };
+}
+
+/**
  * The first part of an entry that AWS would refuse, by its field.
  * @see https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html
  */
@@ -70,12 +103,8 @@ export function scheduledLimitsProblem(
     const problem = `at least ${minInstances} instances and at most ${maxInstances}`;
     return ['minInstances', { problem, fix: 'Give a minInstances that is no more' }];
   }
-  if (minInstances > 0 || async) return undefined;
-  const problem = '0 is for asynchronous endpoints: a real-time request has no queue to wait in';
-  return [
-    'minInstances',
-    { problem, fix: 'Give 1 or more; `enabled: false` of the endpoint takes the last one away' },
-  ];
+  const asleep = sleepProblem(minInstances, async);
+  return asleep && ['minInstances', asleep];
 }
 
 function whenProblem(when: string): Problem {

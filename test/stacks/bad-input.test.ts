@@ -282,7 +282,7 @@ describe('a variant', () => {
       'serverless with instances',
       { serverless, instanceType: 'ml.m5.large' },
       { ...open, ...cpu },
-      /serverless: given with 'instanceType'/,
+      /serverless: a serverless endpoint cannot have 'instanceType'/,
     ],
     ['serverless and isolated', { serverless }, cpu, /Give the model networkIsolation: false/],
     [
@@ -312,7 +312,7 @@ describe('an endpoint', () => {
         asyncInference: { outputBucket: bucketOf(stack) },
         shadowVariant: { model: testModel(stack, {}, 'Shadow'), variantName: 'shadow' },
       }),
-      /shadowVariant: given with 'asyncInference'.*Leave one of the two out/,
+      /shadowVariant: SageMaker copies only requests that it answers at once/,
     ],
     [
       'with a shadow beside two variants',

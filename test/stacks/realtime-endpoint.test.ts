@@ -606,7 +606,7 @@ describe('several instance types', () => {
       },
     ],
     [
-      'variants[0].instancePools[1].instanceType: ml.g5.xlarge is in the list already',
+      'variants[0].instancePools: ml.g5.xlarge is in the list twice',
       { instancePools: pools('ml.g5.xlarge', 'ml.g5.xlarge') },
     ],
     [
@@ -622,7 +622,7 @@ describe('several instance types', () => {
       { instancePools: pools('ml.g5.xlarge'), instanceType: 'ml.g5.xlarge' },
     ],
     [
-      `variants[0].provisioningTimeout: given without 'instancePools'`,
+      `variants[0].provisioningTimeout: given without several instance types`,
       { provisioningTimeout: Duration.minutes(10) },
     ],
     [

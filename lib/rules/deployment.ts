@@ -1,0 +1,68 @@
+/** What SageMaker refuses of an update of an endpoint. */
+import type { Problem } from './problem.ts';
+
+type ShiftType = 'all-at-once' | 'canary' | 'linear' | 'rolling';
+
+/** A shift of traffic as far as its time goes. */
+interface ShiftTimes {
+  readonly type: ShiftType;
+  readonly percent?: number;
+  readonly waitSeconds?: number;
+}
+
+/** Longest deployment. */
+const MAX_DEPLOYMENT_SECONDS = 28_800;
+
+/**
+ * Seconds that a deployment waits in all: after each step but the last, then the bake time.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
+ */
+function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
+  const { type, percent = 100, waitSeconds = 0 } = shift;
+  if (type === 'all-at-once') return bakeSeconds;
+  if (type === 'canary') return waitSeconds + bakeSeconds;
+  const steps = Math.ceil(100 / percent);
+  return type === 'rolling' ? steps * waitSeconds : (steps - 1) * waitSeconds + bakeSeconds;
+}
+
+/** Share of the capacity that a step of a deployment may move, percent: least and most. */
+export const TRAFFIC_SHARES = { canary: [1, 50], linear: [10, 50], rolling: [5, 50] } as const;
+
+/** Seconds that SageMaker keeps the old fleet where none are given. */
+export const DEFAULT_BAKE_SECONDS = 300;
+
+/** What SageMaker would refuse: waits that are longer than the deployment may take. */
+export function deploymentTimeProblem(
+  shift: ShiftTimes,
+  bakeSeconds: number,
+  timeoutSeconds = MAX_DEPLOYMENT_SECONDS,
+): Problem {
+  const seconds = deploymentSeconds(shift, bakeSeconds);
+  if (seconds < timeoutSeconds) return undefined;
+  return {
+    problem: `its waits take ${seconds} seconds in all, and the deployment may take ${timeoutSeconds}`,
+    fix: 'Wait less after each step, or take larger steps',
+  };
+}
+
+/** A part of a fleet that has none. @param fewestInstances after autoscaling has removed what it may */
+export function fleetProblem(type: ShiftType, fewestInstances: number): Problem {
+  if (type === 'all-at-once' || fewestInstances >= 2) return undefined;
+  return {
+    problem: `'${type}' moves part of a fleet, and a variant can have one instance`,
+    fix: `Give every variant an instanceCount (and scaling.minInstances) of 2 or more, or use { type: 'all-at-once' }`,
+  };
+}
+
+/** @see https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html */
+export function rollingProblem(type: ShiftType, variants: number): Problem {
+  if (type !== 'rolling' || variants < 2) return undefined;
+  const problem = `'rolling' is for endpoints with one variant, and this has ${variants}`;
+  return { problem, fix: 'Use canary, linear or all-at-once' };
+}
+
+/** A time to keep the old fleet, where there is none. */
+export function bakeProblem(type: ShiftType, bakeTime: unknown): Problem {
+  if (type !== 'rolling' || bakeTime === undefined) return undefined;
+  return { problem: `given with 'rolling'`, fix: 'Leave it out' };
+}
