@@ -1,4 +1,4 @@
-/** Progress on stderr: a live bar on a terminal, a line now and then elsewhere. */
+/** Progress on stderr: a live bar where lines can be drawn over, a line now and then elsewhere. */
 import cliProgress from 'cli-progress';
 
 /** A counter towards a total. */
@@ -16,13 +16,18 @@ const BAR = 20;
 /** Milliseconds between lines where the stream is no terminal. */
 const LINE_EVERY = 5_000;
 
+/** Whether lines can be drawn over: on a terminal, unless `TERM=dumb` says that it cannot, or is read out. */
+export function redraws(stream: NodeJS.WriteStream, environment = process.env): boolean {
+  return stream.isTTY === true && environment.TERM !== 'dumb';
+}
+
 /** Shows `label` with a bar until `stop`. */
 export function showProgress(
   label: string,
   total: number,
   stream: NodeJS.WriteStream = process.stderr,
 ): Progress {
-  return stream.isTTY ? liveBar(label, total, stream) : plainLines(label, total, stream);
+  return redraws(stream) ? liveBar(label, total, stream) : plainLines(label, total, stream);
 }
 
 function liveBar(label: string, total: number, stream: NodeJS.WriteStream): Progress {

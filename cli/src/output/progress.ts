@@ -1,5 +1,5 @@
 /** Progress on stderr, unless `--quiet`: bars, and a line for each long step without figures. */
-import { type Progress, showProgress } from '@sagemaker-tfs/libtensorflow/progress';
+import { type Progress, redraws, showProgress } from '@sagemaker-tfs/libtensorflow/progress';
 import { printable } from './printable.ts';
 import { isQuiet } from './quiet.ts';
 import { fitted, styleOf } from './style.ts';
@@ -22,14 +22,14 @@ export function sayStep(what: string): void {
 const PATIENCE = 500;
 const CLEAR_LINE = '\r\x1b[K';
 
-/** A line in a terminal that says what is waited for, once that takes half a second. It is gone afterwards. */
+/** A line in a terminal that says what is waited for, once that takes half a second. It is gone afterwards, if the terminal can. */
 export async function whileWaiting<T>(what: string, work: () => Promise<T>): Promise<T> {
   const { stderr } = process;
   if (isQuiet() || !stderr.isTTY) return work();
   let isShown = false;
   const timer = setTimeout(() => {
-    isShown = true;
-    stderr.write(fitted(`  ${what} ...`, styleOf(stderr).width - 1));
+    isShown = redraws(stderr);
+    stderr.write(fitted(`  ${what} ...`, styleOf(stderr).width - 1) + (isShown ? '' : '\n'));
   }, PATIENCE);
   try {
     return await work();

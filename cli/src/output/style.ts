@@ -1,5 +1,6 @@
 /** Color and width for people in a terminal; none of it where output goes elsewhere. */
 
+import { redraws } from '@sagemaker-tfs/libtensorflow/progress';
 import { printable } from './printable.ts';
 
 /** How text is marked. */
@@ -20,7 +21,7 @@ const plain = (text: string) => text;
 /** Style for a stream: colors on a terminal without `NO_COLOR` (no-color.org) and not `TERM=dumb`. */
 export function styleOf(stream: NodeJS.WriteStream, environment = process.env): Style {
   const width = stream.columns || WIDTH;
-  const colored = stream.isTTY && !environment.NO_COLOR && environment.TERM !== 'dumb';
+  const colored = redraws(stream, environment) && !environment.NO_COLOR;
   if (!colored) return { good: plain, bad: plain, quiet: plain, strong: plain, width };
   const marked = (code: string) => (text: string) => `\x1b[${code}m${text}\x1b[0m`;
   return { good: marked('32'), bad: marked('31'), quiet: marked('2'), strong: marked('1'), width };

@@ -11,7 +11,7 @@ import {
 } from '../../../playground/src/index.ts';
 import { ms } from '../output/print.ts';
 import { fitted, type Style, shortBytes } from '../output/style.ts';
-import { bar } from './bar.ts';
+import { bar, roomForBars } from './bar.ts';
 
 /** Classes, inputs, boxes, tensors and lines of text that are shown. */
 const SHOWN = { classes: 5, rows: 10, boxes: 10, tensors: 20, lines: 20 };
@@ -73,7 +73,7 @@ function barLines(classes: readonly ScoredClass[], most: number, width: number):
   const values = shown.map(({ score }) => (shares ? percent(score) : figure(score)));
   const name = Math.min(NAME, Math.max(...shown.map((one) => Array.from(one.name).length)));
   const value = Math.max(...values.map((text) => text.length));
-  const room = Math.max(0, Math.min(40, width - name - value - 4));
+  const room = Math.max(0, Math.min(roomForBars(40), width - name - value - 4));
   const whole = shares ? 1 : Math.max(...shown.map(({ score }) => score), Number.MIN_VALUE);
   const lines = shown.map((one: ScoredClass, at) =>
     [

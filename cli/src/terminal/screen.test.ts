@@ -4,13 +4,14 @@ import { screenOn } from './screen.ts';
 test('lines come above what is being done, which leaves nothing behind', () => {
   let text = '';
   const stream = {
+    isTTY: true,
     columns: 20,
     write: (part: string) => {
       text += part;
       return true;
     },
   } as NodeJS.WriteStream;
-  const screen = screenOn(stream, styleOf(stream));
+  const screen = screenOn(stream, styleOf(stream, { NO_COLOR: '1' }));
   screen.write('one');
   screen.doing('Reloading');
   screen.write('two');

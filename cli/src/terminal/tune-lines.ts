@@ -4,7 +4,7 @@ import { printable } from '../output/printable.ts';
 import { fitted, type Style } from '../output/style.ts';
 import { isHighestTried, NEAR_BEST, type Point } from '../tune/point.ts';
 import { serverText } from '../tune/server-text.ts';
-import { bar } from './bar.ts';
+import { bar, roomForBars } from './bar.ts';
 import { columns } from './columns.ts';
 
 /** Columns of a bar. */
@@ -26,7 +26,7 @@ export function tuneLines(
   const best = Math.max(...points.map(({ imagesPerSecond }) => imagesPerSecond), 0) || 1;
   const heads = shown.map(({ head }) => head);
   const rows = points.map((point) => shown.map(({ cell }) => cell(point)));
-  const bars = points.map(({ imagesPerSecond }) => bar(imagesPerSecond / best, BAR));
+  const bars = points.map(({ imagesPerSecond }) => bar(imagesPerSecond / best, roomForBars(BAR)));
   const room = style.width - 2;
   const withBars = columns(
     [[...heads, ''], ...rows.map((row, at) => [...row, bars[at] ?? ''])],

@@ -47,6 +47,10 @@ function steady(text: string): string {
   );
 }
 
+/** What no program that reads a screen out, or cannot draw over a line, can do with. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what colors and cursor movements are made of
+const DRAWN = /\x1b|\r(?!\n)|[█▉▊▋▌▍▎▏░]/;
+
 const widest = (text: string) => Math.max(...text.split(/[\r\n]/).map((line) => line.length));
 
 /** Answers of a served model, each with the arguments of `invoke`. */
@@ -79,6 +83,9 @@ test('invoke: classes as bars, tensors in a line each; NO_COLOR; a pipe and --js
     const plain = await shown(args, { NO_COLOR: '1' });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
     expect(plain.raw).not.toMatch(/\x1b\[\d+m/);
+    const readOut = await shown(args, { TERM: 'dumb' });
+    expect(readOut.raw).not.toMatch(DRAWN);
+    expect(readOut.text).toMatch(/^ *class 7 {2,6}\d+\.\d %$/m);
     const { text } = await shown([...args, '--json']);
     expect(JSON.parse(text)).toMatchObject({ status: 200 });
   });
@@ -222,6 +229,9 @@ describe('work on many requests', () => {
       expect(address(again.text)).toContain('✓ 2 of 2 inputs have an output');
       const plain = await shown(args, { NO_COLOR: '1' });
       expect(plain.text).toContain('5 done before');
+      const readOut = await shown([...args.slice(0, -1), 'out again'], { TERM: 'dumb' });
+      expect(readOut.raw).toContain('inputs 5/5');
+      expect(readOut.raw).not.toMatch(DRAWN);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: what colors are made of
       expect(plain.raw).not.toMatch(/\x1b\[\d+m/);
     });
