@@ -158,7 +158,9 @@ export function isBase64Object(value: unknown): value is { readonly b64: string 
 
 function base64Of(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('b64' in value)) return undefined;
-  return typeof value.b64 === 'string' && Object.keys(value).length === 1 ? value.b64 : undefined;
+  // A list of the keys would be another object for each of a million values.
+  for (const key in value) if (key !== 'b64') return undefined;
+  return typeof value.b64 === 'string' ? value.b64 : undefined;
 }
 
 /**

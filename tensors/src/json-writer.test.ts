@@ -1,6 +1,7 @@
+import { split } from './batch.ts';
 import type { NumericDType } from './dtype.ts';
 import { widenHalves } from './half.ts';
-import { writeTensorJson } from './json-writer.ts';
+import { writeRowsJson, writeTensorJson } from './json-writer.ts';
 import { numericTensor, stringTensor, type Tensor } from './tensor.ts';
 import { tensorFromValues } from './values.ts';
 
@@ -265,4 +266,26 @@ describe('strings', () => {
     expect(chunks.length).toBeGreaterThan(3);
     expect(JSON.parse(Buffer.concat(chunks).toString())).toEqual(values);
   });
+});
+
+test.each([
+  tensorFromValues('float32', [3], [1, 0.1, -2]),
+  tensorFromValues('bool', [2, 1], [true, false]),
+  tensorFromValues('int64', [2, 2, 2], [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]),
+  numericTensor(
+    'int32',
+    [9_000, 2],
+    new Int32Array(18_000).map((_, index) => index),
+  ),
+  numericTensor('float64', [2, 300], new Float64Array(600).fill(0.5)),
+  numericTensor('uint8', [2, 0], new Uint8Array(0)),
+  numericTensor('uint8', [0, 2], new Uint8Array(0)),
+  stringTensor([3], ['a', new Uint8Array([255]), 'x'.repeat(60_000)]),
+  stringTensor([2, 2], ['a', '"', '', 'd']),
+])('rows are written as each alone: %j', (tensor) => {
+  const rows = [...writeRowsJson(tensor)].map((pieces) =>
+    Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece as string))).toString(),
+  );
+  const alone = split(tensor, Array(tensor.shape[0]).fill(1));
+  expect(rows).toEqual(alone.map((row) => json({ ...row, shape: row.shape.slice(1) })));
 });

@@ -1,7 +1,14 @@
 /** Tensors as JSON the way TensorFlow Serving's REST API prints them, in chunks and without whitespace. */
+import { DTYPES } from './dtype.ts';
 import { writeNumbersJson } from './json-numbers.ts';
-import { isNumeric, type StringTensor, type Tensor } from './tensor.ts';
-import { base64Encode, utf8Decode, utf8DecodeStrict, utf8Encode } from './text.ts';
+import {
+  elementCount,
+  isNumeric,
+  type NumericTensor,
+  type StringTensor,
+  type Tensor,
+} from './tensor.ts';
+import { base64Encode, concatBytes, utf8Decode, utf8DecodeStrict, utf8Encode } from './text.ts';
 import { utf8Parts } from './utf8-parts.ts';
 
 /** How a tensor is written. */
@@ -31,6 +38,50 @@ export function writeTensorJson(
 ): Iterable<Uint8Array> {
   if (isNumeric(tensor)) return writeNumbersJson(tensor);
   return writeStringsJson(tensor, options.name?.endsWith('_bytes') ?? false);
+}
+
+/** Bytes of rows that are written one by one: in each, what a call costs counts for little. */
+const LARGE_ROW_BYTES = 1024;
+/** Bytes of smaller rows that are written at a time, in a fraction of a millisecond. */
+const BLOCK_BYTES = 2 ** 14;
+
+/**
+ * The JSON of each row of a batch, in order and in pieces, as {@link writeTensorJson} writes it. A call of the writer for
+ * each of a million small rows would take ten times as long.
+ */
+export function* writeRowsJson(
+  tensor: Tensor,
+  options: WriteTensorJsonOptions = {},
+): Generator<Iterable<string | Uint8Array>, void> {
+  const [count = 0, ...shape] = tensor.shape;
+  const elements = elementCount(shape);
+  if (isNumeric(tensor)) {
+    const size = elements * DTYPES[tensor.dtype].size;
+    const isSmall = size > 0 && size < LARGE_ROW_BYTES;
+    const step = isSmall ? Math.floor(BLOCK_BYTES / size) : 1;
+    for (let row = 0; row < count; row += step) {
+      const rows = Math.min(step, count - row);
+      const bytes = tensor.bytes.subarray(row * size, (row + rows) * size);
+      if (isSmall) yield* apart({ ...tensor, shape: [rows, ...shape], bytes });
+      else yield writeNumbersJson({ ...tensor, shape, bytes });
+    }
+    return;
+  }
+  const asBase64 = options.name?.endsWith('_bytes') ?? false;
+  for (let row = 0; row < count; row++) {
+    const values = tensor.values.slice(row * elements, (row + 1) * elements);
+    if (shape.length > 0) yield writeStringsJson({ ...tensor, shape, values }, asBase64);
+    else yield stringJson(values[0] as Uint8Array, asBase64);
+  }
+}
+
+/** Rows written together. So many brackets as are between two of them are nowhere in one. */
+function* apart(tensor: NumericTensor): Generator<readonly string[], void> {
+  const rank = tensor.shape.length;
+  const [open, close] = ['['.repeat(rank - 1), ']'.repeat(rank - 1)];
+  const text = utf8Decode(concatBytes([...writeNumbersJson(tensor)]));
+  const rows = text.slice(rank, -rank).split(`${close},${open}`);
+  for (const row of rows) yield [`${open}${row}${close}`];
 }
 
 function* writeStringsJson(tensor: StringTensor, asBase64: boolean): Generator<Uint8Array, void> {

@@ -1,8 +1,8 @@
 /** Answers in JSON, in the form of TensorFlow Serving's REST API. */
-import { type Tensor, type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { type TensorMap, writeRowsJson, writeTensorJson } from '@sagemaker-tfs/tensors';
 import type { EncodeContext, ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
-import { errorRow, goodRows, instanceCount, recordRows, rowReader } from './rows.ts';
+import { errorRow, goodRows, instanceCount, recordRows } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 
 /**
@@ -33,94 +33,63 @@ export const jsonLinesResponse: ResponseCodec = {
 };
 
 function* answer(outputs: TensorMap, context: EncodeContext): Pieces {
-  const key = context.form === 'row' ? 'predictions' : 'outputs';
-  if (context.badRecords) {
-    yield* besideErrors(outputs, context, context.badRecords);
-    return;
-  }
-  if (context.instances) {
-    yield `{"${key}":${JSON.stringify(context.instances)}}`;
-    return;
-  }
-  const ordered = orderedOutputs(outputs, context);
-  const count = instanceCount(ordered);
-  if (context.form === 'row' && typeof count === 'number') {
+  const { form, instances, badRecords } = context;
+  if (badRecords) {
+    const ordered = orderedOutputs(outputs, context);
+    const records = recordRows(instances?.length ?? goodRows(outputs), badRecords);
     yield '{"predictions":';
-    yield* predictions(ordered, count);
+    yield* rows(ordered, records, instances);
+  } else if (instances) {
+    yield `{"${form === 'row' ? 'predictions' : 'outputs'}":${JSON.stringify(instances)}`;
   } else {
-    yield '{"outputs":';
-    yield* columns(ordered);
+    const ordered = orderedOutputs(outputs, context);
+    const count = form === 'row' ? instanceCount(ordered) : undefined;
+    const [first, ...others] = Object.entries(ordered);
+    yield typeof count === 'number' ? '{"predictions":' : '{"outputs":';
+    if (first && others.length === 0) yield* writeTensorJson(first[1], { name: first[0] });
+    else if (typeof count === 'number') yield* rows(ordered, recordRows(count));
+    else yield* columns(ordered);
   }
   yield '}';
 }
 
-/** A row for each record: what the model made of it, or what was wrong with it. */
-function* besideErrors(
+/** A value for each record: what the model made of it, or what was wrong with it. */
+function* rows(
   outputs: TensorMap,
-  context: EncodeContext,
-  badRecords: ReadonlyMap<number, string>,
+  records: Iterable<number | string>,
+  instances?: readonly unknown[],
 ): Pieces {
-  const { instances } = context;
-  const entries = Object.entries(orderedOutputs(outputs, context));
-  const readers = entries.map(([name, tensor]) => ({ name, read: rowReader(tensor) }));
-  const count = instances?.length ?? goodRows(outputs);
+  const entries = Object.entries(outputs).map(([name, tensor]) => ({
+    key: `${JSON.stringify(name)}:`,
+    rows: writeRowsJson(tensor, { name }),
+  }));
+  yield '[';
   let comma = '';
-  yield '{"predictions":[';
-  for (const row of recordRows(count, badRecords)) {
+  for (const record of records) {
     yield comma;
     comma = ',';
-    if (typeof row === 'string') yield errorRow(row);
-    else if (instances) yield JSON.stringify(instances[row]);
-    else yield* rowJson(readers, row);
-  }
-  yield ']}';
-}
-
-function* rowJson(
-  readers: readonly { readonly name: string; readonly read: (index: number) => Tensor }[],
-  row: number,
-): Pieces {
-  const [first, ...others] = readers;
-  if (first && others.length === 0) {
-    yield* writeTensorJson(first.read(row), { name: first.name });
-    return;
-  }
-  for (const [place, { name, read }] of readers.entries()) {
-    yield `${place === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    yield* writeTensorJson(read(row), { name });
-  }
-  yield '}';
-}
-
-function* predictions(outputs: TensorMap, count: number): Pieces {
-  const entries = Object.entries(outputs);
-  const [first] = entries;
-  if (first && entries.length === 1) {
-    yield* writeTensorJson(first[1], { name: first[0] });
-    return;
-  }
-  const readers = entries.map(([name, tensor]) => ({ name, row: rowReader(tensor) }));
-  yield '[';
-  for (let index = 0; index < count; index++) {
-    yield index === 0 ? '{' : ',{';
-    for (const [place, { name, row }] of readers.entries()) {
-      yield `${place === 0 ? '' : ','}${JSON.stringify(name)}:`;
-      yield* writeTensorJson(row(index), { name });
-    }
-    yield '}';
+    if (typeof record === 'string') yield errorRow(record);
+    else if (instances) yield JSON.stringify(instances[record]);
+    else yield* row(entries);
   }
   yield ']';
 }
 
-function* columns(outputs: TensorMap): Pieces {
-  const entries = Object.entries(outputs);
-  const [first] = entries;
-  if (first && entries.length === 1) {
-    yield* writeTensorJson(first[1], { name: first[0] });
-    return;
+/** The next row of each output. */
+function* row(
+  outputs: readonly { readonly key: string; readonly rows: Iterator<Pieces, void> }[],
+): Pieces {
+  const isAlone = outputs.length === 1;
+  for (const [place, { key, rows }] of outputs.entries()) {
+    if (!isAlone) yield `${place === 0 ? '{' : ','}${key}`;
+    yield* rows.next().value ?? [];
   }
+  if (!isAlone) yield '}';
+}
+
+function* columns(outputs: TensorMap): Pieces {
   yield '{';
-  for (const [place, [name, tensor]] of entries.entries()) {
+  for (const [place, [name, tensor]] of Object.entries(outputs).entries()) {
     yield `${place === 0 ? '' : ','}${JSON.stringify(name)}:`;
     yield* writeTensorJson(tensor, { name });
   }

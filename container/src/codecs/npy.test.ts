@@ -233,6 +233,17 @@ describe('npz requests', () => {
       status: 413,
     });
   });
+
+  test('a small archive holds few strings, a larger one more', async () => {
+    const context = decodeContext(signatureOf({ x: ['string', [-1]] }), '');
+    const npy = Buffer.concat(encodeNpy(stringTensor([70_000], Array(70_000).fill(''))));
+    await expect(npzRequest.decode(zipSync({ 'x.npy': npy }), context)).rejects.toMatchObject({
+      code: 'REQUEST_TOO_LARGE',
+      message: expect.stringContaining('At most 65536'),
+    });
+    const stored = zipSync({ 'x.npy': npy }, { level: 0 });
+    await expect(npzRequest.decode(stored, context)).resolves.toHaveProperty('inputs');
+  });
 });
 
 describe('answers', () => {

@@ -16,11 +16,17 @@ const NPZ = 'application/x-npz';
 /** `np.savez(file, array)`'s name for an array without one. */
 const UNNAMED = 'arr_0';
 
+/** Strings of an array in a small archive, and for each byte of a larger one. Deflated, a kilobyte is a million empty ones. */
+const FEW_STRINGS = 65_536;
+const STRINGS_PER_BYTE = 10;
+
 /** Arrays named after the inputs; a single unnamed one is the only input. */
 export const npzRequest: RequestCodec = {
   mediaTypes: [NPZ],
   async decode(body, { signature, limits, signal }) {
-    const { maxStrings, maxDecodedBytes, smallNpzBytes, maxNpzRatio, maxNameBytes } = limits;
+    const { maxDecodedBytes, smallNpzBytes, maxNpzRatio, maxNameBytes } = limits;
+    const stringsInside = Math.max(FEW_STRINGS, body.byteLength * STRINGS_PER_BYTE);
+    const maxStrings = Math.min(limits.maxStrings, stringsInside);
     const names = Object.keys(signature.inputs);
     const inputs = new Map<string, string>();
     const wanted = (name: string, count: number): DecodeNpyOptions => {
@@ -32,7 +38,8 @@ export const npzRequest: RequestCodec = {
     };
     const decode = (file: Uint8Array, array: string) => {
       const name = inputs.get(array) as string;
-      const where = `"${array}"`;
+      const isFewer = maxStrings < limits.maxStrings;
+      const where = `"${array}"${isFewer ? ` in an archive of ${body.byteLength} bytes` : ''}`;
       return readArray({ kind: 'array', body: file, name, signature, maxStrings, where }, signal);
     };
     const byRatio = Math.max(smallNpzBytes, body.byteLength * maxNpzRatio);

@@ -94,12 +94,29 @@ function signatureOf(servable: Servable, name: string) {
   return signature;
 }
 
-/** Sends chunks as the client takes them. */
+/** Bytes of a chunk: each goes to the connection by itself. */
+const CHUNK_BYTES = 2 ** 16;
+
+function* joined(pieces: Iterable<string | Uint8Array>): Generator<Buffer> {
+  let waiting: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    waiting.push(bytes);
+    size += bytes.byteLength;
+    if (size < CHUNK_BYTES) continue;
+    yield Buffer.concat(waiting);
+    [waiting, size] = [[], 0];
+  }
+  yield Buffer.concat(waiting);
+}
+
+/** Sends an answer as the client takes it. */
 async function send(
   response: ServerResponse,
-  chunks: Iterable<string | Uint8Array>,
+  pieces: Iterable<string | Uint8Array>,
 ): Promise<void> {
-  for (const chunk of chunks) {
+  for (const chunk of joined(pieces)) {
     if (response.destroyed) return;
     if (!response.write(chunk))
       await Promise.race([once(response, 'drain'), once(response, 'close')]);

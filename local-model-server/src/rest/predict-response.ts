@@ -1,14 +1,8 @@
 /** Answers of `:predict`, in chunks. */
 import { dataTypeString, invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
-import {
-  type DType,
-  elementCount,
-  split,
-  type Tensor,
-  type TensorMap,
-} from '@sagemaker-tfs/tensors';
+import { type DType, elementCount, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { JsonFormat } from './predict-request.ts';
-import { writeValueJson } from './value-json.ts';
+import { writeRowsJson, writeValueJson } from './value-json.ts';
 
 /** TensorFlow Serving's REST API writes no numbers of these dtypes (AddSingleValueAndAdvance in util/json_tensor.cc). */
 const UNWRITTEN: ReadonlySet<DType> = new Set<DType>(['float16', 'bfloat16', 'uint16']);
@@ -44,15 +38,13 @@ function* namedRows(
   entries: readonly NamedTensor[],
   count: number,
 ): Generator<string | Uint8Array> {
-  const ones = Array<number>(count).fill(1);
-  const rows = entries.map(([name, tensor]) => [name, split(tensor, ones)] as const);
+  const outputs = entries.map(([name, tensor]) => ({ name, rows: writeRowsJson(tensor, name) }));
   yield '{\n    "predictions": [';
   for (let row = 0; row < count; row += 1) {
     yield row === 0 ? '\n        {' : ',\n        {';
-    for (const [index, [name, tensors]] of rows.entries()) {
-      const tensor = tensors[row] as Tensor;
+    for (const [index, { name, rows }] of outputs.entries()) {
       yield `${index === 0 ? '' : ','}\n            ${JSON.stringify(name)}: `;
-      yield* writeValueJson({ ...tensor, shape: tensor.shape.slice(1) }, name);
+      yield* rows.next().value ?? [];
     }
     yield '\n        }';
   }

@@ -1,5 +1,12 @@
 /** Values of answers as TensorFlow Serving's REST API writes them (AddTensorValues in util/json_tensor.cc). */
-import { isNumeric, stringPieces, type Tensor, writeTensorJson } from '@sagemaker-tfs/tensors';
+import {
+  elementCount,
+  isNumeric,
+  writeRowsJson as rowsJson,
+  stringPieces,
+  type Tensor,
+  writeTensorJson,
+} from '@sagemaker-tfs/tensors';
 import { withoutDenormals } from './denormals.ts';
 
 /** Strings are gathered into chunks of about this size. */
@@ -14,6 +21,23 @@ export function writeValueJson(tensor: Tensor, name: string): Iterable<Uint8Arra
   return name.endsWith('_bytes')
     ? writeTensorJson(tensor, { name })
     : chunks(stringPieces(tensor, latin1Json));
+}
+
+/** The rows of a batch in turn, each as {@link writeValueJson} writes it. */
+export function* writeRowsJson(
+  tensor: Tensor,
+  name: string,
+): Generator<Iterable<string | Uint8Array>, void> {
+  if (isNumeric(tensor) || name.endsWith('_bytes')) {
+    yield* rowsJson(withoutDenormals(tensor), { name });
+    return;
+  }
+  const [count = 0, ...shape] = tensor.shape;
+  const elements = elementCount(shape);
+  for (let row = 0; row < count; row++) {
+    const values = tensor.values.slice(row * elements, (row + 1) * elements);
+    yield writeValueJson({ ...tensor, shape, values }, name);
+  }
 }
 
 function* chunks(pieces: Iterable<string>): Generator<Uint8Array> {
