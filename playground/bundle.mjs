@@ -18,7 +18,7 @@ function leaveOutTfRecord({ onResolve }) {
 const PAGE_BYTES = 80_000;
 
 /**
- * The page that `serve` shows, everything inside: `playground.html`. The program lies deflated in it. Its first lines
+ * The page that `serve` shows, everything inside: `playground.html`. Program and style lie deflated in it. Its first lines
  * have the hashes by which the browser runs program, loader and style, and nothing else; its last ones the licences of
  * the packages in it.
  * @returns a metafile with its sources
@@ -52,11 +52,12 @@ export async function bundlePlayground(outdir) {
   const text = (name) => parts.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
   const [program, loader, style] = ['program.js', 'loader.js', 'style.css'].map(text);
   const hash = (source) => `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
+  const packed = (source) => deflateRawSync(source, { level: 9 }).toString('base64');
   const policy = `script-src ${hash(loader)} ${hash(program)}; style-src ${hash(style)}`;
   const html = readFileSync(template, 'utf8')
     .replace('<head>', () => `<head>\n<!-- csp: ${policy} -->`)
-    .replace('/*STYLE*/', () => style)
-    .replace('/*PROGRAM*/', () => deflateRawSync(program, { level: 9 }).toString('base64'))
+    .replace('/*STYLE*/', () => packed(style))
+    .replace('/*PROGRAM*/', () => packed(program))
     .replace('/*LOADER*/', () => loader)
     .replace('</html>', () => `${licenceComment(parts.metafile)}\n</html>`);
   if (Buffer.byteLength(html) > PAGE_BYTES) {

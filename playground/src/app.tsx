@@ -65,7 +65,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
               signature={signature}
               signatureKey={choices.signature}
               busy={busy}
-              error={shown?.error?.message}
+              refused={shown?.error && { title: shown.request.title, message: shown.error.message }}
               onSend={send}
             />
           </section>

@@ -1,15 +1,18 @@
 /** A pasted table; answers appear beside its rows. */
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
+import { Field, SendButton } from './field.tsx';
 import type { InputProps } from './payload.ts';
 import { cellsOf } from './request/csv-table.ts';
+
+const TITLE = 'table.csv';
 
 interface Props extends InputProps {
   readonly signature: SignatureDescription | undefined;
 }
 
 /** The text field. */
-export function CsvInput({ signature, busy, onSend }: Props) {
+export function CsvInput({ signature, refused, busy, onSend }: Props) {
   const names = Object.keys(signature?.inputs ?? {});
   const [text, setText] = useState('');
   const [header, setHeader] = useState(names.length > 1);
@@ -18,21 +21,19 @@ export function CsvInput({ signature, busy, onSend }: Props) {
     const rows = cellsOf(text);
     if (rows.length === 0) return;
     const contentType = header ? 'text/csv; header=present' : 'text/csv';
-    onSend({ body: new TextEncoder().encode(text), contentType, title: 'table.csv', table: rows });
+    onSend({ body: new TextEncoder().encode(text), contentType, title: TITLE, table: rows });
   };
   return (
     <form onSubmit={submit}>
-      <div class="field">
-        <label for="csv">Rows, one a line</label>
-        <textarea
-          id="csv"
-          rows={8}
-          spellcheck={false}
-          placeholder={names.length > 1 ? `${names.join(',')}\n…` : '1.0,2.0\n3.0,4.0'}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
+      <Field
+        id="csv"
+        label="Rows, one a line"
+        rows={8}
+        placeholder={names.length > 1 ? `${names.join(',')}\n…` : '1.0,2.0\n3.0,4.0'}
+        problem={refused?.title === TITLE ? problemOf(refused.message, text) : ''}
+        value={text}
+        onInput={setText}
+      />
       <label>
         <input
           type="checkbox"
@@ -42,10 +43,15 @@ export function CsvInput({ signature, busy, onSend }: Props) {
         The first line has the names of the inputs
       </label>
       <p>
-        <button type="submit" class="main" disabled={busy}>
-          {busy ? 'Sending …' : 'Send'}
-        </button>
+        <SendButton busy={busy} />
       </p>
     </form>
   );
+}
+
+/** The line that the answer names, or that it is of the whole table. */
+function problemOf(message: string, text: string): string {
+  const [, line] = /\bline (\d+)/.exec(message) ?? [];
+  const row = text.split('\n')[Number(line) - 1];
+  return row === undefined ? 'the answer refuses this table' : `line ${line}: ${row}`;
 }

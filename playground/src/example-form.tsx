@@ -1,7 +1,10 @@
 /** A field for each feature of a tf.Example, for signatures that classify, regress or parse examples. */
 import { useState } from 'preact/hooks';
 import type { ExampleInput } from './description.ts';
+import { Field, Named, problemNamed, SendButton } from './field.tsx';
 import type { InputProps } from './payload.ts';
+
+const TITLE = 'example.json';
 
 interface Props extends InputProps {
   readonly examples: ExampleInput;
@@ -9,11 +12,12 @@ interface Props extends InputProps {
   readonly signature: string;
 }
 
-/** The form; an empty field leaves its feature out. */
-export function ExampleForm({ examples, signature, busy, onSend }: Props) {
+/** The form; an empty field leaves its feature out, and features that the answer names are marked. */
+export function ExampleForm({ examples, signature, refused, busy, onSend }: Props) {
   const features = Object.entries(examples.features);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const answered = refused?.title === TITLE ? refused.message : undefined;
   const submit = (event: Event) => {
     event.preventDefault();
     const found: Record<string, string> = {};
@@ -28,39 +32,22 @@ export function ExampleForm({ examples, signature, busy, onSend }: Props) {
     if (Object.keys(found).length > 0) return;
     const text = `{"signature_name": ${JSON.stringify(signature)}, "examples": [{${parts.join(', ')}}]}`;
     const body = new TextEncoder().encode(text);
-    onSend({ body, contentType: 'application/json', title: 'example.json' });
+    onSend({ body, contentType: 'application/json', title: TITLE });
   };
   return (
     <form onSubmit={submit}>
       {features.map(([name, { dtype, count }]) => (
-        <div class="field" key={name}>
-          <label for={`feature-${name}`}>
-            {name}{' '}
-            <code>
-              {dtype}
-              {count === 1 ? '' : ` × ${count}`}
-            </code>
-          </label>
-          <input
-            id={`feature-${name}`}
-            type="text"
-            autocomplete="off"
-            aria-invalid={name in problems}
-            aria-describedby={name in problems ? `wrong-${name}` : undefined}
-            value={values[name] ?? ''}
-            onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
-          />
-          {name in problems ? (
-            <p class="problem" id={`wrong-${name}`}>
-              {problems[name]}
-            </p>
-          ) : null}
-        </div>
+        <Field
+          key={name}
+          id={`feature-${name}`}
+          label={<Named name={name} type={count === 1 ? dtype : `${dtype} × ${count}`} />}
+          problem={problems[name] ?? problemNamed(answered, name)}
+          value={values[name] ?? ''}
+          onInput={(value) => setValues({ ...values, [name]: value })}
+        />
       ))}
       <p class="quiet">Several values have commas between. An empty field is left out.</p>
-      <button type="submit" class="main" disabled={busy}>
-        {busy ? 'Sending …' : examples.method === 'predict' ? 'Send' : examples.method}
-      </button>
+      <SendButton busy={busy} text={examples.method === 'predict' ? 'Send' : examples.method} />
     </form>
   );
 }

@@ -26,7 +26,7 @@ interface Chosen {
 
 /** The drop zone, the samples and the preview. A file is sent as soon as it is there. */
 export function FileInput(props: Props) {
-  const { samples, takesPictures, picture, dropped, onTaken, busy, onSend } = props;
+  const { samples, takesPictures, picture, dropped, onTaken, refused, busy, onSend } = props;
   const [chosen, setChosen] = useState<Chosen>();
   const [over, setOver] = useState(false);
   const [looking, setLooking] = useState(false);
@@ -46,6 +46,7 @@ export function FileInput(props: Props) {
       send({ name, blob: first, contentType: mediaTypeOf(name) ?? 'application/x-image' });
     }
   };
+  const isRefused = chosen !== undefined && refused?.title === chosen.name;
   useEffect(() => {
     const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files[0]);
     const leave = () => setOver(false);
@@ -67,7 +68,7 @@ export function FileInput(props: Props) {
   };
   return (
     <>
-      <div class={over ? 'drop over' : 'drop'}>
+      <div class={over ? 'drop over' : isRefused ? 'drop wrong' : 'drop'}>
         {looking ? (
           <Camera
             onTake={(blob) => {
@@ -78,6 +79,7 @@ export function FileInput(props: Props) {
           />
         ) : null}
         {chosen?.contentType === 'application/x-image' && !looking ? <Preview {...chosen} /> : null}
+        {isRefused ? <p class="problem">the answer refuses this file</p> : null}
         <p>
           {chosen ? chosen.name : `Drop or paste ${takesPictures ? 'a picture' : 'a file'} here`}
         </p>

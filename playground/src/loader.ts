@@ -1,11 +1,16 @@
-/** Unpacks the page's program, which lies deflated in the page, and runs it. The policy knows its hash. */
-async function unpack(element: HTMLElement): Promise<void> {
-  const packed = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+/** Unpacks the page's style and program, which lie deflated in the page, and adds them. The policy knows their hashes. */
+async function unpack({ dataset, textContent }: HTMLElement): Promise<void> {
+  const packed = Uint8Array.from(atob(textContent ?? ''), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  const script = document.createElement('script');
-  script.textContent = await new Response(stream).text();
-  document.body.append(script);
+  const element = document.createElement(dataset.packed ?? 'script');
+  element.textContent = await new Response(stream).text();
+  document.body.append(element);
 }
 
-const program = document.getElementById('program');
-if (program) unpack(program);
+async function unpackAll(): Promise<void> {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-packed]')) {
+    await unpack(element);
+  }
+}
+
+unpackAll();

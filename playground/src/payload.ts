@@ -4,8 +4,18 @@ import type { PageRequest } from './request/ask.ts';
 /** What an input contributes to a request; the rest are the options. */
 export type Payload = Pick<PageRequest, 'body' | 'contentType' | 'title' | 'picture' | 'table'>;
 
+/** A request that got an error. */
+export interface Refused {
+  /** Title of its payload. */
+  readonly title: string;
+  /** The error's. */
+  readonly message: string;
+}
+
 /** Props of every input. */
 export interface InputProps {
   readonly busy: boolean;
+  /** What was refused, if the answer that is shown is an error. */
+  readonly refused: Refused | undefined;
   readonly onSend: (payload: Payload) => void;
 }

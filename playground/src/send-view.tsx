@@ -15,12 +15,10 @@ interface Props extends InputProps {
   readonly description: PlaygroundDescription;
   readonly signature: SignatureDescription | undefined;
   readonly signatureKey: string;
-  /** Message of the last answer, if it was an error. */
-  readonly error: string | undefined;
 }
 
 /** The inputs as tabs; the arrow keys go from one to the next. */
-export function SendView({ description, signature, signatureKey, busy, error, onSend }: Props) {
+export function SendView({ description, signature, signatureKey, ...shared }: Props) {
   const takesPictures = Boolean(signature?.picture) || description.hasHandler;
   const [tab, setTab] = useState<Tab>(
     takesPictures || description.samples.length > 0 ? 'File' : 'Tensors',
@@ -76,22 +74,16 @@ export function SendView({ description, signature, signatureKey, busy, error, on
             picture={signature?.picture ?? undefined}
             dropped={dropped}
             onTaken={() => setDropped(undefined)}
-            busy={busy}
-            onSend={onSend}
+            {...shared}
           />
         ) : null}
         {tab === 'Tensors' && signature?.examples ? (
-          <ExampleForm
-            examples={signature.examples}
-            signature={signatureKey}
-            busy={busy}
-            onSend={onSend}
-          />
+          <ExampleForm examples={signature.examples} signature={signatureKey} {...shared} />
         ) : null}
         {tab === 'Tensors' && !signature?.examples ? (
-          <TensorForm signature={signature} error={error} busy={busy} onSend={onSend} />
+          <TensorForm signature={signature} {...shared} />
         ) : null}
-        {tab === 'CSV' ? <CsvInput signature={signature} busy={busy} onSend={onSend} /> : null}
+        {tab === 'CSV' ? <CsvInput signature={signature} {...shared} /> : null}
       </div>
     </>
   );

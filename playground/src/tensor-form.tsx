@@ -1,23 +1,25 @@
 /** A field for each input of the signature; sent as JSON in columns. */
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
+import { Field, Named, problemNamed, SendButton } from './field.tsx';
 import type { InputProps } from './payload.ts';
 import { FILLS, firstText, jsonOf } from './request/values.ts';
 import { shapeText } from './signature-view.tsx';
 
+const TITLE = 'tensors.json';
+
 interface Props extends InputProps {
   readonly signature: SignatureDescription | undefined;
-  /** Message of the last answer: the inputs that it names are marked. */
-  readonly error: string | undefined;
 }
 
-/** The form. */
-export function TensorForm({ signature, error, busy, onSend }: Props) {
+/** The form; inputs that the answer names are marked. */
+export function TensorForm({ signature, refused, busy, onSend }: Props) {
   const inputs = Object.entries(signature?.inputs ?? {});
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(inputs.map(([name, input]) => [name, firstText(input)])),
   );
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const answered = refused?.title === TITLE ? refused.message : undefined;
   const submit = (event: Event) => {
     event.preventDefault();
     const found: Record<string, string> = {};
@@ -34,48 +36,23 @@ export function TensorForm({ signature, error, busy, onSend }: Props) {
     setProblems(found);
     if (Object.keys(found).length > 0) return;
     const body = new TextEncoder().encode(`{"inputs": {${parts.join(', ')}}}`);
-    onSend({ body, contentType: 'application/json', title: 'tensors.json' });
+    onSend({ body, contentType: 'application/json', title: TITLE });
   };
   return (
     <form onSubmit={submit}>
-      {inputs.map(([name, input]) => {
-        const problem = problems[name] ?? (names(error, name) ? 'the answer names this input' : '');
-        return (
-          <div class="field" key={name}>
-            <label for={`in-${name}`}>
-              {name}{' '}
-              <code>
-                {input.dtype} {shapeText(input.shape)}
-              </code>
-            </label>
-            <textarea
-              id={`in-${name}`}
-              rows={3}
-              spellcheck={false}
-              aria-invalid={problem !== ''}
-              aria-describedby={problem ? `wrong-${name}` : undefined}
-              value={values[name] ?? ''}
-              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
-            />
-            {problem ? (
-              <p class="problem" id={`wrong-${name}`}>
-                {problem}
-              </p>
-            ) : null}
-          </div>
-        );
-      })}
+      {inputs.map(([name, input]) => (
+        <Field
+          key={name}
+          id={`in-${name}`}
+          label={<Named name={name} type={`${input.dtype} ${shapeText(input.shape)}`} />}
+          rows={3}
+          problem={problems[name] ?? problemNamed(answered, name)}
+          value={values[name] ?? ''}
+          onInput={(value) => setValues({ ...values, [name]: value })}
+        />
+      ))}
       <p class="quiet">A JSON array, or {FILLS.join(', ')}. An empty field is left out.</p>
-      <button type="submit" class="main" disabled={busy}>
-        {busy ? 'Sending …' : 'Send'}
-      </button>
+      <SendButton busy={busy} />
     </form>
-  );
-}
-
-/** True where a message speaks of the input by name. */
-function names(message: string | undefined, input: string): boolean {
-  return (
-    message !== undefined && new RegExp(`['"\`]${input.replace(/\W/g, '\\$&')}['"\`]`).test(message)
   );
 }

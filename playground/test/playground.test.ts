@@ -85,6 +85,25 @@ async function packaged(model: string, options: Partial<ContentOptions>): Promis
   return out;
 }
 
+/** Presses Tab until the button with the title has the focus. */
+async function reachByKeyboard(page: Page, title: string): Promise<void> {
+  for (let presses = 0; presses < 30; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate('document.activeElement?.title')) === title) return;
+  }
+  throw new Error(`no button with the title ${title} is reached by Tab`);
+}
+
+/** Colors of a drawn canvas, from its first pixel to its last. */
+async function pixelsOf(page: Page, canvas: string): Promise<number[][]> {
+  const bytes = (await page.evaluate(`(() => {
+    const context = document.querySelector('${canvas}').getContext('2d');
+    const { width, height } = context.canvas;
+    return [...context.getImageData(0, 0, width, height).data];
+  })()`)) as number[];
+  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.slice(at * 4, at * 4 + 4));
+}
+
 const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
 
 suite(name, () => {
@@ -92,7 +111,8 @@ suite(name, () => {
     const digits = join(__dirname, '..', '..', 'examples', 'digits');
     const { url } = await serving(join(digits, 'model'), join(digits, 'inference.ts'));
     await inEachView(url, async (page) => {
-      await page.getByRole('button', { name: 'sample 00000-7.jpg' }).click();
+      await reachByKeyboard(page, '00000-7.jpg');
+      await page.keyboard.press('Enter');
       const bars = answer(page)
         .getByRole('list', { name: /Best classes/ })
         .getByRole('listitem');
@@ -210,10 +230,13 @@ suite(name, () => {
       await page.getByLabel('File to send').setInputFiles(bad);
       const alert = answer(page).getByRole('alert');
       await expect(alert.textContent()).resolves.toMatch(/BAD_IMAGE.*HTTP 400.*→ Send a JPEG/s);
+      const mark = page.getByText('the answer refuses this file');
+      await mark.waitFor();
       expect(await page.title()).toBe('image_nchw · Playground');
       // Channels first: the picture's green is the second of three.
       await page.getByLabel('File to send').setInputFiles(good);
       await answer(page).getByText('mean_color').first().click();
+      await mark.waitFor({ state: 'detached' });
       await answer(page).getByText('0, 255, 0').first().waitFor();
       await expect(answer(page).getByText('float32 [1, 4, 3]').count()).resolves.toBe(1);
     });
@@ -297,9 +320,26 @@ suite(name, () => {
       await field.fill('[1, 2, nonsense]');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       expect(await field.getAttribute('aria-invalid')).toBe('true');
+      await field.fill('[[1, 2]]');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByText('the answer names this input').waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
       await field.fill('[[1], [2], [5]]');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await answer(page).getByText('3.5, 4, 5.5').waitFor();
+      await answer(page)
+        .getByRole('img', { name: /^Histogram .* tallest of 32 bars being 1$/ })
+        .waitFor();
+      const map = answer(page).getByRole('img', {
+        name: 'Heat map of 3 rows and 1 columns, dark is 3.5, bright is 5.5',
+      });
+      await map.waitFor();
+      // Of viridis: its darkest color, that of a quarter, and its brightest.
+      expect(await pixelsOf(page, 'canvas.heat')).toEqual([
+        [68, 1, 84, 255],
+        [59, 82, 139, 255],
+        [253, 231, 37, 255],
+      ]);
       const downloading = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download npz' }).click();
       const file = await (await downloading).path();
@@ -308,7 +348,12 @@ suite(name, () => {
       expect([...toNumbers(npz.y as NumericTensor)]).toEqual([3.5, 4, 5.5]);
 
       await page.getByRole('tab', { name: 'Tensors' }).press('ArrowRight');
-      await page.getByRole('textbox', { name: 'Rows, one a line' }).fill('10\n20\n');
+      const table = page.getByRole('textbox', { name: 'Rows, one a line' });
+      await table.fill('10\nten\n');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByText('line 2: ten', { exact: true }).waitFor();
+      expect(await table.getAttribute('aria-invalid')).toBe('true');
+      await table.fill('10\n20\n');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       const row = answer(page).getByRole('row', { name: /^20/ });
       await expect(row.textContent()).resolves.toBe('2013');
@@ -324,6 +369,13 @@ suite(name, () => {
       await drag(page, file, ['dragEnter', 'dragOver']);
       await page.getByRole('tab', { name: 'File', selected: true }).waitFor();
       await dropFile(page, file);
+      await answer(page).getByText('8.5').first().waitFor();
+      await page.getByText('Options').click();
+      await page.getByLabel('Answer as').selectOption('text/csv');
+      await page.getByLabel('Transport').selectOption('rest');
+      await page.getByRole('button', { name: 'Send again' }).click();
+      const code = page.getByTestId('code').filter({ hasText: 'tfs-transport=rest' });
+      await expect(code.textContent()).resolves.toMatch(/Accept: text\/csv/);
       await answer(page).getByText('8.5').first().waitFor();
     });
   });
@@ -356,6 +408,11 @@ suite(name, () => {
       await page.getByLabel(/^score/).fill('0');
       await detections('100 of 100').getByRole('button').first().hover();
       await answer(page).locator('canvas[data-ready=yes]').waitFor();
+      await page.getByText('Options').click();
+      await page.getByRole('checkbox', { name: 'num_detections' }).uncheck();
+      await page.getByRole('button', { name: 'Send again' }).click();
+      const code = page.getByTestId('code').filter({ hasText: 'tfs-outputs=' });
+      await expect(code.textContent()).resolves.not.toContain('num_detections');
     });
   });
 
@@ -439,6 +496,12 @@ suite(name, () => {
           look();
         })`);
         expect(edges).toEqual([true, false, false, false]);
+        const canvas = answer(page).locator('canvas[data-ready=yes]');
+        const { width = 0, height = 0 } = (await canvas.boundingBox()) ?? {};
+        await canvas.hover({ position: { x: width / 4, y: height / 2 } });
+        await answer(page).locator('button.hovered').waitFor();
+        await canvas.hover({ position: { x: (3 * width) / 4, y: height / 2 } });
+        await answer(page).locator('button.hovered').waitFor({ state: 'detached' });
       });
     } finally {
       await front.close();

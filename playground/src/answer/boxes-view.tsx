@@ -1,7 +1,7 @@
 /** Detections drawn on their picture, with a list and a threshold. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PictureInput } from '../description.ts';
-import { type Box, inPicture } from './boxes.ts';
+import { type Box, boxAt, inPicture } from './boxes.ts';
 
 /** Pixels; a larger picture is drawn smaller. */
 const MAX_SIDE = 1200;
@@ -48,6 +48,16 @@ export function BoxesView({ boxes, picture, frame }: Props) {
           ref={canvas}
           role="img"
           data-ready={bitmap ? 'yes' : 'no'}
+          onMouseMove={({ currentTarget, offsetX, offsetY }) =>
+            setHovered(
+              boxAt(
+                shown,
+                offsetX / currentTarget.clientWidth,
+                offsetY / currentTarget.clientHeight,
+              ),
+            )
+          }
+          onMouseLeave={() => setHovered(-1)}
           aria-label={`The picture with ${shown.length} boxes; the list below has each`}
         />
       ) : null}

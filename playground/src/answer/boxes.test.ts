@@ -1,5 +1,5 @@
 import type { PictureInput } from '../description.ts';
-import { type Box, inPicture } from './boxes.ts';
+import { type Box, boxAt, inPicture } from './boxes.ts';
 
 const BOX: Box = { top: 0, left: 0, bottom: 0.5, right: 1, score: 0.9, name: 'thing' };
 const FRAME = { input: 'image', width: 100, height: 100, pixels: null, isRaw: false };
@@ -14,4 +14,12 @@ test.each([
   for (const [at, edge] of [top, left, bottom, right].entries()) {
     expect(edge).toBeCloseTo(expected[at] as number, 12);
   }
+});
+
+test('the box at a point is the smallest there', () => {
+  const boxes = [BOX, { ...BOX, left: 0.5, top: 0.25 }, { ...BOX, bottom: 0.1 }];
+  expect(boxAt(boxes, 0.1, 0.3)).toBe(0);
+  expect(boxAt(boxes, 0.6, 0.3)).toBe(1);
+  expect(boxAt(boxes, 0.6, 0.05)).toBe(2);
+  expect(boxAt(boxes, 0.6, 0.6)).toBe(-1);
 });

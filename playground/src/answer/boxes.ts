@@ -91,3 +91,12 @@ export function inPicture(box: Box, picture: Size, frame: PictureInput): Box {
     right: across(box.right),
   };
 }
+
+/** Index of the smallest box at a point, given as shares of the picture, or -1: a small box may lie in a large one. */
+export function boxAt(boxes: readonly Box[], x: number, y: number): number {
+  const area = ({ top, left, bottom, right }: Box) => (bottom - top) * (right - left);
+  const [smallest] = [...boxes.entries()]
+    .filter(([, b]) => x >= b.left && x <= b.right && y >= b.top && y <= b.bottom)
+    .sort(([, a], [, b]) => area(a) - area(b));
+  return smallest?.[0] ?? -1;
+}
