@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { commandLine, startInTerminal } from '../terminal/testing/terminal.ts';
+import { freePort } from './free-port.ts';
+import { findOnPath } from './model-server.ts';
 
 const MODEL = join(__dirname, '..', '..', '..', 'test/fixtures/models/half_plus_two/2');
 
@@ -29,7 +31,9 @@ esac
 exec '${real}' "$@"
 `;
   writeFileSync(join(work, 'python3'), script, { mode: 0o755 });
-  const PATH = `${work}${delimiter}${process.env.PATH}`;
+  // With TensorFlow Serving there, `serve` needs no library.
+  const others = (process.env.PATH ?? '').split(delimiter).filter((folder) => !findOnPath(folder));
+  const PATH = [work, ...others].join(delimiter);
   return { PATH, XDG_CACHE_HOME: work, LIBTENSORFLOW_PATH: '' };
 }
 
@@ -37,13 +41,13 @@ exec '${real}' "$@"
 const SHELL = `modes=$(stty -g); trap : INT; "$@"; echo "status $?"
 [ "$(stty -g)" = "$modes" ] && echo 'the modes of before'`;
 
-test.each<[verb: string, status: number, ...options: string[]]>([
-  ['package', 1, '--out', 'model.tar.gz'],
-  ['serve', 0, '--port', '18080'],
-])(
+test.each([
+  ['package', 1, async () => ['--out', 'model.tar.gz']],
+  ['serve', 0, async () => ['--port', String(await freePort())]],
+] as const)(
   'Ctrl-C in the download of `%s`: the terminal is as before, nothing is left',
-  async (verb, status, ...more) => {
-    const program = commandLine(verb, MODEL, ...more);
+  async (verb, status, options) => {
+    const program = commandLine(verb, MODEL, ...(await options()));
     const shell = ['bash', '-c', SHELL, 'bash', ...program];
     const terminal = startInTerminal(shell, withoutLibrary(SLOW), work);
     try {

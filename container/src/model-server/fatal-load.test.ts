@@ -9,10 +9,10 @@ const CHECK =
 const lost = new ConnectionLost('no answer');
 const models = [{ name: 'x', basePath: '/x', versions: ['1'] }];
 
-/** How a program ends that writes a line and sends itself a signal. */
-function endOf(line: string, signal: string): Promise<ProcessEnd> {
-  const script = 'echo "$0" >&2; kill -s "$1" $$';
-  const args = ['-c', script, line, signal.slice(3)];
+/** How a program ends that writes a line, and sends itself a signal or exits. */
+function endOf(line: string, how: string): Promise<ProcessEnd> {
+  const end = how.startsWith('SIG') ? `kill -s ${how.slice(3)} $$` : how;
+  const args = ['-c', `echo "$0" >&2; ${end}`, line];
   return startProcess('sh', { args, env: process.env, log: pino({ level: 'silent' }) }).ended;
 }
 
@@ -20,6 +20,7 @@ test.each([
   ['SIGABRT', CHECK, `killed by SIGABRT while it loaded model "x", over: ${CHECK}`],
   ['SIGSEGV', 'I last words', 'killed by SIGSEGV while it loaded model "x", without a reason'],
   ['SIGILL', '', 'killed by SIGILL while it loaded model "x", without a reason'],
+  ['exit 1', CHECK, `ended with status 1 while it loaded model "x", over: ${CHECK}`],
 ])('%s is the fault of the archive', async (signal, line, message) => {
   expect(blameModel(lost, await endOf(line, signal), models)).toMatchObject({
     code: 'BAD_ARCHIVE',
@@ -29,6 +30,8 @@ test.each([
 
 test.each([
   ['SIGKILL', ''],
+  ['exit 137', ''],
+  ['exit 1', 'E external/tsl: Resource exhausted: out of memory'],
   ['SIGABRT', "terminate called after throwing an instance of 'std::bad_alloc'"],
 ])('%s with %j is a lack of memory', async (signal, line) => {
   expect(blameModel(lost, await endOf(line, signal), models)).toBe(lost);

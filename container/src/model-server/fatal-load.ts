@@ -2,7 +2,7 @@
 import { ServingError } from '../errors.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import type { ProcessEnd } from './process.ts';
+import { howEnded, type ProcessEnd } from './process.ts';
 
 /** Signals of a program's own faults. The kernel ends one for lack of memory by SIGKILL. */
 const FAULTS: ReadonlySet<string> = new Set([
@@ -13,6 +13,8 @@ const FAULTS: ReadonlySet<string> = new Set([
   'SIGSEGV',
   'SIGTRAP',
 ]);
+/** What a shell that started it ends with if the kernel killed it. */
+const KILLED = 128 + 9;
 /** C++ aborts as well if an allocation fails. */
 const SHORTAGE = /bad_alloc|cannot allocate memory|out of memory/i;
 
@@ -27,14 +29,17 @@ export function blameModel(
   loading: readonly ServedModel[],
 ): unknown {
   if (!(error instanceof ConnectionLost) || !end || loading.length === 0) return error;
-  if (!FAULTS.has(end.signal ?? '') || end.lastLines.some((line) => SHORTAGE.test(line))) {
-    return error;
-  }
+  if (!isFault(end) || end.lastLines.some((line) => SHORTAGE.test(line))) return error;
   const names = loading.map(({ name }) => `"${name}"`).join(', ');
   const reason = end.fatal === undefined ? 'without a reason' : `over: ${end.fatal}`;
   return new ServingError(
     'BAD_ARCHIVE',
-    `the model server was killed by ${end.signal} while it loaded model ${names}, ${reason}. Load it on a laptop (sagemaker-tfs serve), and export it again.`,
+    `the model server ${howEnded(end)} while it loaded model ${names}, ${reason}. Load it on a laptop (sagemaker-tfs serve), and export it again.`,
     { cause: error },
   );
+}
+
+/** Whether it ended over something of its own: also by an exit. */
+function isFault({ signal, status }: ProcessEnd): boolean {
+  return signal === null ? status !== null && status !== KILLED : FAULTS.has(signal);
 }

@@ -19,6 +19,11 @@ export interface ProcessEnd {
   readonly startError?: NodeJS.ErrnoException;
 }
 
+/** `was killed by SIGSEGV`, `ended with status 1`. */
+export function howEnded({ status, signal }: Pick<ProcessEnd, 'status' | 'signal'>): string {
+  return signal ? `was killed by ${signal}` : `ended with status ${status}`;
+}
+
 /** A running child. */
 export interface ModelServerProcess {
   readonly pid: number | undefined;

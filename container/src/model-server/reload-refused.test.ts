@@ -132,12 +132,13 @@ test.each([
   ['load', a, ab],
   ['unload', ab, a],
 ])(
-  '%s: refused until the deadline, it is late, and the server is left alone',
+  '%s: refused until the deadline, it is too much now, and the server is left alone',
   async (_what, before, after) => {
     const { change, lists, refusals, restarts } = await standIn('', EACH_TWICE);
     refusals[RELOAD_PATH] = Number.POSITIVE_INFINITY;
     await expect(change(before, after, 900)).rejects.toMatchObject({
-      code: 'REQUEST_TIMEOUT',
+      code: 'OVERLOADED',
+      status: 503,
       message: expect.stringContaining(
         'has had no thread for the change of its models within 0.9 s',
       ),

@@ -12,6 +12,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { Instance, InstancePool } from './instance-pool.ts';
 import { getModelStatus, reloadConfig } from './model-service.ts';
+import { NothingChanged } from './nothing-changed.ts';
 import { hadNoThread, untilSeen } from './unseen.ts';
 
 /** What a change needs. */
@@ -46,8 +47,8 @@ const LAST_CALL_MS = 500;
 /**
  * Makes every instance serve exactly `models`; where one cannot, all serve what was before. What is no longer served is
  * still being unloaded then.
- * @throws StatusError where a model does not load, ConnectionLost where the process ended over it, ServingError
- *   REQUEST_TIMEOUT after the deadline
+ * @throws StatusError where a model does not load, ConnectionLost where the process ended over it, NothingChanged
+ *   after the deadline
  */
 export async function reloadInstances(options: ReloadOptions): Promise<void> {
   const { pool, before, models, writeConfig, restart } = options;
@@ -67,7 +68,7 @@ export async function reloadInstances(options: ReloadOptions): Promise<void> {
     // An instance that ended over it must not start with it again.
     await writeConfig(before);
     const hasRestarted = await rollBack(changed, options);
-    if (hadNoThread(error)) throw noThread(options.deadlineMs, error);
+    if (hadNoThread(error)) throw refused(options.deadlineMs, error);
     throw isTimeout(error) ? tooLate(options.deadlineMs, hasRestarted, error) : error;
   }
 }
@@ -85,7 +86,7 @@ export async function untilRemoved({
   const gone = removed(before, models);
   for (const instance of pool.instances) {
     await untilUnloaded(instance, gone, { deadlineMs }).catch((error: unknown) => {
-      throw hadNoThread(error) ? noThread(deadlineMs, error) : error;
+      throw hadNoThread(error) ? unheard(deadlineMs, error) : error;
     });
   }
 }
@@ -238,17 +239,25 @@ function tooLate(deadlineMs: number, hasRestarted: boolean, cause: unknown): Ser
   const others = hasRestarted
     ? 'The model server was restarted, and its other models are loaded again.'
     : 'The models that it served before are still served.';
-  return new ServingError(
+  return new NothingChanged(
     'REQUEST_TIMEOUT',
     `the model server has not loaded the model within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). ${others}`,
     { cause },
   );
 }
 
-function noThread(deadlineMs: number, cause: unknown): ServingError {
+function refused(deadlineMs: number, cause: unknown): ServingError {
+  return new NothingChanged(
+    'OVERLOADED',
+    `the model server has had no thread for the change of its models within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS), and serves those of before. Try again when fewer requests are in flight.`,
+    { cause },
+  );
+}
+
+function unheard(deadlineMs: number, cause: unknown): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `the model server has had no thread for the change of its models within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). Try again when fewer requests are in flight.`,
+    `the model server has had no thread to say within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS) that a model is unloaded. The model is served no more; its memory may not be free yet.`,
     { cause },
   );
 }

@@ -36,7 +36,7 @@ export interface ModelServer {
   readonly failed: Promise<never>;
   /**
    * Makes every instance serve exactly these models, also after a restart; what is removed is unloaded by then.
-   * @throws StatusError, ConnectionLost or ServingError REQUEST_TIMEOUT where one does not load: all is as before then;
+   * @throws StatusError, ConnectionLost or NothingChanged where one does not load: all is as before then;
    *   REQUEST_TIMEOUT where requests in flight keep a removed one: all others are as asked for
    */
   serve(models: readonly ServedModel[]): Promise<void>;

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { Restarts } from '../waiting/restarts.ts';
 import { MODEL_SERVER_PROGRAM } from './command.ts';
-import { type ModelServerProcess, type ProcessEnd, startProcess } from './process.ts';
+import { howEnded, type ModelServerProcess, type ProcessEnd, startProcess } from './process.ts';
 
 /** What the supervisor runs. */
 export interface SupervisorOptions {
@@ -104,11 +104,11 @@ function adviceOn({ signal }: ProcessEnd): string {
   return ': its build needs instructions that this processor lacks. Take an instance with a newer one.';
 }
 
-function describeEnd({ startError, status, signal }: ProcessEnd): string {
+function describeEnd(end: ProcessEnd): string {
+  const { startError } = end;
   if (startError?.code === 'ENOENT') {
     return `${MODEL_SERVER_PROGRAM} is not on PATH. Install TensorFlow Serving, or set SAGEMAKER_TFS_BACKEND=in-process.`;
   }
   if (startError) return `${MODEL_SERVER_PROGRAM} could not be started: ${startError.message}`;
-  const how = signal ? `was killed by ${signal}` : `ended with status ${status}`;
-  return `${MODEL_SERVER_PROGRAM} ${how}`;
+  return `${MODEL_SERVER_PROGRAM} ${howEnded(end)}`;
 }

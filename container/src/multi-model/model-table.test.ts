@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pino from 'pino';
+import { ServingError } from '../errors.ts';
+import { NothingChanged } from '../model-server/nothing-changed.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { ModelTable } from './model-table.ts';
@@ -122,6 +124,23 @@ test('a model is unloaded once its requests have ended, and takes no more meanwh
   other();
   await unloaded;
   expect(lists).toEqual([['a'], []]);
+});
+
+test.each<[string, Error, boolean]>([
+  ['the model server did not take', new NothingChanged('OVERLOADED', 'no thread'), true],
+  ['requests keep from ending', new ServingError('REQUEST_TIMEOUT', 'in flight'), false],
+])('an unload that %s', async (_what, error, isKept) => {
+  let failure: Error | undefined;
+  const { models } = table({}, async () => {
+    if (failure) throw failure;
+  });
+  await models.load('a', await model('a'));
+  failure = error;
+  await expect(models.unload('a')).rejects.toBe(error);
+  expect(models.models.map(({ served }) => served.name)).toEqual(isKept ? ['a'] : []);
+  failure = undefined;
+  if (isKept) await models.unload('a');
+  expect(models.models).toEqual([]);
 });
 
 test('other models load and unload while requests keep one that is being unloaded, and it is served on', async () => {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type Archive, loadArchive } from '../archive/archive.ts';
 import { servingErrorOf } from '../backends/status.ts';
 import { ServingError, StartError } from '../errors.ts';
+import { NothingChanged } from '../model-server/nothing-changed.ts';
 import { hadNoThread } from '../model-server/unseen.ts';
 import { checkVariables } from '../models/check-variables.ts';
 import { discoverModels } from '../models/discover.ts';
@@ -164,7 +165,8 @@ export class ModelTable {
   /**
    * Unloads a model; what is in flight finishes first, on the version that it began on. Resolves when its memory is
    * free.
-   * @throws ServingError MODEL_NOT_FOUND, REQUEST_TIMEOUT where requests in flight keep it
+   * @throws ServingError MODEL_NOT_FOUND, REQUEST_TIMEOUT where requests in flight keep it, NothingChanged if it is still
+   *   loaded
    */
   unload(name: string): Promise<void> {
     return this.#inTurnOf(name, async () => {
@@ -172,12 +174,16 @@ export class ModelTable {
         this.#options.onChange(name);
         return;
       }
-      this.#leaving.set(name, this.get(name));
+      const model = this.get(name);
+      this.#leaving.set(name, model);
       this.#models.delete(name);
       await this.#held.whenFree(name);
       await this.#change(async () => {
         this.#leaving.delete(name);
-        await this.#options.serve(this.#served());
+        await this.#options.serve(this.#served()).catch((error: unknown) => {
+          if (error instanceof NothingChanged) this.#models.set(name, model);
+          throw error;
+        });
       });
       this.#options.onChange(name);
     });

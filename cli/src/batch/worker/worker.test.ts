@@ -12,6 +12,7 @@ import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
+import { commandOf, processTree } from '../../../../tools/process-stats.ts';
 import { uniform } from '../../bench/random.ts';
 import { type Outcome, ROOT, sagemakerTfs } from '../test-support.ts';
 
@@ -276,15 +277,12 @@ test('SIGTERM: what is done is written, and the next run continues', async () =>
 test('a command that is killed leaves no worker behind', async () => {
   const child = start('orphan', '--reads', '4');
   await until(() => parts('orphan') > 1, child);
+  const [, ...others] = processTree(child.pid as number);
+  expect(others.length).toBeGreaterThan(0);
   child.kill('SIGKILL');
   await once(child, 'close');
-  // What its worker has read is written, and then nothing more.
-  let before = -1;
-  while (lines('orphan').length > before) {
-    before = lines('orphan').length;
-    await sleep(2_000);
-  }
-  expect(before).toBeLessThan(COUNT);
+  while (others.some((pid) => commandOf(pid) !== '')) await sleep(20);
+  expect(lines('orphan').length).toBeLessThan(COUNT);
   expect((await run('orphan')).exitCode).toBe(0);
   expect(lines('orphan')).toEqual(lines('plain'));
 });
