@@ -1,10 +1,7 @@
 /** Checks a call against the signature before TensorFlow sees it, with messages in the caller's names. */
 import {
-  DTYPES,
-  describe,
+  checkFilled,
   dtypeText,
-  elementCount,
-  isNumeric,
   own,
   type Signature,
   type Tensor,
@@ -14,10 +11,11 @@ import {
 import { LibTensorFlowError } from './errors.ts';
 
 /**
- * Checks names and, unless `declared` is false, dtypes and shapes of the inputs of one call.
+ * Checks what would lead TensorFlow astray: the names of the inputs of one call, and that their elements fill their
+ * shapes. Dtypes and shapes are left to TensorFlow, which takes what the graph can compute, as TensorFlow Serving does.
  * @throws LibTensorFlowError UNKNOWN_INPUT, MISSING_INPUT, WRONG_DTYPE or WRONG_SHAPE
  */
-export function checkInputs(signature: Signature, inputs: TensorMap, declared = true): void {
+export function checkInputs(signature: Signature, inputs: TensorMap): void {
   for (const name of Object.keys(inputs)) {
     if (Object.hasOwn(signature.inputs, name)) continue;
     throw new LibTensorFlowError(
@@ -33,7 +31,7 @@ export function checkInputs(signature: Signature, inputs: TensorMap, declared = 
         `input "${name}" of signature "${signature.key}" is missing. Give ${listed(signature.inputs)}.`,
       );
     }
-    checkInput(`input "${name}" of signature "${signature.key}"`, spec, tensor, declared);
+    checkInput(`input "${name}" of signature "${signature.key}"`, spec, tensor);
   }
 }
 
@@ -59,21 +57,14 @@ export function checkOutputs(
   return names;
 }
 
-function checkInput(what: string, spec: TensorSpec, tensor: Tensor, declared: boolean): void {
+function checkInput(what: string, spec: TensorSpec, tensor: Tensor): void {
   checkSupported(what, spec);
-  if (declared && tensor.dtype !== spec.dtype) {
-    throw new LibTensorFlowError(
-      'WRONG_DTYPE',
-      `${what} takes ${specified(spec)}, got ${describe(tensor)}`,
-    );
+  try {
+    // TensorFlow would read past the elements.
+    checkFilled(tensor);
+  } catch (cause) {
+    throw new LibTensorFlowError('WRONG_SHAPE', `${what}: ${(cause as Error).message}`, { cause });
   }
-  if (declared && !fits(tensor.shape, spec.shape)) {
-    throw new LibTensorFlowError(
-      'WRONG_SHAPE',
-      `${what} takes ${specified(spec)}, got ${describe(tensor)}`,
-    );
-  }
-  checkFilled(what, tensor);
 }
 
 function checkSupported(what: string, spec: TensorSpec): void {
@@ -88,34 +79,6 @@ function checkSupported(what: string, spec: TensorSpec): void {
       'WRONG_DTYPE',
       `${what} is a sparse or composite tensor, which is not supported.`,
     );
-  }
-}
-
-function fits(shape: readonly number[], accepted: readonly number[] | undefined): boolean {
-  if (accepted === undefined) return true;
-  if (shape.length !== accepted.length) return false;
-  return accepted.every((size, index) => size === -1 || size === shape[index]);
-}
-
-/** A tensor made by hand can claim a shape that its elements do not fill; TensorFlow would read past them. */
-function checkFilled(what: string, tensor: Tensor): void {
-  const count = countOf(what, tensor);
-  const [expected, got, unit] = isNumeric(tensor)
-    ? [count * DTYPES[tensor.dtype].size, tensor.bytes.byteLength, 'bytes']
-    : [count, tensor.values.length, 'values'];
-  if (expected !== got) {
-    throw new LibTensorFlowError(
-      'WRONG_SHAPE',
-      `${what}: ${describe(tensor)} needs ${expected} ${unit}, got ${got}`,
-    );
-  }
-}
-
-function countOf(what: string, tensor: Tensor): number {
-  try {
-    return elementCount(tensor.shape);
-  } catch (cause) {
-    throw new LibTensorFlowError('WRONG_SHAPE', `${what}: ${(cause as Error).message}`, { cause });
   }
 }
 

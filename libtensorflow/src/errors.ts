@@ -10,9 +10,8 @@ export const LIBTENSORFLOW_ERRORS = {
   UNKNOWN_INPUT: 'The signature has no such input.',
   MISSING_INPUT: 'An input of the signature is missing.',
   UNKNOWN_OUTPUT: 'The signature has no such output.',
-  WRONG_DTYPE: 'A tensor has another dtype than the signature, or one that is not supported.',
-  WRONG_SHAPE:
-    'An input does not fit the shape of the signature, or its bytes do not fill its shape.',
+  WRONG_DTYPE: 'A tensor is of a dtype that is not supported.',
+  WRONG_SHAPE: 'The bytes of an input do not fill its shape.',
   RUN_FAILED: 'TensorFlow ran the model and reported an error.',
   TOO_MANY_STRINGS: 'The outputs hold more strings than the session was told to read.',
   SESSION_CLOSED: 'The session was closed before the call.',

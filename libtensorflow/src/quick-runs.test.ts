@@ -130,7 +130,7 @@ describe.each([
   test('errors are the same', async () => {
     // Two sizes that cannot be added.
     const wrong = { a: floats(1, 2, 3), b: floats(1, 2) };
-    const run = () => session.run('serving_default', wrong, { checkDeclared: false });
+    const run = () => session.run('serving_default', wrong);
     for (let count = 0; count < 20; count++) {
       await expect(run()).rejects.toMatchObject({ code: 'RUN_FAILED' });
     }

@@ -37,11 +37,6 @@ export interface LoadOptions extends SessionConfig {
 export interface RunOptions {
   /** Names of the outputs to compute, in order. Default: all of the signature's. */
   readonly outputs?: readonly string[];
-  /**
-   * False leaves dtypes and shapes to TensorFlow, which accepts what the graph can compute even where the
-   * signature says otherwise, as TensorFlow Serving does. Default: true.
-   */
-  readonly checkDeclared?: boolean;
   /** Stops waiting: the promise rejects with the signal's reason at once, and the result is dropped. */
   readonly signal?: AbortSignalLike;
 }
@@ -115,7 +110,7 @@ export class SavedModelSession {
     }
     const signature = this.#signature(signatureKey);
     const given = { ...this.#defaults.get(signatureKey), ...inputs };
-    checkInputs(signature, given, options.checkDeclared);
+    checkInputs(signature, given);
     const outputs = checkOutputs(signature, options.outputs);
     const course = this.#courseOf(signatureKey, given, outputs);
     const runNow = (taken: TensorMap) => {

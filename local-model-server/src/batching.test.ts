@@ -40,7 +40,7 @@ function batching(options: Partial<BatchingOptions> = {}) {
     signatures: model.signatures,
     run: async (signature, inputs, outputs) => {
       runs.push(inputs.x?.shape[0]);
-      const result = await model.run(signature, inputs, { outputs, checkDeclared: false });
+      const result = await model.run(signature, inputs, { outputs });
       return {
         outputs: result.outputs,
         release: () => {

@@ -1,5 +1,6 @@
 /** Signatures of a SavedModel, the contract that every room shares: names, dtypes and shapes. */
 import type { DType } from './dtype.ts';
+import { MAX_RANK } from './tensor.ts';
 
 /** One input or output of a signature. */
 export interface TensorSpec {
@@ -37,3 +38,19 @@ export const METHOD_NAMES = {
   classify: 'tensorflow/serving/classify',
   regress: 'tensorflow/serving/regress',
 } as const;
+
+/** Whether a tensor may have this shape. */
+export function acceptsShape({ shape: accepted }: TensorSpec, shape: readonly number[]): boolean {
+  if (accepted === undefined) return shape.length <= MAX_RANK;
+  if (shape.length !== accepted.length) return false;
+  for (let axis = 0; axis < shape.length; axis++) {
+    const size = accepted[axis] as number;
+    if (size >= 0 && size !== shape[axis]) return false;
+  }
+  return true;
+}
+
+/** Sizes, with a question mark for any: `[?, 28, 28]`. */
+export function openShapeText(shape: readonly number[]): string {
+  return `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]`;
+}

@@ -1,11 +1,13 @@
 /** Tensors that a client names or types itself (`.npy`, `.npz`, RecordIO), fitted to the signature. */
 import {
+  acceptsShape,
   cast,
   describe,
   isNumeric,
   type NumericDType,
   type NumericTensor,
   numericTensor,
+  openShapeText,
   own,
   reshape,
   type Signature,
@@ -34,17 +36,15 @@ export function kindOf(spec: TensorSpec | undefined): 'number' | 'string' | unde
   return spec.dtype === 'string' ? 'string' : 'number';
 }
 
-function fitShape(tensor: Tensor, name: string, { shape }: TensorSpec): Tensor {
+function fitShape(tensor: Tensor, name: string, spec: TensorSpec): Tensor {
+  const { shape } = spec;
   if (!shape) return tensor;
   const isOneInstance = tensor.shape.length === shape.length - 1 && [-1, 1].includes(shape[0] ?? 0);
   const fitted = isOneInstance ? reshape(tensor, [1, ...tensor.shape]) : tensor;
-  const isFitting =
-    fitted.shape.length === shape.length &&
-    shape.every((size, axis) => size < 0 || size === fitted.shape[axis]);
-  if (isFitting) return fitted;
+  if (acceptsShape(spec, fitted.shape)) return fitted;
   throw new ServingError(
     'BAD_INPUT',
-    `input '${name}' takes [${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}], got ${describe(tensor)}`,
+    `input '${name}' takes ${openShapeText(shape)}, got ${describe(tensor)}`,
   );
 }
 

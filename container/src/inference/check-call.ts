@@ -4,10 +4,11 @@
  * `Check failed`, for everybody. So nothing goes to it that is not what the signature says.
  */
 import {
+  acceptsShape,
   checkFilled,
   describe,
   dtypeText,
-  MAX_RANK,
+  openShapeText,
   own,
   type Signature,
   type Tensor,
@@ -123,7 +124,7 @@ function checkTensor(
 ): void {
   const { dtype, shape } = tensor;
   const isEmpty = !hasRows && shape[0] === 0 && spec.shape?.[0] !== 0;
-  if (dtype === spec.dtype && !isEmpty && fits(shape, spec.shape)) {
+  if (dtype === spec.dtype && !isEmpty && acceptsShape(spec, shape)) {
     checkElements(name, tensor);
     return;
   }
@@ -132,16 +133,6 @@ function checkTensor(
     'BAD_INPUT',
     `input '${name}' of signature '${signature.key}' takes ${specified(spec)}, got ${describe(given)}${what}`,
   );
-}
-
-function fits(shape: readonly number[], accepted: readonly number[] | undefined): boolean {
-  if (accepted === undefined) return shape.length <= MAX_RANK;
-  if (shape.length !== accepted.length) return false;
-  for (let axis = 0; axis < shape.length; axis++) {
-    const size = accepted[axis] as number;
-    if (size >= 0 && size !== shape[axis]) return false;
-  }
-  return true;
 }
 
 /** @throws ServingError BAD_INPUT where its elements do not fill its shape */
@@ -157,8 +148,6 @@ function checkElements(name: string, tensor: Tensor): void {
 /** What a signature takes: `float32 [?, 28, 28]`. */
 function specified(spec: TensorSpec): string {
   const { dtype, shape } = spec;
-  const sizes = shape
-    ? `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]`
-    : 'of any shape';
+  const sizes = shape ? openShapeText(shape) : 'of any shape';
   return `${dtypeText(spec)} ${sizes}${dtype ? '' : ', which is not carried here'}`;
 }

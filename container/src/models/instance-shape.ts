@@ -1,4 +1,5 @@
 /** The shape of a batch whose instances arrive as flat rows. */
+import { openShapeText } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 
 /**
@@ -29,10 +30,10 @@ export function instanceShape(
   const instance = shape.slice(1);
   const open = instance.filter((size) => size < 0).length;
   const known = instance.reduce((product, size) => (size < 0 ? product : product * size), 1);
-  const sizes = instance.map((size) => (size < 0 ? '?' : size)).join(', ');
-  if (open > 1) throw misfit(`instances of [${sizes}], whose sizes flat values cannot tell`);
+  const sizes = openShapeText(instance);
+  if (open > 1) throw misfit(`instances of ${sizes}, whose sizes flat values cannot tell`);
   const rest = width / known;
   const isFitting = open === 1 ? Number.isInteger(rest) : rest === 1;
-  if (!isFitting) throw misfit(`instances of [${sizes}]`);
+  if (!isFitting) throw misfit(`instances of ${sizes}`);
   return [count, ...instance.map((size) => (size < 0 ? rest : size))];
 }

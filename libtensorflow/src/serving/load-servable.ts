@@ -67,7 +67,7 @@ function sessionOf(model: SavedModelSession): Session {
   return {
     signatures: model.signatures,
     run: (signature, inputs, outputs, signal) =>
-      model.run(signature, inputs, { outputs, checkDeclared: false, ...(signal && { signal }) }),
+      model.run(signature, inputs, { outputs, ...(signal && { signal }) }),
     close: () => model.close(),
   };
 }

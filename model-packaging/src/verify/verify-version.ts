@@ -52,7 +52,7 @@ export async function verifyVersion(trial: VersionTrial): Promise<VersionVerific
 async function runWarmup(session: SavedModelSession, name: string, directory: string) {
   for (const [i, { signature, inputs }] of readWarmup(directory).entries()) {
     try {
-      const result = await session.run(signature, inputs, { checkDeclared: false });
+      const result = await session.run(signature, inputs);
       result.release();
     } catch (error) {
       const what = `${name}, warm-up request ${i + 1} (signature ${signature})`;
