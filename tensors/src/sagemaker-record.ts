@@ -45,6 +45,11 @@ export interface SageMakerRecordLimits {
   readonly smallSparseBytes: number;
 }
 
+/** Bytes that sparse vectors may still have as dense ones, beyond those that they come in. */
+export interface SparseRoom {
+  bytes: number;
+}
+
 /** Where nothing else is said. */
 const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
   maxStrings: 2 ** 20,
@@ -58,16 +63,16 @@ const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
 /**
  * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`, or a shape and no values) are
  * made dense; bytes are string tensors.
- * @param maxSparseBytes where records before this one have used up a part of the limit
+ * @param room for sparse vectors; what the record takes of it is gone for those that are read with it later
  * @throws TensorError MALFORMED, SHAPE_MISMATCH, TOO_LARGE beyond the limits, naming the feature
  */
 export function decodeSageMakerRecord(
   bytes: Uint8Array,
   limits: SageMakerRecordLimits = SAGEMAKER_RECORD_LIMITS,
-  maxSparseBytes = limits.maxSparseBytes,
+  room: SparseRoom = { bytes: limits.maxSparseBytes },
 ): SageMakerRecord {
   try {
-    return readRecord(bytes, limits, maxSparseBytes);
+    return readRecord(bytes, limits, room);
   } catch (cause) {
     if (!(cause instanceof TensorError) || !cause.message.startsWith('protobuf')) throw cause;
     const message = `not an aialgs.data.Record message: ${cause.message}`;
@@ -78,12 +83,11 @@ export function decodeSageMakerRecord(
 function readRecord(
   bytes: Uint8Array,
   limits: SageMakerRecordLimits,
-  maxSparseBytes: number,
+  room: SparseRoom,
 ): SageMakerRecord {
   const features = new Map<string, Tensor>();
   const label = new Map<string, Tensor>();
   let entries = 0;
-  let left = maxSparseBytes;
   forEachField(bytes, (field, wireType, reader) => {
     if (wireType !== WIRE.bytes || (field !== RECORD.features && field !== RECORD.label)) {
       return false;
@@ -94,17 +98,12 @@ function readRecord(
       throw new TensorError('TOO_LARGE', `more than ${limits.maxFeatures} features.`);
     }
     const entry = readBytes(reader);
-    const [name, tensor] = readEntry(entry, limits, left);
-    left -= grownBytes(tensor, entry.byteLength);
+    const [name, tensor] = readEntry(entry, limits, room.bytes);
+    if (isNumeric(tensor)) room.bytes -= Math.max(0, tensor.bytes.byteLength - entry.byteLength);
     map.set(name, tensor);
     return true;
   });
   return { features: Object.fromEntries(features), label: Object.fromEntries(label) };
-}
-
-/** Bytes that a tensor has beyond those that it was read from: those of a sparse vector made dense. */
-export function grownBytes(tensor: Tensor, from: number): number {
-  return isNumeric(tensor) ? Math.max(0, tensor.bytes.byteLength - from) : 0;
 }
 
 /**

@@ -57,9 +57,9 @@ function sparse(count = 1): Buffer {
   const record = Uint8Array.from([0x0a, entry.length, ...entry]);
   return records(...Array.from({ length: count }, () => record));
 }
-/** Of the vector, and of its record. */
+/** Of the vector, and of its entry in the record. */
 const SPARSE_BYTES = 12;
-const SPARSE_RECORD_BYTES = 21;
+const SPARSE_ENTRY_BYTES = 19;
 
 async function deflated(): Promise<Case> {
   const npy = joined(encodeNpy(zeros(1, 5000)));
@@ -252,7 +252,7 @@ const CASES: Record<
       contentType: 'application/x-recordio-protobuf',
       signature: floats,
       body: sparse(3),
-      needs: 3 * 400 - 2 * SPARSE_RECORD_BYTES,
+      needs: 3 * 400 - 2 * SPARSE_ENTRY_BYTES,
     }),
   ],
   maxSparseRatio: [

@@ -1,10 +1,5 @@
 /** RecordIO as body: `application/x-recordio`, and SageMaker's `application/x-recordio-protobuf`. */
-import {
-  byteLength,
-  decodeSageMakerRecord,
-  grownBytes,
-  readRecordIo,
-} from '@sagemaker-tfs/tensors';
+import { byteLength, decodeSageMakerRecord, readRecordIo } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext } from './codec.ts';
 import { pictureCodec } from './held-pictures.ts';
@@ -28,16 +23,13 @@ export const protobufRecordIoRequest = pictureCodec(
     const { maxDecodedBytes } = limits;
     let decodedBytes = 0;
     // A small body must not take the room of all others.
-    let sparseBytes = Math.min(limits.maxSparseBytes, limits.maxOpenSizeBytes);
+    const room = { bytes: Math.min(limits.maxSparseBytes, limits.maxOpenSizeBytes) };
     const read = (record: Uint8Array, index: number) => {
       const { features } = reading(
-        () => decodeSageMakerRecord(record, limits, sparseBytes),
+        () => decodeSageMakerRecord(record, limits, room),
         `record ${index}`,
       );
-      for (const tensor of Object.values(features)) {
-        decodedBytes += byteLength(tensor);
-        sparseBytes = Math.max(0, sparseBytes - grownBytes(tensor, record.byteLength));
-      }
+      for (const tensor of Object.values(features)) decodedBytes += byteLength(tensor);
       if (decodedBytes <= maxDecodedBytes) return features;
       throw new ServingError(
         'REQUEST_TOO_LARGE',

@@ -25,6 +25,8 @@ test('a name that is not UTF-8 stops nothing', async () => {
   writeFileSync(join(directory, '1', 'saved_model.pb'), 'abcde');
   const odd = Buffer.concat([Buffer.from(join(directory, '1', 'x')), Buffer.from([0xff, 0xfe])]);
   writeFileSync(odd, 'nobody opens it');
-  await checkModelFiles(directory);
-  expect(await estimateModelBytes(directory, ['1'])).toBeCloseTo(1.2 * 5);
+  writeFileSync(join(directory, 'beside'), 'not loaded');
+  const files = await checkModelFiles(directory);
+  const served = { basePath: directory, versions: ['1'] };
+  expect(await estimateModelBytes(served, files)).toBeCloseTo(1.2 * 5);
 });

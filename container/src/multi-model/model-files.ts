@@ -1,6 +1,6 @@
-/** Checks the files of a model before any of them is opened. */
+/** Walks the files of a model before any of them is opened. */
 import type { Dir, Dirent } from 'node:fs';
-import { opendir, realpath } from 'node:fs/promises';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MOST_ENTRIES } from '@sagemaker-tfs/manifest/entries';
 import { ServingError } from '../errors.ts';
@@ -11,10 +11,13 @@ import { ServingError } from '../errors.ts';
  * @param directory without links on its way
  * @throws ServingError BAD_ARCHIVE for a link that leads out of the directory or nowhere, a pipe, socket or device,
  *   and for too many files
+ * @returns the files by their paths, with their bytes
  */
-export async function checkModelFiles(directory: string): Promise<void> {
+export async function checkModelFiles(directory: string): Promise<ReadonlyMap<string, number>> {
+  const files = new Map<string, number>();
   for await (const entry of entriesBelow(directory)) {
     const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) files.set(path, await sizeOf(path));
     if (entry.isFile() || entry.isDirectory()) continue;
     if (entry.isSymbolicLink() && (await leadsInside(path, directory))) continue;
     const what = entry.isSymbolicLink()
@@ -25,6 +28,15 @@ export async function checkModelFiles(directory: string): Promise<void> {
       `${relative(directory, path)} is ${what}. Package files only (tar czhf follows links).`,
     );
   }
+  return files;
+}
+
+/** 0 for a name that is not UTF-8, which nothing here can open. */
+function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 async function* entriesBelow(directory: string): AsyncGenerator<Dirent, void> {

@@ -148,9 +148,9 @@ export class ModelTable {
       if (this.#models.has(name)) {
         throw new ServingError('MODEL_ALREADY_LOADED', `Model ${name} is already loaded.`);
       }
-      const model = await prepareModel(name, url, this.#options);
+      const { model, bytes } = await prepareModel(name, url, this.#options);
       await this.#change(async () => {
-        await this.#checkMemory(model.served);
+        await this.#checkMemory(name, bytes);
         await this.#serve(model.served);
         this.#models.set(name, model);
         this.#lost.delete(name);
@@ -207,11 +207,8 @@ export class ModelTable {
     }
   }
 
-  async #checkMemory({ name, basePath, versions }: ServedModel): Promise<void> {
-    const [needed, available] = await Promise.all([
-      estimateModelBytes(basePath, versions),
-      availableBytes(),
-    ]);
+  async #checkMemory(name: string, needed: number): Promise<void> {
+    const available = await availableBytes();
     if (needed <= available) return;
     throw this.#exhausted(
       `model "${name}" needs about ${megabytes(needed)} MB of memory and ${megabytes(available)} MB are left`,
@@ -236,21 +233,22 @@ export class ModelTable {
   }
 }
 
-/** Everything about a model that needs no model server. */
+/** Everything about a model that needs no model server. @returns also the bytes that it is likely to take */
 async function prepareModel(
   name: string,
   url: string,
   options: ModelTableOptions,
-): Promise<LoadedModel> {
+): Promise<{ readonly model: LoadedModel; readonly bytes: number }> {
   const directory = await locateModel(name, url, options.root);
-  await checkModelFiles(directory);
+  const files = await checkModelFiles(directory);
   const served = { ...(await firstModel(name, directory, url)), name };
   const own = await ofArchive(async () => {
     await checkVariables([served]);
     return await loadArchive(directory, options.log, options.loadMs);
   });
   const archive = { ...own, handler: own.handler ?? options.universal.handler };
-  return { served, url, archive, lastUsed: Date.now() };
+  const model = { served, url, archive, lastUsed: Date.now() };
+  return { model, bytes: await estimateModelBytes(served, files) };
 }
 
 /** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE where the archive's handler, manifest or model cannot be used */
