@@ -3,13 +3,14 @@ import {
   listValue,
   MAX_CUSTOM_ATTRIBUTES,
   requestValue,
+  type Transport,
 } from '@sagemaker-tfs/tensors/custom-attributes';
 import { PredictionError } from './errors/prediction-error.ts';
 
 /** What a request may ask of the runtime. */
 export interface RequestAttributes {
   /** How the container reaches its model server. Default: the container's own setting. */
-  readonly transport?: 'grpc' | 'rest' | 'in-process';
+  readonly transport?: Transport;
   /** A model of several in one container. Default: the container's default model. */
   readonly modelName?: string;
   /** Default: the newest. */

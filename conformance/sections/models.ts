@@ -1,4 +1,5 @@
 /** SavedModels. */
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureLibrary, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
@@ -9,6 +10,7 @@ import {
   type TensorMap,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
+import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
 import { type Served, startServed } from '../../test/faults/served.ts';
 import { type Case, joined, nearTensor, type Section, tensorOf } from './case.ts';
 
@@ -41,8 +43,6 @@ function wrongOutput(
   );
   return wrong && `output ${wrong[0]}`;
 }
-
-const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 
 /** Sums of thousands of products come out in another order. */
 const DEEP = { tolerance: 1e-4, least: 0.1 } as const;

@@ -1,12 +1,13 @@
 /** What TensorFlow Serving answers to requests at the edge of its API, the same over every transport. */
+
 import { join } from 'node:path';
+import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { invoke } from './testing/invoke.ts';
 import type { RuntimeProcess } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
 const EXPORTS = join(__dirname, '..', '..', 'test', 'fixtures', 'tf1-exports');
-const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 
 const start = useRuntimes();
 let served: RuntimeProcess;

@@ -1,10 +1,10 @@
 /** With batching every request has the answer that it has without, whatever its shapes, over every transport. */
+import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { type RuntimeProcess, until } from './testing/runtime-process.ts';
 import { useRuntimes } from './testing/use-runtimes.ts';
 
 const MODELS = ['half_plus_two', 'multi_signature', 'shapes', 'ragged_rows'];
-const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
 const BATCHING = {
   SAGEMAKER_TFS_ENABLE_BATCHING: 'true',
   SAGEMAKER_TFS_MAX_BATCH_SIZE: '6',

@@ -3,6 +3,8 @@
  * object is built from these in `environment.ts`, and the table in the documentation from these alone.
  */
 
+import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
+
 /** What a variable's text must be. */
 type VariableType =
   | 'text'
@@ -81,7 +83,7 @@ const SERVING = [
   {
     name: 'SAGEMAKER_TFS_BACKEND',
     type: 'choice',
-    choices: ['grpc', 'rest', 'in-process'],
+    choices: TRANSPORTS,
     default: 'grpc',
     description:
       'How the model is reached. `grpc` and `rest` start TensorFlow Serving; `in-process` runs the model through the C API of TensorFlow.',

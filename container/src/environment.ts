@@ -1,5 +1,6 @@
 /** The environment, read once: every variable becomes one checked, typed value here and nowhere else. */
 import { availableParallelism } from 'node:os';
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import { distance } from 'fastest-levenshtein';
 import { containerMemory } from './container-memory.ts';
 import type { DecodeLimits } from './decode-limits.ts';
@@ -78,7 +79,7 @@ export interface Environment {
   readonly defaultModelName: string | undefined;
   /** Version by label, of the default model; undefined if none are set. */
   readonly versionLabels: Readonly<Record<string, string>> | undefined;
-  readonly backend: 'grpc' | 'rest' | 'in-process';
+  readonly backend: Transport;
   /** Processes of the runtime that share the requests. */
   readonly processes: number;
   /** Threads of each process that decode the pictures of a request with several. */

@@ -1,10 +1,8 @@
 /** What the construct tells the function to check: one JSON text in the custom resource's properties. */
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 
 /** Calls of each sample to each variant over each transport. */
 export const DEFAULT_ITERATIONS = 100;
-
-/** How the runtime reaches the model for a request. */
-export type SmokeTestTransport = 'rest' | 'grpc' | 'in-process';
 
 /** What every expectation may say about where to look. */
 interface Located {
@@ -127,7 +125,7 @@ export interface SmokeTestVariant {
   readonly componentName?: string;
   /** First 16 hex digits of the packaged model's fingerprint; absent: not compared. */
   readonly fingerprint?: string;
-  readonly transports: readonly SmokeTestTransport[];
+  readonly transports: readonly Transport[];
   /** US dollars of one second of one instance, or of one serverless worker; absent: price not known. */
   readonly usdPerSecond?: number;
 }

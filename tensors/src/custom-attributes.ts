@@ -10,6 +10,11 @@ export const CUSTOM_ATTRIBUTES_HEADER = 'X-Amzn-SageMaker-Custom-Attributes';
 /** SageMaker's bound, in characters (InvokeEndpoint, CustomAttributes). */
 export const MAX_CUSTOM_ATTRIBUTES = 1024;
 
+/** The ways to call a model: the values of `tfs-transport`. */
+export const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
+/** How the model is called. */
+export type Transport = (typeof TRANSPORTS)[number];
+
 /** A value as a request's header has it. */
 export function requestValue(text: string): string {
   return percentEncoded(text, /[^ -~]|[%,]/gu);

@@ -1,5 +1,7 @@
 /** `serve` for programs: a model behind the serving runtime, until it is stopped. */
+
 import { join } from 'node:path';
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import { prepareModelRoot } from './model-root.ts';
 import { startRuntime } from './runtime-process.ts';
 
@@ -12,7 +14,7 @@ export interface ServeModelOptions {
   /** Default: a free one. */
   readonly port?: number;
   /** How the runtime reaches the model. Default: `grpc`. */
-  readonly backend?: 'grpc' | 'rest' | 'in-process';
+  readonly backend?: Transport;
   /** The runtime's settings, for example `SAGEMAKER_TFS_ENABLE_BATCHING`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** File for the runtime's log, or `inherit` for this process's stderr. Default: a temporary file. */

@@ -1,9 +1,11 @@
 /** The real model behind the real runtime, started once for a file of tests. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, type PredictOptions, predict, type RequestBody } from '@sagemaker-tfs/client';
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import { commandFile } from '../files.ts';
 import { freePort } from '../serving/free-port.ts';
 
@@ -14,7 +16,7 @@ export interface StartModelOptions {
   /** TypeScript or JavaScript handler. Default: the model's own, if it has one. */
   readonly handler?: string;
   /** How the runtime reaches the model. Default: `grpc`. */
-  readonly backend?: 'grpc' | 'rest' | 'in-process';
+  readonly backend?: Transport;
   /** The runtime's settings, for example `SAGEMAKER_TFS_ENABLE_BATCHING`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Seconds until it must answer; a first start fetches the TensorFlow library. Default: 300. */

@@ -1,4 +1,5 @@
 import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
+import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
 import { type Command, Option } from 'commander';
 import { outputsAsInputs } from '../batch/worker/outputs-as-inputs.ts';
 import { printResult } from '../output/print.ts';
@@ -65,7 +66,7 @@ export function addBatchWorker(batch: Command): void {
     .requiredOption('--content-type <type>', 'media type of the inputs')
     .addOption(
       new Option('--backend <name>', 'how the model runs')
-        .choices(['in-process', 'grpc', 'rest'])
+        .choices(TRANSPORTS)
         .default('in-process'),
     );
   for (const [flags, description] of PASSED) worker.option(`--${flags}`, description);

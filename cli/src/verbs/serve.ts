@@ -1,4 +1,5 @@
 import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
+import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
 import { type Command, Option } from 'commander';
 import { CommandError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
@@ -32,7 +33,7 @@ export function addServe(program: Command): void {
     .option('--port <number>', 'port of the playground, /ping and /invocations', port, 8080)
     .addOption(
       new Option('--backend <kind>', 'how the runtime reaches the model')
-        .choices(['grpc', 'rest', 'in-process'])
+        .choices(TRANSPORTS)
         .default('grpc'),
     )
     .option(

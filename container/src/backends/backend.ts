@@ -1,12 +1,8 @@
 /** What the serving runtime needs from whatever runs the model; the transport is the implementation's. */
 import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike, Signature, SignatureMap, TensorMap } from '@sagemaker-tfs/tensors';
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
-
-/** The ways to call a model. */
-export const TRANSPORTS = ['grpc', 'rest', 'in-process'] as const;
-/** How the model is called. */
-export type Transport = (typeof TRANSPORTS)[number];
 
 /** One call of a signature. */
 export interface BackendRequest {

@@ -1,9 +1,10 @@
 /** The backends that a request can choose from. */
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { Environment } from '../environment.ts';
 import { ServingError } from '../errors.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
 import type { ServedModel } from '../models/served-model.ts';
-import type { Backend, Transport } from './backend.ts';
+import type { Backend } from './backend.ts';
 import { type BatchListeners, maxRowsOf } from './batching-options.ts';
 import type { GrpcBackend } from './grpc.ts';
 import type { JoinableBackend } from './joining.ts';

@@ -5,8 +5,9 @@ import {
   CUSTOM_ATTRIBUTES_HEADER,
   listNames,
   MAX_CUSTOM_ATTRIBUTES,
+  TRANSPORTS,
+  type Transport,
 } from '@sagemaker-tfs/tensors/custom-attributes';
-import { TRANSPORTS, type Transport } from '../backends/backend.ts';
 import { ServingError } from '../errors.ts';
 
 /** Whatever the header must not carry. */

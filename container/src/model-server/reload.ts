@@ -257,7 +257,7 @@ function refused(deadlineMs: number, cause: unknown): ServingError {
 function unheard(deadlineMs: number, cause: unknown): ServingError {
   return new ServingError(
     'REQUEST_TIMEOUT',
-    `the model server has had no thread to say within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS) that a model is unloaded. The model is served no more; its memory may not be free yet.`,
+    `the model server has had no thread to say within ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS) that a model is unloaded. The model is served no more, but its memory may not be free yet.`,
     { cause },
   );
 }

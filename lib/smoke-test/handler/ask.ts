@@ -1,5 +1,6 @@
 /** A way to ask an endpoint: at once, or through its queue. */
-import type { SmokeTestSample, SmokeTestTransport } from '../plan.ts';
+import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
+import type { SmokeTestSample } from '../plan.ts';
 import type { Reply } from './reply.ts';
 
 /** An answer and the time until its last byte, milliseconds. */
@@ -13,7 +14,7 @@ export interface Route {
   readonly variant: string;
   /** SageMaker's name of the inference component, in place of a variant. */
   readonly componentName?: string;
-  readonly transport: SmokeTestTransport;
+  readonly transport: Transport;
   /** When the answer must be there, milliseconds since 1970. */
   readonly deadline: number;
 }

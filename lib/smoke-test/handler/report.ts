@@ -1,5 +1,6 @@
 /** Results as stack outputs, CloudWatch metrics (embedded metric format) and a table in the log. */
-import type { SmokeTestPlan, SmokeTestTransport } from '../plan.ts';
+import { TRANSPORTS, type Transport } from '@sagemaker-tfs/tensors/custom-attributes';
+import type { SmokeTestPlan } from '../plan.ts';
 import { costPerMillion } from './latency.ts';
 import type { SampleResult } from './run-sample.ts';
 
@@ -14,12 +15,10 @@ function outputName(part: string): string {
 }
 
 /** Names of the outputs of a transport, in the order of {@link outputs}. */
-export function outputNames(transport: SmokeTestTransport): string[] {
+export function outputNames(transport: Transport): string[] {
   const parts = [...LATENCIES, 'requestBytes', 'responseBytes', 'costPerMillionUsd'];
   return parts.map((part) => `${outputName(transport)}${outputName(part)}`);
 }
-
-const TRANSPORTS: readonly SmokeTestTransport[] = ['rest', 'grpc', 'in-process'];
 
 /**
  * A value for every output that a stack may ask for. CloudFormation fails a stack whose output names an
@@ -46,7 +45,7 @@ export function outputs(plan: SmokeTestPlan, results: readonly SampleResult[]): 
 }
 
 function transportOutputs(
-  transport: SmokeTestTransport,
+  transport: Transport,
   results: readonly SampleResult[],
   plan: SmokeTestPlan,
 ): [string, string][] {

@@ -1,12 +1,7 @@
 /** All calls of one sample over one transport. */
-import { parseCustomAttributes } from '@sagemaker-tfs/tensors/custom-attributes';
+import { parseCustomAttributes, type Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import { ConstructError, smokeTestFailure } from '../../errors.ts';
-import type {
-  SmokeTestPlan,
-  SmokeTestSample,
-  SmokeTestTransport,
-  SmokeTestVariant,
-} from '../plan.ts';
+import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
 import type { Ask } from './ask.ts';
 import { checkExpectation, type ReadFile } from './expectations.ts';
 import { checkLimits, type LatencySummary, summarize } from './latency.ts';
@@ -16,7 +11,7 @@ import { type Reply, readAnswer } from './reply.ts';
 export interface SampleResult extends LatencySummary {
   readonly variant: string;
   readonly sample: string;
-  readonly transport: SmokeTestTransport;
+  readonly transport: Transport;
   readonly calls: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
@@ -27,7 +22,7 @@ interface SampleRun {
   readonly plan: SmokeTestPlan;
   readonly variant: SmokeTestVariant;
   readonly sample: SmokeTestSample;
-  readonly transport: SmokeTestTransport;
+  readonly transport: Transport;
   readonly readFile: ReadFile;
   /** When calls must end, milliseconds since 1970. */
   readonly deadline: number;
