@@ -44,9 +44,9 @@ export const GROUPS: readonly Group[] = [
       ),
       page('pictures-to-parquet.md', 'JPEGs to Parquet', 'turn 100,000 pictures into a table'),
       page(
-        'migrating-from-the-python-container.md',
-        'From the Python container',
-        'move from the AWS TensorFlow Serving container (`inference.py`)',
+        'migrate-in-30-minutes.md',
+        'A migration in 30 minutes',
+        'move an archive with `inference.py` here, and prove that its answers stay the same',
       ),
       page('examples/README.md', 'Examples', 'look at complete small models'),
     ],
@@ -104,6 +104,11 @@ export const GROUPS: readonly Group[] = [
       page('SECURITY.md', 'Security', 'know what a caller can and cannot do, and what ships'),
       page('troubleshooting.md', 'Troubleshooting', 'find out why something fails'),
       page('deleting-everything.md', 'Deleting everything', 'stop paying'),
+      page(
+        'migrating-from-the-python-container.md',
+        'From the Python container',
+        'move from the AWS TensorFlow Serving container (`inference.py`)',
+      ),
       page(
         'migrating-from-the-python-sdk.md',
         'From the Python SDK',

@@ -3,6 +3,7 @@
 /** Pages whose commands another test runs. */
 export const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/detector-to-boxes.md': 'docs/transcripts.test.ts',
+  'docs/migrate-in-30-minutes.md': 'docs/transcripts.test.ts',
   'docs/pictures-to-parquet.md': 'docs/transcripts.test.ts',
   'docs/ten-minutes.md': 'test/installed/ten-minutes.ts',
   'docs/command-line.md': 'cli/src/main.test.ts',

@@ -11,7 +11,12 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Pages with such blocks, below docs/. */
-export const PAGES = ['pictures-to-parquet.md', 'detector-to-boxes.md', 'batch.md'];
+export const PAGES = [
+  'pictures-to-parquet.md',
+  'detector-to-boxes.md',
+  'batch.md',
+  'migrate-in-30-minutes.md',
+];
 
 /** One command of a page. */
 export interface Shown {

@@ -61,7 +61,7 @@ export function rollingProblem(type: ShiftType, variants: number): Problem {
   return { problem, fix: 'Use canary, linear or all-at-once' };
 }
 
-/** A time to keep the old fleet, where there is none. */
+/** A time to keep the old fleet; a rolling deployment has no old fleet to keep. */
 export function bakeProblem(type: ShiftType, bakeTime: unknown): Problem {
   if (type !== 'rolling' || bakeTime === undefined) return undefined;
   return { problem: `given with 'rolling'`, fix: 'Leave it out' };

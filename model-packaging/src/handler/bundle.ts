@@ -72,7 +72,7 @@ function checkedEntry(file: string): string {
 
 /** What to do with a Python handler. */
 export function pythonAdvice(path: string): string {
-  return `${path} is a Python handler; this runtime runs TypeScript. Port it: input_handler(data, context) becomes 'export function inputHandler(data, context)', output_handler becomes outputHandler, handler stays handler; requirements.txt becomes npm packages, which are bundled. Save it as code/inference.ts and remove ${basename(path)}.`;
+  return `${path} is a Python handler; this runtime runs TypeScript. Port it: input_handler(data, context) becomes 'export function inputHandler(data, context)', output_handler becomes outputHandler, handler stays handler; requirements.txt becomes npm packages, which are bundled. Save it as code/inference.ts and remove ${basename(path)}, or name it with --handler.`;
 }
 
 type Bundle = BuildResult<{ metafile: true; write: false }>;

@@ -9,14 +9,16 @@ import { pythonAdvice } from './bundle.ts';
 const NAMES = ['inference.ts', 'inference.mts', 'inference.mjs', 'inference.js'];
 
 /**
- * The handler to bundle: the one given, else `code/inference.ts` (or .mts, .mjs, .js) of the source.
- * @throws PackagingError PYTHON_HANDLER for `inference.py`, BAD_OPTION for a handler in a wrong folder
+ * The handler to bundle: the one given, in place of whatever the source has; else `code/inference.ts` (or .mts, .mjs, .js)
+ * of the source.
+ * @throws PackagingError of the source alone: PYTHON_HANDLER for `inference.py`, BAD_OPTION for a handler in a wrong folder
  */
 export function findHandler(
   given: string | undefined,
   root: string,
   models: readonly ModelSource[],
 ): string | undefined {
+  if (given !== undefined) return given;
   const versions = models.flatMap((model) => model.versions.map(({ directory }) => directory));
   const folders = [root, ...versions];
   for (const folder of folders) {
@@ -24,7 +26,6 @@ export function findHandler(
       if (existsSync(path)) throw new PackagingError('PYTHON_HANDLER', pythonAdvice(path));
     }
   }
-  if (given !== undefined) return given;
   const inCode = NAMES.map((name) => join(root, 'code', name)).find((path) => existsSync(path));
   if (inCode !== undefined) return inCode;
   const wrongPlaces = [...folders, ...versions.map((directory) => join(directory, 'code'))];

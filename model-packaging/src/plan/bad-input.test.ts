@@ -139,6 +139,12 @@ describe('bad input is refused, naming the path', () => {
     const archive = scratch.path('old.tar.gz');
     execFileSync('tar', ['czf', archive, '-C', scratch.path('in'), '.']);
     await expectRefused('PYTHON_HANDLER', archive, `${archive}/code/inference.py`);
+    const handler = scratch.write('inference.ts', HANDLER);
+    const out = scratch.path('new.tar.gz');
+    await packageModel({ source: archive, handler, out });
+    const names = execFileSync('tar', ['tzf', out], { encoding: 'utf8' });
+    expect(names).toMatch(/^code\/inference\.mjs$/m);
+    expect(names).not.toContain('inference.py');
   });
 
   test('a handler where it would be ignored', async () => {
