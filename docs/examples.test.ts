@@ -10,9 +10,12 @@ const pages = [README, ...readdirSync(DOCS).filter((name) => name.endsWith('.md'
 const sitePages = SITE_PAGES.map((file) => relative('docs', file));
 
 /** Every TypeScript example, without its indentation: pages quote parts of them. */
-const examples = readdirSync(join(DOCS, 'examples'), { recursive: true, encoding: 'utf8' })
+const examples = [join(DOCS, 'examples'), join(DOCS, '../examples/migration')]
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
   .filter((name) => name.endsWith('.ts'))
-  .map((name) => flattened(readFileSync(join(DOCS, 'examples', name), 'utf8')));
+  .map((name) => flattened(readFileSync(name, 'utf8')));
 
 function flattened(code: string): string {
   return code
