@@ -1,5 +1,4 @@
 /** TensorFlow Serving as one thing: its files, its processes, and the pool that the requests go to. */
-import { rename, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
@@ -7,13 +6,11 @@ import { StartError } from '../errors.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
 import { laterFailure } from '../waiting/failure.ts';
+import type { Serving } from './change-models.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
-import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { blameModel } from './fatal-load.ts';
 import { InstancePool } from './instance-pool.ts';
 import { checkPortsAreFree, modelServerEndpoints } from './ports.ts';
-import type { ProcessEnd } from './process.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 
@@ -62,26 +59,16 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const endpoints = modelServerEndpoints(environment, process.pid);
   await checkPortsAreFree(endpoints);
   const files = await writeModelServerFiles(environment, options.models);
-  let served = options.models;
-  let probed = served;
-  /** How the first process ended that ended in the last change. */
-  let ended: ProcessEnd | undefined;
+  const serving: Serving = { served: options.models, probed: options.models, ended: undefined };
   const { failed, fail } = laterFailure();
-  const ending = new AbortController();
-  const pool = poolOf(
-    environment,
-    endpoints,
-    log,
-    () => probed,
-    (message) => fail(new StartError('MODEL_SERVER_FAILED', message)),
-    {
-      onReady: (index) => supervisor.serves(index),
-      onStuck: (index, reason) => {
-        log.error({ instance: index }, `${reason} and is killed`);
-        supervisor.kill(index);
-      },
+  const failStart = (message: string) => fail(new StartError('MODEL_SERVER_FAILED', message));
+  const pool = poolOf(environment, endpoints, log, () => serving.probed, failStart, {
+    onReady: (index) => supervisor.serves(index),
+    onStuck: (index, reason) => {
+      log.error({ instance: index }, `${reason} and is killed`);
+      supervisor.kill(index);
     },
-  );
+  });
   const instances = endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint));
   const env = { ...variables, ...tensorFlowVariables(environment, variables) };
   const supervisor: Supervisor = new Supervisor({
@@ -90,48 +77,23 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     log,
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason, end) => {
-      ended ??= end;
+      serving.ended ??= end;
       pool.instances[index]?.readiness.lost(`${reason} and is restarting`);
     },
-    onStartFailure: (message) => fail(new StartError('MODEL_SERVER_FAILED', message)),
+    onStartFailure: failStart,
   });
   supervisor.start();
   pool.start(START_MS);
+  const ending = new AbortController();
   void warnOfRelease({ pool, env, flags: instances[0] ?? [], log, signal: ending.signal });
+  const restart = (index: number) => supervisor.kill(index);
   return {
     pool,
     failed,
     async serve(models) {
-      const { reloadInstances, untilRemoved } = await import('./reload.ts');
-      const { linkBasePaths, unlinkOthers } = await import('./base-paths.ts');
-      const linked = await linkBasePaths(files.basePaths, models);
-      // A model that comes or goes makes no process unready.
-      const names = new Set(models.map(({ name }) => name));
-      probed = served.filter(({ name }) => names.has(name));
-      ended = undefined;
-      const loading = models.filter(({ name }) => !served.some((other) => other.name === name));
-      const change = {
-        pool,
-        before: served,
-        models: linked,
-        deadlineMs: environment.limits.waitMs,
-      };
-      try {
-        await reloadInstances({
-          ...change,
-          writeConfig: (list) => replaceConfig(files, list),
-          restart: (index) => supervisor.kill(index),
-        });
-        // Also where the end of a removed model is not waited for: it is served no more.
-        served = linked;
-        probed = served;
-        await untilRemoved(change);
-      } catch (error) {
-        throw blameModel(error, ended, loading);
-      } finally {
-        probed = served;
-        await unlinkOthers(files.basePaths, served);
-      }
+      const { changeModels } = await import('./change-models.ts');
+      const deadlineMs = environment.limits.waitMs;
+      await changeModels(serving, { pool, files, deadlineMs, restart }, models);
     },
     stop: () => {
       ending.abort();
@@ -216,14 +178,4 @@ async function stopModelServer(
   pool.close();
   await supervisor.stop(GRACE_MS);
   await files.remove();
-}
-
-/** An instance that restarts reads the file anew, so it must never be half written. */
-async function replaceConfig(
-  files: ModelServerFiles,
-  models: readonly ServedModel[],
-): Promise<void> {
-  const temporary = `${files.modelConfig}.new`;
-  await writeFile(temporary, modelConfigText(models));
-  await rename(temporary, files.modelConfig);
 }
