@@ -75,7 +75,7 @@ export function* writeRowsJson(
   }
 }
 
-/** Rows written together. So many brackets as are between two of them are nowhere in one. */
+/** Rows written together. The brackets between two of them are nowhere inside one. */
 function* apart(tensor: NumericTensor): Generator<readonly string[], void> {
   const rank = tensor.shape.length;
   const [open, close] = ['['.repeat(rank - 1), ']'.repeat(rank - 1)];

@@ -16,6 +16,7 @@ import {
   type TensorMap,
   type TensorSpec,
 } from '@sagemaker-tfs/tensors';
+import type { Backend, BackendRequest } from '../backends/backend.ts';
 import { checkEmptyInput } from '../codecs/empty-elements.ts';
 import { unknownInput, unknownOutput } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
@@ -150,4 +151,42 @@ function specified(spec: TensorSpec): string {
   const { dtype, shape } = spec;
   const sizes = shape ? openShapeText(shape) : 'of any shape';
   return `${dtypeText(spec)} ${sizes}${dtype ? '' : ', which is not carried here'}`;
+}
+
+/** What a call of the model may hold. */
+export interface CallLimits {
+  /** Elements of one row of an empty input. */
+  readonly maxStrings: number;
+  /** Rows, where calls are joined in batches. */
+  readonly maxRows: number | undefined;
+}
+
+/** @throws ServingError as {@link checkCall}, and REQUEST_TOO_LARGE */
+export function checkFor(
+  backend: Backend,
+  { model, inputs, outputs }: Pick<BackendRequest, 'model' | 'inputs' | 'outputs'>,
+  signature: Signature,
+  { maxStrings, maxRows }: CallLimits,
+): CheckedCall {
+  let checked: CheckedCall;
+  try {
+    checkOutputs(signature, outputs);
+    checked = checkCall(signature, inputs, maxStrings);
+  } catch (error) {
+    // Another version may be the newest by now, with another signature.
+    backend.doubt?.(model);
+    throw error;
+  }
+  checkRows(checked.inputs, maxRows);
+  return checked;
+}
+
+/** @throws ServingError REQUEST_TOO_LARGE for more rows than one call may bring into the batches of others */
+export function checkRows(inputs: TensorMap, maxRows = Number.POSITIVE_INFINITY): CheckedCall {
+  const rows = Object.values(inputs).reduce((most, { shape }) => Math.max(most, shape[0] ?? 0), 0);
+  if (rows <= maxRows) return { inputs, isFlat: false };
+  throw new ServingError(
+    'REQUEST_TOO_LARGE',
+    `the call has ${rows} rows, with batching the most is ${maxRows} (SAGEMAKER_TFS_MAX_ROWS). Send them in several requests.`,
+  );
 }

@@ -19,7 +19,8 @@ import { imageFormat } from '../images/image-format.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
-import { checkFor, type Inference } from './inference.ts';
+import { checkFor } from './check-call.ts';
+import type { Inference } from './inference.ts';
 
 /**
  * Calls Classify or Regress with the examples that a codec decoded.

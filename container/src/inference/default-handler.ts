@@ -11,9 +11,10 @@ import {
   isOfARecord,
   withoutBadRecords,
 } from './bad-records.ts';
+import { checkFor } from './check-call.ts';
 import { classifyOrRegress } from './classify-or-regress.ts';
 import { type Decoded, decodeBody } from './decode-body.ts';
-import { checkFor, type Inference } from './inference.ts';
+import type { Inference } from './inference.ts';
 import { isServingJson } from './serving-json.ts';
 
 /** Decodes the body by its media type, predicts, and encodes for the Accept header. */
