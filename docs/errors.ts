@@ -3,6 +3,7 @@ import { BATCH_ERRORS } from '@sagemaker-tfs/batch';
 import { CLIENT_ERRORS } from '@sagemaker-tfs/client';
 import { START_ERRORS } from '@sagemaker-tfs/container';
 import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
+import { MANIFEST_ERRORS } from '@sagemaker-tfs/manifest';
 import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
 import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
@@ -34,6 +35,12 @@ ${withExit(COMMAND_ERRORS)}
 ## Packaging: \`package\`, \`inspect\`, \`verify\`
 
 ${withExit(PACKAGING_ERRORS)}
+
+### What is wrong with a manifest
+
+The cause of a packaging error, or of one that ends the container's start.
+
+${plain(MANIFEST_ERRORS)}
 
 ## Batch: S3 URIs and manifests
 

@@ -16,6 +16,7 @@ const LINE_FEED = 10;
 export function checkLabelsSize(bytes: number, name: string): void {
   if (bytes <= LABELS_LIMITS.bytes) return;
   throw new ManifestError(
+    'LABELS_INVALID',
     '',
     `the labels file ${name} has ${bytes} bytes. ${LABELS_LIMITS.bytes} are the most. Write one label a line.`,
   );
@@ -41,6 +42,7 @@ function checkCount(bytes: Uint8Array, name: string): void {
     lines++;
     if (lines <= LABELS_LIMITS.labels) continue;
     throw new ManifestError(
+      'LABELS_INVALID',
       '',
       `the labels file ${name} has more than ${LABELS_LIMITS.labels} lines. Write one a class.`,
     );

@@ -24,7 +24,7 @@ test.each([
     'models.0.versions.0',
   ],
 ])('%s is refused, naming the field', (_, text, field) => {
-  expect(refusal(text).field).toBe(field);
+  expect(refusal(text)).toMatchObject({ code: 'MANIFEST_INVALID', field });
 });
 
 const OUTSIDE = [

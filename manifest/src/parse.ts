@@ -29,6 +29,7 @@ const MOST_DECLARED = 2 ** 16;
 export function checkManifestSize(bytes: number): void {
   if (bytes <= MAX_MANIFEST_BYTES) return;
   throw new ManifestError(
+    'MANIFEST_INVALID',
     '',
     `the manifest has ${bytes} bytes. ${MAX_MANIFEST_BYTES} are the most. Package fewer files: join small ones into one.`,
   );
@@ -43,6 +44,7 @@ export function parseManifest(text: string): Manifest {
     value = JSON.parse(text);
   } catch (error) {
     throw new ManifestError(
+      'MANIFEST_INVALID',
       '',
       `the manifest is not JSON (${(error as Error).message}). Package the model again.`,
       { cause: error },
@@ -57,6 +59,7 @@ function checkDeclared(manifest: unknown, part: string): void {
   const declared = JSON.stringify((manifest as Readonly<Record<string, unknown>>)[part]).length;
   if (declared <= MOST_DECLARED) return;
   throw new ManifestError(
+    'DECLARATION_INVALID',
     part,
     `has ${declared} characters. ${MOST_DECLARED} are the most. Name fewer outputs, or package the model again.`,
   );
@@ -85,12 +88,14 @@ function checkStructure(text: string): void {
     }
     if (values > MOST_VALUES) {
       throw new ManifestError(
+        'MANIFEST_INVALID',
         '',
         `the manifest has more than ${MOST_VALUES} values. Package fewer files, or join small ones into one.`,
       );
     }
     if (depth > MOST_DEPTH) {
       throw new ManifestError(
+        'MANIFEST_INVALID',
         '',
         `the manifest is nested more than ${MOST_DEPTH} deep. Package the model again.`,
       );
@@ -124,7 +129,8 @@ function check<Schema extends z.ZodType>(
         `\n${[root, ...other.path].filter((part) => part !== '').join('.')}: ${other.message}`,
     );
   if (others.length >= MOST_NAMED) rest.push('\nand more');
-  throw new ManifestError(field, `${issue?.message ?? 'invalid'}${rest.join('')}`, {
+  const code = root === '' ? 'MANIFEST_INVALID' : 'DECLARATION_INVALID';
+  throw new ManifestError(code, field, `${issue?.message ?? 'invalid'}${rest.join('')}`, {
     cause: result.error,
   });
 }

@@ -54,7 +54,7 @@ const MESSAGE_AT: Readonly<Record<string, number>> = {
   ServingError: 1,
   StartError: 1,
   TensorError: 1,
-  ManifestError: 1,
+  ManifestError: 2,
   badInput: 0,
   malformed: 0,
   usageError: 0,

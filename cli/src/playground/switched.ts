@@ -104,6 +104,11 @@ function switchedFields(text: string): z.output<typeof switchedSchema> {
   try {
     return switchedSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new ManifestError('preprocess', 'the switched fields cannot be read.', { cause });
+    throw new ManifestError(
+      'DECLARATION_INVALID',
+      'preprocess',
+      'the switched fields cannot be read.',
+      { cause },
+    );
   }
 }
