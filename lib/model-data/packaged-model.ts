@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { MANIFEST_PATH, type Manifest, manifestSchema } from '@sagemaker-tfs/manifest';
+import { MANIFEST_PATH, type Manifest, parseManifest } from '@sagemaker-tfs/manifest';
 import { type AssetStaging, FileAssetPackaging, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { commandFile } from 'sagemaker-tfs/files';
@@ -108,7 +108,7 @@ export class PackagedModel extends Construct {
   private readManifest(): Manifest | undefined {
     const file = join(this.staging.absoluteStagedPath, MANIFEST);
     if (!Stack.of(this).bundlingRequired) return undefined;
-    return manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return parseManifest(readFileSync(file, 'utf8'));
   }
 
   private package(props: PackagedModelProps, directory: string): void {
@@ -151,7 +151,7 @@ export class PackagedModel extends Construct {
     if (status === 0) return;
     throw new ConstructError(
       'PACKAGING_FAILED',
-      `${this.node.path}: packaging ${resolve(props.model)} failed:\n${(stderr || error?.message) ?? ''}`,
+      `${this.node.path}: packaging ${resolve(props.model)} failed. The command says:\n${(stderr || error?.message) ?? ''}`,
       { cause: error },
     );
   }

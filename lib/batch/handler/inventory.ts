@@ -2,11 +2,13 @@
  * An S3 inventory: its `manifest.json` and the gzipped CSV files that this names.
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-inventory-location.html
  */
+
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
 import { isPassing, openObject } from '@sagemaker-tfs/batch/s3';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import * as z from 'zod';
 import { ConstructError } from '../../errors.ts';
 import { readJson } from './storage.ts';
@@ -35,11 +37,11 @@ const schema = z.object({
  */
 export async function readInventory(s3: S3Client, uri: string, bucket: string): Promise<Inventory> {
   const place = parseS3Uri(uri);
-  const json = await readJson(s3, place).catch((cause: unknown) => {
+  const json = await readJson(s3, place, z.unknown()).catch((cause: unknown) => {
     if (isPassing(cause)) throw cause;
     throw new ConstructError(
       'INVENTORY_NOT_READ',
-      `cannot read the inventory ${uri}: ${(cause as Error).message}`,
+      `cannot read the inventory ${uri}: ${sentence((cause as Error).message)} See that the role may read it.`,
       { cause },
     );
   });
@@ -104,7 +106,7 @@ export async function* inventoryKeys(
     const message = (cause as Error).message;
     throw new ConstructError(
       'INVENTORY_NOT_READ',
-      `cannot read the inventory's s3://${bucket}/${file} after row ${row}: ${message}`,
+      `cannot read the inventory's s3://${bucket}/${file} after row ${row}: ${sentence(message)} Start the run again.`,
       {
         cause,
       },

@@ -12,18 +12,12 @@ import {
   type TransformFacts,
   whyNotFound,
 } from '@sagemaker-tfs/batch';
-import {
-  findObject,
-  findObjects,
-  readFacts,
-  readText,
-  type S3Object,
-} from '@sagemaker-tfs/batch/s3';
+import { findObjects, readFacts, readText, type S3Object } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
 import { outputDirectory, reportsDirectory, runPlace, shardOf } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
-import { readJson, readManifest, writeJson, writeObject } from './storage.ts';
+import { findJson, readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked about a shard. */
 export interface PendingRequest {
@@ -209,8 +203,7 @@ export async function readReport(
 ): Promise<ShardReport | undefined> {
   const { bucket, key } = reportsDirectory(settings);
   const place = { bucket, key: `${key}${name}.json` };
-  if (!(await findObject(s3, place))) return undefined;
-  return shardReportSchema.parse(await readJson(s3, place));
+  return findJson(s3, place, shardReportSchema);
 }
 
 async function report(

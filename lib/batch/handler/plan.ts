@@ -65,7 +65,7 @@ export function planMarker(settings: TransformSettings): S3Location {
 
 /** Inputs of a run whose shards are all written. */
 export async function plannedInputs(s3: S3Client, settings: TransformSettings): Promise<number> {
-  return markerSchema.parse(await readJson(s3, planMarker(settings))).inputs;
+  return (await readJson(s3, planMarker(settings), markerSchema)).inputs;
 }
 
 /**
@@ -150,7 +150,7 @@ const ALONE = 50;
 /** Listings at once, and keys that all of them may hold. */
 const STREAMS = { least: 4, most: 16, heldKeys: 2_000_000 };
 /** Ranges whose position a state of the machine takes, with the longest keys: 256 KiB. */
-const MOST_RANGES = 64;
+const MAX_RANGES = 64;
 
 function streamsOf(objectsPerShard: number): number {
   const { least, most, heldKeys } = STREAMS;
@@ -169,7 +169,7 @@ async function runPlan(work: Planning): Promise<boolean> {
     const end = await planInOrder(work, source.pages(work.state.after), isOne ? undefined : ALONE);
     if (end !== 'large') return end === 'ended';
     const ranges = (await source.ranges?.(work.state.after, work.streams)) ?? [];
-    const isMany = ranges.length > 1 && ranges.length <= MOST_RANGES;
+    const isMany = ranges.length > 1 && ranges.length <= MAX_RANGES;
     work.state = { ...work.state, ...(isMany ? { ranges } : { isSmall: true }) };
     return isMany ? planRanges(work) : runPlan(work);
   }

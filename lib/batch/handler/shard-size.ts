@@ -1,13 +1,13 @@
 /** How many inputs make a shard of the wanted time, by the times at which the outputs of the first shard were written. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { outputKey, outputRoot, parseS3Uri } from '@sagemaker-tfs/batch';
-import { findObject, findObjects, readFacts } from '@sagemaker-tfs/batch/s3';
+import { findObjects, readFacts } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import type { Since } from './begin.ts';
 import type { PlanPosition } from './plan.ts';
 import { CANARY_MANIFEST, outputDirectory, runPlace, shardsDirectory } from './run-places.ts';
-import { readJson, readManifest, writeJson } from './storage.ts';
+import { findJson, readManifest, writeJson } from './storage.ts';
 
 /** Outputs that a rate needs. */
 const FEWEST_OUTPUTS = 100;
@@ -35,12 +35,9 @@ export async function withShardSize(
   const isDue = settings.minutesPerShard > 0 && position !== undefined && position.shards > 0;
   if (!isDue || position.objectsPerShard !== undefined) return position;
   const place = runPlace(settings, 'shard-size.json');
-  if (await findObject(s3, place)) {
-    const { objectsPerShard } = schema.parse(await readJson(s3, place));
-    return { ...position, objectsPerShard };
-  }
-  const size = sizeOf(settings, await outputTimes(s3, settings, since));
-  await writeJson(s3, place, size);
+  const kept = await findJson(s3, place, schema);
+  const size = kept ?? sizeOf(settings, await outputTimes(s3, settings, since));
+  if (!kept) await writeJson(s3, place, size);
   return { ...position, objectsPerShard: size.objectsPerShard };
 }
 

@@ -1,11 +1,10 @@
 /** Why a run was stopped: a map tells only that one of its shards failed. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { findObject } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import type { RunError } from '../../errors.ts';
 import { runPlace } from './run-places.ts';
-import { readJson, writeJson } from './storage.ts';
+import { findJson, writeJson } from './storage.ts';
 
 /** Why a run ends. */
 export interface StopReason {
@@ -39,10 +38,8 @@ export async function stopRun(s3: S3Client, request: StopRequest): Promise<StopR
 /** The reason that a shard of this execution kept. */
 export async function whyStopped(s3: S3Client, request: WhyRequest): Promise<StopReason> {
   const place = runPlace(request.settings, 'stopped.json');
-  if (await findObject(s3, place)) {
-    const { execution, ...stopped } = schema.parse(await readJson(s3, place));
-    if (execution === request.execution) return stopped;
-  }
+  const kept = await findJson(s3, place, schema);
+  if (kept?.execution === request.execution) return { error: kept.error, reason: kept.reason };
   const error: RunError = 'ShardsFailed';
   return { error, reason: request.otherwise };
 }

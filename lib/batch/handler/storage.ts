@@ -7,11 +7,25 @@ import {
   type S3Location,
   streamManifest,
 } from '@sagemaker-tfs/batch';
-import { readText, receive } from '@sagemaker-tfs/batch/s3';
+import { findObject, readText, receive } from '@sagemaker-tfs/batch/s3';
+import type * as z from 'zod';
 
-/** Reads a JSON object. */
-export async function readJson(s3: S3Client, place: S3Location): Promise<unknown> {
-  return JSON.parse(await readText(s3, place));
+/** Reads JSON of a schema. */
+export async function readJson<Schema extends z.ZodType>(
+  s3: S3Client,
+  place: S3Location,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  return schema.parse(JSON.parse(await readText(s3, place)));
+}
+
+/** The same; undefined if there is no such object. */
+export async function findJson<Schema extends z.ZodType>(
+  s3: S3Client,
+  place: S3Location,
+  schema: Schema,
+): Promise<z.output<Schema> | undefined> {
+  return (await findObject(s3, place)) && readJson(s3, place, schema);
 }
 
 /** Reads SageMaker's manifest, key by key. @throws BatchError MANIFEST_INVALID */

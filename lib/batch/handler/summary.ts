@@ -45,7 +45,7 @@ export interface Summary {
 }
 
 /** Keys that one manifest takes: more are for the same run again, shard by shard. */
-const MOST_LISTED = 1_000_000;
+const MAX_LISTED = 1_000_000;
 /** Reports that are read at once. */
 const READS = 32;
 
@@ -142,7 +142,7 @@ async function addUp(
   const reasons = runPlace(settings, 'redrive-reasons.json');
   await writeJson(s3, reasons, reports.flatMap(reasonsOf));
   const where = `reasons are in s3://${reasons.bucket}/${reasons.key}`;
-  if (sendable === 0 || sendable > MOST_LISTED) {
+  if (sendable === 0 || sendable > MAX_LISTED) {
     const advice =
       sendable === 0
         ? `no job can answer them; ${where}`
