@@ -86,7 +86,7 @@ export class DriftMonitor extends Construct {
     this.addFunction(props, schedule, {
       ENDPOINT_NAME: endpointName,
       NAMESPACE,
-      ...{ HOURS: `${hours}`, MOST: `${most}`, THRESHOLD: `${threshold}` },
+      ...{ HOURS: `${hours}`, MAX: `${most}`, THRESHOLD: `${threshold}` },
     });
     this.metric = new Metric({
       namespace: NAMESPACE,

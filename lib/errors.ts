@@ -102,5 +102,8 @@ export class InvalidProp extends ConstructError {
 
 /** A check of the smoke test that did not hold; its message is what CloudFormation shows. */
 export function smokeTestFailure(check: string, expected: string, got: string): ConstructError {
-  return new ConstructError('SMOKE_TEST_FAILED', `${check}: expected ${expected}, got ${got}`);
+  return new ConstructError(
+    'SMOKE_TEST_FAILED',
+    `${check}: expected ${expected}, got ${got}. Correct the model, or the sample.`,
+  );
 }

@@ -2,7 +2,7 @@
 import { BatchError } from './errors.ts';
 
 /** Longest text between two keys' ends: S3's keys have at most 1,024 bytes, and JSON may write each byte in six. */
-const MOST_PENDING = 64 * 1024;
+const MAX_PENDING = 64 * 1024;
 
 /** A manifest under way. */
 export interface ManifestStream {
@@ -88,7 +88,7 @@ async function* itemsOf(
     }
     const cut = lastCut(pending);
     if (cut.closed) closed = true;
-    else if (pending.length - cut.at > MOST_PENDING) throw invalid(source);
+    else if (pending.length - cut.at > MAX_PENDING) throw invalid(source);
     if (closed && pending.slice(cut.at + 1).trim() !== '') throw invalid(source);
     if (cut.at > 0) yield parse(pending.slice(0, cut.at));
     pending = closed ? '' : pending.slice(cut.at < 0 ? 0 : cut.at + 1);

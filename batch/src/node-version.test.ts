@@ -6,7 +6,7 @@ const { engines } = JSON.parse(readFileSync(join(__dirname, '../../package.json'
 const oldest = String(engines.node).replace('>=', '');
 
 test.each(['12.22.12', '18.20.4', '20.18.3'])('Node %s is refused in one sentence', (version) => {
-  const message = `sagemaker-tfs/testing needs Node ${oldest} or later, this is ${version}: install a newer one from https://nodejs.org.`;
+  const message = `sagemaker-tfs/testing needs Node ${oldest} or later, this is ${version}. Install a newer one from https://nodejs.org.`;
   expect(() => requireNode('sagemaker-tfs/testing', version)).toThrow(
     expect.objectContaining({ code: 'NODE_TOO_OLD', message, stack: message }),
   );

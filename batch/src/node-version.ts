@@ -15,7 +15,7 @@ export function requireNode(name: string, version: string = process.versions.nod
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;
   const error = new BatchError(
     'NODE_TOO_OLD',
-    `${name} needs Node ${OLDEST.join('.')} or later, this is ${version}: install a newer one from https://nodejs.org.`,
+    `${name} needs Node ${OLDEST.join('.')} or later, this is ${version}. Install a newer one from https://nodejs.org.`,
   );
   // Node prints the stack of what ends a program.
   error.stack = error.message;

@@ -16,7 +16,9 @@ export interface S3Location {
  */
 export function parseS3Uri(uri: string): S3Location {
   const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
-  if (!match) throw new BatchError('S3_URI_INVALID', `'${uri}' is not s3://BUCKET/KEY.`);
+  if (!match) {
+    throw new BatchError('S3_URI_INVALID', `'${uri}' is not in S3. Write s3://BUCKET/KEY.`);
+  }
   return { bucket: match[1] ?? '', key: match[2] ?? '' };
 }
 

@@ -1,5 +1,8 @@
 import { DEFAULT_SETTINGS } from './settings.ts';
 
+/** Bytes of a megabyte, where sizes of packed files are given in them. */
+export const MEGABYTE = 2 ** 20;
+
 /** What a worker does where its arguments do not say otherwise. */
 export const WORKER_DEFAULTS = {
   /** Ranges of the plan. */
@@ -14,7 +17,7 @@ export const WORKER_DEFAULTS = {
 } as const;
 
 /** Most ranges that a run is cut into. */
-export const MOST_RANGES = 10_000;
+export const MAX_RANGES = 10_000;
 
 /** What the image is started with as a batch worker; `container/src/batch-worker/options.ts` reads it. */
 interface WorkerArguments {

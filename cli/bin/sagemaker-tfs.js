@@ -5,7 +5,7 @@ if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   console.error(
     'sagemaker-tfs needs Node 20.19 or later, this is ' +
       process.versions.node +
-      ': install a newer one from https://nodejs.org.',
+      '. Install a newer one from https://nodejs.org.',
   );
   process.exitCode = 1;
 } else {

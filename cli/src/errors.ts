@@ -111,19 +111,28 @@ export function cannotRead(path: string, what?: string): (cause: unknown) => nev
   return (cause) => {
     const name = what === undefined ? path : `${what} ${path}`;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw doesNotExist(name);
-    throw new CommandError('FILE_NOT_FOUND', `cannot read ${name}.`, { cause });
+    throw new CommandError('FILE_NOT_FOUND', `cannot read ${name}. Check its permissions.`, {
+      cause,
+    });
   };
+}
+
+/** Nothing to fetch. */
+export function noOutputs(): CommandError {
+  const message =
+    'there are no outputs (<name>.out) to fetch. Check the place, or wait for the job.';
+  return new CommandError('OUTPUT_EMPTY', message);
+}
+
+/** A file that cannot be written. */
+export function cannotWrite(path: string, cause: unknown): CommandError {
+  const message = `cannot write ${path}. Check its folder, its permissions and the space of the disk.`;
+  return new CommandError('OUTPUT_FAILED', message, { cause });
 }
 
 /** A file or folder that the user named and that is not there. */
 export function doesNotExist(name: string): CommandError {
   return new CommandError('FILE_NOT_FOUND', `${name} does not exist. Check the name.`);
-}
-
-/** Somebody else's words as a sentence of a message: with a period, unless they end in one. */
-export function sentence(text: string): string {
-  const words = text.trimEnd();
-  return /[.!?]$/.test(words) ? words : `${words}.`;
 }
 
 /** Message of anything thrown, followed by the messages of its causes that it does not repeat itself. */

@@ -17,7 +17,7 @@ test.each(['12.22.12', '18.20.4', '20.18.3'])('Node %s is refused in one line', 
   expect(runOn(version)).toEqual({
     status: 1,
     stdout: '',
-    stderr: `sagemaker-tfs needs Node 20.19 or later, this is ${version}: install a newer one from https://nodejs.org.\n`,
+    stderr: `sagemaker-tfs needs Node 20.19 or later, this is ${version}. Install a newer one from https://nodejs.org.\n`,
   });
 });
 

@@ -1,5 +1,5 @@
 /** Refuses what a batch worker cannot be. */
-import { MOST_RANGES } from '@sagemaker-tfs/batch';
+import { MAX_RANGES } from '@sagemaker-tfs/batch';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { checkNotices, checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
@@ -16,7 +16,7 @@ export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
   checkInteger(scope, 'workers', workers, 1, 10_000);
   checkInteger(scope, 'vcpus', props.vcpus, 1, 256);
   checkInteger(scope, 'attempts', props.attempts, 1, 10);
-  checkInteger(scope, 'ranges', props.ranges, 1, MOST_RANGES);
+  checkInteger(scope, 'ranges', props.ranges, 1, MAX_RANGES);
   checkSetting(scope, 'maxFailurePercent', 'maxFailurePercent', props.maxFailurePercent);
   const { budgetHours } = props;
   if (budgetHours !== undefined && !Token.isUnresolved(budgetHours) && !(budgetHours > 0)) {

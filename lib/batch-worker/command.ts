@@ -1,5 +1,5 @@
 /** What a worker's container is started with. */
-import { MOST_RANGES, workerArguments } from '@sagemaker-tfs/batch';
+import { MAX_RANGES, workerArguments } from '@sagemaker-tfs/batch';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { definedOnly } from '../stacks/defined-only.ts';
 import type { BatchWorkerProps } from './props.ts';
@@ -17,7 +17,7 @@ const FEWEST_RANGES = 64;
 
 /** @returns how many ranges the keys are cut into */
 export function rangesOf({ ranges, workers = DEFAULT_WORKERS }: BatchWorkerProps): number {
-  return ranges ?? Math.min(MOST_RANGES, Math.max(FEWEST_RANGES, RANGES_OF_A_WORKER * workers));
+  return ranges ?? Math.min(MAX_RANGES, Math.max(FEWEST_RANGES, RANGES_OF_A_WORKER * workers));
 }
 
 /** Arguments of the image. AWS Batch puts the job's parameters where `Ref::` names them. */

@@ -11,7 +11,7 @@ import { afterShard, noticeStates } from './notice-states.ts';
 import { FAILURE_CLASS, FAILURE_REASON, JOB_SPENT, transformStates } from './transform-state.ts';
 
 /** Waits for capacity before a shard is left: together more than a day. */
-const MOST_WAITS = 30;
+const MAX_WAITS = 30;
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 3_600;
 
@@ -144,7 +144,7 @@ function jobStates(props: DefinitionProps) {
         },
         {
           Condition: jsonata(
-            `$states.input.class in ["capacity", "internal"] and $states.input.waits < ${MOST_WAITS}`,
+            `$states.input.class in ["capacity", "internal"] and $states.input.waits < ${MAX_WAITS}`,
           ),
           Output: jsonata(state('{ "waits": $states.input.waits + 1 }')),
           Next: 'Wait for capacity',

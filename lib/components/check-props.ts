@@ -22,7 +22,7 @@ export const MAX_COMPONENT_NAME = 22;
 const LEAST_MEMORY_MIB = 128;
 const LEAST_CPUS = 0.25;
 const TARGETS = ['invocationsPerMinute', 'concurrentRequests'];
-const MOST = Number.MAX_SAFE_INTEGER;
+const MAX = Number.MAX_SAFE_INTEGER;
 
 /** Refuses components that no endpoint can have. */
 export function checkComponents(scope: Construct, props: ComponentEndpointProps): void {
@@ -38,7 +38,7 @@ export function checkComponents(scope: Construct, props: ComponentEndpointProps)
     checkComponent(scope, prop, component, instances.instanceType ?? DEFAULT_INSTANCE_TYPE);
   });
   const { minInstances, maxInstances } = instances;
-  checkInteger(scope, 'instances.maxInstances', maxInstances, 1, MOST);
+  checkInteger(scope, 'instances.maxInstances', maxInstances, 1, MAX);
   checkInteger(scope, 'instances.minInstances', minInstances, 0, maxInstances);
   checkNetwork(scope, props);
   if (update) checkUpdate(scope, update);
@@ -68,10 +68,10 @@ function checkComponent(
   instanceType: string,
 ): void {
   if (model.data.multiModel) refuseProblem(scope, `${prop}.model`, COMPONENT_OF_MANY);
-  checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), LEAST_MEMORY_MIB, MOST, 'MiB');
-  checkRange(scope, `${prop}.cpus`, cpus, LEAST_CPUS, MOST);
-  checkInteger(scope, `${prop}.accelerators`, accelerators, 1, MOST);
-  checkInteger(scope, `${prop}.copies`, copies, 0, MOST);
+  checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), LEAST_MEMORY_MIB, MAX, 'MiB');
+  checkRange(scope, `${prop}.cpus`, cpus, LEAST_CPUS, MAX);
+  checkInteger(scope, `${prop}.accelerators`, accelerators, 1, MAX);
+  checkInteger(scope, `${prop}.copies`, copies, 0, MAX);
   const { modelDataDownloadTimeout: download, containerStartupHealthCheckTimeout: startup } = times;
   const seconds = [60, 3600, 'seconds'] as const;
   checkRange(scope, `${prop}.modelDataDownloadTimeout`, download?.toSeconds(), ...seconds);
@@ -80,10 +80,10 @@ function checkComponent(
     refuseProblem(scope, `${prop}.accelerators`, acceleratorsProblem(instanceType));
   }
   if (!scaling) return;
-  checkInteger(scope, `${prop}.scaling.maxCopies`, scaling.maxCopies, 1, MOST);
-  checkInteger(scope, `${prop}.scaling.minCopies`, scaling.minCopies, 0, MOST);
+  checkInteger(scope, `${prop}.scaling.maxCopies`, scaling.maxCopies, 1, MAX);
+  checkInteger(scope, `${prop}.scaling.minCopies`, scaling.minCopies, 0, MAX);
   checkOneOf(scope, `${prop}.scaling.target`, scaling.target, TARGETS);
-  checkRange(scope, `${prop}.scaling.target`, Object.values(scaling.target)[0], 1e-3, MOST);
+  checkRange(scope, `${prop}.scaling.target`, Object.values(scaling.target)[0], 1e-3, MAX);
   const [field, problem] = copiesProblem(copies, scaling) ?? [];
   refuseProblem(scope, `${prop}.${field}`, problem);
 }

@@ -1,6 +1,7 @@
 /** Where a model is, and what is packaged with it. */
+
 import { BUCKET, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
-import { postprocessSchema, preprocessSchema } from '@sagemaker-tfs/manifest';
+import { postprocessSchema, preprocessSchema, SHA256 } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 import { modelPackage } from './registry.ts';
 
@@ -44,7 +45,7 @@ export const sources = {
     ),
   fingerprint: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'write the 64 digits that package --json prints')
+    .regex(SHA256, 'write the 64 digits that package --json prints')
     .optional()
     .describe(
       'Fingerprint of `archive`, `modelName` or `modelPackage`, which the smoke test compares with the model that answers. Default: not compared.',

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { unknownFields } from './unknown-fields.ts';
 
 /** Wrong entries after which no more are looked at: a message names ten, and each costs more than a right one. */
-const MOST_WRONG = 11;
+const MAX_WRONG = 11;
 
 /** As `z.record` of strings, with an entry called `__proto__`, which `z.record` leaves out. */
 export function byName<Schema extends z.ZodType>(entry: Schema) {
@@ -40,10 +40,9 @@ function checkedEntries<Schema extends z.ZodType>(
     const { success, data, error } = schema.safeParse(value, { error: unknownFields });
     if (success) checked.push(data);
     for (const { message, path } of error?.issues ?? []) {
-      if (wrong++ < MOST_WRONG)
-        context.addIssue({ code: 'custom', message, path: [name, ...path] });
+      if (wrong++ < MAX_WRONG) context.addIssue({ code: 'custom', message, path: [name, ...path] });
     }
-    if (wrong >= MOST_WRONG) return undefined;
+    if (wrong >= MAX_WRONG) return undefined;
   }
   return wrong > 0 ? undefined : checked;
 }

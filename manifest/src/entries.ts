@@ -1,2 +1,2 @@
 /** How many files and folders a model may have, packaged or not: a SavedModel has a handful. */
-export const MOST_ENTRIES = 10_000;
+export const MAX_ENTRIES = 10_000;

@@ -1,3 +1,6 @@
+/** A fingerprint, and the hash of a file. */
+export const SHA256 = /^[0-9a-f]{64}$/;
+
 /** Digits of the fingerprint that fit the custom attributes of an answer. */
 const SHORT_DIGITS = 16;
 

@@ -1,17 +1,19 @@
 /** `code/manifest.json`, the one file by which packaging tells the runtime what an archive holds. */
+
 import * as z from 'zod';
 import { byName, listOf } from './by-name.ts';
+import { SHA256 } from './fingerprint.ts';
 import { postprocessSchema, preprocessSchema } from './image-declaration.ts';
 import { staysInside } from './stays-inside.ts';
 
 /** TensorFlow's own. */
-const MOST_DIMENSIONS = 254;
+const MAX_DIMENSIONS = 254;
 
 const tensorSpec = z.strictObject({
   /** TensorFlow's name of the dtype, `float32`; or its enum name where this project does not carry it. */
   dtype: z.string(),
   /** -1 for any size; null where the rank is unknown. */
-  shape: listOf(z.int().min(-1), { most: MOST_DIMENSIONS }).nullable(),
+  shape: listOf(z.int().min(-1), { most: MAX_DIMENSIONS }).nullable(),
 });
 
 const signature = z.strictObject({
@@ -35,13 +37,14 @@ export const manifestSchema = z.strictObject({
   manifestVersion: z.literal(1),
   packager: z.strictObject({ name: z.string(), version: z.string() }),
   /** SHA-256 (hex) over every file's path and digest: the identity of model and handler together. */
-  fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
+  fingerprint: z.string().regex(SHA256),
   /** SHA-256 (hex) and size of every file but this one, by path inside the archive, sorted. */
-  files: byName(
-    z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().min(0) }),
-  ).refine((files) => Object.keys(files).every(staysInside), {
-    error: 'a path leads out of the archive. Package the model again.',
-  }),
+  files: byName(z.strictObject({ sha256: z.string().regex(SHA256), bytes: z.int().min(0) })).refine(
+    (files) => Object.keys(files).every(staysInside),
+    {
+      error: 'a path leads out of the archive. Package the model again.',
+    },
+  ),
   /** Models in the archive; the first is the default. */
   models: listOf(
     z.strictObject({

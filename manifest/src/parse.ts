@@ -11,19 +11,19 @@ import { type Manifest, manifestSchema } from './manifest.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 /** Brackets in each other; packaging writes fewer than ten. */
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Problems that a message lists at most. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Bytes of a manifest at most: some 7,500 files, or 15,000 inputs. It is parsed at once, whoever the archive is from. */
 const MAX_MANIFEST_BYTES = 2 ** 20;
 
 /** Values of a manifest at most: a file takes three, an input of two dimensions five. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
 /** Characters of `preprocess`, and of `postprocess`, as JSON: some thousand names of outputs. */
-const MOST_DECLARED = 2 ** 16;
+const MAX_DECLARED = 2 ** 16;
 
 /** Asked before the file is read. @throws ManifestError for more than {@link MAX_MANIFEST_BYTES} */
 export function checkManifestSize(bytes: number): void {
@@ -57,11 +57,11 @@ export function parseManifest(text: string): Manifest {
 function checkDeclared(manifest: unknown, part: string): void {
   if (typeof manifest !== 'object' || manifest === null || !Object.hasOwn(manifest, part)) return;
   const declared = JSON.stringify((manifest as Readonly<Record<string, unknown>>)[part]).length;
-  if (declared <= MOST_DECLARED) return;
+  if (declared <= MAX_DECLARED) return;
   throw new ManifestError(
     'DECLARATION_INVALID',
     part,
-    `has ${declared} characters. ${MOST_DECLARED} are the most. Name fewer outputs, or package the model again.`,
+    `has ${declared} characters. ${MAX_DECLARED} are the most. Name fewer outputs, or package the model again.`,
   );
 }
 
@@ -86,18 +86,18 @@ function checkStructure(text: string): void {
       depth++;
       values++;
     }
-    if (values > MOST_VALUES) {
+    if (values > MAX_VALUES) {
       throw new ManifestError(
         'MANIFEST_INVALID',
         '',
-        `the manifest has more than ${MOST_VALUES} values. Package fewer files, or join small ones into one.`,
+        `the manifest has more than ${MAX_VALUES} values. Package fewer files, or join small ones into one.`,
       );
     }
-    if (depth > MOST_DEPTH) {
+    if (depth > MAX_DEPTH) {
       throw new ManifestError(
         'MANIFEST_INVALID',
         '',
-        `the manifest is nested more than ${MOST_DEPTH} deep. Package the model again.`,
+        `the manifest is nested more than ${MAX_DEPTH} deep. Package the model again.`,
       );
     }
   }
@@ -123,12 +123,12 @@ function check<Schema extends z.ZodType>(
   const [issue, ...others] = result.error.issues;
   const field = [root, ...(issue?.path ?? [])].filter((part) => part !== '').join('.');
   const rest = others
-    .slice(0, MOST_NAMED - 1)
+    .slice(0, MAX_NAMED - 1)
     .map(
       (other) =>
         `\n${[root, ...other.path].filter((part) => part !== '').join('.')}: ${other.message}`,
     );
-  if (others.length >= MOST_NAMED) rest.push('\nand more');
+  if (others.length >= MAX_NAMED) rest.push('\nand more');
   const code = root === '' ? 'MANIFEST_INVALID' : 'DECLARATION_INVALID';
   throw new ManifestError(code, field, `${issue?.message ?? 'invalid'}${rest.join('')}`, {
     cause: result.error,

@@ -4,7 +4,7 @@ import type { Problem } from './errors.ts';
 import type { Postprocess } from './image-declaration.ts';
 
 /** A message has at most as many names, and problems of a list. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Everything about a declaration that does not fit the signature; empty where it fits. */
 export function checkPostprocess(postprocess: Postprocess, signature: Signature): Problem[] {
@@ -35,7 +35,7 @@ function checkOutputs(postprocess: Postprocess, signature: Signature): Problem[]
     const field = `postprocess.outputs.${i}`;
     if (seen.has(name)) problems.push({ field, message: `'${name}' is named twice.` });
     else problems.push(...unknownOutput(field, name, signature));
-    if (problems.length >= MOST_NAMED) break;
+    if (problems.length >= MAX_NAMED) break;
     seen.add(name);
   }
   return problems;
@@ -53,7 +53,7 @@ function checkRename(postprocess: Postprocess, signature: Signature): Problem[] 
     else if (!kept.has(name)) {
       problems.push({ field, message: `'${name}' is not among the outputs kept.` });
     }
-    if (problems.length >= MOST_NAMED) break;
+    if (problems.length >= MAX_NAMED) break;
   }
   const twin = firstTwin(
     [...kept].map((name) => (Object.hasOwn(rename, name) ? String(rename[name]) : name)),
@@ -130,7 +130,7 @@ function checkScores(
 function unknownOutput(field: string, name: string, { key, outputs }: Signature): Problem[] {
   if (Object.hasOwn(outputs, name)) return [];
   const names = Object.keys(outputs);
-  const more = names.length > MOST_NAMED ? `, and ${names.length - MOST_NAMED} more` : '';
-  const known = names.slice(0, MOST_NAMED).join(', ') + more;
+  const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
+  const known = names.slice(0, MAX_NAMED).join(', ') + more;
   return [{ field, message: `signature '${key}' has no output '${name}'. It has ${known}.` }];
 }

@@ -6,11 +6,11 @@ import * as z from 'zod';
 const SLIP = 0.4;
 
 /** Names that one message has at most, and characters of a name: distances of long ones take long. */
-const MOST_NAMED = 10;
-const MOST_CHARACTERS = 64;
+const MAX_NAMED = 10;
+const MAX_CHARACTERS = 64;
 
 function shortened(name: string): string {
-  return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS)}...` : name;
+  return name.length > MAX_CHARACTERS ? `${name.slice(0, MAX_CHARACTERS)}...` : name;
 }
 
 /**
@@ -21,9 +21,9 @@ export function unknownFields(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined;
   const known = issue.inst;
   const told = issue.keys
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .map((name) => `unknown field '${shortened(name)}'; ${adviceOn(shortened(name), known)}`);
-  if (issue.keys.length > MOST_NAMED) told.push(`${issue.keys.length - MOST_NAMED} more`);
+  if (issue.keys.length > MAX_NAMED) told.push(`${issue.keys.length - MAX_NAMED} more`);
   return told.join('. ').replaceAll('?. ', '? ');
 }
 

@@ -2,6 +2,7 @@
  * The catalogue of what can go wrong while packaging. Every error says what was wrong, where (a path), and
  * what to do; the command prints the message and leaves with `exitStatus`.
  */
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 
 /** A row of the catalogue. */
 interface Definition {
@@ -94,14 +95,18 @@ export function unreadable(
   cause: unknown,
   code: 'SOURCE_NOT_FOUND' | 'MISSING_FILE' = 'SOURCE_NOT_FOUND',
 ): PackagingError {
-  return new PackagingError(code, `${path} cannot be read: ${messageOf(cause)}.`, { cause });
+  return new PackagingError(
+    code,
+    `${path} cannot be read: ${sentence(messageOf(cause))} Check the name and its permissions.`,
+    { cause },
+  );
 }
 
 /** A file of a model that is not what its name says. @param what for example `it has no header` */
 export function damaged(path: string, what: string, cause?: unknown): PackagingError {
   return new PackagingError(
     'CORRUPT_FILE',
-    `${path} is damaged or truncated: ${what}. Export or copy the model again.`,
+    `${path} is damaged or truncated: ${sentence(what)} Export or copy the model again.`,
     { cause },
   );
 }

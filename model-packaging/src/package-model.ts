@@ -1,6 +1,8 @@
 /** Packages models and a handler into `model.tar.gz`. */
+
 import { createHash } from 'node:crypto';
 import type { Manifest } from '@sagemaker-tfs/manifest';
+import { DEFAULT_LEVEL } from './archive/level.ts';
 import { readSealed } from './archive/seal.ts';
 import { CHUNK_SIZE } from './archive/tar-chunks.ts';
 import { writeArchive } from './archive/write-archive.ts';
@@ -13,7 +15,7 @@ import type { Plan } from './plan/plan.ts';
 export interface PackageOptions extends ContentOptions {
   /** Path of the archive, usually `model.tar.gz`. Appears only when it is complete. */
   readonly out: string;
-  /** gzip level, 0 (none) to 9. Default: 6, as `tar czf`. */
+  /** gzip level, 0 (none) to 9. Default: {@link DEFAULT_LEVEL}. */
   readonly level?: number;
   /**
    * Called with the path of the complete archive before it appears under its name, or with that of an
@@ -36,8 +38,6 @@ export interface PackageResult {
   readonly unchanged: boolean;
 }
 
-const DEFAULT_LEVEL = 6;
-
 /**
  * Packages models. The same inputs give the same bytes on the same Node version; where `out` was made from
  * the same inputs and is undamaged, it is left alone.
@@ -48,7 +48,7 @@ export async function packageModel(options: PackageOptions): Promise<PackageResu
   if (!Number.isInteger(level) || level < 0 || level > 9) {
     throw new PackagingError(
       'BAD_OPTION',
-      `compression level ${level}: use a whole number 0 to 9.`,
+      `${level} is no compression level. Use a whole number 0 to 9.`,
     );
   }
   const path = await outputFile(options.out);

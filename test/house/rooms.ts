@@ -7,7 +7,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'local-model-server': ['tensors', 'libtensorflow'],
   container: ['tensors', 'manifest', 'batch', 'libtensorflow'],
   client: ['tensors'],
-  'model-packaging': ['tensors', 'manifest', 'libtensorflow', 'container'],
+  'model-packaging': ['tensors', 'manifest', 'batch', 'libtensorflow', 'container'],
   playground: ['tensors', 'client'],
   cli: [
     'tensors',

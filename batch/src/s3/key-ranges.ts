@@ -14,7 +14,7 @@ export interface KeyRange {
 /** Sorts after every key that begins like it. */
 export const LAST = '\u{10FFFF}';
 /** Looks at S3 that finding the ranges may take. */
-const MOST_LOOKS = 300;
+const MAX_LOOKS = 300;
 
 /**
  * Ranges that together hold every key below a prefix once, in no order. Names mostly have a long start in
@@ -36,7 +36,7 @@ export async function keyRanges(
   };
   const ranges: KeyRange[] = [];
   const open: string[] = [prefix];
-  while (open.length > 0 && open.length + ranges.length < wanted && looks < MOST_LOOKS) {
+  while (open.length > 0 && open.length + ranges.length < wanted && looks < MAX_LOOKS) {
     const below = open.shift() as string;
     let next = await firstAfter(below);
     const own = next?.key === below ? next : undefined;

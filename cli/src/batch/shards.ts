@@ -109,7 +109,7 @@ async function packInto(
     try {
       const body = await readFile(path);
       // A model refuses it, and a request of many records with it.
-      if (body.length === 0) throw usageError('the file is empty.');
+      if (body.length === 0) throw usageError('the file is empty. Remove it.');
       const chunks = encode(body);
       const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
       if (shard && shard.bytes + size > shardBytes) {

@@ -1,7 +1,9 @@
 /** What `bench --json` writes and `bench --compare` reads. */
+
 import { readFile } from 'node:fs/promises';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import * as z from 'zod';
-import { CommandError, cannotRead, explain, sentence } from '../errors.ts';
+import { CommandError, cannotRead, explain } from '../errors.ts';
 import { runFactsSchema } from './run-facts.ts';
 
 const milliseconds = z.number().nonnegative();

@@ -21,7 +21,7 @@ export interface CaptureChoice {
 }
 
 /** Larger files are refused: SageMaker writes one for a few minutes. */
-const MOST_BYTES = 256 * 1024 ** 2;
+const MAX_BYTES = 256 * 1024 ** 2;
 
 interface CaptureFile {
   readonly name: string;
@@ -57,7 +57,7 @@ export async function* captures(
 }
 
 async function read({ name, size, read }: CaptureFile): Promise<Capture[]> {
-  if (size > MOST_BYTES) {
+  if (size > MAX_BYTES) {
     throw new CommandError(
       'CAPTURE_INVALID',
       `${name} has ${Math.ceil(size / 1024 ** 2)} MiB, and 256 are read. Split the file.`,

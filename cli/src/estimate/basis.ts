@@ -5,6 +5,14 @@ import { PACKING_TYPE, type Workload } from './workload.ts';
 /** An estimate with the costs after what may turn out otherwise, by name. */
 export type PricedWay = Estimate & { readonly sensitivity: Readonly<Record<string, number>> };
 
+/** `2 x ml.p3.2xlarge`. */
+export function instancesOf({
+  instanceCount,
+  instanceType,
+}: Pick<Estimate, 'instanceCount' | 'instanceType'>): string {
+  return `${instanceCount} x ${instanceType}`;
+}
+
 /** A figure that an estimate rests on. */
 interface Basis {
   readonly what: string;

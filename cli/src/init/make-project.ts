@@ -77,7 +77,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** Names in a message, at most. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** @throws CommandError OUTPUT_EXISTS; a repository that was only begun counts as empty */
 async function requireEmpty(directory: string): Promise<void> {
@@ -87,10 +87,10 @@ async function requireEmpty(directory: string): Promise<void> {
   // Hidden files last: the others are those that people know.
   const isHidden = (name: string) => Number(name.startsWith('.'));
   const known = found.sort((a, b) => isHidden(a) - isHidden(b) || (a < b ? -1 : 1));
-  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : '';
+  const more = known.length > MAX_NAMED ? ` and ${known.length - MAX_NAMED} more` : '';
   throw new CommandError(
     'OUTPUT_EXISTS',
-    `${directory} holds ${known.slice(0, MOST_NAMED).join(', ')}${more}. Give an empty or a new directory.`,
+    `${directory} holds ${known.slice(0, MAX_NAMED).join(', ')}${more}. Give an empty or a new directory.`,
   );
 }
 

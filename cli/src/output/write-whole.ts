@@ -1,7 +1,7 @@
 /** A file of a result: whole or not at all. */
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CommandError, usageError } from '../errors.ts';
+import { cannotWrite, usageError } from '../errors.ts';
 
 /** Writes beside the file and then puts it in its place. @throws CommandError OUTPUT_FAILED */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
@@ -11,7 +11,7 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
     await rename(temporary, path);
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw new CommandError('OUTPUT_FAILED', `cannot write ${path}.`, { cause });
+    throw cannotWrite(path, cause);
   }
 }
 

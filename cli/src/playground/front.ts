@@ -11,9 +11,10 @@ import {
   ServingError,
   startServer,
 } from '@sagemaker-tfs/container/http';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
 import type { PlaygroundDescription } from '../../../playground/src/index.ts';
-import { sentence } from '../errors.ts';
+
 import { type Exchange as Told, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';
@@ -114,9 +115,13 @@ async function openApiReply({ openApi }: Behind): Promise<Reply> {
   try {
     return ownJson(await openApi());
   } catch (cause) {
-    throw new ServingError('INTERNAL', `the model cannot be described: ${sentence(`${cause}`)}`, {
-      cause,
-    });
+    throw new ServingError(
+      'INTERNAL',
+      `the model cannot be described: ${sentence(`${cause}`)} See what inspect says of it.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -132,9 +137,13 @@ async function tensorsReply({ switchedTensors }: Behind, exchange: Exchange): Pr
     switched: asked('preprocess'),
     picture,
   }).catch((cause: unknown) => {
-    throw new ServingError('INTERNAL', `the picture cannot be prepared: ${sentence(`${cause}`)}`, {
-      cause,
-    });
+    throw new ServingError(
+      'INTERNAL',
+      `the picture cannot be prepared: ${sentence(`${cause}`)} Try another one.`,
+      {
+        cause,
+      },
+    );
   });
   if (Buffer.isBuffer(made)) {
     return { status: 200, headers: { 'Content-Type': 'application/x-npz' }, body: [made] };

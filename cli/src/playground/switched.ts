@@ -107,7 +107,7 @@ function switchedFields(text: string): z.output<typeof switchedSchema> {
     throw new ManifestError(
       'DECLARATION_INVALID',
       'preprocess',
-      'the switched fields cannot be read.',
+      'the switched fields cannot be read. Reload the page.',
       { cause },
     );
   }

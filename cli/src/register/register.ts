@@ -53,7 +53,7 @@ export interface Registered {
 }
 
 /** What S3 takes in one request. */
-const MOST_BYTES = 5 * 1024 ** 3;
+const MAX_BYTES = 5 * 1024 ** 3;
 
 /**
  * Uploads the archive and its metrics, and makes a version, unless the newest version of the group is the same model
@@ -110,7 +110,7 @@ function folderFor(to: string, fingerprint: string) {
 
 async function manifestOf(archive: string): Promise<Manifest> {
   const { size } = await stat(archive).catch(cannotRead(archive));
-  if (size > MOST_BYTES) {
+  if (size > MAX_BYTES) {
     throw usageError(
       `${archive} has ${(size / 1024 ** 3).toFixed(1)} GiB, and one upload takes 5. Make the model smaller.`,
     );

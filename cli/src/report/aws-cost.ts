@@ -6,6 +6,7 @@ import { type Estimate, estimate } from '../estimate/estimate.ts';
 import { instanceHour, type Prices, readPrices } from '../estimate/prices.ts';
 import type { Workload } from '../estimate/workload.ts';
 import { commandName } from '../output/command-name.ts';
+import { usd } from '../output/usd.ts';
 import { type Html, html, tableHtml } from './html.ts';
 import type { Section } from './page.ts';
 
@@ -83,8 +84,6 @@ function typeFor(cores: number): string {
   return (PRICED.find(([, cpus]) => cpus >= cores) ?? PRICED[PRICED.length - 1])?.[0] ?? '';
 }
 
-const usd = (value: number) => `$${value.toFixed(2)}`;
-
 function costTable(estimates: readonly Estimate[], of: string): Html {
   return tableHtml(
     `Hours and dollars for a million ${of}`,
@@ -97,7 +96,9 @@ function costTable(estimates: readonly Estimate[], of: string): Html {
     estimates.map(({ way, hours, costs, cost }) => [
       WAY_NAMES[way],
       hours.toFixed(1),
-      ...costColumns(costs).slice(0, 3).map(usd),
+      ...costColumns(costs)
+        .slice(0, 3)
+        .map((value) => usd(value)),
       usd(cost),
     ]),
   );

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
 import { LAST_WORDS } from '@sagemaker-tfs/container/last-words';
 import { startWatchdog } from '@sagemaker-tfs/container/watchdog';
-import { CommandError, sentence } from '../errors.ts';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
+import { CommandError } from '../errors.ts';
 import { roomDirectory } from '../files.ts';
 import { freePort, freePortRange } from './free-port.ts';
 import { chooseInProcess, chooseModelServer, type ModelServerChoice } from './model-server.ts';
@@ -173,17 +174,17 @@ async function healthy(
   }
   throw new CommandError(
     'RUNTIME_NOT_READY',
-    `the runtime was not ready after ${seconds} s: ${sentence(reason)}`,
+    `the runtime was not ready after ${seconds} s: ${sentence(reason)} See its log, or give the model more time.`,
   );
 }
 
 /** The runtime's own one-line reason where it gave one, else the end of its log. */
 function runtimeFailed(status: number, log: string): CommandError {
   const reason = log.split('\n').findLast((line) => line.startsWith(LAST_WORDS));
-  const why = reason ? reason.slice(LAST_WORDS.length) : `its log ends with:\n${log}`;
+  const why = reason ? `It says: ${reason.slice(LAST_WORDS.length)}` : `Its log ends with:\n${log}`;
   return new CommandError(
     'RUNTIME_FAILED',
-    `the serving runtime ended with status ${status}: ${why}`,
+    `the serving runtime ended with status ${status}. ${why}`,
   );
 }
 

@@ -1,8 +1,9 @@
 /** What `estimate` shows to people: a row for each way, below the instances that it is for. */
-import { COST_HEADS, costColumns, type PricedWay } from '../estimate/basis.ts';
+import { COST_HEADS, costColumns, instancesOf, type PricedWay } from '../estimate/basis.ts';
 import { CHANGES } from '../estimate/sensitivity.ts';
 import { printable } from '../output/printable.ts';
 import type { Style } from '../output/style.ts';
+import { usd } from '../output/usd.ts';
 import { columns } from './columns.ts';
 
 const HEAD = ['way', 'hours', 'jobs', ...COST_HEADS, 'total', 'a million'];
@@ -14,9 +15,9 @@ export function estimateLines(
   notes: readonly string[],
   style: Style,
 ): string[] {
-  const kinds = [...new Set(estimates.map(kindOf))];
+  const kinds = [...new Set(estimates.map(instancesOf))];
   const tables = kinds.flatMap((kind) => {
-    const some = estimates.filter((one) => kindOf(one) === kind);
+    const some = estimates.filter((one) => instancesOf(one) === kind);
     const lines = [
       ...rowsOf(HEAD, some.map(cellsOf), style),
       '',
@@ -36,21 +37,19 @@ function rowsOf(
   return [...titles.map((line) => style.quiet(line)), ...lines.flat()];
 }
 
-const kindOf = ({ instanceCount, instanceType }: PricedWay) => `${instanceCount} x ${instanceType}`;
-
 /** Cents where they matter. */
-const usd = (value: number) => `$${value.toFixed(value < 100 ? 2 : 0)}`;
+const dollars = (value: number) => usd(value, value < 100 ? 2 : 0);
 
 function cellsOf(one: PricedWay): string[] {
   return [
     one.way,
     one.hours.toFixed(1),
     one.jobs === 0 ? '-' : String(one.jobs),
-    ...[...costColumns(one.costs), one.cost, one.costPerMillion].map(usd),
+    ...[...costColumns(one.costs), one.cost, one.costPerMillion].map(dollars),
   ];
 }
 
 function changedCellsOf({ way, sensitivity }: PricedWay): string[] {
   const costs = CHANGES.map(({ name }) => sensitivity[name]);
-  return [way, ...costs.map((cost) => (cost === undefined ? '-' : usd(cost)))];
+  return [way, ...costs.map((cost) => (cost === undefined ? '-' : dollars(cost)))];
 }

@@ -58,9 +58,13 @@ export async function measure(
   );
   const elapsed = (performance.now() - started) / 1_000;
   if (latencies.length === 0) {
-    throw new CommandError('TUNE_FAILED', 'no request was answered with 200.', {
-      cause: lastError,
-    });
+    throw new CommandError(
+      'TUNE_FAILED',
+      'no request was answered with 200. See that the model answers the sample.',
+      {
+        cause: lastError,
+      },
+    );
   }
   const { p50, p95 } = summarize(latencies);
   return { imagesPerSecond: (latencies.length * batchSize) / elapsed, p50, p95, errors };

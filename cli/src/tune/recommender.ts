@@ -1,4 +1,5 @@
 /** The same question over several instance types: a job of SageMaker Inference Recommender. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateInferenceRecommendationsJobCommand,
@@ -7,8 +8,9 @@ import {
   type ProductionVariantInstanceType,
   SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { awsError } from '../batch/aws/clients.ts';
-import { CommandError, sentence } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 import type { Point } from './point.ts';
 
 /** What the job needs. */
@@ -73,7 +75,7 @@ async function results(
     if (job.Status === 'FAILED' || job.Status === 'STOPPED') {
       throw new CommandError(
         'JOB_NOT_COMPLETED',
-        `${JobName} is ${job.Status}: ${sentence(job.FailureReason ?? 'no reason given')}`,
+        `${JobName} is ${job.Status}: ${sentence(job.FailureReason ?? 'no reason given')} Mend the cause, then run it again.`,
       );
     }
     await sleep(intervalSeconds * 1_000, undefined, { signal });

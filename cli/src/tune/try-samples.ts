@@ -1,6 +1,8 @@
 /** Sends each sample once before anything is measured: one that is refused would be an error of every setting. */
+
 import { PredictionError, predict, type Target } from '@sagemaker-tfs/client';
-import { CommandError, explain, sentence } from '../errors.ts';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
+import { CommandError, explain } from '../errors.ts';
 import type { Samples } from './load.ts';
 
 /** Samples that a message names. */

@@ -97,10 +97,10 @@ async function verify(
   if (!options.json) printText(describeVerify(report));
   const bad = report.samples.filter(({ problem }) => problem !== undefined);
   if (report.missing > 0 || report.empty > 0 || bad.length > 0) {
-    const missing = report.missing > 0 ? `; ${report.redriveManifest} lists what is missing` : '';
+    const missing = report.missing > 0 ? `, which ${report.redriveManifest} lists` : '';
     throw new CommandError(
       'BATCH_INCOMPLETE',
-      `${report.missing} of ${report.inputs} inputs have no output, ${report.empty} outputs are empty, ${bad.length} of ${report.samples.length} samples are wrong${missing}.`,
+      `${report.missing} of ${report.inputs} inputs have no output, ${report.empty} outputs are empty, ${bad.length} of ${report.samples.length} samples are wrong. Run what is missing again${missing}.`,
       { details: report },
     );
   }
@@ -163,7 +163,8 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
   const { packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { rangedOutputs } = await import('../batch/aws/fetch/source.ts');
   const { out: folder, format = 'ndjson', share = { index: 0, of: 1 } } = options;
-  if (options.packed !== undefined) throw usageError('--packed is for the folder of a local job.');
+  if (options.packed !== undefined)
+    throw usageError('--packed is for the folder of a local job. Leave it out.');
   if (isFolder(from)) {
     throw usageError(`${from} is a folder, and --part-keys is for S3. Leave it out.`);
   }
@@ -199,7 +200,7 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
 
 async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   if (options.partKeys !== undefined) return fetchParts(from, options.partKeys, options);
-  if (options.share) throw usageError('--share needs --part-keys.');
+  if (options.share) throw usageError('--share needs --part-keys. Give both.');
   const { withAws } = await import('../batch/aws/clients.ts');
   const { inputPrefix } = await import('../batch/aws/fetch/input-prefix.ts');
   const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');

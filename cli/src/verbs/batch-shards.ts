@@ -1,8 +1,15 @@
-import { PACK_FORMATS, PARTS_FOLDER, type PackFormat, WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
+import {
+  MEGABYTE,
+  PACK_FORMATS,
+  PARTS_FOLDER,
+  type PackFormat,
+  WORKER_DEFAULTS,
+} from '@sagemaker-tfs/batch';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShardReport } from '../batch/shards.ts';
 import { outputsAsInputs } from '../batch/worker/outputs-as-inputs.ts';
-import { CommandError, sentence, usageError } from '../errors.ts';
+import { CommandError, usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult, printText } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
@@ -40,7 +47,7 @@ export function addBatchShards(batch: Command): void {
       '--shard-size <size>',
       'most bytes of a shard, such as 64MB; a record that has more is a shard of its own',
       byteSize,
-      byteSize('64MB'),
+      WORKER_DEFAULTS.partMb * MEGABYTE,
     )
     .option(
       '--key-suffix <text>',
@@ -72,7 +79,7 @@ export function addBatchShards(batch: Command): void {
     .exitOverride();
 }
 
-const UNITS = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 } as const;
+const UNITS = { B: 1, KB: 1024, MB: MEGABYTE, GB: 1024 * MEGABYTE } as const;
 
 /** `64MB`, or a plain number, in bytes. */
 export function byteSize(text: string): number {
@@ -86,7 +93,9 @@ export function byteSize(text: string): number {
 async function pack(from: string, options: PackOptions): Promise<void> {
   const onS3 = [from, options.out].filter((place) => place.startsWith('s3://')).length;
   if (onS3 === 1) {
-    throw usageError('pack from a folder into a folder, or from S3 to S3: give both of one kind.');
+    throw usageError(
+      'one place is a folder and the other on S3. Give two folders, or two prefixes.',
+    );
   }
   if (onS3 === 2) return packOnS3(from, options);
   for (const name of ['keySuffix', 'share', 'ranges', 'budgetHours', 'region'] as const) {
@@ -97,13 +106,13 @@ async function pack(from: string, options: PackOptions): Promise<void> {
   return packFiles(from, options);
 }
 
-const MOST_SHARD = UNITS.GB;
+const MAX_SHARD = UNITS.GB;
 
 /** The worker, without a model. */
 async function packOnS3(from: string, options: PackOptions): Promise<void> {
   const { format, shardSize, keySuffix, share, ranges, budgetHours, region, json } = options;
-  if (shardSize < 1 || shardSize > MOST_SHARD) {
-    throw usageError('--shard-size is not between 1B and 1GB, which shards on S3 have at most.');
+  if (shardSize < 1 || shardSize > MAX_SHARD) {
+    throw usageError('--shard-size is too large for shards on S3. Give 1B to 1GB.');
   }
   const args = Object.entries({
     input: from,
@@ -149,7 +158,7 @@ async function packFiles(folder: string, options: PackOptions): Promise<void> {
     const [first] = report.failures;
     throw new CommandError(
       'BATCH_INCOMPLETE',
-      `${report.failures.length} files are in no shard, the first ${first?.key}: ${sentence(first?.message ?? '')}`,
+      `${report.failures.length} files are in no shard, the first ${first?.key}: ${sentence(first?.message ?? '')} Mend them, then pack again.`,
       { details: report },
     );
   }

@@ -287,7 +287,9 @@ export function refuseOthers(command: Command, way: Way): void {
     const ways = TAKEN_BY[name as keyof Options] ?? [way];
     if (ways.includes(way) || command.getOptionValueSource(name) !== 'cli') continue;
     if (!ways.includes('job')) {
-      throw usageError(`${option.long} needs ${ways.map((one) => WAYS[one]).join(' or ')}.`);
+      throw usageError(
+        `${option.long} needs ${ways.map((one) => WAYS[one]).join(' or ')}. Add it, or leave ${option.long} out.`,
+      );
     }
     const instead =
       name === 'missingOnly'

@@ -44,10 +44,14 @@ const asking: typeof withAws = async (region, work) => {
 async function startOnBatch(options: Options, command: Command): Promise<void> {
   const { jobQueue, jobDefinition, inputUri, outputUri, region, json, env, tag } = options;
   if (!jobQueue || !jobDefinition) {
-    throw usageError('--engine batch needs --job-queue and --job-definition of a BatchWorker.');
+    throw usageError(
+      '--engine batch has no queue or no definition. Give --job-queue and --job-definition of a BatchWorker.',
+    );
   }
   if (command.getOptionValueSource('instanceCount') !== 'cli') {
-    throw usageError('--engine batch needs --instance-count, the number of workers.');
+    throw usageError(
+      '--engine batch does not know how many workers to start. Give --instance-count.',
+    );
   }
   const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
   const jobName = options.jobName ?? nameOf('worker', new Date());

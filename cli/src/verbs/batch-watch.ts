@@ -6,6 +6,7 @@ import type { Prices } from '../estimate/prices.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
+import { usd } from '../output/usd.ts';
 import { ANY_JOB, type Engine, engineOption, type Shared, shared } from './job-options.ts';
 import { positive, wholeNumber } from './options.ts';
 
@@ -43,7 +44,7 @@ async function watch(name: string, options: Options): Promise<void> {
   const { readPrices } = await import('../estimate/prices.ts');
   const { rateMeter } = await import('../batch/rate.ts');
   if (options.workerHour !== undefined && options.engine === 'transform') {
-    throw usageError('--worker-hour needs --engine processing or batch.');
+    throw usageError('--worker-hour is the price of a worker. Add --engine processing or batch.');
   }
   const money = moneyOf(await readPrices(options.prices), options);
   const view = await withAws(options.region, async (clients) => {
@@ -111,10 +112,10 @@ function moneyOf(
     const hours = 'budgetInstanceHours' in job ? job.budgetInstanceHours : undefined;
     const ofRun = hours === undefined || price === undefined ? undefined : price * hours;
     const budgetUsd = budget ?? ofRun;
-    const cost = costUsd === null ? 'cost unknown' : `$${costUsd.toFixed(2)}`;
+    const cost = costUsd === null ? 'cost unknown' : usd(costUsd);
     if (budgetUsd === undefined || costUsd === null) return { costUsd, budgetUsd, text: cost };
     const percent = Math.round((100 * costUsd) / budgetUsd);
-    const text = `${cost} of $${budgetUsd.toFixed(2)} (${percent}%)`;
+    const text = `${cost} of ${usd(budgetUsd)} (${percent}%)`;
     return { costUsd, budgetUsd, text };
   };
 }

@@ -138,7 +138,7 @@ async function compare(
   const [before, after, ...more] = files.map((names) => names.split(',').filter(Boolean));
   if (!before?.length || !after?.length || more.length > 0 || file !== undefined) {
     throw usageError(
-      '--compare takes two results of bench --json: BEFORE AFTER, and no other file.',
+      '--compare takes two results of bench --json and no other file. Write --compare BEFORE AFTER.',
     );
   }
   if (report) throw usageError('--compare and --report exclude each other. Give one.');
@@ -150,7 +150,7 @@ async function compare(
     Math.min(before.length, after.length) < ENOUGH_RUNS
   ) {
     throw usageError(
-      `--compare takes one run of each side, or at least ${ENOUGH_RUNS}: ${before.length} before, ${after.length} after.`,
+      `--compare got ${before.length} runs before and ${after.length} after. Give one of each, or at least ${ENOUGH_RUNS}.`,
     );
   }
   const runs = [

@@ -29,7 +29,7 @@ interface CompareOptions extends Omit<Options, 'variant'> {
   readonly relative: number;
 }
 
-const MOST = 10_000;
+const MAX = 10_000;
 
 /** `captures`: what an endpoint's data capture shows of drift, and of a shadow variant. */
 export function addCaptures(program: Command): void {
@@ -63,7 +63,7 @@ function common(verb: Command): Command {
   return verb
     .argument('<source>', 'a .jsonl file, a folder, or s3://bucket/prefix/')
     .option('--hours <number>', 'files of S3 of the last hours alone', positive)
-    .option('--most <number>', 'captures to read', wholeNumber(), MOST)
+    .option('--most <number>', 'captures to read', wholeNumber(), MAX)
     .option('--region <region>', 'default: the one of the environment')
     .option('--json', 'print the result as JSON')
     .exitOverride();

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { CommandError } from '../errors.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
+import { usd } from '../output/usd.ts';
 import { doctorLines } from '../terminal/doctor-lines.ts';
 
 interface DoctorOptions {
@@ -63,7 +64,7 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
   }
   const plan = planOf(stacks, known);
   const origin = originOf(known, regions);
-  const usd = (value: number | undefined) => (value === undefined ? '?' : `$${value.toFixed(2)}`);
+  const price = (value: number | undefined) => (value === undefined ? '?' : usd(value));
   printResult(json, { findings, plan, prices: origin }, () =>
     [
       findingsTable(findings),
@@ -72,7 +73,7 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
         plan.map(({ stack, makes, usdAnHour, usdWhile }) => [
           stack,
           makes,
-          usd(usdAnHour),
+          price(usdAnHour),
           usdWhile,
         ]),
       ),
@@ -96,7 +97,7 @@ async function machineDoctor(options: DoctorOptions): Promise<void> {
   if (needed.length > 0) {
     throw new CommandError(
       'REQUIREMENT_MISSING',
-      `serving needs: ${needed.map(({ what }) => what).join(', ')}.`,
+      `serving needs: ${needed.map(({ what }) => what).join(', ')}. Install what is missing.`,
     );
   }
 }

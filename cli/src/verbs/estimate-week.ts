@@ -1,5 +1,6 @@
 import type { ApiPrice, VariantWeek } from '../estimate/week.ts';
 import { printResult, table } from '../output/print.ts';
+import { usd as dollars } from '../output/usd.ts';
 
 /** `estimate --app`: what the endpoints of a synthesized app cost in the coming week. */
 export async function estimateWeek(
@@ -29,8 +30,7 @@ function nextMidnight(now: Date): Date {
 
 function describe(variants: readonly VariantWeek[], origin: string, from: Date): string {
   const range = (values: readonly number[], write: (value: number) => string) =>
-    [...new Set(values.map(write))].join(' to ');
-  const dollars = (value: number) => `$${value.toFixed(2)}`;
+    [...new Set(values.map((value) => write(value)))].join(' to ');
   const rows = variants.map(({ stack, variant, instanceType, hours, usd, note }) => [
     stack,
     variant,
@@ -54,7 +54,7 @@ function describeApi({ stack, usdPerMillionCalls, checksTokens }: ApiPrice): str
   const price =
     usdPerMillionCalls === undefined
       ? 'the price file has no price of its calls'
-      : `$${usdPerMillionCalls.toFixed(2)} for a million calls`;
+      : `${dollars(usdPerMillionCalls)} for a million calls`;
   const more = checksTokens ? ', and the function that checks tokens' : '';
   return `API of ${stack}: ${price}${more}; answers that leave AWS come on top.`;
 }

@@ -1,18 +1,18 @@
-import { WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
+import { MEGABYTE, WORKER_DEFAULTS } from '@sagemaker-tfs/batch';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { type Command, Option } from 'commander';
 import { usageError } from '../errors.ts';
-import { COST_HEADS, costColumns, type PricedWay } from '../estimate/basis.ts';
+import { COST_HEADS, costColumns, instancesOf, type PricedWay } from '../estimate/basis.ts';
 import { CHANGES } from '../estimate/sensitivity.ts';
 import { KEY_USES, type KeyUse, WAYS, type Workload } from '../estimate/workload.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
+import { usd } from '../output/usd.ts';
 import { byteSize } from './batch-shards.ts';
 import { list, part, positive, share, wholeNumber } from './options.ts';
 
-/** Of a file that `batch pack` makes. */
-const PACKED_BYTES = WORKER_DEFAULTS.partMb * 1_000_000;
 /** What a batch job tries in turn if no type is named. */
 const DEFAULT_TYPES = [
   DEFAULT_SETTINGS.instanceType,
@@ -72,7 +72,7 @@ export function addEstimate(program: Command): void {
   command
     .option(
       '--images-per-object <number>',
-      'images in a packed file (default: as many as fill 64 MB, as batch pack makes them)',
+      `images in a packed file (default: as many as fill ${WORKER_DEFAULTS.partMb} MB, as batch pack makes them)`,
       wholeNumber(),
     )
     .option(
@@ -117,7 +117,9 @@ async function run(options: Options, command: Command): Promise<void> {
     return estimateWeek(app, options);
   }
   if (images === undefined || app !== undefined) {
-    throw usageError('one of --images and --app is needed: a number of images, or a folder.');
+    throw usageError(
+      'an estimate is for a number of images or for a folder. Give one of --images and --app.',
+    );
   }
   return estimateImages({ ...options, images }, (name) => command.getOptionValueSource(name));
 }
@@ -142,7 +144,13 @@ async function estimateImages(
     secondsPerImage: await secondsOf(options),
     imagesPerObject:
       options.imagesPerObject ??
-      Math.max(1, Math.min(WORKER_DEFAULTS.partKeys, Math.floor(PACKED_BYTES / options.inputSize))),
+      Math.max(
+        1,
+        Math.min(
+          WORKER_DEFAULTS.partKeys,
+          Math.floor((WORKER_DEFAULTS.partMb * MEGABYTE) / options.inputSize),
+        ),
+      ),
   };
   const estimates: PricedWay[] = [];
   const types = options.instanceType ?? DEFAULT_TYPES;
@@ -199,7 +207,9 @@ async function secondsOf({ secondsPerImage, measured }: Options): Promise<number
   try {
     return measuredSeconds(JSON.parse(await readFile(measured, 'utf8')), measured);
   } catch (error) {
-    throw usageError(`cannot take ${measured}: ${(error as Error).message}`);
+    throw usageError(
+      `cannot take ${measured}: ${sentence((error as Error).message)} Write it with bench --json.`,
+    );
   }
 }
 
@@ -216,8 +226,6 @@ async function measuredElsewhere(
   return `The speed is that of ${where ?? 'the machine that measured'}, the prices are of ${others.join(', ')}: measure there (tune --endpoint, --recommend) before you rely on this.`;
 }
 
-const usd = (value: number) => `$${value.toFixed(2)}`;
-
 /** In a pipe: what each way costs, and what it would cost where something turns out otherwise. */
 function describe(estimates: readonly PricedWay[]): string[] {
   return [
@@ -227,7 +235,7 @@ function describe(estimates: readonly PricedWay[]): string[] {
         ...namesOf(one),
         one.hours.toFixed(1),
         one.jobs === 0 ? '-' : String(one.jobs),
-        ...costColumns(one.costs).map(usd),
+        ...costColumns(one.costs).map((cost) => usd(cost)),
         usd(one.cost),
         usd(one.costPerMillion),
       ]),
@@ -246,7 +254,4 @@ function describe(estimates: readonly PricedWay[]): string[] {
 }
 
 const NAMES = ['way', 'instances'];
-const namesOf = ({ way, instanceCount, instanceType }: PricedWay) => [
-  way,
-  `${instanceCount} x ${instanceType}`,
-];
+const namesOf = (one: PricedWay) => [one.way, instancesOf(one)];

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { InspectReport, OpenOptions } from '@sagemaker-tfs/model-packaging';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { Command } from 'commander';
-import { CommandError, usageError } from '../errors.ts';
+import { CommandError, cannotWrite, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult, printStyled } from '../output/print.ts';
@@ -106,7 +106,7 @@ async function sampleTo(file: string, source: string, opened: OpenOptions): Prom
   }
   const { body, signature } = make();
   await writeFile(file, body).catch((cause: unknown) => {
-    throw new CommandError('OUTPUT_FAILED', `cannot write ${file}.`, { cause });
+    throw cannotWrite(file, cause);
   });
   const named = signature === DEFAULT_SIGNATURE ? '' : ` --signature ${shellWord(signature)}`;
   return `written to ${file}; ${commandName()} invoke ${shellWord(file)}${named} sends it`;

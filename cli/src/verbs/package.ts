@@ -8,6 +8,7 @@ import type {
   SampleSource,
   VerifyReport,
 } from '@sagemaker-tfs/model-packaging';
+import { DEFAULT_LEVEL } from '@sagemaker-tfs/model-packaging/level';
 import { type Command, Option } from 'commander';
 import { usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
@@ -67,7 +68,7 @@ export function addPackage(program: Command): void {
       list,
     )
     .addOption(new Option('--no-verify', 'do not run the packaged model'))
-    .option('--level <number>', 'gzip level, 0 to 9 (default: 6)', wholeNumber(0, 9))
+    .option('--level <number>', `gzip level, 0 to 9 (default: ${DEFAULT_LEVEL})`, wholeNumber(0, 9))
     .option('--json', 'print the result as JSON')
     .action(packageVerb);
 }
@@ -106,7 +107,7 @@ function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageV
       'exactly one output is needed. Give --out FILE, --uncompressed FOLDER or --baked-image FOLDER.',
     );
   }
-  if (targets[0] === '') throw usageError('the name of the output is empty.');
+  if (targets[0] === '') throw usageError('the name of the output is empty. Give one.');
   if ((bakedImage === undefined) !== (baseImage === undefined)) {
     throw usageError('--baked-image and --base-image go together. Give both or neither.');
   }

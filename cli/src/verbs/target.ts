@@ -17,8 +17,9 @@ export const LOCAL_RUNTIME = 'http://127.0.0.1:8080';
 /** The target that the options name; a runtime on this machine where they name none. @throws CommandError USAGE */
 export function targetOf({ url, endpoint, region, variant, component }: TargetOptions): Target {
   if (endpoint === undefined) {
-    if (region ?? variant) throw usageError('--region and --variant need --endpoint.');
-    if (component) throw usageError('--component needs --endpoint.');
+    if (region ?? variant)
+      throw usageError('--region and --variant are of an endpoint. Give --endpoint too.');
+    if (component) throw usageError('--component is of an endpoint. Give --endpoint too.');
     return { url: url ?? LOCAL_RUNTIME };
   }
   if (url) throw usageError('--url and --endpoint exclude each other. Give one.');

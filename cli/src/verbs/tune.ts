@@ -1,6 +1,7 @@
 import type { Answer } from '@sagemaker-tfs/client';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { type Command, Option } from 'commander';
-import { CommandError, cannotRead, explain, sentence, usageError } from '../errors.ts';
+import { CommandError, cannotRead, explain, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { ms, printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
@@ -230,7 +231,9 @@ async function recommended(options: Options, signal: AbortSignal): Promise<Point
   const { recommend: modelName, roleArn, samplePayload, instanceType, region } = options;
   if (!modelName) return [];
   if (!roleArn || !samplePayload || !instanceType) {
-    throw usageError('--recommend needs --role-arn, --sample-payload and --instance-type.');
+    throw usageError(
+      '--recommend starts a job on SageMaker. Give --role-arn, --sample-payload and --instance-type.',
+    );
   }
   const { recommend } = await import('../tune/recommender.ts');
   const contentType = options.contentType ?? 'application/x-image';

@@ -5,7 +5,8 @@ import {
   asDirectory,
   BatchError,
   isManifest,
-  MOST_RANGES,
+  MAX_RANGES,
+  MEGABYTE,
   NOTICE_PERCENTS,
   PACK_FORMATS,
   type PackFormat,
@@ -57,7 +58,6 @@ export interface WorkerOptions {
   readonly noticeTopic: string | undefined;
 }
 
-const MB = 1024 ** 2;
 const MOST_PART_MB = 1_024;
 
 const TEXT = { type: 'string' } as const;
@@ -115,7 +115,7 @@ export function readOptions(
     customAttributes: values['custom-attributes'] ?? '',
     range: rangeOf(values.range),
     share: values.share === undefined ? shareOfMachine(variables) : shareOf(values.share),
-    ranges: whole('ranges', { from: 1, to: MOST_RANGES, otherwise: WORKER_DEFAULTS.ranges }),
+    ranges: whole('ranges', { from: 1, to: MAX_RANGES, otherwise: WORKER_DEFAULTS.ranges }),
     reads: whole('reads', { from: 1, to: 4_096, otherwise: WORKER_DEFAULTS.reads }),
     inFlight: whole('in-flight', { from: 1, to: 4_096, otherwise: inFlight }),
     partKeys: whole('part-keys', {
@@ -123,7 +123,7 @@ export function readOptions(
       to: 1_000_000,
       otherwise: pack ? 1_000_000 : WORKER_DEFAULTS.partKeys,
     }),
-    partBytes: Math.round(partMbOf(values['part-mb']) * MB),
+    partBytes: Math.round(partMbOf(values['part-mb']) * MEGABYTE),
     maxFailurePercent: whole('max-failure-percent', {
       from: 0,
       to: 100,

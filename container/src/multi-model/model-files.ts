@@ -2,7 +2,7 @@
 import type { Dir, Dirent } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { MOST_ENTRIES } from '@sagemaker-tfs/manifest/entries';
+import { MAX_ENTRIES } from '@sagemaker-tfs/manifest/entries';
 import { ServingError } from '../errors.ts';
 
 /**
@@ -45,7 +45,7 @@ async function* entriesBelow(directory: string): AsyncGenerator<Dirent, void> {
   let entries = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for await (const entry of await opened(folder)) {
-      if (++entries > MOST_ENTRIES) throw tooMany();
+      if (++entries > MAX_ENTRIES) throw tooMany();
       if (entry.isDirectory()) waiting.push(join(folder, entry.name));
       yield entry;
     }
@@ -64,7 +64,7 @@ async function opened(folder: string): Promise<Dir> {
 function tooMany(): ServingError {
   return new ServingError(
     'BAD_ARCHIVE',
-    `the model has more than ${MOST_ENTRIES} files and folders. Package the SavedModel alone.`,
+    `the model has more than ${MAX_ENTRIES} files and folders. Package the SavedModel alone.`,
   );
 }
 

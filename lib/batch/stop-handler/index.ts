@@ -51,7 +51,11 @@ async function describe(executionArn: string): Promise<Execution> {
 
 function prefix(): string {
   const value = process.env.JOB_NAME_PREFIX;
-  if (!value) throw new ConstructError('FUNCTION_NOT_CONFIGURED', 'JOB_NAME_PREFIX is not set.');
+  if (!value)
+    throw new ConstructError(
+      'FUNCTION_NOT_CONFIGURED',
+      'JOB_NAME_PREFIX is not set. Deploy the stack again.',
+    );
   return value;
 }
 

@@ -11,7 +11,7 @@ import {
 import { ConstructError } from '../../errors.ts';
 
 /** Larger files are counted and passed over: the function's memory holds one at a time. */
-const MOST_BYTES = 64 * 1024 ** 2;
+const MAX_BYTES = 64 * 1024 ** 2;
 
 /** What was looked at. */
 interface Look {
@@ -23,7 +23,7 @@ interface Look {
 /** Environment variables, which the construct sets. */
 const NAMES = [
   ...(['BASELINE_BUCKET', 'BASELINE_KEY', 'CAPTURES_BUCKET', 'CAPTURES_PREFIX'] as const),
-  ...(['ENDPOINT_NAME', 'HOURS', 'MOST', 'NAMESPACE', 'REPORT_PREFIX', 'THRESHOLD'] as const),
+  ...(['ENDPOINT_NAME', 'HOURS', 'MAX', 'NAMESPACE', 'REPORT_PREFIX', 'THRESHOLD'] as const),
 ] as const;
 type Settings = Readonly<Record<(typeof NAMES)[number], string>>;
 
@@ -66,13 +66,13 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
   const all = gatherer();
   let [skipped, count] = [0, 0];
   for await (const object of listObjects(s3, { bucket, key: CAPTURES_PREFIX })) {
-    if (count >= Number(settings.MOST)) break;
+    if (count >= Number(settings.MAX)) break;
     if (object.modified < since || !object.key.endsWith('.jsonl')) continue;
-    if (object.size > MOST_BYTES) skipped++;
+    if (object.size > MAX_BYTES) skipped++;
     else {
       const text = await readText(s3, { bucket, key: object.key });
       for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
-        if (count >= Number(settings.MOST)) break;
+        if (count >= Number(settings.MAX)) break;
         const capture = captureOf(line);
         if (capture) all.add(capture);
         else skipped++;

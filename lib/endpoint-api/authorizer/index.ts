@@ -98,12 +98,19 @@ function names(claim: unknown, wanted: readonly unknown[]): boolean {
 
 function setting(name: string): string {
   const value = process.env[name];
-  if (!value) throw new ConstructError('FUNCTION_NOT_CONFIGURED', `${name} is not set.`);
+  if (!value)
+    throw new ConstructError(
+      'FUNCTION_NOT_CONFIGURED',
+      `${name} is not set. Deploy the stack again.`,
+    );
   return value;
 }
 
 function listOf(name: string): readonly unknown[] {
   const list: unknown = JSON.parse(setting(name));
   if (Array.isArray(list)) return list;
-  throw new ConstructError('FUNCTION_NOT_CONFIGURED', `${name} is no list.`);
+  throw new ConstructError(
+    'FUNCTION_NOT_CONFIGURED',
+    `${name} is no list. Deploy the stack again.`,
+  );
 }

@@ -2,6 +2,7 @@
  * CloudFormation's custom resource protocol: one JSON document PUT to a presigned URL.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
  */
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { ConstructError } from '../../errors.ts';
 
 /** What CloudFormation sends, as far as it is used here. */
@@ -49,7 +50,7 @@ export async function respond(
       if (response.ok) return;
       throw new ConstructError(
         'RESPONSE_NOT_SENT',
-        `the response URL answered ${response.status}: ${await response.text()}`,
+        `the response URL answered ${response.status}: ${sentence(await response.text())} Deploy the stack again.`,
       );
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;

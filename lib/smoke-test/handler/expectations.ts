@@ -181,7 +181,10 @@ function checkGolden(
 
 function numeric(tensor: Tensor): NumericTensor {
   if (tensor.dtype === 'string') {
-    throw new ConstructError('SMOKE_TEST_INVALID', 'a golden tensor must hold numbers.');
+    throw new ConstructError(
+      'SMOKE_TEST_INVALID',
+      'a golden tensor holds strings. Give one of numbers.',
+    );
   }
   return tensor;
 }

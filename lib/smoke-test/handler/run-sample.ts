@@ -1,4 +1,5 @@
 /** All calls of one sample over one transport. */
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { parseCustomAttributes, type Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import { ConstructError, smokeTestFailure } from '../../errors.ts';
 import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
@@ -65,7 +66,7 @@ export async function runSample(ask: Ask, run: SampleRun): Promise<SampleResult>
     const message = error instanceof Error ? error.message : String(error);
     throw new ConstructError(
       'SMOKE_TEST_FAILED',
-      `sample '${sample.name}' over ${transport} to variant ${variant.name}, call ${calls}: ${message}`,
+      `sample '${sample.name}' over ${transport} to variant ${variant.name}, call ${calls}: ${sentence(message)} See the log of the endpoint.`,
       { cause: error },
     );
   }

@@ -17,12 +17,10 @@ import { predict } from './predict.ts';
 import type { Servable } from './servable.ts';
 import { invalidArgument, StatusError, toStatusError } from './status-error.ts';
 import { tfRecords } from './tf-record.ts';
-
-/** Records of a warm-up file at most, as in TensorFlow Serving. */
-const MAX_RECORDS = 1_000;
+import { MAX_WARMUP_RECORDS, WARMUP_PATH } from './warmup-file.ts';
 
 /**
- * Runs the PredictionLog records in `assets.extra/tf_serving_warmup_requests`, each `iterations` times.
+ * Runs the PredictionLog records of {@link WARMUP_PATH}, each `iterations` times.
  * @param log told what it does
  * @returns how many records there were
  * @throws StatusError where the file is broken or a request fails: the version then does not load
@@ -33,7 +31,7 @@ export async function warmUp(
   iterations: number,
   log: (message: string) => void = () => undefined,
 ): Promise<number> {
-  const path = join(directory, 'assets.extra', 'tf_serving_warmup_requests');
+  const path = join(directory, WARMUP_PATH);
   const file = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;
@@ -60,9 +58,9 @@ async function runRecords(
   try {
     for (const record of tfRecords(file)) {
       records += 1;
-      if (records > MAX_RECORDS) {
+      if (records > MAX_WARMUP_RECORDS) {
         throw invalidArgument(
-          `Number of warmup records exceeds the maximum (${MAX_RECORDS}) at ${path}`,
+          `Number of warmup records exceeds the maximum (${MAX_WARMUP_RECORDS}) at ${path}`,
         );
       }
       const prediction = parse(record, path);

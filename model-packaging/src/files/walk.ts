@@ -1,7 +1,7 @@
 /** Lists the files below a directory, refusing whatever could not be packed safely. */
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { messageOf, PackagingError } from '../errors.ts';
+import { messageOf, PackagingError, unreadable } from '../errors.ts';
 
 /** One file below a directory. */
 interface WalkedFile {
@@ -46,11 +46,7 @@ function readNames(directory: string): Buffer[] {
   try {
     return readdirSync(directory, { encoding: 'buffer' });
   } catch (error) {
-    throw new PackagingError(
-      'SOURCE_NOT_FOUND',
-      `${directory} cannot be read: ${messageOf(error)}.`,
-      { cause: error },
-    );
+    throw unreadable(directory, error);
   }
 }
 

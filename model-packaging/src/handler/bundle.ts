@@ -109,7 +109,10 @@ async function runEsbuild(entry: string, directory: string): Promise<Bundle> {
 }
 
 function notBundled(file: string, why: string): PackagingError {
-  return new PackagingError('HANDLER_NOT_BUNDLED', `the handler ${file} cannot be bundled: ${why}`);
+  return new PackagingError(
+    'HANDLER_NOT_BUNDLED',
+    `the handler ${file} cannot be bundled. Mend what esbuild says: ${why}`,
+  );
 }
 
 function isBuildFailure(error: unknown): error is Error & { errors: Message[] } {

@@ -64,7 +64,7 @@ export async function planContent<T>(
       for (const { directory } of versions) checkModel(directory);
     }
     const [first] = models;
-    if (!first) throw new PackagingError('BAD_OPTION', 'no model given.');
+    if (!first) throw new PackagingError('BAD_OPTION', 'no model given. Name one.');
     const { preprocess, postprocess, labelFiles } = checkDeclarations(
       options,
       newestSignatures(first),
@@ -84,7 +84,10 @@ async function openModels(
 ): Promise<{ models: readonly ModelSource[]; handler: string | undefined }> {
   const { source, models: named } = options;
   if ((source === undefined) === (named === undefined)) {
-    throw new PackagingError('BAD_OPTION', 'give either a source or a list of named models.');
+    throw new PackagingError(
+      'BAD_OPTION',
+      'a source and a list of named models are given, or neither. Give one of them.',
+    );
   }
   if (source !== undefined) {
     const opened = await openSource(source, workspace, options);
@@ -113,7 +116,7 @@ async function wrapped(
   if (preprocess) {
     throw new PackagingError(
       'BAD_OPTION',
-      'give either an image input, which prepares pictures inside the graph, or preprocess, which does it in the runtime.',
+      'an image input prepares pictures inside the graph, and preprocess in the runtime. Give one of them.',
     );
   }
   return wrapImageInput(models, imageInput, workspace, options);

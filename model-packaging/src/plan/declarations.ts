@@ -82,7 +82,10 @@ function withLabelFiles(postprocess: Postprocess | undefined) {
     const file = resolve(labels);
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat?.isFile()) {
-      throw new PackagingError('SOURCE_NOT_FOUND', `the label file ${labels} is not a file.`);
+      throw new PackagingError(
+        'SOURCE_NOT_FOUND',
+        `the label file ${labels} is not a file. Give a text of one label a line.`,
+      );
     }
     readLabels(file);
     const name = basename(file);

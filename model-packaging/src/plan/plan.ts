@@ -1,5 +1,7 @@
 /** Decides what goes into an archive: models, versions, handler, manifest, each file with its digest. */
+
 import { createHash } from 'node:crypto';
+import { WARMUP_PATH } from '@sagemaker-tfs/libtensorflow/warmup-file';
 import {
   checkManifestSize,
   MANIFEST_PATH,
@@ -23,7 +25,7 @@ import { writingSignatures } from '../saved-model/run-traits.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { PACKAGER } from '../version.ts';
-import { WARMUP_PATH, type WarmupOption, warmupFile } from '../warmup/warmup.ts';
+import { type WarmupOption, warmupFile } from '../warmup/warmup.ts';
 
 /** Everything that an archive will hold. */
 export interface Plan {

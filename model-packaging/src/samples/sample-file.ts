@@ -1,6 +1,8 @@
 /** Sample inputs in files, as clients would send them. */
+
 import { readFile } from 'node:fs/promises';
 import type { Preprocess } from '@sagemaker-tfs/manifest';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import {
   DEFAULT_SIGNATURE,
   decodeNpy,
@@ -199,7 +201,11 @@ function onlyInput({ key, inputs }: Signature): string {
 
 /** The error for a sample that does not fit. */
 export function badSample(path: string, why: string, cause?: unknown): PackagingError {
-  return new PackagingError('BAD_SAMPLE', `the sample ${path} does not fit the model: ${why}.`, {
-    cause,
-  });
+  return new PackagingError(
+    'BAD_SAMPLE',
+    `the sample ${path} does not fit the model: ${sentence(why)} Compare it with what inspect shows.`,
+    {
+      cause,
+    },
+  );
 }

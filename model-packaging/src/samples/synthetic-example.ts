@@ -16,7 +16,7 @@ import { examplePng } from './png.ts';
 import { isPictureInput, PICTURE_SIDE, takesExamples } from './synthetic.ts';
 
 /** Values of one feature at most: an example is held in memory several times over. */
-const MOST_VALUES = 10_000_000;
+const MAX_VALUES = 10_000_000;
 
 /**
  * A serialized example with every feature that the graph parses: zeros, and for strings a picture or the text `0`.
@@ -37,7 +37,7 @@ export function exampleOf(features: ExampleFeatures): Uint8Array {
 }
 
 function featureOf(name: string, { dtype, count }: ExampleFeature): Feature {
-  const length = Math.min(count, MOST_VALUES);
+  const length = Math.min(count, MAX_VALUES);
   const filled = <T>(value: T) => new Array<T>(length).fill(value);
   if (dtype === 'string') {
     const isPicture = isPictureInput(name);

@@ -65,7 +65,7 @@ function onlyString(inputs: TensorMap): Uint8Array | undefined {
 }
 
 /** Elements up to which made-up JSON is written out. */
-const MOST_ELEMENTS = 1_000_000;
+const MAX_ELEMENTS = 1_000_000;
 
 /**
  * The inputs as JSON, for handlers that read nothing else: by rows where there is one input, then by columns.
@@ -84,7 +84,7 @@ function jsonBodies(signature: Signature, inputs: TensorMap): (() => Buffer)[] {
   const tensors = Object.entries(inputs);
   const elements = tensors.reduce((sum, [, { shape }]) => sum + elementCount(shape), 0);
   const isComplex = tensors.some(([, { dtype }]) => dtype.startsWith('complex'));
-  if (elements > MOST_ELEMENTS || isComplex) return [];
+  if (elements > MAX_ELEMENTS || isComplex) return [];
   const isExample = takesExamples(signature);
   const valuesOf = ([name, tensor]: readonly [string, Tensor]) =>
     nested(tensor.shape, elementOf(tensor, isExample || isPictureInput(name)));

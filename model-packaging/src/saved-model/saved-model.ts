@@ -50,7 +50,7 @@ export const SERVING_TAG = 'serve';
 /** What was read of a file, as long as it is the same file. Packaging, warm-up and samples ask for the same models. */
 const known = new Map<string, { readonly identity: string; readonly model: SavedModelSummary }>();
 /** As many versions as most archives have; beyond them the oldest goes. */
-const MOST_KNOWN = 16;
+const MAX_KNOWN = 16;
 
 /**
  * Reads `<directory>/saved_model.pb`, once as long as it does not change.
@@ -65,7 +65,7 @@ export function readSavedModel(directory: string): SavedModelSummary {
   const model = parseSavedModel(path);
   known.delete(path);
   known.set(path, { identity, model });
-  for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest);
+  for (const oldest of known.keys()) if (known.size > MAX_KNOWN) known.delete(oldest);
   return model;
 }
 

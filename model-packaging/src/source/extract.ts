@@ -16,7 +16,7 @@ const ALLOWED = new Set(['File', 'OldFile', 'ContiguousFile', 'Directory', 'GNUD
 const SKIPPED = new Set(['TapeVolumeHeader', 'SolarisACL', 'Inode']);
 
 /** Extended headers, two for each entry of the largest archive; tools write one. */
-const MOST_HEADERS = 20_000;
+const MAX_HEADERS = 20_000;
 
 /** In extended headers of files that are archived without their holes, in formats 0.0 to 1.0. */
 const SPARSE_HEADER = /^\d+ GNU\.sparse\./m;
@@ -50,7 +50,7 @@ export async function extractArchive(archive: string, directory: string): Promis
   let headers = 0;
   parser.on('meta', (header) => {
     headers += 1;
-    if (headers > MOST_HEADERS) fail(tooManyHeaders(archive));
+    if (headers > MAX_HEADERS) fail(tooManyHeaders(archive));
     if (SPARSE_HEADER.test(header)) fail(sparse(archive, 'an entry'));
   });
   parser.on('ignoredEntry', ({ path, type }) => {
@@ -118,7 +118,7 @@ function notAFile(archive: string, path: string, type: string): PackagingError {
 function tooManyHeaders(archive: string): PackagingError {
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive} has more than ${MOST_HEADERS} extended headers, as no model does. Make it again with tar czf.`,
+    `${archive} has more than ${MAX_HEADERS} extended headers, as no model does. Make it again with tar czf.`,
   );
 }
 

@@ -45,7 +45,7 @@ export async function openSource(
   }
   if (source === '') {
     // Else an unset variable in a script would mean the working directory.
-    throw new PackagingError('SOURCE_NOT_FOUND', 'the name of the source is empty.');
+    throw new PackagingError('SOURCE_NOT_FOUND', 'the name of the source is empty. Give one.');
   }
   const path = resolve(source);
   const found = await stat(path).catch(() => undefined);

@@ -1,9 +1,11 @@
 /** Runs this package's Python scripts with the user's Python TensorFlow, else in TensorFlow's container. */
+
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { aborted, PackagingError } from '../errors.ts';
 import type { OpenOptions } from './open-options.ts';
 
@@ -132,7 +134,7 @@ function check({ purpose, output }: PythonWork, { status, stderr }: Finished): v
   const whole = words.trim() === last ? '' : `\nPython said:\n${words}`;
   throw new PackagingError(
     'CONVERSION_FAILED',
-    `${purpose} failed: ${(last || `Python left with status ${status}`).replace(/\.+$/, '')}.${whole}`,
+    `${purpose} failed: ${sentence(last || `Python left with status ${status}`)} Try the same in Python.${whole}`,
   );
 }
 

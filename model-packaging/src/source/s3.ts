@@ -5,10 +5,9 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { parseS3Uri } from '@sagemaker-tfs/batch/s3-uri';
 import { messageOf, PackagingError, throwIfAborted } from '../errors.ts';
 import type { OpenOptions } from './open-options.ts';
-
-const URI = /^s3:\/\/([^/]+)\/?(.*)$/;
 
 /** True for `s3://BUCKET/KEY`. */
 export function isS3Uri(source: string): boolean {
@@ -19,17 +18,14 @@ export function isS3Uri(source: string): boolean {
  * Fetches what the URI names into `directory` and returns the local path: a file if the key is an object,
  * a directory where it is a prefix. Credentials, region and endpoint are the AWS SDK's usual ones
  * (`AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_S3`, profiles).
- * @throws PackagingError S3_FAILED naming the URI
+ * @throws PackagingError S3_FAILED naming the URI; BatchError S3_URI_INVALID
  */
 export async function fetchFromS3(
   uri: string,
   directory: string,
   { signal, onStep }: OpenOptions,
 ): Promise<string> {
-  const [, bucket, key] = URI.exec(uri) ?? [];
-  if (bucket === undefined || key === undefined) {
-    throw new PackagingError('BAD_OPTION', `${uri} is not s3://BUCKET/KEY.`);
-  }
+  const { bucket, key } = parseS3Uri(uri);
   onStep?.(`fetching ${uri}`);
   const { S3Client } = await import('@aws-sdk/client-s3');
   const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;

@@ -11,7 +11,7 @@ import { PackagingError } from '../errors.ts';
 const PIECE = 64 * 1024;
 
 /** Writers fill an archive with zeros up to the record size of their tape, a few megabytes at most. */
-const MOST_AFTER_END = 64 * 2 ** 20;
+const MAX_AFTER_END = 64 * 2 ** 20;
 
 /**
  * Feeds the bytes of a `.tar` or `.tar.gz` to a parser.
@@ -62,7 +62,7 @@ function untilEnd(archive: string, parser: Parser) {
     transform(piece: Buffer, _encoding, done) {
       if (hasEnded) {
         afterEnd += piece.length;
-        done(afterEnd > MOST_AFTER_END ? goesOn(archive) : undefined);
+        done(afterEnd > MAX_AFTER_END ? goesOn(archive) : undefined);
       } else if (start.length >= 2) done(null, piece);
       else {
         start = Buffer.concat([start, piece]);
@@ -76,7 +76,7 @@ function untilEnd(archive: string, parser: Parser) {
 }
 
 function goesOn(archive: string): PackagingError {
-  const megabytes = MOST_AFTER_END / 2 ** 20;
+  const megabytes = MAX_AFTER_END / 2 ** 20;
   return new PackagingError(
     'CORRUPT_FILE',
     `${archive} continues for more than ${megabytes} MB after the end of its last file. Make it again with tar czf.`,

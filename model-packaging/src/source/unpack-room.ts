@@ -1,6 +1,6 @@
 /** How much an archive may become. */
 import { stat, statfs } from 'node:fs/promises';
-import { MOST_ENTRIES } from '@sagemaker-tfs/manifest/entries';
+import { MAX_ENTRIES } from '@sagemaker-tfs/manifest/entries';
 import { PackagingError } from '../errors.ts';
 
 /** What any archive may hold: models that were never trained are zeros for the most part. */
@@ -30,7 +30,7 @@ export function roomWithin(archive: string, size: number, free: number): TakeRoo
   return (bytes) => {
     taken += bytes;
     entries += 1;
-    if (entries > MOST_ENTRIES) throw tooMany(archive);
+    if (entries > MAX_ENTRIES) throw tooMany(archive);
     if (taken > most) throw tooLarge(archive);
     if (taken > PART_OF_FREE * free) throw tooLittleRoom(archive, free);
   };
@@ -46,7 +46,7 @@ function tooLarge(archive: string): PackagingError {
 function tooMany(archive: string): PackagingError {
   return new PackagingError(
     'CORRUPT_FILE',
-    `${archive} holds more than ${MOST_ENTRIES} files and folders, as no model does. If you trust it, unpack it and give the directory.`,
+    `${archive} holds more than ${MAX_ENTRIES} files and folders, as no model does. If you trust it, unpack it and give the directory.`,
   );
 }
 

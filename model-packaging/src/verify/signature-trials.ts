@@ -7,7 +7,7 @@ import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
 import { withSource } from '../source/open-source.ts';
 
 /** Bytes of an input at most: SageMaker carries no more in a request, and larger ones take longer than people wait. */
-const MOST_BYTES = 25e6;
+const MAX_BYTES = 25e6;
 
 /** One signature of a model's newest version. */
 export interface SignatureTrial {
@@ -41,7 +41,7 @@ export async function signatureTrials(directory: string): Promise<SignatureTrial
             : undefined;
         const requests = reason
           ? { reason }
-          : madeUpRequests(newest, signature, manifest, MOST_BYTES);
+          : madeUpRequests(newest, signature, manifest, MAX_BYTES);
         return { model, signature: key, requests };
       });
     }),

@@ -1,6 +1,8 @@
 /** Loads one version with TensorFlow and runs its signatures. */
+
 import { unbatchableText } from '@sagemaker-tfs/container/unbatchable';
 import { LibTensorFlowError, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { messageOf, PackagingError } from '../errors.ts';
 import { badSample, type Sample } from '../samples/sample-file.ts';
@@ -138,7 +140,7 @@ function refusal(error: unknown, sample: string, what: string): string {
   const isMadeUp = sample === 'synthetic';
   if (!isMadeUp && error.code !== 'RUN_FAILED') throw badSample(sample, messageOf(error), error);
   if (isMadeUp && isRefusal(error)) {
-    return `the model refused made-up values: ${firstLine(messageOf(error)).replace(/\.+$/, '')}. Give a sample.`;
+    return `the model refused made-up values: ${sentence(firstLine(messageOf(error)))} Give a sample.`;
   }
   throw failed(
     `${what} fails with ${isMadeUp ? 'synthetic inputs' : `the sample ${sample}`}`,

@@ -1,7 +1,9 @@
 /** Tries a packaged archive out: what loads and answers here loads and answers on SageMaker. */
+
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
 import { type LayOutResult, layOut, readManifest } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
@@ -146,7 +148,10 @@ async function verifyRequests(
   const answered = requests.map((request, i) => {
     const answer = answers[i];
     if (!answer) {
-      throw new PackagingError('VERIFY_FAILED', `the runtime did not answer ${request.name}.`);
+      throw new PackagingError(
+        'VERIFY_FAILED',
+        `the runtime did not answer ${request.name}. Try it with serve.`,
+      );
     }
     return { request, answer };
   });
@@ -192,16 +197,17 @@ function judge(
   const isMadeUp = request.name === 'synthetic';
   if (status >= 500 || (status >= 400 && !isMadeUp)) {
     const culprit = handler ? `the runtime with ${handler}` : 'the runtime';
-    const advice =
-      isMadeUp && handler ? ' If clients send something else, give it with --sample FILE.' : '';
+    const advice = isMadeUp
+      ? 'If clients send something else, give it with --sample FILE.'
+      : 'Correct the sample, or what refuses it.';
     throw new PackagingError(
       'VERIFY_FAILED',
-      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${text}.${advice}`,
+      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${sentence(text)} ${advice}`,
     );
   }
   const note =
     status >= 400
-      ? `a made-up ${request.contentType} request was refused: ${text}. Give a sample of what clients send.`
+      ? `a made-up ${request.contentType} request was refused: ${sentence(text)} Give a sample of what clients send.`
       : tooLarge(body.byteLength);
   return {
     sample: request.name,

@@ -1,12 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { WARMUP_PATH } from '@sagemaker-tfs/libtensorflow/warmup-file';
 import type { PreprocessInput } from '@sagemaker-tfs/manifest';
 import { type NumericTensor, stringTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { layOut } from '../archive/lay-out.ts';
 import { examplePng } from '../samples/png.ts';
 import { useScratch, withCode } from '../testing/scratch.ts';
-import { readWarmup, WARMUP_PATH, type WarmupOption } from './warmup.ts';
+import { readWarmup, type WarmupOption } from './warmup.ts';
 
 const EXPORTS = join(__dirname, '..', '..', '..', 'test', 'fixtures', 'tf1-exports');
 const scratch = useScratch();

@@ -2,10 +2,12 @@
  * Warm-up requests: TensorFlow Serving runs them before it calls a version available, so that the first
  * real request is not the slow one. https://www.tensorflow.org/tfx/serving/saved_model_warmup
  */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { MAX_WARMUP_RECORDS, WARMUP_PATH } from '@sagemaker-tfs/libtensorflow/warmup-file';
 import {
   DEFAULT_SIGNATURE,
   decodePredictRequest,
@@ -20,7 +22,7 @@ import {
   PredictRequestSchema,
   readMessage,
 } from '@sagemaker-tfs/tensors/protos';
-import { messageOf, PackagingError } from '../errors.ts';
+import { damaged, messageOf, PackagingError } from '../errors.ts';
 import { memoryFile, type SourceFile } from '../files/archive-files.ts';
 import { badSample, readSample, type SampleTarget } from '../samples/sample-file.ts';
 import {
@@ -30,12 +32,6 @@ import {
   takesExamples,
 } from '../samples/synthetic.ts';
 import { requireRegularFile } from '../saved-model/regular-file.ts';
-
-/** Where TensorFlow Serving looks for the requests in a version directory. */
-export const WARMUP_PATH = 'assets.extra/tf_serving_warmup_requests';
-
-/** TensorFlow Serving reads no more. */
-const MAX_REQUESTS = 1000;
 
 /** PredictionLog.predict_log and PredictLog.request (tensorflow_serving/apis/prediction_log.proto). */
 const PREDICT_LOG = 6;
@@ -71,10 +67,10 @@ export async function warmupFile(
 ): Promise<SourceFile> {
   const requests =
     option === true ? syntheticRequests(model, target) : await sampleRequests(option, target);
-  if (requests.length > MAX_REQUESTS) {
+  if (requests.length > MAX_WARMUP_RECORDS) {
     throw new PackagingError(
       'BAD_OPTION',
-      `${requests.length} warm-up samples: TensorFlow Serving takes at most ${MAX_REQUESTS}.`,
+      `${requests.length} warm-up samples, and TensorFlow Serving takes ${MAX_WARMUP_RECORDS}. Give fewer.`,
     );
   }
   const records = requests.map((request) => predictionLog(model, request));
@@ -155,8 +151,6 @@ export function readWarmup(directory: string): WarmupRequest[] {
       return [{ signature: signature || DEFAULT_SIGNATURE, inputs }];
     });
   } catch (error) {
-    throw new PackagingError('CORRUPT_FILE', `${path} is damaged: ${messageOf(error)}.`, {
-      cause: error,
-    });
+    throw damaged(path, messageOf(error), error);
   }
 }

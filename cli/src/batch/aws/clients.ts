@@ -1,9 +1,11 @@
 /** Clients of the AWS services; region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
+
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { forcePathStyle, patientRetries, withNamedErrors } from '@sagemaker-tfs/batch/s3';
-import { CommandError, sentence, usageError } from '../../errors.ts';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
+import { CommandError, usageError } from '../../errors.ts';
 
 /** What the batch verbs talk to. */
 export interface AwsClients {
@@ -67,8 +69,12 @@ export function awsError(error: unknown): unknown {
     );
   }
   if (!('$metadata' in error)) return error;
-  return new CommandError('AWS_FAILED', `AWS answers ${error.name}: ${sentence(error.message)}`, {
-    cause: error,
-    details: { awsError: error.name },
-  });
+  return new CommandError(
+    'AWS_FAILED',
+    `AWS answers ${error.name}: ${sentence(error.message)} Check names, region and permissions.`,
+    {
+      cause: error,
+      details: { awsError: error.name },
+    },
+  );
 }

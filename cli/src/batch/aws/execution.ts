@@ -63,7 +63,11 @@ export async function describeExecution(
     .send(new DescribeExecutionCommand({ executionArn }))
     .catch((cause: Error) => {
       if (cause.name !== 'ExecutionDoesNotExist') throw cause;
-      throw new CommandError('JOB_NOT_FOUND', `there is no execution ${executionArn}.`, { cause });
+      throw new CommandError(
+        'JOB_NOT_FOUND',
+        `there is no execution ${executionArn}. Check the ARN, and --region.`,
+        { cause },
+      );
     });
   const tries = execution.status === 'RUNNING' ? TRIES : 1;
   const { settings, since } = await settingsOf(sfn, executionArn, tries);

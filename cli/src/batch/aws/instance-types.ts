@@ -1,5 +1,6 @@
 /** Instance types of a job, tried in turn. */
-import { CommandError, sentence } from '../../errors.ts';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
+import { CommandError } from '../../errors.ts';
 
 /** What a job runs on. */
 export interface JobInstances {

@@ -45,7 +45,7 @@ async function findStateMachine(
   if (found !== undefined) return found;
   throw new CommandError(
     'STATE_MACHINE_NOT_FOUND',
-    `this region has neither a state machine ${stateMachine} nor a stack of that name with an output StateMachineArn.`,
+    `this region has neither a state machine ${stateMachine} nor a stack of that name with an output StateMachineArn. Check the name, and --region.`,
   );
 }
 

@@ -68,7 +68,7 @@ export async function startProcessing(
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateProcessingJob.html
  */
 const LONGEST_TEXT = 256;
-const MOST_VARIABLES = 100;
+const MAX_VARIABLES = 100;
 
 /** @throws CommandError MODEL_UNSUITABLE, USAGE */
 function checkTexts(
@@ -76,10 +76,10 @@ function checkTexts(
   modelName: string,
 ): void {
   const variables = Object.entries(Environment);
-  if (variables.length > MOST_VARIABLES) {
+  if (variables.length > MAX_VARIABLES) {
     throw new CommandError(
       'MODEL_UNSUITABLE',
-      `the model ${modelName} and --env have ${variables.length} variables together, and a Processing job takes ${MOST_VARIABLES}. Use --engine transform or --engine batch.`,
+      `the model ${modelName} and --env have ${variables.length} variables together, and a Processing job takes ${MAX_VARIABLES}. Use --engine transform or --engine batch.`,
     );
   }
   for (const [name, value] of variables) {

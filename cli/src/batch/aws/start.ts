@@ -71,7 +71,10 @@ export async function startJob(
   const { jobName } = options;
   const { objects } = await listPage(s3, parseS3Uri(options.inputUri), { maxKeys: 1 });
   if (objects.length === 0) {
-    throw new CommandError('INPUT_EMPTY', `there is no object at ${options.inputUri}.`);
+    throw new CommandError(
+      'INPUT_EMPTY',
+      `there is no object at ${options.inputUri}. Check --input.`,
+    );
   }
   const claim = await claimOutputs(s3, options, missingOnly ? existing : 'replace');
   const create = async (job: StartOptions) => {

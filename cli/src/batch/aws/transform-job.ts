@@ -26,9 +26,13 @@ async function describeJob(sagemaker: SageMakerClient, name: string): Promise<Tr
     .catch((error: Error) => {
       if (!/could not find|ResourceNotFound|not found/i.test(`${error.name} ${error.message}`))
         throw error;
-      throw new CommandError('JOB_NOT_FOUND', `there is no transform job ${name} in this region.`, {
-        cause: error,
-      });
+      throw new CommandError(
+        'JOB_NOT_FOUND',
+        `there is no transform job ${name} in this region. Check the name, and --region.`,
+        {
+          cause: error,
+        },
+      );
     });
   const source = job.TransformInput?.DataSource?.S3DataSource;
   return {

@@ -2,6 +2,7 @@
  * SageMaker's batch agent on this machine: waits for the container, asks how it wants to be called, sends one
  * request for each object or record, keeps a number of them in flight, retries what may succeed the next time.
  */
+
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
@@ -12,8 +13,9 @@ import {
   type Existing,
   type SplitType,
 } from '@sagemaker-tfs/batch';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { TensorError } from '@sagemaker-tfs/tensors';
-import { CommandError, explain, sentence, usageError } from '../../errors.ts';
+import { CommandError, explain, usageError } from '../../errors.ts';
 import { assemble, commit, overLimit } from './assembly.ts';
 import {
   type Completeness,

@@ -1,7 +1,7 @@
 /** Keys whose outputs would be one file: on disks that ignore case, `A.jpg` and `a.jpg`. */
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CommandError } from '../../errors.ts';
+import { CommandError, cannotWrite } from '../../errors.ts';
 import type { InputSource } from './inputs.ts';
 import { partialPath } from './outputs.ts';
 
@@ -35,7 +35,7 @@ export async function ignoresCase(directory: string): Promise<boolean> {
     await mkdir(dirname(probe), { recursive: true });
     await writeFile(probe, '');
   } catch (cause) {
-    throw new CommandError('OUTPUT_FAILED', `cannot write ${probe}.`, { cause });
+    throw cannotWrite(probe, cause);
   }
   const ignores = await stat(partialPath(directory, 'CASE')).then(
     () => true,

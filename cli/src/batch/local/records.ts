@@ -106,7 +106,10 @@ async function* lines(
     pending.push(chunk.subarray(from));
     have += chunk.byteLength - from;
     if (have > maxRecordBytes) {
-      throw new TensorError('TOO_LARGE', `a line has more than ${maxRecordBytes} bytes.`);
+      throw new TensorError(
+        'TOO_LARGE',
+        `a line has more than ${maxRecordBytes} bytes. Split the record.`,
+      );
     }
   }
   if (have > 0) yield Buffer.concat(pending);

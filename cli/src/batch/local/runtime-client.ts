@@ -1,10 +1,12 @@
 /** Requests of the local agent: when to send, what counts as an answer, what is worth another try. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BatchStrategy, mayHelpToRetry, waitAfter } from '@sagemaker-tfs/batch';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { errors, Pool } from 'undici';
 import * as z from 'zod';
-import { CommandError, explain, sentence } from '../../errors.ts';
+import { CommandError, explain } from '../../errors.ts';
 import { runtimeError } from '../../serving/runtime-error.ts';
 
 /** What the container answers to `GET /execution-parameters`. */
@@ -33,7 +35,7 @@ export async function waitUntilHealthy(url: string, signal?: AbortSignal): Promi
   if (reason === undefined) return;
   throw new CommandError(
     'RUNTIME_NOT_READY',
-    `${url}/ping did not answer 200 within ${READY_WITHIN / 1_000} s: ${sentence(reason)}`,
+    `${url}/ping did not answer 200 within ${READY_WITHIN / 1_000} s: ${sentence(reason)} See its log.`,
   );
 }
 
@@ -71,7 +73,7 @@ function parseParameters(text: string, url: string): z.output<typeof schema> {
   } catch (cause) {
     throw new CommandError(
       'EXECUTION_PARAMETERS',
-      `${url}/execution-parameters answers ${text.slice(0, 200)}.`,
+      `${url}/execution-parameters answers ${text.slice(0, 200)}. SageMaker takes JSON with MaxConcurrentTransforms, BatchStrategy and MaxPayloadInMB.`,
       { cause },
     );
   }

@@ -1,7 +1,7 @@
 /** Streams the outputs of a job into one file. */
 import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
-import { CommandError } from '../../../errors.ts';
+import { noOutputs } from '../../../errors.ts';
 import {
   collectDeadLetters,
   type DeadLetters,
@@ -60,7 +60,7 @@ export async function fetchOutputs(
       onProgress(counts.outputs);
     }
     if (counts.outputs === 0) {
-      throw new CommandError('OUTPUT_EMPTY', 'there are no outputs (<name>.out) to fetch.');
+      throw noOutputs();
     }
   }
   try {

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
-import { CommandError } from '../../../errors.ts';
+import { noOutputs } from '../../../errors.ts';
 import { ndjsonTable, parquetTable } from './athena.ts';
 import {
   collectDeadLetters,
@@ -117,7 +117,7 @@ async function planOf(
   const all = source.open(source.whole);
   const first = await all[Symbol.asyncIterator]().next();
   if (first.done) {
-    throw new CommandError('OUTPUT_EMPTY', 'there are no outputs (<name>.out) to fetch.');
+    throw noOutputs();
   }
   const ranges = await source.ranges();
   if (format === 'ndjson') return { ranges };

@@ -1,4 +1,5 @@
 /** Finds out with a real job what AWS's documents leave open, and keeps it for later runs. */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
@@ -14,7 +15,8 @@ import {
   type TransformFacts,
 } from '@sagemaker-tfs/batch';
 import { listObjects } from '@sagemaker-tfs/batch/s3';
-import { CommandError, sentence } from '../../../errors.ts';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
+import { CommandError } from '../../../errors.ts';
 import type { AwsClients } from '../clients.ts';
 import type { TransformJob } from '../described-job.ts';
 import { type StartOptions, startJob } from '../start.ts';
