@@ -1,5 +1,6 @@
 /** What an output holds: one answer, or one for each record of its input. */
 import { isUtf8 } from 'node:buffer';
+import { parseJson } from '@sagemaker-tfs/tensors';
 import { isJson } from './is-json.ts';
 
 /** One answer. */
@@ -8,7 +9,7 @@ export interface Answer {
   readonly key: string;
   /** Number of the record, from 0, where the output holds several. */
   readonly record?: number;
-  /** JSON on one line, as it was written: numbers keep their digits. */
+  /** JSON on one line, as it was written: numbers keep their digits, NaN and infinities stay bare. */
   readonly json: string;
   /** True where it is an error instead of an answer: `{"code", "message"}`. */
   readonly isError?: boolean;
@@ -49,7 +50,7 @@ function head({ key, record, isError }: Pick<Answer, 'key' | 'record' | 'isError
 /** Reads what {@link answerLine} writes, without its line break; undefined for any other text. */
 export function parseAnswerLine(line: string): Answer | undefined {
   if (!isJson(line)) return undefined;
-  const { key, record, error } = JSON.parse(line) as Record<string, unknown>;
+  const { key, record, error } = parseJson(line) as Record<string, unknown>;
   if (typeof key !== 'string' || (record !== undefined && typeof record !== 'number')) {
     return undefined;
   }

@@ -1,9 +1,12 @@
-/** Whether a text is one document of JSON. */
+import { parseJson, TensorError } from '@sagemaker-tfs/tensors';
+
+/** Whether a text is one document of JSON, as the runtime writes it: with bare NaN and infinities. */
 export function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof TensorError) return false;
+    throw error;
   }
 }

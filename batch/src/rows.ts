@@ -1,4 +1,5 @@
 /** The rows of an answer: a request of several records has one for each. */
+import { parseJson } from '@sagemaker-tfs/tensors';
 import type { Answer } from './answers.ts';
 
 /** A row of the runtime has nothing beside the error, as a cell of CSV. */
@@ -9,7 +10,7 @@ const CSV_ROW = /^"(\{""error"":.*\})"\r?$/;
  * text that is no JSON (CSV), or else the whole answer.
  */
 export function rowsOf({ json }: Pick<Answer, 'json'>): readonly string[] {
-  const value: unknown = JSON.parse(json);
+  const value = parseJson(json);
   if (typeof value === 'string') return value.split('\n').filter(Boolean).map(csvRow);
   const predictions = (value as { predictions?: unknown } | null)?.predictions;
   return Array.isArray(predictions) ? elementsOf(json, predictions.length) : [json];

@@ -116,6 +116,12 @@ test('golden files are written when asked for, then compared', () => {
   matchesGolden(file, { score: 0.5 }, { update: true });
   matchesGolden(file, { score: 0.5000001 });
   expect(() => matchesGolden(file, { score: 0.6 })).toThrow('$.score is 0.6, not 0.5');
+  const notFinite = { scores: [Number.NaN, -Infinity, 2n ** 60n] };
+  matchesGolden(file, notFinite, { update: true });
+  matchesGolden(file, notFinite);
+  expect(() => matchesGolden(file, { scores: [null, -Infinity, 2n ** 60n] })).toThrow(
+    '$.scores[0] is null, not NaN',
+  );
 });
 
 test('a golden file that is missing in CI says what writes it', () => {

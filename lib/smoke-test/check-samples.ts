@@ -1,7 +1,7 @@
 /** Finds at synthesis what would make the smoke test fail after twenty minutes of deployment. */
 import { readFileSync, statSync } from 'node:fs';
 import type { Manifest } from '@sagemaker-tfs/manifest';
-import { decodeNpy, type Tensor } from '@sagemaker-tfs/tensors';
+import { decodeNpy, parseJson, type Tensor } from '@sagemaker-tfs/tensors';
 import { checkOneOf, invalidProp, type Where } from '../validation.ts';
 import { isJsonFile } from './handler/expectations.ts';
 import { parseJsonPath } from './handler/json-path.ts';
@@ -111,7 +111,7 @@ function checkAgainstSignature(
 
 function checkJson(where: Where, prop: string, file: string, advice: string): void {
   try {
-    JSON.parse(readFileSync(file, 'utf8'));
+    parseJson(readFileSync(file));
   } catch (error) {
     const problem = `${file} is not JSON: ${error instanceof Error ? error.message : error}`;
     invalidProp(where, prop, problem, advice);

@@ -8,6 +8,7 @@ export * from './dtype.ts';
 export * from './errors.ts';
 export * from './half.ts';
 export * from './json-reader.ts';
+export * from './json-text.ts';
 export * from './json-writer.ts';
 export {
   encodeLengthPrefixed,

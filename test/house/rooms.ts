@@ -2,7 +2,7 @@
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tensors: [],
   manifest: ['tensors'],
-  batch: [],
+  batch: ['tensors'],
   libtensorflow: ['tensors'],
   'local-model-server': ['tensors', 'libtensorflow'],
   container: ['tensors', 'manifest', 'batch', 'libtensorflow'],

@@ -18,7 +18,7 @@ export async function goldenAnswer(
   try {
     const target = { url: served.url };
     const answer = await predict(target, body, { contentType, accept: 'application/json', signal });
-    return JSON.parse(answer.text());
+    return answer.json();
   } finally {
     await served.stop();
   }

@@ -8,6 +8,7 @@ import {
   sampleOfModel,
   withSource,
 } from '@sagemaker-tfs/model-packaging';
+import { jsonText } from '@sagemaker-tfs/tensors';
 import { CommandError } from '../errors.ts';
 import { exampleModel } from '../files.ts';
 import { goldenAnswer } from './golden-answer.ts';
@@ -46,7 +47,7 @@ export async function makeProject(options: ProjectOptions): Promise<MadeProject>
   for (const [name, text] of Object.entries(files)) await write(join(directory, name), text);
   options.onStep?.('asking the model for the answer to its sample');
   const golden = await goldenAnswer(directory, sample, options.signal);
-  await write(join(directory, GOLDEN), `${JSON.stringify(golden, null, 2)}\n`);
+  await write(join(directory, GOLDEN), `${jsonText(golden, 2)}\n`);
   return { directory, files: [...Object.keys(files), GOLDEN, 'model/'].sort() };
 }
 

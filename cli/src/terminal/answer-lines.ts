@@ -1,5 +1,6 @@
 /** What `invoke` shows to people: classes as bars, boxes as a list, tensors in a line each, else the text. */
 import type { Answer, TypedTensor } from '@sagemaker-tfs/client';
+import { jsonText } from '@sagemaker-tfs/tensors';
 import {
   areShares,
   type Box,
@@ -147,16 +148,13 @@ function firstValues(tensor: TypedTensor): string {
 function textLines(answer: Answer): string[] {
   if (!/json|text|csv/.test(answer.contentType)) return ['not shown: keep it with --out FILE'];
   const parsed = answer.contentType.includes('json') ? attempt(() => answer.json()) : undefined;
-  const text = parsed === undefined ? answer.text() : JSON.stringify(parsed, bigintText, 2);
+  const text = parsed === undefined ? answer.text() : jsonText(parsed, 2);
   const lines = text.trimEnd().split('\n');
   const rest = lines.length - SHOWN.lines;
   return rest > 0
     ? [...lines.slice(0, SHOWN.lines), `… and ${rest} more lines: --out FILE keeps all`]
     : lines;
 }
-
-const bigintText = (_key: string, value: unknown) =>
-  typeof value === 'bigint' ? String(value) : value;
 
 function attempt<T>(read: () => T): T | undefined {
   try {

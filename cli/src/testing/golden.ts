@@ -1,6 +1,7 @@
 /** Answers compared with golden ones, numbers within a tolerance. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { jsonText, parseJson } from '@sagemaker-tfs/tensors';
 
 /** How near numbers must be. */
 export interface Tolerance {
@@ -36,7 +37,7 @@ export function matchesGolden(file: string, actual: unknown, options: GoldenOpti
   const update = options.update ?? Boolean(process.env.UPDATE_GOLDENS);
   if (update || (!existsSync(file) && !process.env.CI)) {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${JSON.stringify(actual, null, 2)}\n`);
+    writeFileSync(file, `${jsonText(actual, 2)}\n`);
     return;
   }
   if (!existsSync(file)) {
@@ -44,13 +45,13 @@ export function matchesGolden(file: string, actual: unknown, options: GoldenOpti
       `${file} is not there, and in CI none is written. Run with UPDATE_GOLDENS=1 on your machine and commit the file.`,
     );
   }
-  const found = closeTo(plain(actual), JSON.parse(readFileSync(file, 'utf8')), options);
+  const found = closeTo(plain(actual), parseJson(readFileSync(file)), options);
   if (found) throw new Error(`${file}: ${found}. Where that is right, run with UPDATE_GOLDENS=1.`);
 }
 
 /** As it would be read from a file. */
 function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
+  return parseJson(jsonText(value));
 }
 
 function difference(
@@ -67,7 +68,7 @@ function difference(
     return partsDiffer(actual, golden, path, tolerance);
   }
   if (Object.is(actual, golden)) return undefined;
-  return `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(golden)}`;
+  return `${path} is ${jsonText(actual)}, not ${jsonText(golden)}`;
 }
 
 type Parts = Readonly<Record<string, unknown>>;

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, type PredictOptions, predict, type RequestBody } from '@sagemaker-tfs/client';
+import { jsonText } from '@sagemaker-tfs/tensors';
 import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
 import { commandFile } from '../files.ts';
 import { freePort } from '../serving/free-port.ts';
@@ -133,7 +134,7 @@ function argumentsOf(options: StartModelOptions, port: number): string[] {
 
 function bodyOf(body: Uint8Array | string | RequestBody | object) {
   if (typeof body === 'string' || body instanceof Uint8Array || isRequestBody(body)) return body;
-  return JSON.stringify(body);
+  return jsonText(body);
 }
 
 function isRequestBody(body: object): body is RequestBody {

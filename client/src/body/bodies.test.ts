@@ -91,8 +91,20 @@ describe('jsonBody', () => {
     }
   });
 
-  test('what JSON has no form for is an error', () => {
-    expect(() => jsonBody({ f: () => 1 })).toThrow('JSON cannot hold a function');
+  test('-0 keeps its sign', () => {
+    const value = { number: -0, list: [1, -0], doubles: Float64Array.of(-0), text: '-0' };
+    expect(text(jsonBody(value).bytes)).toBe(
+      '{"number":-0,"list":[1,-0],"doubles":[-0],"text":"-0"}',
+    );
+  });
+
+  test.each([
+    ['function', () => 1],
+    ['Date', new Date(0)],
+    ['Map', new Map([['a', 1]])],
+    ['DataView', new DataView(new ArrayBuffer(1))],
+  ])('what JSON has no form for is an error: a %s', (name, value) => {
+    expect(() => jsonBody({ instances: [value] })).toThrow(`JSON cannot hold a ${name}.`);
   });
 });
 

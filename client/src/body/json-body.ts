@@ -1,5 +1,5 @@
 /** JSON as TensorFlow Serving reads it, without losing digits. */
-import { concatBytes, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { concatBytes, nameWithoutJson, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { PredictionError } from '../errors/prediction-error.ts';
 import { toTensor } from '../typed-tensor.ts';
 import { badBody } from './bad-body.ts';
@@ -15,7 +15,8 @@ const encoder = new TextEncoder();
  * floats with the shortest digits of their dtype; typed arrays are arrays, but for Uint8Array, which is bytes
  * and becomes `{"b64": "..."}`; NaN and infinities are bare, as TensorFlow Serving reads them. Members that
  * are undefined are left out.
- * @throws PredictionError BAD_OPTION for functions, symbols and tensors that do not fit
+ * @throws PredictionError BAD_OPTION for functions, symbols, a Date, a Map and others without members, and tensors that do
+ * not fit
  */
 export function jsonBody(value: unknown): RequestBody {
   const chunks = [...gathered(pieces(value))];
@@ -28,7 +29,7 @@ function* pieces(value: unknown): Pieces {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') {
     yield JSON.stringify(value);
   } else if (typeof value === 'number' || typeof value === 'bigint') {
-    yield String(value);
+    yield Object.is(value, -0) ? '-0' : String(value);
   } else if (typeof value === 'object') {
     yield* objectPieces(value);
   } else {
@@ -41,7 +42,7 @@ function* objectPieces(value: object): Pieces {
   else if (isTensorValue(value)) {
     yield* badBody('a tensor', () => writeTensorJson(toTensor(value)));
   } else if (Array.isArray(value)) yield* listPieces(value);
-  else if (ArrayBuffer.isView(value)) yield* viewPieces(value);
+  else if (ArrayBuffer.isView(value) && !(value instanceof DataView)) yield* viewPieces(value);
   else yield* memberPieces(value);
 }
 
@@ -60,7 +61,8 @@ function* listPieces(list: readonly unknown[]): Pieces {
 
 /** True where JSON.stringify loses nothing. */
 function isPlain(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  return typeof value === 'string' || typeof value === 'boolean';
 }
 
 /** A Float32Array has float32's shortest digits. */
@@ -71,6 +73,8 @@ function* viewPieces(view: ArrayBufferView): Pieces {
 }
 
 function* memberPieces(value: object): Pieces {
+  const name = nameWithoutJson(value);
+  if (name !== undefined) throw new PredictionError('BAD_OPTION', `JSON cannot hold a ${name}.`);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   yield '{';
   for (const [index, [name, member]] of members.entries()) {

@@ -95,8 +95,10 @@ describe('the values of', () => {
       ...{ 'x[0]': [1, 4], 'x[1]': [2, 3], 'x.argmax': ['1', '0'] },
       n: [7, 8],
     });
-    const csv = { contentType: 'text/csv', bytes: Buffer.from('1,red\n,"a,b"\n') };
-    expect(values(csv)).toEqual({ '[0]': [1, Number.NaN], '[1]': ['red', 'a,b'] });
+    const csv = { contentType: 'text/csv', bytes: Buffer.from('1,red\n,"a,b"\nNaN,\n') };
+    expect(values(csv)).toEqual({
+      ...{ '[0]': [1, Number.NaN, Number.NaN], '[1]': ['red', 'a,b', Number.NaN] },
+    });
   });
 
   test('other media types are their size', () => {

@@ -168,8 +168,9 @@ function readCsv(bytes: Uint8Array, collect: Collect): void {
   for (const cells of csvRows(bytes)) {
     cells.forEach((cell, i) => {
       const number = Number(cell);
-      const value = cell.trim() === '' ? Number.NaN : Number.isNaN(number) ? scalar(cell) : number;
-      collect(cells.length === 1 ? 'value' : `[${i}]`, value);
+      const isMissing = /^\s*(?:nan)?\s*$/i.test(cell);
+      const value = Number.isNaN(number) && !isMissing ? scalar(cell) : number;
+      collect(cells.length === 1 ? 'value' : `[${i}]`, isMissing ? Number.NaN : value);
     });
   }
 }

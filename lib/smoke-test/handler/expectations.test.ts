@@ -28,6 +28,13 @@ const tensor = reply(npy([1, 3], [0.1, 0.7, 0.2]), 'application/x-npy');
 const check = (answer: Reply, expectation: Expectation) =>
   checkExpectation(readAnswer(answer), expectation, readFile);
 
+/** As the runtime writes what JSON has no form for. */
+const bare = '{"predictions":[[NaN,1.0],[Infinity,-Infinity]]}';
+const notFinite = reply(bare, 'application/json');
+files['bare.json'] = Buffer.from(bare);
+files['bare.npy'] = npy([2, 2], [Number.NaN, 1, Infinity, -Infinity]);
+files['finite.json'] = Buffer.from('{"predictions":[[NaN,1.0],[Infinity,1e30]]}');
+
 const scores = '$.predictions[0].scores';
 
 test.each<[Reply, Expectation]>([
@@ -45,6 +52,9 @@ test.each<[Reply, Expectation]>([
   [tensor, { golden: 'golden.npy' }],
   [json, { golden: 'golden.json' }],
   [json, { path: '$.predictions[0].digit', golden: 'seven.json' }],
+  [notFinite, { golden: 'bare.json' }],
+  [notFinite, { path: '$.predictions', golden: 'bare.npy' }],
+  [reply(`${bare}\n${bare}`, 'application/jsonlines'), { path: '$[1]', golden: 'bare.json' }],
 ])('holds: %#', (answer, expectation) => {
   expect(check(answer, expectation)).toBeUndefined();
 });
@@ -58,6 +68,13 @@ test.each<[Reply, Expectation, string, string, string]>([
     '7',
   ],
   [json, { path: '$.other', equals: 1 }, 'value at $.other', '1', 'nothing'],
+  [
+    notFinite,
+    { golden: 'finite.json' },
+    'finite.json at $.predictions[1][1]',
+    '1e+30 (absolute 0.00001, relative 0.001)',
+    '-Infinity',
+  ],
   [json, { path: scores, topClass: 2 }, `class at ${scores}`, 'class 2', 'class 1 with score 0.7'],
   [
     json,

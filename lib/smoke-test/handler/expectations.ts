@@ -1,5 +1,12 @@
 /** Compares an answer with what was expected. Each check returns undefined, or what was expected and what came. */
-import { decodeNpy, type NumericTensor, type Tensor, toNumbers } from '@sagemaker-tfs/tensors';
+import {
+  decodeNpy,
+  jsonText,
+  type NumericTensor,
+  parseJson,
+  type Tensor,
+  toNumbers,
+} from '@sagemaker-tfs/tensors';
 import { ConstructError } from '../../errors.ts';
 import type {
   EqualsExpectation,
@@ -8,7 +15,7 @@ import type {
   ShapeExpectation,
   TopClassExpectation,
 } from '../plan.ts';
-import { jsonDifference } from './golden-json.ts';
+import { jsonDifference, sameNumber } from './golden-json.ts';
 import { valueAt } from './json-path.ts';
 import { type Answer, nested } from './reply.ts';
 
@@ -57,7 +64,8 @@ function checkEquals(
 
 function sameValue(value: unknown, expected: unknown, tolerance: number): boolean {
   if (typeof expected === 'number' && (typeof value === 'number' || typeof value === 'bigint')) {
-    return Math.abs(Number(value) - expected) <= tolerance;
+    const number = Number(value);
+    return sameNumber(number, expected) || Math.abs(number - expected) <= tolerance;
   }
   if (Array.isArray(expected)) {
     return (
@@ -146,7 +154,7 @@ function checkGolden(
 ): Difference | undefined {
   const check = `${golden} at ${path}`;
   if (isJsonFile(golden)) {
-    const wanted: unknown = JSON.parse(new TextDecoder().decode(readFile(golden)));
+    const wanted = parseJson(readFile(golden));
     const found = jsonDifference(value, wanted, { absolute, relative });
     if (!found) return undefined;
     return {
@@ -168,8 +176,8 @@ function checkGolden(
   }
   const worst = expected.findIndex((item, i) => {
     const other = got[i] ?? Number.NaN;
-    if (Number.isNaN(item)) return !Number.isNaN(other);
-    return item !== other && !(Math.abs(other - item) <= absolute + relative * Math.abs(item));
+    if (sameNumber(item, other)) return false;
+    return !(Math.abs(other - item) <= absolute + relative * Math.abs(item));
   });
   if (worst === -1) return undefined;
   return {
@@ -199,10 +207,6 @@ function flatten(value: unknown): number[] | undefined {
 }
 
 function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value, bigintAsNumber);
+  const text = value === undefined ? 'nothing' : jsonText(value);
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
-}
-
-function bigintAsNumber(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? Number(value) : value;
 }

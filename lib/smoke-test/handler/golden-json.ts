@@ -25,6 +25,7 @@ export function jsonDifference(
 ): JsonDifference | undefined {
   if (isNumber(got) && typeof expected === 'number') {
     const { absolute, relative } = near;
+    if (sameNumber(Number(got), expected)) return undefined;
     const isNear = Math.abs(Number(got) - expected) <= absolute + relative * Math.abs(expected);
     return isNear ? undefined : { at, expected, got };
   }
@@ -40,6 +41,11 @@ export function jsonDifference(
     if (found) return found;
   }
   return undefined;
+}
+
+/** Equal, where a difference is no number: both NaN, or the same infinity. */
+export function sameNumber(one: number, other: number): boolean {
+  return one === other || (Number.isNaN(one) && Number.isNaN(other));
 }
 
 function isNumber(value: unknown): value is number | bigint {

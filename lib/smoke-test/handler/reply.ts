@@ -1,5 +1,11 @@
 /** An answer of the endpoint, as something that expectations can look into. */
-import { decodeNpy, type Tensor, toNested } from '@sagemaker-tfs/tensors';
+import {
+  decodeNpy,
+  parseJson,
+  parseJsonDocuments,
+  type Tensor,
+  toNested,
+} from '@sagemaker-tfs/tensors';
 
 /** What InvokeEndpoint gave. */
 export interface Reply {
@@ -17,13 +23,9 @@ export type Answer =
 export function readAnswer({ body, contentType }: Reply): Answer {
   const type = contentType.split(';')[0]?.trim();
   if (type === 'application/x-npy') return { kind: 'tensor', tensor: decodeNpy(body) };
-  const text = new TextDecoder().decode(body);
-  if (type === 'application/json') return { kind: 'value', value: JSON.parse(text) };
-  if (type === 'application/jsonlines') {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    return { kind: 'value', value: lines.map((line): unknown => JSON.parse(line)) };
-  }
-  return { kind: 'value', value: text };
+  if (type === 'application/json') return { kind: 'value', value: parseJson(body) };
+  if (type === 'application/jsonlines') return { kind: 'value', value: parseJsonDocuments(body) };
+  return { kind: 'value', value: new TextDecoder().decode(body) };
 }
 
 /** An answer as nested lists. */

@@ -3,6 +3,7 @@ import type { TypedTensor } from '@sagemaker-tfs/client';
 import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import { frameInPicture } from '@sagemaker-tfs/tensors/placement';
 import type { PictureInput } from '../description.ts';
+import { byScore } from './classes.ts';
 
 /** One detection. */
 export interface Box {
@@ -59,7 +60,7 @@ export function boxesOfTensors(
       score: number(scores, at),
       name: labels[index] || `class ${index}`,
     };
-  }).sort((a, b) => b.score - a.score);
+  }).sort(byScore);
 }
 
 /** `detection_boxes` before `raw_detection_boxes`: the shortest name. */

@@ -49,8 +49,13 @@ function isLabeledList(entry: unknown): entry is [label: string, score: number][
   return Array.isArray(entry) && entry.every(isLabeled);
 }
 
+/** Best first; NaN, which is no score, last. */
+export function byScore(a: { readonly score: number }, b: { readonly score: number }): number {
+  return Number(Number.isNaN(a.score)) - Number(Number.isNaN(b.score)) || b.score - a.score || 0;
+}
+
 function best(classes: ScoredClass[]): ScoredClass[] {
-  return classes.sort((a, b) => b.score - a.score);
+  return classes.sort(byScore);
 }
 
 function isLabeled(entry: unknown): entry is [label: string, score: number] {

@@ -11,6 +11,7 @@ import {
   type S3Location,
 } from '@sagemaker-tfs/batch';
 import { receive, type S3Object } from '@sagemaker-tfs/batch/s3';
+import { parseJson } from '@sagemaker-tfs/tensors';
 import { openJsonArray } from '../json-array-file.ts';
 import {
   type JobInput,
@@ -175,12 +176,12 @@ function problemOf(text: string, mustBeJson: boolean): string | undefined {
   if (text === '') return 'it is empty';
   if (!mustBeJson) return undefined;
   try {
-    JSON.parse(text);
+    parseJson(text);
     return undefined;
   } catch (error) {
     // Answers to the records of one object stand behind one another.
     const lines = text.split('\n').filter((line) => line !== '');
     if (lines.length > 1 && lines.every(isJson)) return undefined;
-    return `it is no JSON: ${(error as Error).message}`;
+    return `it is ${(error as Error).message}`;
   }
 }

@@ -7,6 +7,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Answer, rowsOf } from '@sagemaker-tfs/batch';
+import { parseJson } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
 import { openJsonArray } from '../../json-array-file.ts';
 import { maskedRecords } from './masked-records.ts';
@@ -60,7 +61,7 @@ function lettersOfInput(key: string, answers: readonly Answer[]): DeadLetter[] {
   return answers.flatMap((answer): DeadLetter[] => {
     const { json, isError } = answer;
     if (isError) {
-      const whole = wholeSchema.safeParse(JSON.parse(json));
+      const whole = wholeSchema.safeParse(parseJson(json));
       return [{ key, ...(whole.success ? whole.data : { message: json }) }];
     }
     const masked = maskedRecords(json);
@@ -73,7 +74,7 @@ function lettersOfInput(key: string, answers: readonly Answer[]): DeadLetter[] {
     }
     return rowsOf(answer).flatMap((row): DeadLetter[] => {
       const number = record++;
-      const bad = rowSchema.safeParse(JSON.parse(row));
+      const bad = rowSchema.safeParse(parseJson(row));
       return bad.success ? [{ key, record: number, message: bad.data.error }] : [];
     });
   });

@@ -1,5 +1,6 @@
 /** Answers as rows of a table: for CSV and Parquet, which need their columns before the first row. */
 import type { Answer } from '@sagemaker-tfs/batch';
+import { jsonText, parseJson } from '@sagemaker-tfs/tensors';
 
 /** A cell. */
 export type Cell = string | number | boolean | null;
@@ -86,7 +87,7 @@ interface Fields {
 async function* recordsOf(answers: AsyncIterable<Answer>): AsyncGenerator<Fields, undefined> {
   let [last, next]: [string | undefined, number] = [undefined, 0];
   for await (const { key, json, isError } of answers) {
-    const value: unknown = isError ? { error: JSON.parse(json) } : JSON.parse(json);
+    const value = isError ? { error: parseJson(json) } : parseJson(json);
     const list = (value as { predictions?: unknown } | null)?.predictions;
     // A request may have carried several records: they are counted over all answers to an input.
     if (key !== last) [last, next] = [key, 0];
@@ -113,8 +114,8 @@ function fieldsOf(value: unknown): Record<string, Cell> {
 }
 
 function cellOf(value: unknown): Cell {
-  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-  return value as Cell;
+  if (typeof value === 'object' && value !== null) return jsonText(value);
+  return typeof value === 'bigint' ? Number(value) : (value as Cell);
 }
 
 function typeOf(cell: Exclude<Cell, null>): Column['type'] {
@@ -147,6 +148,6 @@ function rowOf({ key, record, fields }: Fields, types: ReadonlyMap<string, Colum
     else if (type && (cell === null || typeOf(cell) === type)) row.set(name, cell);
     else other.push([name, cell]);
   }
-  row.set(OTHER, other.length > 0 ? JSON.stringify(Object.fromEntries(other)) : null);
+  row.set(OTHER, other.length > 0 ? jsonText(Object.fromEntries(other)) : null);
   return Object.fromEntries(row);
 }

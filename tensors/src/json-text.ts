@@ -1,0 +1,44 @@
+/** Any value as JSON that {@link parseJson} reads back: JSON.stringify loses NaN, infinities, -0 and large integers. */
+
+/**
+ * As JSON.stringify, except that bigint has all its digits, -0 its sign, and NaN, Infinity and -Infinity are bare, as
+ * {@link writeTensorJson} has them.
+ * @param indent as JSON.stringify has it
+ * @param replace what stands for a value; default: the value
+ */
+export function jsonText(
+  value: unknown,
+  indent?: number,
+  replace: (item: unknown) => unknown = (item) => item,
+): string {
+  // Marks these on their way through JSON.stringify. It is new in every call, so no text in the value contains it.
+  let mark: string | undefined;
+  const text = JSON.stringify(
+    value,
+    (_key, given: unknown) => {
+      const item = replace(given);
+      if (!isLost(item)) return item;
+      mark ??= crypto.getRandomValues(new Uint32Array(4)).join('-');
+      return `${mark}:${Object.is(item, -0) ? '-0' : item}`;
+    },
+    indent,
+  );
+  return mark === undefined ? text : text.replace(new RegExp(`"${mark}:([^"]+)"`, 'g'), '$1');
+}
+
+function isLost(item: unknown): item is number | bigint {
+  if (typeof item === 'number') return !Number.isFinite(item) || Object.is(item, -0);
+  return typeof item === 'bigint';
+}
+
+/**
+ * What to call an object that JSON has no form for and JSON.stringify makes `{}` of: Map, Set, ArrayBuffer, a promise.
+ * Undefined for lists, plain objects, and others that have members.
+ */
+export function nameWithoutJson(value: object): string | undefined {
+  if (Array.isArray(value) || Object.keys(value).length > 0) return undefined;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Of another realm, Object's prototype is another one, too.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain ? undefined : value.constructor.name;
+}
