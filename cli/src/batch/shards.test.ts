@@ -33,6 +33,20 @@ test.each(PACK_FORMATS)(
   },
 );
 
+test('records are in the order of their keys, as the rows of a fetch, whatever the disk lists', async () => {
+  // A folder stands for the keys below it; U+FF5A comes before U+1F600 in UTF-8, behind it in UTF-16.
+  const keys = ['B', 'a-b', 'a/x', 'a0', 'z', '\u{ff5a}', '\u{1f600}'];
+  await mkdir(join(work, 'in/a'), { recursive: true });
+  for (const key of keys.toReversed()) await writeFile(join(work, 'in', key), key);
+  await packFolder(join(work, 'in'), join(work, 'shards'), 'length-prefixed', 1e9);
+  const names = await readFile(join(work, 'shards.keys/shard-000000.ndjson'), 'utf8');
+  expect(names.trimEnd().split('\n')).toEqual(keys.map((key) => JSON.stringify(key)));
+  const [shard = ''] = await shardsIn(join(work, 'shards'));
+  const bytes = keys.map((key) => Buffer.from(key));
+  const framed = bytes.flatMap((one) => [Buffer.from([0, 0, 0, one.length]), one]);
+  expect(await readFile(shard)).toEqual(Buffer.concat(framed));
+});
+
 test('without the names, a shard unpacks into numbered files', async () => {
   await packFolder(SAMPLES, join(work, 'shards'), 'tfrecord', 1e9);
   await rm(join(work, 'shards.keys/shard-000000.ndjson'));

@@ -15,7 +15,7 @@ import {
   streamTfRecords,
 } from '@sagemaker-tfs/tensors';
 import { CommandError, explain, usageError } from '../errors.ts';
-import { folderSource, type InputSource, noInputs } from './local/inputs.ts';
+import { type BatchInput, noInputs, sortedFolder } from './local/inputs.ts';
 
 /** How a format frames records. */
 interface ShardFormat {
@@ -54,8 +54,8 @@ export interface ShardReport {
 }
 
 /**
- * Packs the files below a folder into `shard-000000.<suffix>`, ... with the names of the records in
- * `<target>.keys`. The target is there as a whole or not at all; memory holds one file.
+ * Packs the files below a folder into `shard-000000.<suffix>`, ... in the order of their keys, with
+ * the names of the records in `<target>.keys`. The target is there as a whole or not at all; memory holds one file.
  * @param shardBytes most bytes of a shard; a record that has more is one of its own
  * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS
  */
@@ -74,8 +74,8 @@ export async function packFolder(
   const places = { shards: join(partial, 'shards'), names: join(partial, 'names') };
   for (const place of Object.values(places)) await mkdir(place, { recursive: true });
   try {
-    const source = folderSource(directory, partial);
-    const report = await packInto(source, directory, places, format, shardBytes, onRecord);
+    const inputs = sortedFolder(directory, partial);
+    const report = await packInto(inputs, directory, places, format, shardBytes, onRecord);
     for (const old of [target, namesFolder(target)])
       await rm(old, { recursive: true, force: true });
     await rename(places.names, namesFolder(target));
@@ -93,7 +93,7 @@ interface Places {
 }
 
 async function packInto(
-  source: InputSource,
+  inputs: AsyncIterable<BatchInput>,
   name: string,
   places: Places,
   format: PackFormat,
@@ -105,7 +105,7 @@ async function packInto(
   const failures: { key: string; message: string }[] = [];
   let [records, bytes, shards] = [0, 0, 0];
   let shard: ShardWriter | undefined;
-  for await (const { key, path } of source.list()) {
+  for await (const { key, path } of inputs) {
     try {
       const body = await readFile(path);
       // A model refuses it, and a request of many records with it.

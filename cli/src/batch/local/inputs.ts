@@ -36,8 +36,8 @@ export function folderSource(directory: string, except?: string): InputSource {
 }
 
 /** The files of {@link folderSource} in the order of their keys. Memory holds the names of a folder. */
-export function sortedFolder(directory: string): AsyncIterable<BatchInput> {
-  return listInputs(directory, directory, { except: undefined, entriesOf: sorted });
+export function sortedFolder(directory: string, except?: string): AsyncIterable<BatchInput> {
+  return listInputs(directory, directory, { except: except && resolve(except), entriesOf: sorted });
 }
 
 /**
