@@ -22,7 +22,7 @@ import { unknownInput, unknownOutput } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
 
 /** Inputs as the signature has them. */
-export interface CheckedCall {
+interface CheckedCall {
   readonly inputs: TensorMap;
   /** Sizes of 1 that the signature has at the end of an input were left out: see {@link withoutLastOnes}. */
   readonly isFlat: boolean;
