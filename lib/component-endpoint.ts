@@ -15,6 +15,7 @@ import { takesVolumeKey } from './endpoint/combinations.ts';
 import { EndpointBase, endpointArnOf, INVOKE } from './endpoint/endpoint-base.ts';
 import { DEFAULT_LOG_RETENTION, keepLogs } from './endpoint/log-group.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
+import { startTimes } from './endpoint/start-times.ts';
 import { bindVariant, DEFAULT_INSTANCE_TYPE, requireModel } from './endpoint/variant.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { regionFacts } from './instance-types/regions.ts';
@@ -212,8 +213,7 @@ export class ComponentEndpoint extends EndpointBase {
     const { model, memory = DEFAULT_MEMORY, cpus, scaling } = props;
     const isForGpus = model.image.platform.accelerator === 'gpu';
     const accelerators = props.accelerators ?? (isForGpus ? 1 : undefined);
-    const download = props.modelDataDownloadTimeout?.toSeconds();
-    const startup = props.containerStartupHealthCheckTimeout?.toSeconds();
+    const startupParameters = startTimes(this, `components[${index}]`, props);
     const alarm = this.rollbackAlarms[index];
     return new CfnInferenceComponent(this.deployed, name, {
       inferenceComponentName: componentName,
@@ -226,12 +226,7 @@ export class ComponentEndpoint extends EndpointBase {
           ...(cpus !== undefined && { numberOfCpuCoresRequired: cpus }),
           ...(accelerators !== undefined && { numberOfAcceleratorDevicesRequired: accelerators }),
         },
-        ...((download !== undefined || startup !== undefined) && {
-          startupParameters: {
-            ...(download !== undefined && { modelDataDownloadTimeoutInSeconds: download }),
-            ...(startup !== undefined && { containerStartupHealthCheckTimeoutInSeconds: startup }),
-          },
-        }),
+        ...(Object.keys(startupParameters).length > 0 && { startupParameters }),
       },
       runtimeConfig: { copyCount: props.copies ?? Math.max(1, scaling?.minCopies ?? 1) },
       ...(update && alarm && { deploymentConfig: renderUpdate(update, alarm) }),

@@ -2,6 +2,7 @@
 import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { startTimes } from '../endpoint/start-times.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import {
   acceleratorsProblem,
@@ -72,10 +73,7 @@ function checkComponent(
   checkRange(scope, `${prop}.cpus`, cpus, LEAST_CPUS, MAX);
   checkInteger(scope, `${prop}.accelerators`, accelerators, 1, MAX);
   checkInteger(scope, `${prop}.copies`, copies, 0, MAX);
-  const { modelDataDownloadTimeout: download, containerStartupHealthCheckTimeout: startup } = times;
-  const seconds = [60, 3600, 'seconds'] as const;
-  checkRange(scope, `${prop}.modelDataDownloadTimeout`, download?.toSeconds(), ...seconds);
-  checkRange(scope, `${prop}.containerStartupHealthCheckTimeout`, startup?.toSeconds(), ...seconds);
+  startTimes(scope, prop, times);
   if (accelerators !== undefined && !Token.isUnresolved(instanceType)) {
     refuseProblem(scope, `${prop}.accelerators`, acceleratorsProblem(instanceType));
   }

@@ -3,6 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Duration, Size } from 'aws-cdk-lib/core';
 import type { MetricsConfigProps } from '../endpoint/metrics-config.ts';
+import type { StartTimes } from '../endpoint/start-times.ts';
 import type { VariantProps } from '../endpoint/variant.ts';
 import type { IModel } from '../model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
@@ -53,7 +54,7 @@ export interface ComponentUpdateProps {
 }
 
 /** One model with its share of the instances. */
-export interface ComponentProps {
+export interface ComponentProps extends StartTimes {
   /** Names it among the components; SageMaker's name of it is the endpoint's, a hyphen and this. */
   readonly name: string;
   /** The model that its copies serve. */
@@ -83,16 +84,6 @@ export interface ComponentProps {
    * @default - a fixed number of copies
    */
   readonly scaling?: ComponentScalingProps;
-  /**
-   * Time to download and unpack the model, 1-60 minutes.
-   * @default - SageMaker's own
-   */
-  readonly modelDataDownloadTimeout?: Duration;
-  /**
-   * Time until `/ping` answers, 1-60 minutes; a model loads before it does.
-   * @default - SageMaker's own
-   */
-  readonly containerStartupHealthCheckTimeout?: Duration;
 }
 
 /** The instances that the components share. SageMaker adds and removes them as the copies need. */

@@ -16,9 +16,10 @@ import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validat
 import type { ScalingProps } from './autoscaling.ts';
 import { type InstancePool, renderPools } from './instance-pools.ts';
 import { renderServerless, type ServerlessProps } from './serverless.ts';
+import { type StartTimes, startTimes } from './start-times.ts';
 
 /** Props of a variant. */
-export interface VariantProps {
+export interface VariantProps extends StartTimes {
   /** The model that this variant serves. */
   readonly model: IModel;
   /**
@@ -85,16 +86,6 @@ export interface VariantProps {
    * @default - SageMaker's default for the instance type
    */
   readonly volumeSize?: Size;
-  /**
-   * Time to download and unpack the model, 1-60 minutes.
-   * @default - SageMaker's own
-   */
-  readonly modelDataDownloadTimeout?: Duration;
-  /**
-   * Time until `/ping` answers, 1-60 minutes; a model loads before it does.
-   * @default - SageMaker's own
-   */
-  readonly containerStartupHealthCheckTimeout?: Duration;
 }
 
 /** A variant whose props have been checked. */
@@ -157,7 +148,7 @@ export function bindVariant(
     variantName: name,
     modelName: props.model.modelName,
     initialVariantWeight: weight,
-    ...timeouts(scope, prop, props),
+    ...startTimes(scope, prop, props),
   };
   if (props.serverless) {
     checkServerlessVariant(scope, prop, props);
@@ -171,17 +162,6 @@ export function bindVariant(
     props,
     instanceCount,
     rendered: { ...common, initialInstanceCount: instanceCount, ...instances(scope, prop, props) },
-  };
-}
-
-function timeouts(scope: Construct, prop: string, props: VariantProps) {
-  const download = props.modelDataDownloadTimeout?.toSeconds();
-  const startup = props.containerStartupHealthCheckTimeout?.toSeconds();
-  checkRange(scope, `${prop}.modelDataDownloadTimeout`, download, 60, 3600, 'seconds');
-  checkRange(scope, `${prop}.containerStartupHealthCheckTimeout`, startup, 60, 3600, 'seconds');
-  return {
-    ...(download !== undefined && { modelDataDownloadTimeoutInSeconds: download }),
-    ...(startup !== undefined && { containerStartupHealthCheckTimeoutInSeconds: startup }),
   };
 }
 

@@ -1,45 +1,21 @@
 /** One model for batch transform. */
 import { Schedule } from 'aws-cdk-lib/aws-events';
-import { Aws, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
+import { Aws, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BatchTransform } from '../batch-transform.ts';
-import type { BatchConfig, ModelConfig, ServingConfig } from '../config.ts';
+import type { BatchConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
-import type { IServingImage } from '../serving-image.ts';
 import { consoleUrl } from './console.ts';
 import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
 import { emailTopic } from './email-topic.ts';
 import { modelFromConfig, vpcFromConfig } from './model-from-config.ts';
+import type { ModelStackProps } from './model-stack-props.ts';
 
 /** Props of {@link BatchStack}. */
-export interface BatchStackProps extends StackProps {
-  /** Image that serves the model. */
-  readonly image: IServingImage;
-  /** The model, as a configuration has it in `models`. */
-  readonly model: ModelConfig;
+export interface BatchStackProps extends ModelStackProps {
   /** The field `batch` of that model. */
   readonly batch: BatchConfig;
-  /**
-   * VPC of the model.
-   * @default - none
-   */
-  readonly vpcConfig?: ServingConfig['vpc'];
-  /**
-   * ARN of the one key for all that the stack keeps.
-   * @default - AWS's own keys
-   */
-  readonly encryptionKeyArn?: string;
-  /**
-   * ARNs of keys that data from before is under.
-   * @default - none
-   */
-  readonly formerEncryptionKeyArns?: readonly string[];
-  /**
-   * Start of the keys of the model's archives in the CDK's asset bucket. Stacks of one model share uploads by it.
-   * @default - from the model's path in the app
-   */
-  readonly archiveName?: string;
 }
 
 const INPUT_PREFIX = 'input/';

@@ -1,16 +1,8 @@
 /** One model behind an endpoint, watched and proven. */
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import {
-  Annotations,
-  Aws,
-  CfnOutput,
-  Duration,
-  Size,
-  Stack,
-  type StackProps,
-} from 'aws-cdk-lib/core';
+import { Annotations, Aws, CfnOutput, Duration, Size, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
+import type { EndpointConfig } from '../config.ts';
 import { DriftMonitor } from '../drift-monitor.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import type { ScalingProps } from '../endpoint/autoscaling.ts';
@@ -29,41 +21,18 @@ import { createDataBucket } from './data-bucket.ts';
 import { definedOnly } from './defined-only.ts';
 import { emailTopic } from './email-topic.ts';
 import { vpcFromConfig } from './model-from-config.ts';
+import type { ModelStackProps } from './model-stack-props.ts';
 import { modelsOfVariants } from './variant-models.ts';
 
 /** Props of {@link ServingStack}. */
-export interface ServingStackProps extends StackProps {
-  /** Image that serves the models. */
-  readonly image: IServingImage;
+export interface ServingStackProps extends ModelStackProps {
   /**
    * Image of a variant, whose model or instances may need another.
    * @default - `image`
    */
   readonly imageOf?: (variant: PlannedVariant) => IServingImage;
-  /** The model, as a configuration has it in `models`. */
-  readonly model: ModelConfig;
   /** The field `endpoint` of that model. */
   readonly endpoint: EndpointConfig;
-  /**
-   * VPC of the model and of the smoke test.
-   * @default - none
-   */
-  readonly vpcConfig?: ServingConfig['vpc'];
-  /**
-   * ARN of the one key for all that the stack keeps.
-   * @default - AWS's own keys
-   */
-  readonly encryptionKeyArn?: string;
-  /**
-   * ARNs of keys that data from before is under.
-   * @default - none
-   */
-  readonly formerEncryptionKeyArns?: readonly string[];
-  /**
-   * Start of the keys of the model's archives in the CDK's asset bucket. Stacks of one model share uploads by it.
-   * @default - from the model's path in the app
-   */
-  readonly archiveName?: string;
 }
 
 /** The model or models, their endpoint, dashboard, alarms and smoke test. */
