@@ -47,6 +47,11 @@ test.each<[string, Step]>([
 
 test.each<[string, Step, string]>([
   ['400', { status: 400, body: '{"error":"bad","code":"BAD_INPUT"}' }, 'BAD_INPUT'],
+  [
+    'a request that ends the model server',
+    { status: 400, body: '{"error":"twice","code":"FATAL_REQUEST"}' },
+    'FATAL_REQUEST',
+  ],
   ['404', { status: 404, body: 'Not Found' }, 'HTTP_404'],
   ['500', { status: 500, body: '{"error":"oh","code":"HANDLER_FAILED"}' }, 'HANDLER_FAILED'],
   ['504', { status: 504 }, 'HTTP_504'],

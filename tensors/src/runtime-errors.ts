@@ -25,6 +25,11 @@ const ERRORS = {
   UNKNOWN_SIGNATURE: { status: 400, meaning: 'The model has no such signature.' },
   UNKNOWN_INPUT: { status: 400, meaning: 'The signature has no such input.' },
   UNKNOWN_OUTPUT: { status: 400, meaning: 'The signature has no such output.' },
+  FATAL_REQUEST: {
+    status: 400,
+    meaning:
+      'The request ended TensorFlow Serving twice, the second time alone. Do not send it again.',
+  },
   HOST_REFUSED: {
     status: 403,
     meaning: 'Only with `serve`: the Host header does not name this machine.',
@@ -81,7 +86,8 @@ const ERRORS = {
   },
   MODEL_SERVER_GONE: {
     status: 503,
-    meaning: 'TensorFlow Serving ended during the request, at the second try too.',
+    meaning:
+      'TensorFlow Serving ended during the request, at the second try too, or others have waited long enough for it.',
     withoutData: true,
     modelAway: true,
   },

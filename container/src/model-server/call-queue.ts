@@ -12,7 +12,7 @@ import type { Capacity } from './capacity.ts';
 export interface Place {
   /** Calls that it is working on, also those that nobody waits for any more. */
   inFlight: number;
-  /** Works on one call that no other may be with. */
+  /** Works on one call that no other has been with. */
   isAlone: boolean;
   /** What it may be sent at a time. */
   readonly capacity: Capacity;
@@ -20,7 +20,10 @@ export interface Place {
 
 /** How a call waits. */
 export interface WaitOptions {
-  /** Whether it must have its place for itself, before all other calls. Default: false. */
+  /**
+   * Whether it must have its place for itself, before all other calls: a suspect, as it was in flight when a place ended.
+   * Default: false.
+   */
   readonly alone?: boolean;
   /** From {@link CallQueue.ticket}: calls go in this order, however often they wait. */
   readonly ticket: number;
@@ -30,6 +33,15 @@ export interface WaitOptions {
 interface Waiter<P> {
   readonly ticket: number;
   readonly resolve: (place: P) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** How suspects are tried. */
+interface TrialOptions {
+  /** How long suspects may keep others waiting, all of them together, in ms. */
+  readonly trialMs: number;
+  /** What those get who have not had their turn by then. */
+  readonly refusal: () => Error;
 }
 
 /** Hands out the places that are ready. */
@@ -37,16 +49,29 @@ export class CallQueue<P extends Place> {
   readonly #ready: () => readonly P[];
   readonly #waiting: Waiter<P>[] = [];
   readonly #waitingAlone: Waiter<P>[] = [];
+  readonly #trial: TrialOptions;
+  /** Places whose suspect no other call may join yet. */
+  readonly #kept = new Set<P>();
+  /** Runs while suspects may keep others waiting. */
+  #trialEnd: NodeJS.Timeout | undefined;
+  #trialBegan = 0;
+  #trialUsedMs = 0;
   #tickets = 0;
 
   /** @param ready the places that take calls now */
-  constructor(ready: () => readonly P[]) {
+  constructor(ready: () => readonly P[], trial: TrialOptions) {
     this.#ready = ready;
+    this.#trial = trial;
   }
 
   /** Calls that wait. */
   get length(): number {
     return this.#waiting.length + this.#waitingAlone.length;
+  }
+
+  /** Whether a suspect waits, or works alone. */
+  get hasSuspects(): boolean {
+    return this.#waitingAlone.length > 0 || this.#kept.size > 0;
   }
 
   /** What a call that comes now waits with, each time. */
@@ -59,15 +84,15 @@ export class CallQueue<P extends Place> {
   tryTake(): P | undefined {
     if (this.length > 0) return undefined;
     const place = this.#leastBusy();
-    if (place) place.inFlight += 1;
+    if (place) occupy(place);
     return place;
   }
 
   /** Resolves with a place in turn. @throws the signal's reason */
   take({ alone = false, ticket, signal }: WaitOptions): Promise<P> {
-    return orAborted<P>(signal, ({ resolve }) => {
+    return orAborted<P>(signal, ({ resolve, reject }) => {
       const list = alone ? this.#waitingAlone : this.#waiting;
-      const waiter = { ticket, resolve };
+      const waiter = { ticket, resolve, reject };
       list.splice(list.findLastIndex((other) => other.ticket < ticket) + 1, 0, waiter);
       this.dispatch();
       return () => {
@@ -91,7 +116,7 @@ export class CallQueue<P extends Place> {
   free(place: P): void {
     place.inFlight -= 1;
     place.isAlone = false;
-    if (this.length > 0) this.dispatch();
+    if (this.#kept.delete(place) || this.length > 0) this.dispatch();
   }
 
   /** Serves those that wait; to be called when a place became ready. */
@@ -103,25 +128,56 @@ export class CallQueue<P extends Place> {
       if (!idle) break;
       idle.inFlight = 1;
       idle.isAlone = true;
+      this.#kept.add(idle);
       this.#waitingAlone.shift()?.resolve(idle);
     }
+    this.#timeTrial();
     // One place takes no more, so that it becomes free for the call that must be alone.
     const kept = this.#waitingAlone.length > 0 ? leastBusyOf(this.#ready()) : undefined;
     while (this.#waiting.length > 0) {
       const place = this.#leastBusy(kept);
       if (!place) return;
-      place.inFlight += 1;
+      occupy(place);
       this.#waiting.shift()?.resolve(place);
     }
+  }
+
+  /** Counts the time for which suspects keep others waiting: not while no place is ready, as nobody has a turn then. */
+  #timeTrial(): void {
+    const isOn = this.hasSuspects && this.#ready().length > 0;
+    if (isOn && this.#trialEnd === undefined) {
+      this.#trialBegan = performance.now();
+      const left = Math.max(0, this.#trial.trialMs - this.#trialUsedMs);
+      this.#trialEnd = setTimeout(() => this.#endTrial(), left).unref();
+    }
+    if (!isOn && this.#trialEnd !== undefined) {
+      clearTimeout(this.#trialEnd);
+      this.#trialEnd = undefined;
+      this.#trialUsedMs += performance.now() - this.#trialBegan;
+    }
+    if (!this.hasSuspects) this.#trialUsedMs = 0;
+  }
+
+  /** Others may join the suspects at work; those that wait are refused. */
+  #endTrial(): void {
+    this.#kept.clear();
+    for (const { reject } of this.#waitingAlone.splice(0)) reject(this.#trial.refusal());
+    this.dispatch();
   }
 
   #leastBusy(kept?: P): P | undefined {
     return leastBusyOf(
       this.#ready().filter(
-        (place) => place !== kept && !place.isAlone && place.capacity.hasRoom(place.inFlight),
+        (place) =>
+          place !== kept && !this.#kept.has(place) && place.capacity.hasRoom(place.inFlight),
       ),
     );
   }
+}
+
+function occupy(place: Place): void {
+  place.inFlight += 1;
+  place.isAlone = false;
 }
 
 function leastBusyOf<P extends Place>(places: readonly P[]): P | undefined {

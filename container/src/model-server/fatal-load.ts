@@ -2,21 +2,10 @@
 import { ServingError } from '../errors.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { howEnded, type ProcessEnd } from './process.ts';
+import { endedByItself, howEnded, lacksMemory, type ProcessEnd } from './process.ts';
 
-/** Signals of a program's own faults. The kernel ends one for lack of memory by SIGKILL. */
-const FAULTS: ReadonlySet<string> = new Set([
-  'SIGABRT',
-  'SIGBUS',
-  'SIGFPE',
-  'SIGILL',
-  'SIGSEGV',
-  'SIGTRAP',
-]);
 /** What a shell that started it ends with if the kernel killed it. */
 const KILLED = 128 + 9;
-/** C++ aborts as well if an allocation fails. */
-const SHORTAGE = /bad_alloc|cannot allocate memory|out of memory/i;
 
 /**
  * The answer to a load that failed. The same load would end the model server again: that is the archive's fault.
@@ -29,7 +18,7 @@ export function blameModel(
   loading: readonly ServedModel[],
 ): unknown {
   if (!(error instanceof ConnectionLost) || !end || loading.length === 0) return error;
-  if (!isFault(end) || end.lastLines.some((line) => SHORTAGE.test(line))) return error;
+  if (!isFault(end)) return error;
   const names = loading.map(({ name }) => `"${name}"`).join(', ');
   const reason = end.fatal === undefined ? 'without a reason' : `over: ${end.fatal}`;
   return new ServingError(
@@ -40,6 +29,7 @@ export function blameModel(
 }
 
 /** Whether it ended over something of its own: also by an exit. */
-function isFault({ signal, status }: ProcessEnd): boolean {
-  return signal === null ? status !== null && status !== KILLED : FAULTS.has(signal);
+function isFault(end: ProcessEnd): boolean {
+  if (end.signal !== null) return endedByItself(end);
+  return end.status !== null && end.status !== KILLED && !lacksMemory(end);
 }

@@ -315,3 +315,61 @@ test('a call in which others are joined is not made again where the server ends:
   await expect(b).rejects.toMatchObject({ message: expect.stringContaining('twice') });
   expect(calls.seen).toEqual(['ab', 'a', 'b']);
 });
+
+test('suspects keep others waiting for a while only: then those without a turn are refused, and others join', async () => {
+  const calls = await poolOnStub({ maxInFlight: 8, trialMs: 200 });
+  const [first, ...rest] = ['first', 'b', 'c'].map((message) => call(calls, message));
+  await until(() => calls.open.length === 3);
+  calls.open.length = 0;
+  calls.stub.die();
+  await until(() => calls.open.length === 1);
+  const later = ['d', 'e'].map((message) => call(calls, message));
+  for (const refused of await Promise.allSettled(rest)) {
+    expect(refused).toMatchObject({
+      reason: { code: 'MODEL_SERVER_GONE', message: expect.stringMatching('not had its turn') },
+    });
+  }
+  // The first is still at work.
+  await until(() => calls.open.length === 3);
+  for (const { message, answer } of calls.open.splice(0)) answer(reply(message));
+  expect(await Promise.all([first, ...later])).toEqual(['first', 'd', 'e']);
+  expect(calls.seen.slice(3)).toEqual(['first', 'd', 'e']);
+});
+
+/** A call that ends the server twice, the second time with the signal. */
+async function endTwice(signal: NodeJS.Signals, joinedBy?: string) {
+  const calls = await poolOnStub({ maxInFlight: 8, trialMs: 50, watchesProcesses: true });
+  const end = { status: null, signal, lastLines: [] };
+  const fatal = call(calls, 'fatal').catch((error) => error);
+  let others: Promise<string> | undefined;
+  for (let deaths = 0; deaths < 2; deaths += 1) {
+    await until(() => calls.open.length === 1);
+    if (deaths === 1 && joinedBy !== undefined) {
+      others = call(calls, joinedBy);
+      await until(() => calls.open.length === 2);
+    }
+    calls.open.length = 0;
+    calls.stub.die();
+    calls.pool.ended(0, { ...end });
+  }
+  const error = await fatal;
+  await until(() => calls.open.length === (others ? 1 : 0));
+  calls.open[0]?.answer(reply('ok'));
+  await others;
+  return { error, seen: calls.seen };
+}
+
+test.each([
+  ['SIGABRT', undefined, 'FATAL_REQUEST', 400],
+  ['SIGSEGV', undefined, 'FATAL_REQUEST', 400],
+  ['SIGKILL', undefined, 'MODEL_SERVER_GONE', 503],
+  ['SIGTERM', undefined, 'MODEL_SERVER_GONE', 503],
+  ['SIGABRT', 'other', 'MODEL_SERVER_GONE', 503],
+] as const)(
+  'a call that ends the server twice, by %s, beside %s: %s',
+  async (signal, joinedBy, code, status) => {
+    const { error, seen } = await endTwice(signal, joinedBy);
+    expect(error).toMatchObject({ code, status });
+    expect(seen.filter((message) => message === 'fatal')).toHaveLength(2);
+  },
+);

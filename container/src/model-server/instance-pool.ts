@@ -12,6 +12,7 @@ import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import { Capacity } from './capacity.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
+import { endedByItself, howEnded, type ProcessEnd } from './process.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
 
@@ -24,6 +25,8 @@ export interface Instance extends Place {
   hasServed: boolean;
   /** For how long it has given no answer of any kind, in ms; counted by probes. */
   silentMs: number;
+  /** How its process ended last. */
+  lastEnd: ProcessEnd | undefined;
 }
 
 /** What the pool is made of. */
@@ -38,8 +41,12 @@ export interface InstancePoolOptions {
   readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
   readonly waitMs: number;
+  /** How long calls that were in flight when an instance ended may keep others waiting, in ms. Default: 5000. */
+  readonly trialMs?: number;
   /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
   readonly stuckMs: number;
+  /** Whether {@link InstancePool.ended} is told how processes end. Default: false. */
+  readonly watchesProcesses?: boolean;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
   /** Called whenever an instance becomes ready. */
@@ -68,8 +75,15 @@ interface UseOptions {
 
 /** Attempts at a call that never reached the server, each after a longer pause; and at one that finds no thread. */
 const MOST_UNSEEN = 60;
-/** Between two looks at whether an instance is ready. */
+/** Between two looks at whether an instance is ready, or how it ended. */
 const LOOK_MS = 10;
+/** From the end of a connection until it is known how the process ended: the kernel frees its memory in between. */
+const END_MS = 2000;
+/**
+ * How long suspects may keep others waiting: most calls take a fraction of a second, so that dozens have their turn, and
+ * a client whose call waits that long beside a restart still has its answer well within the usual limits of a minute.
+ */
+const TRIAL_MS = 5000;
 
 /** Instances with their state; knows nothing of the processes behind the ports. */
 export class InstancePool {
@@ -83,7 +97,11 @@ export class InstancePool {
   constructor(options: InstancePoolOptions) {
     this.#options = options;
     this.instances = options.endpoints.map((endpoint, index) => this.#instance(endpoint, index));
-    this.#queue = new CallQueue(() => this.#ready());
+    const { trialMs = TRIAL_MS } = options;
+    this.#queue = new CallQueue(() => this.#ready(), {
+      trialMs,
+      refusal: () => hadNoTurn(trialMs),
+    });
     this.#gate = new ReadyGate({
       isReady: () => this.#ready().length > 0,
       reason: () => this.reason,
@@ -136,7 +154,8 @@ export class InstancePool {
    * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so
    * that a call that ends the server ends no other call with it. What several calls are joined in is not: each of
    * them is to be run alone by the caller. What it has no thread for waits again, before all that came later.
-   * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined
+   * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined, or where others
+   *   have waited long enough for calls that run alone; FATAL_REQUEST where the call has surely ended the server
    */
   async use<T>(work: PoolWork<T>, { signal, batch }: UseOptions = {}): Promise<T> {
     let alone = batch?.isAfterLoss === true;
@@ -159,6 +178,12 @@ export class InstancePool {
     }
   }
 
+  /** Tells how the process of an instance ended. */
+  ended(index: number, end: ProcessEnd): void {
+    const instance = this.instances[index];
+    if (instance) instance.lastEnd = end;
+  }
+
   /** Stops asking and closes the connections. */
   close(): void {
     this.#closed = true;
@@ -171,6 +196,7 @@ export class InstancePool {
   async #attempt<T>(work: PoolWork<T>, wait: WaitOptions): Promise<T> {
     let instance = (wait.alone ? undefined : this.#queue.tryTake()) ?? (await this.#place(wait));
     for (let attempts = 1; ; attempts += 1) {
+      const { lastEnd } = instance;
       let ended: Promise<void> | undefined;
       let again: Promise<Instance>;
       try {
@@ -182,7 +208,7 @@ export class InstancePool {
       } catch (error) {
         if (!hadNoThread(error)) {
           this.#failed(instance, error);
-          throw error;
+          throw await this.#blamed(instance, error, lastEnd);
         }
         this.#refused(instance);
         if (attempts >= MOST_UNSEEN || this.#closed) throw error;
@@ -206,6 +232,24 @@ export class InstancePool {
     if (error instanceof ConnectionLost) {
       instance.readiness.lost('the model server is restarting');
     } else if (error instanceof StatusError) this.#answered(instance);
+  }
+
+  /**
+   * The error of a call, with the call blamed if it ended the process: it was in flight when one ended before, and alone
+   * now, and the process ended by a fault of its own. Of a process that another one watches over nobody knows.
+   */
+  async #blamed(
+    instance: Instance,
+    error: unknown,
+    before: ProcessEnd | undefined,
+  ): Promise<unknown> {
+    if (!(error instanceof ConnectionLost) || !error.wasSent || !instance.isAlone) return error;
+    if (!this.#options.watchesProcesses) return error;
+    const until = performance.now() + END_MS;
+    while (instance.lastEnd === before && performance.now() < until) await delay(LOOK_MS);
+    const { lastEnd } = instance;
+    const isProven = lastEnd !== undefined && lastEnd !== before && endedByItself(lastEnd);
+    return isProven ? endsServer(lastEnd, error) : error;
   }
 
   #refused(instance: Instance): void {
@@ -251,6 +295,7 @@ export class InstancePool {
       capacity: new Capacity(this.#options.maxInFlight),
       hasServed: false,
       silentMs: 0,
+      lastEnd: undefined,
     };
     return instance;
   }
@@ -301,6 +346,22 @@ function endedTwice(cause: ConnectionLost): ServingError {
   return new ServingError(
     'MODEL_SERVER_GONE',
     'the model server ended while it worked on the request, twice, the second time on this request alone, so it is not tried again. See its last lines in the log.',
+    { cause },
+  );
+}
+
+function hadNoTurn(trialMs: number): ServingError {
+  return new ServingError(
+    'MODEL_SERVER_GONE',
+    `the model server ended while it worked on the request and others. Each is tried once more, alone, for ${trialMs / 1000} s in all, and this one has not had its turn. Send it again.`,
+  );
+}
+
+function endsServer(end: ProcessEnd, cause: ConnectionLost): ServingError {
+  const reason = end.fatal === undefined ? '' : ` over: ${end.fatal}`;
+  return new ServingError(
+    'FATAL_REQUEST',
+    `the request ended the model server twice, the second time alone: it ${howEnded(end)}${reason}. Do not send it again: ask for less, or export a model that refuses such inputs.`,
     { cause },
   );
 }

@@ -24,6 +24,28 @@ export function howEnded({ status, signal }: Pick<ProcessEnd, 'status' | 'signal
   return signal ? `was killed by ${signal}` : `ended with status ${status}`;
 }
 
+/** Signals of a program's own faults. The kernel ends one for lack of memory by SIGKILL, and others by SIGTERM. */
+const FAULTS: ReadonlySet<string> = new Set([
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGTRAP',
+]);
+/** C++ aborts as well if an allocation fails. */
+const SHORTAGE = /bad_alloc|cannot allocate memory|out of memory/i;
+
+/** Whether a fault of the program's own ended it, for another reason than memory. */
+export function endedByItself(end: ProcessEnd): boolean {
+  return end.signal !== null && FAULTS.has(end.signal) && !lacksMemory(end);
+}
+
+/** Whether it says that memory was short. */
+export function lacksMemory({ lastLines }: ProcessEnd): boolean {
+  return lastLines.some((line) => SHORTAGE.test(line));
+}
+
 /** A running child. */
 export interface ModelServerProcess {
   readonly pid: number | undefined;

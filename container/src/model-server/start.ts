@@ -78,6 +78,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason, end) => {
       serving.ended ??= end;
+      pool.ended(index, end);
       pool.instances[index]?.readiness.lost(`${reason} and is restarting`);
     },
     onStartFailure: failStart,
@@ -140,6 +141,7 @@ function poolOf(
     stuckMs: environment.modelServer.silenceMs,
     onReady: watch?.onReady,
     onStuck: watch?.onStuck,
+    watchesProcesses: watch !== undefined,
     onRefused: (instance, most) => quietly(() => log.warn({ instance, most }, NO_THREAD)),
     waitMs: environment.limits.waitMs,
     onLoadFailure,

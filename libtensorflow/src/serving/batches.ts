@@ -127,11 +127,14 @@ export class Batches<I extends BatchItem, R> {
     }
   }
 
-  /** Runs the calls of a batch that failed again, one run after the other: the batch has one thread. */
+  /**
+   * Runs the calls of a batch that failed again, one run after the other: the batch has one thread. Whoever runs calls
+   * after a loss runs them one by one itself, and knows how long the others may wait.
+   */
   async #again(calls: Calls<I, R>, { next, tasks }: Outcome<I, R>): Promise<void> {
     if (next === 'done' || next === 'reject' || tasks.length === 1) return;
     if (next === 'one by one') {
-      for (const task of tasks) await this.#run(calls, [task], true);
+      await Promise.all(tasks.map((task) => this.#run(calls, [task], true)));
       return;
     }
     const middle = Math.ceil(tasks.length / 2);
