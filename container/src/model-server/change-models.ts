@@ -4,7 +4,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { linkBasePaths, unlinkOthers } from './base-paths.ts';
 import type { ModelServerFiles } from './command.ts';
 import { modelConfigText } from './config-file.ts';
-import { blameModel } from './fatal-load.ts';
+import { blameModel, isFault } from './fatal-load.ts';
 import type { InstancePool } from './instance-pool.ts';
 import type { ProcessEnd } from './process.ts';
 import { reloadInstances, untilRemoved } from './reload.ts';
@@ -16,6 +16,8 @@ export interface Serving {
   probed: readonly ServedModel[];
   /** How the first process ended that ended in the last change. */
   ended: ProcessEnd | undefined;
+  /** Whether a model that comes may end a process now. */
+  isLoading: boolean;
 }
 
 /** What a change is made in. */
@@ -38,19 +40,35 @@ export async function changeModels(
   const among = (list: readonly ServedModel[], { name }: ServedModel) =>
     list.some((other) => other.name === name);
   serving.probed = before.filter((model) => among(wanted, model));
-  serving.ended = undefined;
+  const loading = wanted.filter((model) => !among(before, model));
   const change = { pool, before, models, deadlineMs };
-  const writeConfig = (list: readonly ServedModel[]) => replaceConfig(files, list);
-  try {
+  let hadCalls = false;
+  const reload = async () => {
+    const hasCalls = pool.watchCalls();
+    serving.ended = undefined;
+    const writeConfig = (list: readonly ServedModel[]) => {
+      serving.isLoading = list === models;
+      if (list === before) hadCalls = hasCalls();
+      return replaceConfig(files, list);
+    };
     await reloadInstances({ ...change, writeConfig, restart });
     // Also where the end of a removed model is not waited for: it is served no more.
     serving.served = models;
     serving.probed = models;
     await untilRemoved(change);
+  };
+  try {
+    await reload().catch(async (error: unknown) => {
+      const { ended } = serving;
+      if (!hadCalls || !ended || !isFault(ended) || loading.length === 0) throw error;
+      // A request may have ended it: those in flight are tried first, alone, and the load once more.
+      await pool.whenTried();
+      await reload();
+    });
   } catch (error) {
-    const loading = wanted.filter((model) => !among(before, model));
     throw blameModel(error, serving.ended, loading);
   } finally {
+    serving.isLoading = false;
     serving.probed = serving.served;
     await unlinkOthers(files.basePaths, serving.served);
   }

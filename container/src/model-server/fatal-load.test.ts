@@ -20,6 +20,7 @@ test.each([
   ['SIGABRT', CHECK, `killed by SIGABRT while it loaded model "x", over: ${CHECK}`],
   ['SIGSEGV', 'I last words', 'killed by SIGSEGV while it loaded model "x", without a reason'],
   ['SIGILL', '', 'killed by SIGILL while it loaded model "x", without a reason'],
+  ['exit 0', CHECK, `ended with status 0 while it loaded model "x", over: ${CHECK}`],
   ['exit 1', CHECK, `ended with status 1 while it loaded model "x", over: ${CHECK}`],
 ])('%s is the fault of the archive', async (signal, line, message) => {
   expect(blameModel(lost, await endOf(line, signal), models)).toMatchObject({
@@ -37,10 +38,25 @@ test.each([
   expect(blameModel(lost, await endOf(line, signal), models)).toBe(lost);
 });
 
-test("an unload, another failure and a process that lives on are nobody's fault", async () => {
+test.each([
+  ['that another program ended', { signal: 'SIGTERM' as const }, /was killed by SIGTERM while/],
+  [
+    'that we killed',
+    { signal: 'SIGKILL' as const, isOurs: true },
+    /answered nothing and was killed/,
+  ],
+  ['whose end nobody saw', undefined, /was lost while/],
+])('a process %s lacked no memory, and is no fault of the archive', (_what, end, message) => {
+  const ended = end && { status: null, lastLines: [], ...end };
+  expect(blameModel(lost, ended, models)).toMatchObject({
+    code: 'MODEL_SERVER_GONE',
+    message: expect.stringMatching(message),
+  });
+});
+
+test("an unload and another failure are nobody's fault", async () => {
   const end = await endOf(CHECK, 'SIGABRT');
   const late = new Error('late');
   expect(blameModel(lost, end, [])).toBe(lost);
   expect(blameModel(late, end, models)).toBe(late);
-  expect(blameModel(lost, undefined, models)).toBe(lost);
 });

@@ -10,16 +10,29 @@ const KILLED = 128 + 9;
 /**
  * The answer to a load that failed. The same load would end the model server again: that is the archive's fault.
  * @param end how the model server ended meanwhile
- * @returns ServingError BAD_ARCHIVE, or `error` itself
+ * @returns ServingError BAD_ARCHIVE; ConnectionLost where memory was short, MODEL_SERVER_GONE where nobody knows; or another
+ *   `error` itself
  */
 export function blameModel(
   error: unknown,
   end: ProcessEnd | undefined,
   loading: readonly ServedModel[],
 ): unknown {
-  if (!(error instanceof ConnectionLost) || !end || loading.length === 0) return error;
-  if (!isFault(end)) return error;
+  if (!(error instanceof ConnectionLost) || loading.length === 0) return error;
+  if (end && isShortage(end)) return error;
   const names = loading.map(({ name }) => `"${name}"`).join(', ');
+  if (!end || !isFault(end)) {
+    const how = end?.isOurs
+      ? 'has answered nothing and was killed'
+      : end
+        ? howEnded(end)
+        : 'was lost';
+    return new ServingError(
+      'MODEL_SERVER_GONE',
+      `the model server ${how} while it loaded model ${names}. The models before it are served on. Load it again.`,
+      { cause: error },
+    );
+  }
   const reason = end.fatal === undefined ? 'without a reason' : `over: ${end.fatal}`;
   return new ServingError(
     'BAD_ARCHIVE',
@@ -28,8 +41,13 @@ export function blameModel(
   );
 }
 
+/** Whether it ended, most likely, because memory was short: also by the kernel's SIGKILL. */
+function isShortage(end: ProcessEnd): boolean {
+  if (end.isOurs) return false;
+  return end.signal === 'SIGKILL' || end.status === KILLED || lacksMemory(end);
+}
+
 /** Whether it ended over something of its own: also by an exit. */
-function isFault(end: ProcessEnd): boolean {
-  if (end.signal !== null) return endedByItself(end);
-  return end.status !== null && end.status !== KILLED && !lacksMemory(end);
+export function isFault(end: ProcessEnd): boolean {
+  return end.signal === null ? end.status !== null : endedByItself(end);
 }

@@ -338,7 +338,7 @@ test('suspects keep others waiting for a while only: then those without a turn a
 
 /** A call that ends the server twice, the second time with the signal. */
 async function endTwice(signal: NodeJS.Signals, joinedBy?: string) {
-  const calls = await poolOnStub({ maxInFlight: 8, trialMs: 50, watchesProcesses: true });
+  const calls = await poolOnStub({ maxInFlight: 8, trialMs: 50, knowsCause: () => true });
   const end = { status: null, signal, lastLines: [] };
   const fatal = call(calls, 'fatal').catch((error) => error);
   let others: Promise<string> | undefined;

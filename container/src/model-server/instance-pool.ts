@@ -45,8 +45,8 @@ export interface InstancePoolOptions {
   readonly trialMs?: number;
   /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
   readonly stuckMs: number;
-  /** Whether {@link InstancePool.ended} is told how processes end. Default: false. */
-  readonly watchesProcesses?: boolean;
+  /** Whether {@link InstancePool.ended} is told how processes end, and only calls can be the cause now. Default: no. */
+  readonly knowsCause?: (() => boolean) | undefined;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
   /** Called whenever an instance becomes ready. */
@@ -93,6 +93,8 @@ export class InstancePool {
   readonly #queue: CallQueue<Instance>;
   #closed = false;
   #refusals = 0;
+  /** Calls that were sent, each time. */
+  #begun = 0;
 
   constructor(options: InstancePoolOptions) {
     this.#options = options;
@@ -178,6 +180,17 @@ export class InstancePool {
     }
   }
 
+  /** Tells from now on whether a call has been at work since. */
+  watchCalls(): () => boolean {
+    const begun = this.instances.some(({ inFlight }) => inFlight > 0) ? -1 : this.#begun;
+    return () => this.#begun !== begun;
+  }
+
+  /** Resolves when no call is left that was in flight when an instance ended, and is tried again alone. */
+  async whenTried(): Promise<void> {
+    while (this.#queue.hasSuspects && !this.#closed) await delay(LOOK_MS);
+  }
+
   /** Tells how the process of an instance ended. */
   ended(index: number, end: ProcessEnd): void {
     const instance = this.instances[index];
@@ -197,6 +210,7 @@ export class InstancePool {
     let instance = (wait.alone ? undefined : this.#queue.tryTake()) ?? (await this.#place(wait));
     for (let attempts = 1; ; attempts += 1) {
       const { lastEnd } = instance;
+      this.#begun += 1;
       let ended: Promise<void> | undefined;
       let again: Promise<Instance>;
       try {
@@ -244,7 +258,7 @@ export class InstancePool {
     before: ProcessEnd | undefined,
   ): Promise<unknown> {
     if (!(error instanceof ConnectionLost) || !error.wasSent || !instance.isAlone) return error;
-    if (!this.#options.watchesProcesses) return error;
+    if (!this.#options.knowsCause?.()) return error;
     const until = performance.now() + END_MS;
     while (instance.lastEnd === before && performance.now() < until) await delay(LOOK_MS);
     const { lastEnd } = instance;

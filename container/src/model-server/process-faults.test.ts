@@ -1,5 +1,5 @@
 /** What clients see when TensorFlow Serving ends while it loads a model, or answers nothing any more. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
@@ -73,6 +73,21 @@ function longWarmUp(): Uint8Array {
   return Buffer.concat(encodeTfRecord(log));
 }
 
+/** A multi-model runtime, and a model that loads for minutes. */
+async function startBesideSlow(variables: Record<string, string> = {}) {
+  const directory = await start(
+    { 'half/model': half, 'slow/model': busy },
+    { SAGEMAKER_MULTI_MODEL: 'true', LOCAL_MODEL_SERVER_POLL_MS: '50', ...variables },
+  );
+  const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
+  await mkdir(extra);
+  const warmUp = join(extra, 'tf_serving_warmup_requests');
+  await writeFile(warmUp, longWarmUp());
+  const load = (name: string) =>
+    call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
+  return { load, warmUp };
+}
+
 test.each([
   // As the kernel does it where memory runs out, and as a fault of the program.
   ['SIGKILL', 507, /most likely for lack of memory/],
@@ -84,15 +99,7 @@ test.each([
 ] as const)(
   'a process that ends by %s over a load: %i, and the models before it are served on',
   async (signal, expected, message) => {
-    const directory = await start(
-      { 'half/model': half, 'slow/model': busy },
-      { SAGEMAKER_MULTI_MODEL: 'true', LOCAL_MODEL_SERVER_POLL_MS: '50' },
-    );
-    const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
-    await mkdir(extra);
-    await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp());
-    const load = (name: string) =>
-      call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
+    const { load } = await startBesideSlow();
     expect((await load('half')).status).toBe(200);
     const loading = load('slow');
     await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
@@ -107,6 +114,28 @@ test.each([
     expect(serverPids()).toHaveLength(2);
   },
 );
+
+test('a load beside requests is made once more where the process ends: a request may have ended it', async () => {
+  const { load, warmUp } = await startBesideSlow();
+  expect((await load('half')).status).toBe(200);
+  const loading = load('slow');
+  await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
+  await call('POST', '/models/half/invoke', { instances: [1] });
+  await rm(warmUp);
+  process.kill(serverPids()[0] as number, 'SIGSEGV');
+  expect(await loading).toMatchObject({ status: 200 });
+  expect(serverPids()).toHaveLength(2);
+});
+
+test('a process that answers nothing while it loads is killed: 503, as that is no lack of memory', async () => {
+  const { load } = await startBesideSlow({ SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3' });
+  expect((await load('half')).status).toBe(200);
+  const loading = load('slow');
+  await until(() => /Loading servable version \{name: slow/.test(runtime.output()));
+  process.kill(serverPids()[0] as number, 'SIGSTOP');
+  const { status, text } = await loading;
+  expect([status, text]).toEqual([503, expect.stringMatching(/answered nothing and was killed/)]);
+});
 
 test('a process that answers nothing is killed and started again; its requests are answered', async () => {
   await start({ half }, { SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3' });

@@ -17,6 +17,8 @@ export interface ProcessEnd {
   readonly fatal?: string | undefined;
   /** Why it could not be started. */
   readonly startError?: NodeJS.ErrnoException;
+  /** Whether we had ended it. */
+  readonly isOurs?: boolean;
 }
 
 /** `was killed by SIGSEGV`, `ended with status 1`. */
@@ -83,6 +85,7 @@ export function startProcess(
   forEachLine(child.stdout, onLine);
   forEachLine(child.stderr, onLine);
   const watchdog = child.pid === undefined ? undefined : startWatchdog(`-${child.pid}`);
+  let isOurs = false;
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', (startError) =>
       resolve({ status: null, signal: null, lastLines: [], startError }),
@@ -90,11 +93,18 @@ export function startProcess(
     // 'close' and not 'exit': by then the last lines have been read.
     child.once('close', (status, signal) => {
       const lastLines = [...errors.filter((line) => !last.includes(line)), ...last];
-      resolve({ status, signal, lastLines, fatal });
+      resolve({ status, signal, lastLines, fatal, isOurs });
     });
   });
   void ended.then(() => watchdog?.kill('SIGKILL'));
-  return { pid: child.pid, ended, stop: (graceMs) => stop(child, ended, graceMs) };
+  return {
+    pid: child.pid,
+    ended,
+    stop(graceMs) {
+      isOurs = true;
+      return stop(child, ended, graceMs);
+    },
+  };
 }
 
 async function stop(child: ChildProcess, ended: Promise<unknown>, graceMs: number): Promise<void> {

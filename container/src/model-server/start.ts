@@ -9,7 +9,7 @@ import { laterFailure } from '../waiting/failure.ts';
 import type { Serving } from './change-models.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { InstancePool } from './instance-pool.ts';
+import { InstancePool, type InstancePoolOptions } from './instance-pool.ts';
 import { checkPortsAreFree, modelServerEndpoints } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
@@ -59,10 +59,16 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const endpoints = modelServerEndpoints(environment, process.pid);
   await checkPortsAreFree(endpoints);
   const files = await writeModelServerFiles(environment, options.models);
-  const serving: Serving = { served: options.models, probed: options.models, ended: undefined };
+  const serving: Serving = {
+    served: options.models,
+    probed: options.models,
+    ended: undefined,
+    isLoading: false,
+  };
   const { failed, fail } = laterFailure();
   const failStart = (message: string) => fail(new StartError('MODEL_SERVER_FAILED', message));
   const pool = poolOf(environment, endpoints, log, () => serving.probed, failStart, {
+    knowsCause: () => !serving.isLoading,
     onReady: (index) => supervisor.serves(index),
     onStuck: (index, reason) => {
       log.error({ instance: index }, `${reason} and is killed`);
@@ -129,7 +135,7 @@ function poolOf(
   log: Logger,
   served: () => readonly ServedModel[],
   onLoadFailure: (message: string) => void,
-  watch?: { onReady: (index: number) => void; onStuck: (index: number, reason: string) => void },
+  watch?: Pick<InstancePoolOptions, 'knowsCause' | 'onReady' | 'onStuck'>,
 ): InstancePool {
   const quietly = nowAndThen();
   return new InstancePool({
@@ -141,7 +147,7 @@ function poolOf(
     stuckMs: environment.modelServer.silenceMs,
     onReady: watch?.onReady,
     onStuck: watch?.onStuck,
-    watchesProcesses: watch !== undefined,
+    knowsCause: watch?.knowsCause,
     onRefused: (instance, most) => quietly(() => log.warn({ instance, most }, NO_THREAD)),
     waitMs: environment.limits.waitMs,
     onLoadFailure,
