@@ -72,10 +72,12 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     : prepareSingle({ ...options, servers }));
   const { host, services } = prepared;
   const close = async (graceMs = environment.limits.shutdownTimeoutMs) => {
+    // In all: a model server that hangs must not take us beyond what SageMaker waits.
+    const end = performance.now() + graceMs;
     await Promise.all(servers.map((server) => server.close(graceMs)));
     services.cloudWatch?.close();
     await services.tracer?.close();
-    await host.stop();
+    await host.stop(Math.max(0, end - performance.now()));
   };
   const open = async () => {
     if (options.listens === false) return;

@@ -56,6 +56,13 @@ still at work then goes on beside others. A request in flight at two ends is not
   \`SAGEMAKER_TFS_PROCESSES\` above 1, where no process knows what the others had asked.
 
 Ends without a request at work make the next restart wait longer, up to 30 s.
+
+### At the end
+
+After SIGTERM new connections are refused: that is the one answer that every client and balancer takes for "ask somebody else", and no
+request is lost with it. Requests in flight finish, for \`SAGEMAKER_TFS_SHUTDOWN_TIMEOUT_SECONDS\` at most, and what comes on a kept connection is
+answered for 250 ms more, as its client could not know. All these answers carry \`Connection: close\`. TensorFlow Serving, even one
+that hangs, is ended within the same time, so that the default of 25 s stays below the 30 s that SageMaker waits.
 `;
 
 const TABLE_HEAD = `| fault | backend | clients | tries | right | refused | wrong | lost | right again, ms | slowest /ping, ms | memory, MiB |

@@ -17,7 +17,7 @@ export const ROUTES = [
     path: '/ping',
     where: 'always',
     description:
-      '200 once every configured model is AVAILABLE and the handler is loaded; until then 503 with the reason.',
+      '200 once every configured model is AVAILABLE and the handler is loaded; until then 503 with the reason. A model server that hangs is found out after `SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS`, and 200 until then.',
   },
   {
     method: 'POST',

@@ -288,9 +288,29 @@ describe('the way down', () => {
     const closed = server?.close(5000);
     await expect(fetch(url)).rejects.toThrow();
     asked.emit('finish');
+    expect((await response).headers.get('connection')).toBe('close');
     expect(await (await response).json()).toBe('done');
     await closed;
     server = undefined;
+  });
+
+  test('a request that comes on a kept connection is answered, and told that it was the last', async () => {
+    const { port } = new URL(await start({ '/': { GET: async () => jsonReply('done') } }));
+    const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8');
+    const answers: string[] = [];
+    socket.on('data', (text) => answers.push(String(text)));
+    const ask = async () => {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(socket, 'data');
+    };
+    await ask();
+    const ended = once(socket, 'close');
+    const closed = server?.close(5000);
+    await ask();
+    await Promise.all([ended, closed]);
+    server = undefined;
+    expect(answers[0]).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: keep-alive/);
+    expect(answers[1]).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/);
   });
 
   test('what takes longer than the limit gets 503', async () => {

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import { type ListenOptions, listen } from '../transport/listen.ts';
@@ -60,7 +60,10 @@ export interface ServerOptions extends ListenOptions {
 /** A listening server. */
 export interface RunningServer {
   readonly port: number;
-  /** Stops accepting, lets what is in flight finish for `timeoutMs`, then cuts it. */
+  /**
+   * Stops accepting, lets what is in flight finish for `timeoutMs`, then cuts it. What comes on a kept connection is
+   * answered for a moment longer, as its client could not know.
+   */
   close(timeoutMs: number): Promise<void>;
   /**
    * Answers all requests in flight with the error before it returns, for a process that is about to be
@@ -86,6 +89,12 @@ const KEEP_ALIVE_MS = 620_000;
 export const BUFFERED_BYTES = 131_072;
 /** Largest answer, in bytes, that is sent in one piece. */
 const SMALL_BYTES = 16_384;
+/**
+ * How long a kept connection stays open on the way down. A request may be on its way when we are told to end: it is
+ * answered, and the answer tells the client to open another connection. That other one is refused: the one sign that
+ * every client and balancer takes for "ask somebody else", and that no request is lost with.
+ */
+const LAST_REQUESTS_MS = 250;
 /** No limit of a client's pace. */
 const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };
 /** Starts to listen. @throws where the port is taken */
@@ -212,7 +221,7 @@ async function serve(
     state.inFlight.delete(inFlight);
   });
   const isOneTooMany = state.connections.isOver(socket);
-  if (state.closing || isOneTooMany) response.setHeader('Connection', 'close');
+  if (isOneTooMany) response.setHeader('Connection', 'close');
   try {
     const outcome = await answer(state, exchange, response);
     clearTimeout(timer);
@@ -316,7 +325,7 @@ async function answer(
   // The rest of a body that nobody read, or that is framed oddly, cannot be told from the next request.
   const isSure =
     isSound && request.complete && isPlainlyFramed(request) && request.httpVersionMajor === 1;
-  if (!isSure) response.setHeader('Connection', 'close');
+  if (!isSure || state.closing) response.setHeader('Connection', 'close');
   try {
     const bytes = await writing(response, reply, exchange.signal);
     // Cut while it was written.
@@ -355,14 +364,18 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
   source?.stop();
   const closed = source
     ? state.connections.gone()
-    : new Promise<void>((resolve) => server.close(() => resolve()));
+    : // Node's own `close` of HTTP ends idle connections at once, under requests that are on their way.
+      new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => {
     for (const { signal } of [...state.inFlight]) signal.abort(shuttingDown());
     // The answers just made get a moment to leave.
     setTimeout(() => server.closeAllConnections(), 500).unref();
   }, timeoutMs);
   // Connections that were busy at first become idle one by one.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const lastRequests = performance.now() + Math.min(LAST_REQUESTS_MS, timeoutMs);
+  const sweep = setInterval(() => {
+    if (performance.now() >= lastRequests) server.closeIdleConnections();
+  }, 50);
   await closed;
   clearInterval(sweep);
   clearTimeout(timer);

@@ -43,5 +43,6 @@ export interface ModelHost {
   readonly failed: Promise<never>;
   /** Serves exactly these models from now on. @throws StatusError where one does not load */
   serve(models: readonly ServedModel[]): Promise<void>;
-  stop(): Promise<void>;
+  /** @param mostMs how long that may take */
+  stop(mostMs?: number): Promise<void>;
 }

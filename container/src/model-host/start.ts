@@ -27,6 +27,6 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
       await modelServer.serve(models);
       served = models;
     },
-    stop: () => modelServer.stop(),
+    stop: (mostMs) => modelServer.stop(mostMs),
   };
 }

@@ -37,7 +37,8 @@ export interface ModelServer {
    *   REQUEST_TIMEOUT where requests in flight keep a removed one: all others are as asked for
    */
   serve(models: readonly ServedModel[]): Promise<void>;
-  stop(): Promise<void>;
+  /** Ends the processes, by SIGKILL after `mostMs` at the latest. Default: after 3 s. */
+  stop(mostMs?: number): Promise<void>;
 }
 
 /** No TensorFlow Serving answers sooner, so that asking it can wait until we listen ourselves. */
@@ -102,9 +103,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       const deadlineMs = environment.limits.waitMs;
       await changeModels(serving, { pool, files, deadlineMs, restart }, models);
     },
-    stop: () => {
+    stop: (mostMs = GRACE_MS) => {
       ending.abort();
-      return stopModelServer(pool, supervisor, files);
+      return stopModelServer(pool, supervisor, files, Math.min(mostMs, GRACE_MS));
     },
   };
 }
@@ -182,8 +183,9 @@ async function stopModelServer(
   pool: InstancePool,
   supervisor: Supervisor,
   files: ModelServerFiles,
+  graceMs: number,
 ): Promise<void> {
   pool.close();
-  await supervisor.stop(GRACE_MS);
+  await supervisor.stop(graceMs);
   await files.remove();
 }

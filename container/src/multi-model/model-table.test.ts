@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pino from 'pino';
@@ -87,6 +88,16 @@ test.each([['Server Threadpool Exhausted'], ['']])(
     });
   },
 );
+
+test('a model that was just loaded was used just now, however long its load waited', async () => {
+  let loaded = 0;
+  const { models } = table({}, async () => {
+    const asked = Date.now();
+    while (Date.now() === asked) await delay(1);
+    loaded = Date.now();
+  });
+  expect((await models.load('a', await model('a'))).lastUsed).toBeGreaterThanOrEqual(loaded);
+});
 
 test('507 before the model server is asked, for a model larger than the memory left', async () => {
   const { models, lists } = table();

@@ -152,6 +152,7 @@ export class ModelTable {
       await this.#change(async () => {
         await this.#checkMemory(name, bytes);
         await this.#serve(model.served);
+        model.lastUsed = Date.now();
         this.#models.set(name, model);
         this.#lost.delete(name);
       });

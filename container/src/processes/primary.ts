@@ -57,9 +57,10 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
     graceMs = environment.limits.shutdownTimeoutMs;
   } finally {
     door.close();
+    const end = performance.now() + graceMs;
     await workers.stop(graceMs + END_MS);
     await metrics?.close(0);
-    await modelServer?.stop();
+    await modelServer?.stop(Math.max(0, end - performance.now()));
   }
 }
 
