@@ -90,7 +90,7 @@ export const BUFFERED_BYTES = 131_072;
 /** Largest answer, in bytes, that is sent in one piece. */
 const SMALL_BYTES = 16_384;
 /**
- * How long a kept connection stays open on the way down. A request may be on its way when we are told to end: it is
+ * How long a kept connection stays open on the way down. A request may be on its way when we are to end: it is
  * answered, and the answer tells the client to open another connection. That other one is refused: the one sign that
  * every client and balancer takes for "ask somebody else", and that no request is lost with.
  */
