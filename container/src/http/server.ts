@@ -13,21 +13,15 @@ import { type ListenOptions, listen } from '../transport/listen.ts';
 import { untilAborted } from '../waiting/or-aborted.ts';
 import { type RequestSignal, timedSignal } from '../waiting/request-signal.ts';
 import { takeAbsoluteTarget } from './absolute-target.ts';
-import { Admission, type Ticket } from './admission.ts';
-import {
-  type Paced,
-  type PaceLimits,
-  type Pacer,
-  pacer,
-  startPaceWatch,
-  type Waiting,
-} from './client-pace.ts';
+import { Admission } from './admission.ts';
+import { type PaceLimits, startPaceWatch } from './client-pace.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
 import type { ConnectionSource } from './connection-source.ts';
 import { drain } from './drain.ts';
 import { createExchange, type Exchange, type Outcome } from './exchange.ts';
 import { foreignPage } from './foreign-pages.ts';
 import { answerHalfClosed } from './half-closed.ts';
+import { type InFlight, inFlightOf, type RequestInFlight } from './in-flight.ts';
 import { malformedRefuser } from './malformed.ts';
 import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
@@ -70,14 +64,6 @@ export interface RunningServer {
    * killed; connections that have begun an answer are closed.
    */
   cut(error: ServingError): RequestInFlight[];
-}
-
-/** A request that has no whole answer yet. */
-export interface RequestInFlight {
-  readonly requestId: string;
-  readonly path: string;
-  /** Since it arrived. */
-  readonly seconds: number;
 }
 
 /** Longer than any proxy keeps an idle connection, so that it is never us who closes under a request. */
@@ -172,16 +158,6 @@ interface ServerState {
   served: number;
 }
 
-interface InFlight {
-  readonly signal: RequestSignal;
-  readonly response: ServerResponse;
-  readonly pacer: Pacer;
-  readonly ticket: () => Ticket | undefined;
-  /** Cuts an answer whose reader keeps it waiting while others need the room. */
-  readonly giveUp: () => void;
-  readonly cut: (error: ServingError) => RequestInFlight;
-}
-
 async function serve(
   state: ServerState,
   request: IncomingMessage,
@@ -198,19 +174,7 @@ async function serve(
     admission: state.admission,
     log,
   });
-  const inFlight: InFlight = {
-    signal,
-    response,
-    ticket,
-    giveUp() {
-      log.warn({ requestId: exchange.id }, 'the client reads its answer slowest of all: cut');
-      exchange.signal.abort(tooMuchUnread());
-      ticket()?.release();
-      response.destroy();
-    },
-    pacer: pacer(pacedOf(state, exchange, response, ticket), state.pace),
-    cut: cutter(exchange, response, state.options.source),
-  };
+  const inFlight = inFlightOf(exchange, response, ticket, state);
   state.inFlight.add(inFlight);
   const { socket } = request;
   state.options.source?.requestBegan(socket);
@@ -252,47 +216,6 @@ function abandon(response: ServerResponse): void {
   const { status, headers, body } = errorReply(undefined);
   response.writeHead(status, { ...headers, Connection: 'close' });
   response.write(Buffer.concat(body));
-}
-
-/** A request as its client's pace is watched. */
-function pacedOf(
-  { options, pace }: ServerState,
-  exchange: Exchange,
-  response: ServerResponse,
-  ticket: () => Ticket | undefined,
-): Paced {
-  return {
-    request: exchange.request,
-    response,
-    isBodyWanted: () => exchange.bodyAccepted,
-    onSlow: () => ticket()?.expectNothing(),
-    onTooSlow(waiting) {
-      exchange.signal.abort(tooSlow(waiting, pace));
-      if (waiting === 'body') return;
-      options.log.warn({ requestId: exchange.id }, 'the client does not read its answer: cut');
-      response.destroy();
-    },
-  };
-}
-
-/** What answers a request at once: the kernel takes so few bytes without waiting. */
-function cutter(
-  { id, request }: Exchange,
-  response: ServerResponse,
-  source: ConnectionSource | undefined,
-): (error: ServingError) => RequestInFlight {
-  const startedAt = performance.now();
-  return (error) => {
-    source?.answerBegan(request.socket);
-    if (response.headersSent) response.destroy();
-    else {
-      const { status, headers, body } = errorReply(error);
-      response.writeHead(status, { ...headers, Connection: 'close' });
-      response.end(Buffer.concat(body));
-    }
-    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    return { requestId: id, path: request.url ?? '', seconds };
-  };
 }
 
 /** Never rejects: what goes wrong becomes the answer, or is in the outcome where nothing can be sent. */
@@ -379,21 +302,6 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
   await closed;
   clearInterval(sweep);
   clearTimeout(timer);
-}
-
-function tooSlow(waiting: Waiting, { minBytesPerSecond, patienceMs }: PaceLimits): ServingError {
-  const what = waiting === 'body' ? 'the body came' : 'the answer was read';
-  return new ServingError(
-    'CLIENT_TOO_SLOW',
-    `${what} at less than ${minBytesPerSecond} bytes a second for ${patienceMs / 1000} s (SAGEMAKER_TFS_MIN_CLIENT_BYTES_PER_SECOND, SAGEMAKER_TFS_CLIENT_PATIENCE_SECONDS).`,
-  );
-}
-
-function tooMuchUnread(): ServingError {
-  return new ServingError(
-    'CLIENT_TOO_SLOW',
-    'others need the room of answers that wait for their readers, and this one was read slowest (SAGEMAKER_TFS_MAX_HELD_BYTES, SAGEMAKER_TFS_MAX_REQUESTS_IN_FLIGHT). Read answers as they come.',
-  );
 }
 
 function shuttingDown(): ServingError {

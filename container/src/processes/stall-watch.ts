@@ -8,7 +8,7 @@ import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { ServingError } from '../errors.ts';
-import type { RequestInFlight } from '../http/server.ts';
+import type { RequestInFlight } from '../http/in-flight.ts';
 import { LAST_WORDS } from '../last-words.ts';
 import { threadEntry } from '../threads/thread-entry.ts';
 
