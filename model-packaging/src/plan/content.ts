@@ -1,5 +1,5 @@
 /** From the caller's options to a plan: the steps that every kind of output shares. */
-import type { PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
+import type { Postprocess, PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
 import { PackagingError } from '../errors.ts';
 import type { SourceFile } from '../files/archive-files.ts';
 import { bundleHandler, HANDLER_FILE } from '../handler/bundle.ts';
@@ -59,16 +59,16 @@ export async function planContent<T>(
 ): Promise<T> {
   return withWorkspace(async (workspace) => {
     const opened = await openModels(options, workspace);
-    const models = await wrapped(opened.models, options, workspace);
-    for (const { versions } of models) {
+    for (const { versions } of opened.models) {
       for (const { directory } of versions) checkModel(directory);
     }
-    const [first] = models;
+    const [first] = opened.models;
     if (!first) throw new PackagingError('BAD_OPTION', 'no model given. Name one.');
     const { preprocess, postprocess, labelFiles } = checkDeclarations(
       options,
       newestSignatures(first),
     );
+    const models = await wrapped(opened.models, options, postprocess, workspace);
     const code = [...(await handlerFiles(opened.handler)), ...labelFiles];
     const handler = opened.handler === undefined ? undefined : `code/${HANDLER_FILE}`;
     const { warmup } = options;
@@ -109,6 +109,7 @@ async function openModels(
 async function wrapped(
   models: readonly ModelSource[],
   options: ContentOptions,
+  postprocess: Postprocess | undefined,
   workspace: Workspace,
 ): Promise<readonly ModelSource[]> {
   const { imageInput, preprocess } = options;
@@ -119,7 +120,7 @@ async function wrapped(
       'an image input prepares pictures inside the graph, and preprocess in the runtime. Give one of them.',
     );
   }
-  return wrapImageInput(models, imageInput, workspace, options);
+  return wrapImageInput(models, { imageInput, postprocess }, workspace, options);
 }
 
 function readProgress({ onProgress }: ContentOptions) {

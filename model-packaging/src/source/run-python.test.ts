@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { SavedModelSession } from '@sagemaker-tfs/libtensorflow';
 import type { PreprocessInput } from '@sagemaker-tfs/manifest';
 import { numericTensor, stringTensor, typedArray } from '@sagemaker-tfs/tensors';
+import { frameInPicture } from '@sagemaker-tfs/tensors/placement';
 import sharp from 'sharp';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { layOut } from '../archive/lay-out.ts';
@@ -161,12 +162,112 @@ model.save(sys.argv[1])`;
   });
 
   withTensorFlow(
+    `pictures lie in the model’s frame as in the runtime, and boxes are those of the picture${reason}`,
+    async () => {
+      const [height, width] = [37, 53];
+      const sizes = [
+        [101, 77],
+        [64, 48],
+        [300, 200],
+        [480, 640],
+        [50, 31],
+        [123, 457],
+        [7, 300],
+        [1, 1],
+      ] as const;
+      const settings = {
+        ...{ signature: 'serving_default', input: 'image', dtype: 'float32', height, width },
+        ...{ channels: 'rgb', layout: 'NHWC', channelDimension: true, padding: 0 },
+        ...{ interpolation: 'bilinear', antialias: false, scale: [1, 1, 1], offset: [0, 0, 0] },
+        boxes: 'regions',
+      };
+      // One process for all: starting TensorFlow takes longest.
+      const script = `import json, sys
+sys.path.insert(0, sys.argv[2])
+import keras, numpy as np, tensorflow as tf, wrap_image_input
+folder, size, settings = sys.argv[1], (${height}, ${width}), json.loads(sys.argv[3])
+model = tf.Module()
+boxes = tf.constant([[.1, .2, .3, .4], [0, .25, 1, 1.1]])
+@tf.function(input_signature=[tf.TensorSpec([None, *size, 3], tf.float32, name='image')])
+def serve(image):
+    of_each = lambda values: tf.repeat(values[None], tf.shape(image)[0], 0)
+    numbers = of_each(tf.constant([.9, .8]))
+    return {'pixels': tf.identity(image), 'regions': of_each(boxes), 'detection_scores': numbers, 'detection_classes': numbers}
+model.serve = serve
+tf.saved_model.save(model, folder + '/model/1', signatures=serve)
+pixels = {'contain': [], 'cover': []}
+crop = keras.layers.Resizing(*size, crop_to_aspect_ratio=True)
+for at, (height, width) in enumerate(${JSON.stringify(sizes)}):
+    rows, columns = np.mgrid[:height, :width]
+    noise = np.random.default_rng(at).normal(0, 20, (height, width, 3))
+    picture = np.clip(128 + 80 * np.sin(rows / 9 + columns / 13)[..., None] + noise, 0, 255).astype('uint8')
+    tf.io.write_file(f'{folder}/{at}.png', tf.io.encode_png(picture))
+    pixels['contain'].append(tf.image.resize_with_pad(picture, *size))
+    pixels['cover'].append(crop(picture.astype('float32')))
+for resize, values in pixels.items():
+    np.array(values, 'float32').tofile(f'{folder}/{resize}')
+    sys.argv[1:] = [folder + '/model/1', f'{folder}/wrapped-{resize}', json.dumps({**settings, 'resize': resize})]
+    wrap_image_input.main()`;
+      const scripts = join(import.meta.dirname, '../../python');
+      const args = ['-c', script, scratch.path(), scripts, JSON.stringify(settings)];
+      execFileSync('python3', args, { stdio: 'ignore' });
+      const pictures = sizes.map((_, at) => readFileSync(scratch.path(`${at}.png`)));
+      for (const resize of ['contain', 'cover'] as const) {
+        const session = await SavedModelSession.load(scratch.path(`wrapped-${resize}`));
+        const image_bytes = stringTensor([pictures.length], pictures);
+        const { outputs } = await session.run('serving_default', { image_bytes });
+        await session.close();
+        const valuesOf = (name: string) => {
+          const tensor = outputs[name];
+          if (tensor?.dtype !== 'float32') throw new Error('float32 expected');
+          return typedArray({ ...tensor, dtype: 'float32' });
+        };
+        const bytes = readFileSync(scratch.path(resize));
+        const expected = new Float32Array(new Uint8Array(bytes).buffer);
+        const pixels = valuesOf('pixels');
+        expect(pixels.length).toBe(expected.length);
+        const differences = pixels.map((value, at) => Math.abs(value - Number(expected[at])));
+        expect(differences.reduce((most, value) => Math.max(most, value))).toBeLessThan(0.01);
+        const regions = sizes.flatMap(([pictureHeight, pictureWidth]) => {
+          const picture = { height: pictureHeight, width: pictureWidth };
+          const frame = frameInPicture(picture, { height, width }, resize);
+          const { top, left } = frame;
+          return [0.1, 0.2, 0.3, 0.4, 0, 0.25, 1, 1.1].map((edge, at) =>
+            at % 2 === 0 ? top + edge * frame.height : left + edge * frame.width,
+          );
+        });
+        const furthest = valuesOf('regions').map((edge, at) =>
+          Math.abs(edge - Number(regions[at])),
+        );
+        expect(furthest).toHaveLength(regions.length);
+        // An edge of a picture of 7 x 300 pixels lies at 18: five digits are those of a float32.
+        expect(Math.max(...furthest)).toBeLessThan(1e-5);
+      }
+    },
+  );
+
+  withTensorFlow(
     `a file that is no Keras model is reported by Python’s message${reason}`,
     async () => {
       const packing = layOutTo({ source: scratch.write('net.keras', 'not a zip') });
       await expect(packing).rejects.toThrow(withCode('CONVERSION_FAILED'));
     },
   );
+});
+
+test('an image input knows the output of boxes, which it converts', async () => {
+  const log = scratch.path('settings');
+  useCommands({ python3: `[ "$1" = -c ] && exit 0\necho "$4" > ${log}; exit 1` });
+  const packing = layOutTo({
+    source: fixtureModel('detection').directory,
+    imageInput: { size: [40, 64], resize: 'contain' },
+    postprocess: { boxes: {} },
+  });
+  await expect(packing).rejects.toThrow(withCode('CONVERSION_FAILED'));
+  expect(JSON.parse(readFileSync(log, 'utf8'))).toMatchObject({
+    resize: 'contain',
+    boxes: 'detection_boxes',
+  });
 });
 
 test('an image input for a model that decodes pictures, or without a size, is refused', async () => {

@@ -2,6 +2,7 @@
 import {
   ManifestError,
   type PixelsInput,
+  type Postprocess,
   type PreprocessInput,
   parsePreprocess,
   resolvePreprocess,
@@ -25,17 +26,24 @@ export function defaultSignature(signatures: SignatureMap, what: string): Signat
   );
 }
 
+/** What the graph does to pictures, and which of its outputs are boxes in them. */
+interface ImageInputDeclarations {
+  readonly imageInput: PreprocessInput;
+  readonly postprocess: Postprocess | undefined;
+}
+
 /**
  * The same models with a DT_STRING input `image_bytes` [N] as their default signature, written to the
- * workspace by the user's Python TensorFlow.
+ * workspace by the user's Python TensorFlow. Boxes become those of the picture in the graph, which alone knows its size.
  * @throws PackagingError BAD_DECLARATION, PYTHON_TENSORFLOW, CONVERSION_FAILED
  */
 export async function wrapImageInput(
   models: readonly ModelSource[],
-  declaration: PreprocessInput,
+  { imageInput, postprocess }: ImageInputDeclarations,
   workspace: Workspace,
   options: OpenOptions,
 ): Promise<ModelSource[]> {
+  const boxes = postprocess?.boxes?.boxes;
   const wrapped: ModelSource[] = [];
   for (const { name, versions } of models) {
     const wrappedVersions = [];
@@ -47,7 +55,7 @@ export async function wrapImageInput(
         purpose: `giving ${directory} an image input`,
         input: directory,
         output,
-        settings: { signature: signature.key, ...resolveSettings(declaration, signature) },
+        settings: { signature: signature.key, boxes, ...resolveSettings(imageInput, signature) },
         signal: options.signal,
         onStep: options.onStep,
       });
