@@ -1,5 +1,8 @@
 /** JSON bodies in TensorFlow Serving's forms: handed on over REST, read here for gRPC and in-process, answered alike. */
 
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
   decodeNpy,
@@ -39,15 +42,29 @@ const start = useRuntimes();
 /** The model server's transports share a runtime. */
 let served: RuntimeProcess;
 let inProcess: RuntimeProcess;
+const scratch = mkdtempSync(join(tmpdir(), 'json-transports-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 beforeAll(async () => {
   const copies = Object.fromEntries(
     [...models, ...complex].map(({ name, basePath }) => [name, basePath]),
   );
+  copies.classes_of_bytes = classesOfBytes(copies.tf1_classifier as string);
   [served, inProcess] = await Promise.all([
     start({ copies }),
     start({ copies }, { SAGEMAKER_TFS_BACKEND: 'in-process' }),
   ]);
 });
+
+/** A copy of the classifier, two of whose classes are not UTF-8: as many bytes, so that the graph stays whole. */
+function classesOfBytes(basePath: string): string {
+  cpSync(basePath, scratch, { recursive: true });
+  const file = join(scratch, '1', 'saved_model.pb');
+  const graph = readFileSync(file, 'latin1')
+    .replace('small', '\xff\xfe"\\\x01')
+    .replace('medium', '\xfe\xfe"\\\xc3\xa9');
+  writeFileSync(file, graph, 'latin1');
+  return scratch;
+}
 
 const runtimeOf = (transport: string) => (transport === 'in-process' ? inProcess : served);
 
@@ -270,6 +287,35 @@ describe('what only some of the backends would take is answered by all', () => {
     const body = JSON.stringify({ instances });
     const { status } = await askAlike('tf1_classifier', body, ',tfs-method=classify');
     expect(status).toBe(200);
+  });
+
+  test('float64 keeps all bits but over REST, where the last two may be others', async () => {
+    const model = models.find(({ name }) => name === 'dtypes') as FixtureModel;
+    const values = Array.from({ length: 1000 }, (_, at) => Math.sin(at) * 10 ** ((at % 41) - 20));
+    const body = JSON.stringify({ signature_name: 'float64', inputs: values });
+    const doubles = values.map((value) => 2 * value);
+    const [grpc, rest, alone] = (await askAll(model, body)).map(
+      ({ text }) => JSON.parse(text).outputs.twice as number[],
+    );
+    expect([grpc, alone]).toEqual([doubles, doubles]);
+    const furthest = doubles.map((value, at) =>
+      Math.abs(((rest?.[at] ?? 0) - value) / (value || 1)),
+    );
+    expect(rest).toHaveLength(doubles.length);
+    expect(Math.max(...furthest)).toBeLessThan(4 * Number.EPSILON);
+  });
+
+  test('classes that are not UTF-8 come in base64, the others as they are', async () => {
+    const classifier = models.find(({ name }) => name === 'tf1_classifier') as FixtureModel;
+    const model = { ...classifier, name: 'classes_of_bytes' };
+    const body = '{"examples": [{"size": [1.0, 2.0]}]}';
+    for (const { status, text } of await askAll(model, body, ',tfs-method=classify')) {
+      const { results } = JSON.parse(text);
+      expect([status, results?.[0].map(([label]: [unknown]) => label)]).toEqual([
+        200,
+        [{ b64: '//4iXAE=' }, { b64: '/v4iXMOp' }, 'large'],
+      ]);
+    }
   });
 
   test.each([

@@ -173,14 +173,14 @@ describe('a thread', () => {
   });
 
   test('reads results of classify', async () => {
-    const body = Buffer.from('{"results": [[["a", 1.5], ["ü", NaN]], []]}');
+    const body = Buffer.from('{"results": [[["\xff", 1.5], ["\xc3\xbc", NaN]], []]}', 'latin1');
     const task: ResultsTask = { kind: 'results', method: 'classify', body };
     const read = (await pool.run(task, [])) as HandedTensors;
     expect(await takenResults(read, 'classify')).toEqual({
       classifications: [
         [
-          { label: 'a', score: 1.5 },
-          { label: 'ü', score: Number.NaN },
+          { label: Uint8Array.of(0xff), score: 1.5 },
+          { label: Uint8Array.of(0xc3, 0xbc), score: Number.NaN },
         ],
         [],
       ],

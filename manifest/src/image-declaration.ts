@@ -51,14 +51,14 @@ export const postprocessSchema = z.strictObject({
       labels: z.string().min(1).optional(),
     })
     .optional(),
-  /** Detections above a threshold as a list of boxes. */
+  /** Detections with a score at or above a threshold, as a list of boxes. */
   boxes: z
     .strictObject({
       boxes: z.string().default('detection_boxes'),
       scores: z.string().default('detection_scores'),
       classes: z.string().default('detection_classes'),
       threshold: z.number().min(0).max(1).default(0.5),
-      /** At most this many for each image. Default: all above the threshold. */
+      /** At most this many for each image. Default: all at or above the threshold. */
       limit: z.int().positive().optional(),
       labels: z.string().min(1).optional(),
     })

@@ -45,7 +45,8 @@ export interface ExamplesRequest {
 
 /** A class with its score. */
 export interface LabeledScore {
-  readonly label: string;
+  /** The bytes of a DT_STRING, which need not be UTF-8. */
+  readonly label: Uint8Array;
   readonly score: number;
 }
 

@@ -97,7 +97,7 @@ function resultOf({ classifications, regressions = [], version }: ExamplesReply)
   const classes = classifications.flat();
   const shape = [classifications.length, width];
   const scores = Float64Array.from(classes, ({ score }) => score);
-  const values = classes.map(({ label }) => Buffer.from(label));
+  const values = classes.map(({ label }) => label);
   const labels: Tensor = { dtype: 'string', shape, values };
   return {
     outputs: { labels, scores: numericTensor('float64', shape, scores) },
@@ -112,7 +112,7 @@ export function examplesReply({ outputs, version }: RunResult): ExamplesReply {
   const { values, labels, scores } = outputs;
   if (values) return { regressions: numbersOf(values), ...ofVersion };
   const [rows = 0, width = 0] = labels?.shape ?? [];
-  const texts = (labels as StringTensor).values.map((text) => Buffer.from(text).toString());
+  const { values: texts } = labels as StringTensor;
   const numbers = numbersOf(scores as Tensor);
   const classifications = Array.from({ length: rows }, (_, row) =>
     texts.slice(row * width, (row + 1) * width).map((label, at) => ({

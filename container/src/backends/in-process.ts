@@ -104,6 +104,8 @@ function servingErrorFrom(error: unknown, maxStrings: number): ServingError {
   return servingErrorOf(status);
 }
 
+const NO_LABEL = new Uint8Array(0);
+
 /** The classes of each example, made in turns. @throws the signal's reason */
 async function rowsOf(
   { columns, labels, scores }: ClassScores,
@@ -112,7 +114,7 @@ async function rowsOf(
 ): Promise<LabeledScore[][]> {
   const rows = Array.from({ length: examples }, (): LabeledScore[] => []);
   const add = (at: number) => {
-    const label = Buffer.from(labels?.[at] ?? []).toString('utf8');
+    const label = labels?.[at] ?? NO_LABEL;
     rows[Math.floor(at / columns)]?.push({ label, score: scores?.[at] ?? 0 });
   };
   await eachInTurns(indices(examples * columns), add, { signal });

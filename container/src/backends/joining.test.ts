@@ -282,8 +282,8 @@ test.each([
     'classify',
     (numbers: readonly number[]) => ({
       classifications: numbers.map((one) => [
-        { label: 'é', score: one - mean(numbers) },
-        { label: '', score: 1 },
+        { label: Buffer.from('é'), score: one - mean(numbers) },
+        { label: Buffer.of(0xff), score: 1 },
       ]),
     }),
   ],
@@ -314,7 +314,7 @@ test.each(['regress', 'classify'] as const)(
     const answer = (numbers: readonly number[], kind: string): ExamplesReply => {
       const scores = numbers.map((one) => (numbers.length > 4 ? 2 * one : one));
       if (kind === 'regress') return { regressions: scores };
-      return { classifications: scores.map((score) => [{ label: 'a', score }]) };
+      return { classifications: scores.map((score) => [{ label: Buffer.from('a'), score }]) };
     };
     hooks.answer = answer;
     const ask = (count: number) =>
@@ -336,8 +336,8 @@ test('tf.Examples of classes are joined where they are rows', async () => {
   const { send, examples, hooks } = await backends();
   hooks.answer = (numbers) => ({
     classifications: numbers.map((score) => [
-      { label: `n${score}`, score },
-      { label: 'é', score: 0.1 },
+      { label: Buffer.from(`n${score}`), score },
+      { label: Buffer.from('é'), score: 0.1 },
     ]),
   });
   for (let times = 0; times < 4; times++) {

@@ -20,14 +20,17 @@ test('values', async () => {
 test.each([
   [
     'rows of classes',
-    Array.from({ length: ROWS }, (_, at) => [{ label: `"${at}`, score: at / 8 }]),
+    Array.from({ length: ROWS }, (_, at) => [{ label: Buffer.from(`"${at}`), score: at / 8 }]),
   ],
-  ['one wide row', [Array.from({ length: ROWS }, (_, at) => ({ label: 'a', score: at / 8 }))]],
+  [
+    'one wide row',
+    [Array.from({ length: ROWS }, (_, at) => ({ label: Buffer.from('a'), score: at / 8 }))],
+  ],
   ['rows without classes', Array.from({ length: ROWS }, () => [])],
 ])('%s', async (_what, classifications) => {
   const { turns, results } = await written({ classifications });
   expect(results).toEqual(
-    classifications.map((row) => row.map(({ label, score }) => [label, score])),
+    classifications.map((row) => row.map(({ label, score }) => [label.toString(), score])),
   );
   expect(turns).toBeGreaterThan(4);
 });

@@ -1,4 +1,5 @@
 /** `tfs-method=classify` and `regress`: tf.Examples in, TensorFlow Serving's `results` out. */
+import { isUtf8 } from 'node:buffer';
 import {
   type AbortSignalLike,
   type NumericTensor,
@@ -58,7 +59,7 @@ export async function classifyOrRegressTensors(
   const values: Uint8Array[] = [];
   const scores: number[] = [];
   const add = ({ label, score }: LabeledScore) => {
-    values.push(Buffer.from(label));
+    values.push(label);
     scores.push(score);
   };
   await eachInTurns(each(classifications), add, { signal: inference.signal });
@@ -189,11 +190,18 @@ function* classTexts(rows: readonly (readonly LabeledScore[])[]): Iterable<strin
     for (let from = 0; from < row.length; from += BLOCK) {
       const block = row.slice(from, from + BLOCK);
       const scores = float32Texts(block.map(({ score }) => score));
-      const pairs = block.map(({ label }, at) => `[${JSON.stringify(label)},${scores[at]}]`);
+      const pairs = block.map(({ label }, at) => `[${labelJson(label)},${scores[at]}]`);
       yield `${from > 0 ? ',' : ''}${pairs.join(',')}`;
     }
     yield ']';
   }
+}
+
+/** Text, or base64 where it is no UTF-8. */
+function labelJson(label: Uint8Array): string {
+  const { buffer, byteOffset, byteLength } = label;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  return JSON.stringify(isUtf8(bytes) ? bytes.toString() : { b64: bytes.toString('base64') });
 }
 
 /** Each number with the shortest digits of a float32. */

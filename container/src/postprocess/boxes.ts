@@ -1,4 +1,4 @@
-/** Detections above a threshold, from the tensors of a detection model. */
+/** Detections at or above a threshold, from the tensors of a detection model. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import {
   cast,

@@ -220,7 +220,7 @@ function toClassifications(outputs: TensorMap, examples: number): Classification
   const rows = Array.from({ length: examples }, (_, row) => ({
     classes: Array.from({ length: columns }, (_, column) => {
       const at = row * columns + column;
-      return { label: Buffer.from(labels?.[at] ?? []).toString('utf8'), score: scores?.[at] ?? 0 };
+      return { label: labels?.[at] ?? new Uint8Array(0), score: scores?.[at] ?? 0 };
     }),
   }));
   return create(ClassificationResultSchema, { classifications: rows });

@@ -26,6 +26,7 @@ import {
   type JsonValue,
   typeName,
 } from './json-values.ts';
+import { latin1Json } from './value-json.ts';
 
 /** The examples of a body (from `parseBodyWithFloats`), with its context. @throws StatusError INVALID_ARGUMENT */
 export function readExamples(body: JsonObject): Input {
@@ -109,18 +110,19 @@ function int64Of(name: string, value: JsonValue): bigint {
   throw invalidArgument(`Feature: ${name} has uint64_t element. Only int64_t is supported.`);
 }
 
-/** `{"results": [[["label", score], ...], ...]}` @throws StatusError INVALID_ARGUMENT where it is empty */
-export function classificationJson({ classifications }: ClassificationResult): string {
+/**
+ * `{"results": [[["label", score], ...], ...]}`; labels are bytes that go out as they are, UTF-8 or not.
+ * @throws StatusError INVALID_ARGUMENT where it is empty
+ */
+export function classificationJson({ classifications }: ClassificationResult): Buffer {
   if (classifications.length === 0) {
     throw invalidArgument('Cannot convert empty ClassificationResults to JSON');
   }
   const rows = classifications.map(({ classes }) => {
-    const pairs = classes.map(
-      ({ label, score }) => `[${JSON.stringify(label)}, ${floatJson(score)}]`,
-    );
+    const pairs = classes.map(({ label, score }) => `[${latin1Json(label)}, ${floatJson(score)}]`);
     return `[${pairs.join(', ')}]`;
   });
-  return `{\n    "results": [${rows.join(', ')}\n    ]\n}`;
+  return Buffer.from(`{\n    "results": [${rows.join(', ')}\n    ]\n}`, 'latin1');
 }
 
 /** `{"results": [value, ...]}` @throws StatusError INVALID_ARGUMENT where it is empty */

@@ -20,7 +20,7 @@ export function writeValueJson(tensor: Tensor, name: string): Iterable<Uint8Arra
   if (isNumeric(tensor)) return writeTensorJson(withoutDenormals(tensor));
   return name.endsWith('_bytes')
     ? writeTensorJson(tensor, { name })
-    : chunks(stringPieces(tensor, latin1Json));
+    : chunks(stringPieces(tensor, (value) => [latin1Json(value)]));
 }
 
 /** The rows of a batch in turn, each as {@link writeValueJson} writes it. */
@@ -52,6 +52,6 @@ function* chunks(pieces: Iterable<string>): Generator<Uint8Array> {
 }
 
 /** A character stands for a byte. */
-function latin1Json(value: Uint8Array): readonly string[] {
-  return [JSON.stringify(Buffer.from(value).toString('latin1'))];
+export function latin1Json(value: Uint8Array): string {
+  return JSON.stringify(Buffer.from(value).toString('latin1'));
 }

@@ -15,7 +15,7 @@ interface Props {
   readonly frame: PictureInput | null;
 }
 
-/** Boxes above a threshold on a canvas, and their list. */
+/** Boxes at or above a threshold on a canvas, and their list. */
 export function BoxesView({ boxes, picture, frame }: Props) {
   const bitmap = useBitmap(picture);
   const [threshold, setThreshold] = useState(0.5);

@@ -59,9 +59,17 @@ test('regressions, as the generated code writes them', async () => {
   expect(turns).toBeGreaterThan(20);
 });
 
+const bytes = (text: string) => new TextEncoder().encode(text);
+
 test.each([
-  ['many rows', Array.from({ length: MANY }, (_, at) => [{ label: `é${at}`, score: at / 4 }])],
-  ['one wide row', [Array.from({ length: MANY }, (_, at) => ({ label: '', score: at }))]],
+  [
+    'many rows',
+    Array.from({ length: MANY }, (_, at) => [{ label: bytes(`é${at}`), score: at / 4 }]),
+  ],
+  [
+    'one wide row',
+    [Array.from({ length: MANY }, (_, at) => ({ label: Uint8Array.of(0xff), score: at }))],
+  ],
 ])('classifications, as the generated code writes them: %s', async (_what, rows) => {
   const classifications = [[], ...rows].map((classes) => ({ classes }));
   const message = create(ClassificationResponseSchema, { result: { classifications }, modelSpec });

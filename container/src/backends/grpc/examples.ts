@@ -107,11 +107,11 @@ function* messagesIn(message: Uint8Array, field: number): Iterable<Uint8Array> {
 
 function readClass(message: Uint8Array): LabeledScore {
   const reader = new BinaryReader(message);
-  let label = '';
+  let label: Uint8Array = new Uint8Array(0);
   let score = 0;
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag();
-    if (number === LABEL && type === WireType.LengthDelimited) label = reader.string();
+    if (number === LABEL && type === WireType.LengthDelimited) label = reader.bytes();
     else if (number === SCORE && type === WireType.Bit32) score = reader.float();
     else reader.skip(type, number);
   }

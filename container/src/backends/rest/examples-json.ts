@@ -3,6 +3,7 @@ import { parseJson, type Tensor, type TensorMap, writeTensorJson } from '@sagema
 import { decodeExample, type ExampleLimits, NO_LIST } from '../../codecs/tf-example.ts';
 import { eachInTurns } from '../../waiting/in-turns.ts';
 import type { ExamplesReply, ExamplesRequest } from '../backend.ts';
+import { utf8Json } from './utf8-reply.ts';
 
 /** To decode a byte and write it as JSON costs as much as copying this number of bytes. */
 const DECODE_COST = 16;
@@ -37,12 +38,20 @@ export function readExamplesReply(
   body: Uint8Array,
   method: ExamplesRequest['method'],
 ): ExamplesReply {
-  const { results } = parseJson(body) as { results: unknown };
+  const { results } = parseJson(utf8Json(body)) as { results: unknown };
   if (method === 'regress') return { regressions: results as number[] };
-  const classifications = (results as [string, number][][]).map((classes) =>
-    classes.map(([label, score]) => ({ label, score })),
+  const classifications = (results as [string | Base64, number][][]).map((classes) =>
+    classes.map(([label, score]) => ({ label: bytesOf(label), score })),
   );
   return { classifications };
+}
+
+interface Base64 {
+  readonly b64: string;
+}
+
+function bytesOf(label: string | Base64): Uint8Array {
+  return typeof label === 'string' ? Buffer.from(label) : Buffer.from(label.b64, 'base64');
 }
 
 function isEmptyList(feature: Tensor): boolean {

@@ -40,7 +40,7 @@ export async function takenResults(
 export function answerResults({ body, method }: ResultsTask): Answer<HandedTensors> {
   const { classifications = [], regressions } = readExamplesReply(body, method);
   const all = classifications.flat();
-  const labels = all.map(({ label }) => Buffer.from(label));
+  const labels = all.map(({ label }) => label);
   const { tensors, moved } = handedOver({
     scores: float64(regressions ?? all.map(({ score }) => score)),
     ...(!regressions && {
@@ -78,7 +78,7 @@ async function rowsOf(columns: TensorMap, signal: AbortSignalLike | undefined) {
   // Undefined begins a row: one turn has as many classes, be they of one row or of many.
   const add = (step: true | undefined) => {
     if (step === undefined) return rows.push([]);
-    const label = Buffer.from(texts[at] ?? []).toString('utf8');
+    const label = texts[at] ?? new Uint8Array(0);
     return rows.at(-1)?.push({ label, score: scores[at++] ?? Number.NaN });
   };
   await eachInTurns(stepsOf(numbersOf(columns, 'sizes')), add, { signal });

@@ -11,7 +11,12 @@ const [QUOTE, BACKSLASH] = Buffer.from('"\\') as unknown as [number, number];
  */
 export function utf8Reply(body: Uint8Array, { outputs }: Signature): Uint8Array {
   const hasText = Object.values(outputs).some(({ dtype }) => dtype === 'string');
-  return hasText && !isUtf8(body) ? withBase64(body) : body;
+  return hasText ? utf8Json(body) : body;
+}
+
+/** {@link utf8Reply} of an answer that has text. */
+export function utf8Json(body: Uint8Array): Uint8Array {
+  return isUtf8(body) ? body : withBase64(body);
 }
 
 function withBase64(body: Uint8Array): Uint8Array {
