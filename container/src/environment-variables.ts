@@ -72,7 +72,7 @@ const SERVING = [
     name: 'SAGEMAKER_TFS_DEFAULT_MODEL_NAME',
     type: 'text',
     description:
-      'Model for requests that name none. Unset: the first one found, in the order of the paths.',
+      'Model for requests that name none. Unset: the first that was packaged; of an archive packed by hand, the first in the order of the paths.',
   },
   {
     name: 'SAGEMAKER_TFS_VERSION_LABELS',

@@ -4,5 +4,5 @@ export { type Environment, readEnvironment } from './environment.ts';
 export { ENVIRONMENT_VARIABLES, type VariableDefinition } from './environment-variables.ts';
 export { type ErrorCode, ServingError, START_ERRORS, StartError } from './errors.ts';
 export { REQUEST_ATTRIBUTES, RESPONSE_ATTRIBUTES, ROUTES } from './http/route-table.ts';
-export { type DiscoveredModel, discoverModels } from './models/discover.ts';
+export { chooseModels } from './models/choose-models.ts';
 export { type Runtime, type RuntimeOptions, startRuntime } from './runtime.ts';

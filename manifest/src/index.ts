@@ -4,6 +4,7 @@ export * from './fingerprint.ts';
 export * from './image-declaration.ts';
 export * from './manifest.ts';
 export * from './manifest-path.ts';
+export * from './packaged-order.ts';
 export * from './parse.ts';
 export * from './postprocess.ts';
 export * from './preprocess.ts';

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { chooseModels, readEnvironment } from '@sagemaker-tfs/container';
 import { parseManifest } from '@sagemaker-tfs/manifest';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { layOut } from './archive/lay-out.ts';
@@ -112,6 +113,25 @@ describe('an archive', () => {
     );
     expect(tarList(path).some((name) => name.startsWith('first/1/'))).toBe(false);
     expect(manifest.models.map(({ name }) => name)).toEqual(['first', 'second']);
+  });
+
+  test('the first of several models is the default, for the runtime and when packaged again', async () => {
+    const source = fixtureModel('half_plus_two').basePath;
+    const packed = async (name: string, names: readonly string[]) => {
+      const models = names.map((model) => ({ name: model, source, versions: ['2'] }));
+      return packageModel({ models, out: scratch.path(name) });
+    };
+    const names = ['w', 'o', 'ident'];
+    const first = await packed('first.tar.gz', names);
+    const again = await packageModel({ source: first.path, out: scratch.path('again.tar.gz') });
+    expect(again.manifest.models.map(({ name }) => name)).toEqual(names);
+    expect(again.fingerprint).toBe(first.fingerprint);
+    const other = await packed('other.tar.gz', ['o', 'w', 'ident']);
+    expect(other.fingerprint).not.toBe(first.fingerprint);
+    const { directory } = await layOut(first.path, scratch.path('laid-out'));
+    const { environment } = readEnvironment({ SAGEMAKER_TFS_MODEL_DIR: directory });
+    const { models, defaultModel } = await chooseModels(environment);
+    expect([defaultModel, ...models.map(({ name }) => name)]).toEqual(['w', ...names]);
   });
 
   test('keeps long and non-ASCII names', async () => {

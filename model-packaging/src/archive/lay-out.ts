@@ -1,19 +1,14 @@
 /** Lays an archive or a plan out as SageMaker does in `/opt/ml/model`. */
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import {
-  checkManifestSize,
-  MANIFEST_PATH,
-  type Manifest,
-  ManifestError,
-  parseManifest,
-} from '@sagemaker-tfs/manifest';
+import type { Manifest } from '@sagemaker-tfs/manifest';
 import { fileChanged, PackagingError } from '../errors.ts';
 import { hashFile, type PlannedFile } from '../files/archive-files.ts';
 import { outputFailed, requireOutsideModel } from '../files/output.ts';
 import { type ContentOptions, planContent } from '../plan/content.ts';
 import { extractArchive } from '../source/extract.ts';
+import { manifestIn } from '../source/manifest-in.ts';
 import { type CheckOptions, passed } from './passed.ts';
 
 /** What lies in a laid-out directory. */
@@ -65,19 +60,7 @@ async function makeDirectory(directory: string, target: string): Promise<void> {
 
 /** The manifest of a laid-out archive; undefined if it has none. @throws PackagingError CORRUPT_FILE */
 export async function readManifest(directory: string): Promise<Manifest | undefined> {
-  const path = join(directory, MANIFEST_PATH);
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => undefined,
-  );
-  if (size === undefined) return undefined;
-  try {
-    checkManifestSize(size);
-    return parseManifest(await readFile(path, 'utf8'));
-  } catch (error) {
-    if (!(error instanceof ManifestError)) throw error;
-    throw new PackagingError('CORRUPT_FILE', `${path}: ${error.message}`, { cause: error });
-  }
+  return manifestIn(directory);
 }
 
 /** @throws PackagingError BAD_OPTION where something is there that is not an empty directory */

@@ -131,13 +131,14 @@ function manifestModel(model: ModelSource): Manifest['models'][number] {
   };
 }
 
-/** SHA-256 over every file's path and digest, and over the declarations: all that decides an answer. */
+/** SHA-256 over every file's path and digest, the default of several models, and the declarations: all that decides an answer. */
 function fingerprint(
   files: readonly PlannedFile[],
-  { preprocess, postprocess }: Pick<PlanInput, 'preprocess' | 'postprocess'>,
+  { models, preprocess, postprocess }: PlanInput,
 ): string {
   const hash = createHash('sha256');
   for (const { path, sha256 } of files) hash.update(`${path}\0${sha256}\n`);
+  if (models.length > 1) hash.update(`default\0${models[0]?.name}\n`);
   if (preprocess || postprocess) hash.update(JSON.stringify({ preprocess, postprocess }));
   return hash.digest('hex');
 }

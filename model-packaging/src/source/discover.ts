@@ -1,10 +1,12 @@
 /** Finds the models and versions in a directory: `saved_model.pb` in directories whose names are numbers. */
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { inPackagedOrder } from '@sagemaker-tfs/manifest/packaged-order';
 import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { PackagingError } from '../errors.ts';
 import { isInside, listNames, resolveLink } from '../files/walk.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
+import { manifestIn } from './manifest-in.ts';
 import { nameEach } from './name-each.ts';
 import { NOT_SEARCHED, noModelBelow } from './near-misses.ts';
 import type { OpenedSource } from './opened-source.ts';
@@ -34,7 +36,8 @@ const LINK_DEPTH = 2;
 
 /**
  * The models in a source. It may be a version directory (TF-Hub style: no number needed, the version
- * is then 1), a directory of versions, or any depth of directories above such.
+ * is then 1), a directory of versions, or any depth of directories above such. Those of an archive come in the order in
+ * which they were packaged, others in that of their paths.
  * @throws PackagingError NOT_A_SAVED_MODEL, TEXT_FORMAT or BAD_VERSION, naming the path
  */
 export function discoverModels(source: OpenedSource): ModelSource[] {
@@ -114,7 +117,8 @@ function nameModels(
       )}`,
     );
   }
-  return models.map(({ name, versions }) => ({ name, versions }));
+  const packaged = models.length > 1 ? manifestIn(source.directory)?.models : undefined;
+  return inPackagedOrder(models, packaged).map(({ name, versions }) => ({ name, versions }));
 }
 
 /** @throws PackagingError where one version holds a model and the one beside it does not */

@@ -15,7 +15,6 @@ import {
   type SampleSource,
 } from '../samples/sample-file.ts';
 import { readSavedModel, servingGraph } from '../saved-model/saved-model.ts';
-import type { ModelSource } from '../source/discover.ts';
 import { modelsIn } from '../source/model-source.ts';
 import { type Workspace, withWorkspace } from '../source/workspace.ts';
 import type { RequestVerification, VerifyReport, VersionVerification } from './report.ts';
@@ -70,7 +69,12 @@ export async function verifyArchive(
     workspace.rename(directory, name);
     workspace.rename(archive, name);
     const models = modelsIn({ directory, name: manifest?.models[0]?.name ?? 'model' });
-    const first = defaultModel(models, manifest);
+    const [first] = models;
+    if (!first)
+      throw new PackagingError(
+        'NOT_A_SAVED_MODEL',
+        'the archive holds no model. Package it again.',
+      );
     const newest = first.versions.at(-1)?.directory ?? directory;
     const { signatures } = servingGraph(readSavedModel(newest));
     const target = {
@@ -114,15 +118,6 @@ async function laidOut(archive: string, workspace: Workspace): Promise<LayOutRes
   if (!found?.isDirectory()) return layOut(archive, await workspace.folder('model'));
   const directory = resolve(archive);
   return { directory, manifest: await readManifest(directory) };
-}
-
-/** The manifest's first model is the default. */
-function defaultModel(models: readonly ModelSource[], manifest: Manifest | undefined): ModelSource {
-  const name = manifest?.models[0]?.name;
-  const model = models.find((other) => other.name === name) ?? models[0];
-  if (!model)
-    throw new PackagingError('NOT_A_SAVED_MODEL', 'the archive holds no model. Package it again.');
-  return model;
 }
 
 interface RequestContext {

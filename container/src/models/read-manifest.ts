@@ -1,0 +1,26 @@
+/** What packaging wrote down. */
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '@sagemaker-tfs/manifest';
+import { MANIFEST_PATH } from '@sagemaker-tfs/manifest/manifest-path';
+import { StartError } from '../errors.ts';
+
+/**
+ * The manifest of an unpacked archive; undefined if it was packed by hand. The schema's library takes its time to load, and such
+ * archives do not need it.
+ * @throws StartError ARCHIVE_INVALID
+ */
+export async function readManifest(directory: string): Promise<Manifest | undefined> {
+  const path = join(directory, MANIFEST_PATH);
+  if (!existsSync(path)) return undefined;
+  const { checkManifestSize, parseManifest } = await import('@sagemaker-tfs/manifest');
+  try {
+    checkManifestSize((await stat(path)).size);
+    return parseManifest(await readFile(path, 'utf8'));
+  } catch (cause) {
+    throw new StartError('ARCHIVE_INVALID', `${MANIFEST_PATH}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
