@@ -33,7 +33,7 @@ export interface Caller {
   ): Promise<T>;
 }
 
-/** What a call takes, and who is told of it. */
+/** What a call takes, and what it reports to. */
 interface CallNeeds {
   /** What the request and its package want; undefined for all. */
   readonly wantedOutputs: readonly string[] | undefined;

@@ -45,7 +45,7 @@ export interface InstancePoolOptions {
   readonly trialMs?: number;
   /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
   readonly stuckMs: number;
-  /** Whether {@link InstancePool.ended} hears how processes end, and only calls can be the cause now. Default: no. */
+  /** Whether {@link InstancePool.ended} receives how processes end, and only calls can be the cause now. Default: no. */
   readonly knowsCause?: (() => boolean) | undefined;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
