@@ -82,6 +82,21 @@ describe('requests', () => {
     }
   });
 
+  test.each(['index', 'indices', 'index-range'])(
+    "pandas' index is no column, whatever its name: %s",
+    async (name) => {
+      const rows = [
+        [1, 3],
+        [2, 4],
+      ];
+      expect(await decode(fixture(name), signatureOf({ x: ['float32', [-1, 2]] }))).toEqual({
+        x: rows,
+      });
+      const named = signatureOf({ q: ['float32', [-1]], r: ['int64', [-1]] });
+      expect(plain(await decode(fixture(name), named))).toEqual(plain({ q: [1, 2], r: [3n, 4n] }));
+    },
+  );
+
   test('columns without the name of the only input fill its instances, converted to its dtype', async () => {
     const body = await written({
       a: tensorOf([1, 2], 'int64'),
@@ -128,6 +143,7 @@ describe('requests', () => {
     ['refused-ragged', 'list', /column 'list'/],
     ['refused-struct', 'point', /column 'point', which is neither of scalars/],
     ['refused-dates', 'date', /column 'date' of a type that no tensor has/],
+    ['refused-durations', 'took', /column 'took' of a type that no tensor has/],
     ['refused-empty', 'f32', /no rows/],
   ])('%s', async (name, input, message) => {
     const { status, message: said } = await failure(

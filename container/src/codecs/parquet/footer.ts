@@ -2,7 +2,9 @@
  * What a Parquet file says of itself: its columns, and where their parts lie.
  * https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
  */
-import type { NumericDType } from '@sagemaker-tfs/tensors';
+import type { NumericDType, TensorError } from '@sagemaker-tfs/tensors';
+import { arrowDurations } from './arrow-durations.ts';
+import { pandasIndex } from './pandas-index.ts';
 import { bad, count, type Struct, structIn, structsIn, ThriftReader, textIn } from './thrift.ts';
 
 /** A column of scalars, or of lists of them. */
@@ -68,8 +70,10 @@ const PLAIN_LOGICAL: ReadonlySet<number> = new Set([1, 4, 10, 12, 13]);
 const INTEGER = 10;
 /** Field of the footer of a file with encrypted pages. */
 const ENCRYPTION = 8;
-/** Index that pandas writes as a column; a range is none. */
-const PANDAS_INDEX = /^__index_level_\d+__$/;
+/** Index without a name that pandas writes as a column; its metadata may have been lost on the way. */
+const UNNAMED_INDEX = /^__index_level_\d+__$/;
+/** Field of the footer with what writers say beside it. */
+const METADATA = 5;
 
 /** @param maxFields fields of the footer at most. @throws TensorError */
 export function readFooter(file: Uint8Array, maxFields: number): Footer {
@@ -96,7 +100,15 @@ export function readFooter(file: Uint8Array, maxFields: number): Footer {
   if (chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0) > end) {
     throw bad('has columns that lie in each other');
   }
-  const kept = all.flatMap(({ name }, i) => (PANDAS_INDEX.test(name) ? [] : [i]));
+  const metadata = metadataOf(head);
+  const index = pandasIndex(metadata.get('pandas'));
+  const isIndex = (name: string) => UNNAMED_INDEX.test(name) || index.has(name);
+  const kept = all.flatMap(({ name }, i) => (isIndex(name) ? [] : [i]));
+  const durations = arrowDurations(metadata.get('ARROW:schema'));
+  for (const i of kept) {
+    const { name = '' } = all[i] ?? {};
+    if (durations.has(name)) throw badType(name);
+  }
   return {
     rows,
     columns: kept.map((i) => all[i] as Column),
@@ -105,6 +117,15 @@ export function readFooter(file: Uint8Array, maxFields: number): Footer {
       chunks: kept.map((i) => group.chunks[i] as Chunk),
     })),
   };
+}
+
+function metadataOf(head: Struct): ReadonlyMap<string, string> {
+  const pairs = head.has(METADATA) ? structsIn(head, METADATA, 'metadata') : [];
+  return new Map(
+    pairs.flatMap((pair) =>
+      pair.has(2) ? [[textIn(pair, 1, 'key of metadata'), textIn(pair, 2, 'metadata')]] : [],
+    ),
+  );
 }
 
 /** The schema is a tree, written node by node: scalars, and lists of three levels. */
@@ -158,9 +179,7 @@ function typeOf(leaf: Struct, name: string): Pick<Column, 'physical' | 'dtype'> 
         UNSIGNED_CONVERTED.has(Number(converted))
       : PLAIN_LOGICAL.has(kind);
   if (!physical || !dtype || !isPlain) {
-    throw bad(
-      `has column '${name}' of a type that no tensor has (dates, times, decimals, half floats, fixed bytes). Send numbers, booleans or text`,
-    );
+    throw badType(name);
   }
   const isUnsigned =
     kind === INTEGER
@@ -168,6 +187,12 @@ function typeOf(leaf: Struct, name: string): Pick<Column, 'physical' | 'dtype'> 
       : kind === undefined && UNSIGNED_CONVERTED.has(Number(converted));
   if (!isUnsigned) return { physical, dtype };
   return { physical, dtype: physical === 'INT32' ? 'uint32' : 'uint64' };
+}
+
+function badType(name: string): TensorError {
+  return bad(
+    `has column '${name}' of a type that no tensor has (dates, times, durations, decimals, half floats, fixed bytes). Send numbers, booleans or text`,
+  );
 }
 
 function groupOf(
