@@ -52,8 +52,8 @@ still at work then continues beside others. A request in flight at two ends is n
 
 - 400 \`FATAL_REQUEST\` if it was alone at the second end, and TensorFlow Serving ended over a fault of its own (SIGABRT, SIGSEGV and
   the like, not for lack of memory): as for an answer above 2 GiB. Nobody should send it again.
-- 503 \`MODEL_SERVER_GONE\` where the cause may be another: SIGKILL (memory), SIGTERM, other requests beside it, or with
-  \`SAGEMAKER_TFS_PROCESSES\` above 1, where no process knows what the others had asked.
+- 503 \`MODEL_SERVER_GONE\` where the cause may be another: SIGKILL (memory), SIGTERM, or other requests beside it, also
+  of other processes of the runtime.
 
 Ends without a request at work make the next restart wait longer, up to 30 s.
 

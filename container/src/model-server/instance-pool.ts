@@ -27,6 +27,10 @@ export interface Instance extends Place {
   silentMs: number;
   /** How its process ended last. */
   lastEnd: ProcessEnd | undefined;
+  /** Whether it had calls of one process of the runtime alone then. */
+  wasSole: boolean;
+  /** When a call of it was lost last, or one ended that was given up. */
+  lostAt: number;
 }
 
 /** What the pool is made of. */
@@ -79,6 +83,8 @@ const MOST_UNSEEN = 60;
 const LOOK_MS = 10;
 /** From the end of a connection until it is known how the process ended: the kernel frees its memory in between. */
 const END_MS = 2000;
+/** Calls that were lost within this time were lost with the process that ended now, in ms. */
+const JUST_MS = 1000;
 /**
  * How long suspects may keep others waiting: most calls take a fraction of a second, so that dozens have their turn, and
  * a client whose call waits that long beside a restart still has its answer well within the usual limits of a minute.
@@ -191,10 +197,20 @@ export class InstancePool {
     while (this.#queue.hasSuspects && !this.#closed) await delay(LOOK_MS);
   }
 
-  /** Tells how the process of an instance ended. */
-  ended(index: number, end: ProcessEnd): void {
+  /**
+   * Tells how the process of an instance ended.
+   * @param wasSole false if other processes of the runtime may have had calls there
+   */
+  ended(index: number, end: ProcessEnd, wasSole = true): void {
     const instance = this.instances[index];
-    if (instance) instance.lastEnd = end;
+    if (instance) Object.assign(instance, { lastEnd: end, wasSole });
+  }
+
+  /** Whether an instance that has just ended may have worked on a call of this pool. */
+  wasBusy(index: number): boolean {
+    const instance = this.instances[index];
+    if (!instance) return false;
+    return instance.inFlight > 0 || performance.now() - instance.lostAt < JUST_MS;
   }
 
   /** Stops asking and closes the connections. */
@@ -230,8 +246,12 @@ export class InstancePool {
         again = this.#queue.take(wait);
       } finally {
         const place = instance;
-        if (ended) void ended.then(() => this.#queue.free(place));
-        else this.#queue.free(place);
+        if (ended) {
+          void ended.then(() => {
+            place.lostAt = performance.now();
+            this.#queue.free(place);
+          });
+        } else this.#queue.free(place);
       }
       instance = await again;
     }
@@ -244,6 +264,7 @@ export class InstancePool {
 
   #failed(instance: Instance, error: unknown): void {
     if (error instanceof ConnectionLost) {
+      instance.lostAt = performance.now();
       instance.readiness.lost('the model server is restarting');
     } else if (error instanceof StatusError) this.#answered(instance);
   }
@@ -261,8 +282,9 @@ export class InstancePool {
     if (!this.#options.knowsCause?.()) return error;
     const until = performance.now() + END_MS;
     while (instance.lastEnd === before && performance.now() < until) await delay(LOOK_MS);
-    const { lastEnd } = instance;
-    const isProven = lastEnd !== undefined && lastEnd !== before && endedByItself(lastEnd);
+    const { lastEnd, wasSole } = instance;
+    const isProven =
+      wasSole && lastEnd !== undefined && lastEnd !== before && endedByItself(lastEnd);
     return isProven ? endsServer(lastEnd, error) : error;
   }
 
@@ -310,6 +332,8 @@ export class InstancePool {
       hasServed: false,
       silentMs: 0,
       lastEnd: undefined,
+      wasSole: false,
+      lostAt: Number.NEGATIVE_INFINITY,
     };
     return instance;
   }

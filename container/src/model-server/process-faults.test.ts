@@ -148,6 +148,23 @@ test('a process that answers nothing is killed and started again; its requests a
   expect(serverPids()).toHaveLength(2);
 });
 
+test('a request that is alone where the process ends by a fault, twice, is refused for good', async () => {
+  await start({ busy }, { SAGEMAKER_TFS_PROCESSES: '1' });
+  const asked = call('POST', '/invocations', { inputs: 100_000_000 });
+  let isOver = false;
+  void asked.then(() => {
+    isOver = true;
+  });
+  const isReady = async () => (await fetch(`${runtime.url}/ping`)).status === 200;
+  // Once a process is ready, it soon has the request.
+  for (let starts = 1; !isOver; starts += 1) {
+    await until(() => isOver || (serverPids().length === starts && isReady()));
+    if (!isOver) process.kill(serverPids().at(-1) as number, 'SIGSEGV');
+  }
+  const { status, text } = await asked;
+  expect([status, text]).toEqual([400, expect.stringMatching(/killed by SIGSEGV.*FATAL_REQUEST/)]);
+});
+
 test('TensorFlow Serving, which would end over a batch of no rows, gets none', async () => {
   await start(
     { half },

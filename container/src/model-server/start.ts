@@ -11,6 +11,7 @@ import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from '
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { InstancePool, type InstancePoolOptions } from './instance-pool.ts';
 import { checkPortsAreFree, modelServerEndpoints } from './ports.ts';
+import type { ProcessEnd } from './process.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 
@@ -24,6 +25,8 @@ interface ModelServerOptions {
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly models: readonly ServedModel[];
+  /** Called when a process ended and will be restarted. */
+  readonly onEnd?: (index: number, end: ProcessEnd) => void;
 }
 
 /** A started model server. */
@@ -86,6 +89,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     onEnd: (index, reason, end) => {
       serving.ended ??= end;
       pool.ended(index, end);
+      options.onEnd?.(index, end);
       pool.instances[index]?.readiness.lost(`${reason} and is restarting`);
     },
     onStartFailure: failStart,
@@ -118,6 +122,7 @@ export function connectModelServer({ environment, models, log }: PoolOptions): M
     log,
     () => models,
     () => undefined,
+    { knowsCause: () => true },
   );
   pool.start(0);
   return {

@@ -1,4 +1,5 @@
 /** What the processes of the runtime tell each other. */
+import type { ProcessEnd } from '../model-server/process.ts';
 import type { ModelSource } from '../multi-model/model-table.ts';
 import type { MetricsFormat } from '../observability/metrics-page.ts';
 import type { MetricJson } from '../observability/open-metrics.ts';
@@ -20,6 +21,8 @@ export type WorkerMessage =
   | { readonly kind: 'models'; readonly models: readonly ModelSource[] }
   /** Asks which were loaded before this worker. */
   | { readonly kind: 'asks-models' }
+  /** Whether it had a call at the model server that has just ended. */
+  | { readonly kind: 'busy'; readonly id: number; readonly isBusy: boolean }
   /** It has closed a connection. */
   | { readonly kind: 'closed'; readonly slot: number };
 
@@ -29,6 +32,15 @@ export type PrimaryMessage =
   | { readonly kind: 'connection'; readonly slot: number }
   /** The models that were loaded before this worker. */
   | { readonly kind: 'models'; readonly models: readonly ModelSource[] }
+  /** A process of the model server has ended; asks whether the worker had a call there. */
+  | { readonly kind: 'asks-busy'; readonly id: number; readonly instance: number }
+  /** How it ended, and whether one worker alone had a call there. */
+  | {
+      readonly kind: 'ended';
+      readonly instance: number;
+      readonly end: ProcessEnd;
+      readonly isSole: boolean;
+    }
   /** Asks for the worker's metrics. */
   | { readonly kind: 'metrics'; readonly id: number }
   /** The metrics of all processes, as text. */

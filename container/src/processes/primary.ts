@@ -7,12 +7,14 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import type { RunningServer } from '../http/server.ts';
+import type { ProcessEnd } from '../model-server/process.ts';
 import type { ModelServer } from '../model-server/start.ts';
 import type { MetricsPage } from '../observability/metrics-page.ts';
 import { FrontDoor } from './front-door.ts';
 import { inProcessVariables } from './in-process-variables.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import { HANDED_PORT } from './messages.ts';
+import { tellEnd } from './shared-ends.ts';
 import { WorkerSupervisor } from './worker-supervisor.ts';
 
 /** What the primary is started with. */
@@ -38,8 +40,10 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
     log,
   });
   const port = await door.open();
-  const modelServer = await sharedModelServer(options);
-  const workers = new WorkerSupervisor({
+  const modelServer = await sharedModelServer(options, (index, end) => {
+    void tellEnd(workers.ready, index, end);
+  });
+  const workers: WorkerSupervisor = new WorkerSupervisor({
     count: environment.processes,
     variables: { ...inProcessVariables(options), [HANDED_PORT]: String(port) },
     log,
@@ -65,12 +69,15 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
 }
 
 /** TensorFlow Serving for all workers; undefined if they run the models themselves. */
-async function sharedModelServer(options: PrimaryOptions): Promise<ModelServer | undefined> {
+async function sharedModelServer(
+  options: PrimaryOptions,
+  onEnd: (index: number, end: ProcessEnd) => void,
+): Promise<ModelServer | undefined> {
   if (options.environment.backend === 'in-process') return undefined;
   const { chooseModels } = await import('../models/choose-models.ts');
   const { startModelServer } = await import('../model-server/start.ts');
   const { models } = await chooseModels(options.environment);
-  return startModelServer({ ...options, models });
+  return startModelServer({ ...options, models, onEnd });
 }
 
 /** The metrics of all workers; what makes them is loaded when they are first asked for. */
