@@ -25,6 +25,7 @@ import { handedConnections } from './processes/handed-connections.ts';
 import { modelsBefore, reportModels } from './processes/kept-models.ts';
 import { primaryPage } from './processes/primary-page.ts';
 import type { WorkerRole } from './processes/role.ts';
+import { hearEnds } from './processes/shared-ends.ts';
 import type { StallWatch } from './processes/stall-watch.ts';
 import { setReadingHeap } from './threads/text-threads.ts';
 
@@ -196,6 +197,7 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
     ...options,
     models,
     sharesModelServer: options.worker !== undefined,
+    hearEnds: options.worker && hearEnds,
   });
   const loadWatch = await watchLoad(options, environment.modelDir);
   const archive = await loadArchive(environment.modelDir, log, environment.limits.waitMs).catch(

@@ -5,6 +5,7 @@ import type { Backends } from '../backends/backends.ts';
 import type { BatchListeners } from '../backends/batching-options.ts';
 import type { Environment } from '../environment.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
+import type { InstancePool } from '../model-server/instance-pool.ts';
 import type { ServedModel } from '../models/served-model.ts';
 
 /** Whether models can be called. */
@@ -27,6 +28,8 @@ export interface ModelHostOptions {
   readonly models: readonly ServedModel[];
   /** True where another process of this container runs the model server. */
   readonly sharesModelServer?: boolean;
+  /** Called with the pool of a model server that another process watches over, which is to hear how it ends. */
+  readonly hearEnds?: ((pool: InstancePool) => void) | undefined;
   /** Hear of the batches of this process. */
   readonly listeners?: BatchListeners;
 }

@@ -1,7 +1,6 @@
 /** Starts whatever runs the models: TensorFlow Serving, or TensorFlow in this process. */
 import { modelServerBackends } from '../backends/backends.ts';
 import { connectModelServer, startModelServer } from '../model-server/start.ts';
-import { hearEnds } from '../processes/shared-ends.ts';
 import type { ModelHost, ModelHostOptions } from './model-host.ts';
 
 /** Starts what `SAGEMAKER_TFS_BACKEND` names; returns before the models are loaded. */
@@ -15,7 +14,7 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
   const modelServer = options.sharesModelServer
     ? connectModelServer(options)
     : await startModelServer(options);
-  if (options.sharesModelServer) hearEnds(modelServer.pool);
+  options.hearEnds?.(modelServer.pool);
   let served = options.models;
   return {
     readiness: modelServer.pool,

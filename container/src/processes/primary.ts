@@ -41,7 +41,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
   });
   const port = await door.open();
   const modelServer = await sharedModelServer(options, (index, end) => {
-    void tellEnd(workers.ready, index, end);
+    void tellEnd(workers.running, index, end);
   });
   const workers: WorkerSupervisor = new WorkerSupervisor({
     count: environment.processes,

@@ -39,7 +39,7 @@ function wasBusy(worker: Worker, id: number, instance: number): Promise<boolean>
   });
 }
 
-/** In a worker: what the primary tells is told to the pool. */
+/** In a worker: what the primary tells goes to the pool. */
 export function hearEnds(pool: InstancePool): void {
   process.on('message', (message: PrimaryMessage) => {
     if (message.kind === 'ended') pool.ended(message.instance, message.end, message.isSole);

@@ -71,6 +71,11 @@ export class WorkerSupervisor {
     for (const slot of this.#slots) this.#fork(slot, slot.index > 0);
   }
 
+  /** Workers that run, also those that are starting. */
+  get running(): Worker[] {
+    return this.#slots.flatMap(({ worker }) => worker ?? []);
+  }
+
   /** Workers whose models can be called. */
   get ready(): Worker[] {
     return this.#slots.flatMap(({ worker, isReady }) => (worker && isReady ? [worker] : []));
