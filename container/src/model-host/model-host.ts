@@ -28,7 +28,7 @@ export interface ModelHostOptions {
   readonly models: readonly ServedModel[];
   /** True where another process of this container runs the model server. */
   readonly sharesModelServer?: boolean;
-  /** Called with the pool of a model server that another process watches over, which is to hear how it ends. */
+  /** Called with the pool of a model server that another process watches over, which is to learn how it ends. */
   readonly hearEnds?: ((pool: InstancePool) => void) | undefined;
   /** Hear of the batches of this process. */
   readonly listeners?: BatchListeners;
