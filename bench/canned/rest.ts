@@ -22,7 +22,8 @@ export function serveRest(canned: CannedCase, model: string, port: number): void
     });
   });
   server.keepAliveTimeout = 600_000;
-  server.listen(port, () => process.stderr.write(`canned ${model}: REST on ${port}\n`));
+  // As TensorFlow Serving says it, which is waited for.
+  server.listen(port, () => process.stderr.write(`Exporting HTTP/REST API at:localhost:${port}\n`));
 }
 
 function metadata({ inputs, outputs }: CannedCase, model: string) {

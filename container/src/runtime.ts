@@ -16,6 +16,7 @@ import { setImageLimits } from './images/image-limits.ts';
 import { setDecodeThreads } from './images/image-pool.ts';
 import type { ModelHost, ModelHostOptions } from './model-host/model-host.ts';
 import { startModelHost } from './model-host/start.ts';
+import type { RestoreListeners } from './model-server/change-models.ts';
 import { chooseModels } from './models/choose-models.ts';
 import { ModelTable } from './multi-model/model-table.ts';
 import { CloudWatchMetrics } from './observability/cloudwatch.ts';
@@ -250,8 +251,12 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const loadWatch = await watchLoad(options, root);
   const handler = await loadHandler(root, log, environment.limits.waitMs);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
-  const { host, metrics } = await startCountedHost({ ...options, models: [] });
-  const table = new ModelTable({
+  const restores: RestoreListeners = {
+    onLost: (name, error) => table.lose(name, error),
+    onRegained: (name) => table.regain(name),
+  };
+  const { host, metrics } = await startCountedHost({ ...options, models: [], restores });
+  const table: ModelTable = new ModelTable({
     root,
     universal,
     log,

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Backends } from '../backends/backends.ts';
 import type { BatchListeners } from '../backends/batching-options.ts';
 import type { Environment } from '../environment.ts';
+import type { RestoreListeners } from '../model-server/change-models.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import type { InstancePool } from '../model-server/instance-pool.ts';
 import type { ServedModel } from '../models/served-model.ts';
@@ -30,6 +31,8 @@ export interface ModelHostOptions {
   readonly sharesModelServer?: boolean;
   /** Called with the pool of a model server that another process watches over, which is to learn how it ends. */
   readonly hearEnds?: ((pool: InstancePool) => void) | undefined;
+  /** Hear of models that a restarted model server has lost, and has back. */
+  readonly restores?: RestoreListeners;
   /** Hear of the batches of this process. */
   readonly listeners?: BatchListeners;
 }

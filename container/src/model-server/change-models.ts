@@ -1,60 +1,68 @@
 /** Changes the models that TensorFlow Serving serves, and what starts again with it. */
-import { rename, writeFile } from 'node:fs/promises';
+import type { Logger } from 'pino';
 import type { ServedModel } from '../models/served-model.ts';
 import { linkBasePaths, unlinkOthers } from './base-paths.ts';
-import type { ModelServerFiles } from './command.ts';
-import { modelConfigText } from './config-file.ts';
 import { blameModel, isFault } from './fatal-load.ts';
 import type { InstancePool } from './instance-pool.ts';
 import type { ProcessEnd } from './process.ts';
 import { reloadInstances, untilRemoved } from './reload.ts';
+import { type RestoreOptions, type Restorer, restorer } from './restore.ts';
+
+/** Hears of models that a process no longer has after a restart, and of those that it has again. */
+export type RestoreListeners = Pick<RestoreOptions, 'onLost' | 'onRegained'>;
 
 /** What is served, and what is known of a change of it. */
 export interface Serving {
   served: readonly ServedModel[];
-  /** Those that every process must have to be ready: a model that comes or goes makes none unready. */
-  probed: readonly ServedModel[];
+  /** What a process that starts now is to serve. */
+  wanted: readonly ServedModel[];
   /** How the first process ended that ended in the last change. */
   ended: ProcessEnd | undefined;
   /** Whether a model that comes may end a process now. */
   isLoading: boolean;
+  /** Of processes that are restarted; undefined before there was a model. */
+  restorer: Restorer | undefined;
 }
 
 /** What a change is made in. */
 interface Processes {
   readonly pool: InstancePool;
-  readonly files: ModelServerFiles;
+  /** Directory of the base paths. */
+  readonly basePaths: string;
   readonly deadlineMs: number;
-  /** Ends a process, which then starts with what was written last. */
+  /** Ends a process, which is started again and then serves what is wanted. */
   readonly restart: (index: number) => void;
+  readonly log: Logger;
+  readonly restores: RestoreListeners | undefined;
 }
 
 /** See `ModelServer.serve`. */
 export async function changeModels(
   serving: Serving,
-  { pool, files, deadlineMs, restart }: Processes,
+  processes: Processes,
   wanted: readonly ServedModel[],
 ): Promise<void> {
+  const { pool, basePaths, deadlineMs, restart } = processes;
+  serving.restorer ??= restorerOf(serving, processes);
+  await serving.restorer.done();
   const before = serving.served;
-  const models = await linkBasePaths(files.basePaths, wanted);
+  const models = await linkBasePaths(basePaths, wanted);
   const among = (list: readonly ServedModel[], { name }: ServedModel) =>
     list.some((other) => other.name === name);
-  serving.probed = before.filter((model) => among(wanted, model));
   const loading = wanted.filter((model) => !among(before, model));
   const change = { pool, before, models, deadlineMs };
   let hadCalls = false;
   const reload = async () => {
     const hasCalls = pool.watchCalls();
     serving.ended = undefined;
-    const writeConfig = (list: readonly ServedModel[]) => {
+    const want = (list: readonly ServedModel[]) => {
       serving.isLoading = list === models;
       if (list === before) hadCalls = hasCalls();
-      return replaceConfig(files, list);
+      serving.wanted = list;
     };
-    await reloadInstances({ ...change, writeConfig, restart });
+    await reloadInstances({ ...change, want, restart });
     // Also where the end of a removed model is not waited for: it is served no more.
     serving.served = models;
-    serving.probed = models;
     await untilRemoved(change);
   };
   try {
@@ -69,17 +77,28 @@ export async function changeModels(
     throw blameModel(error, serving.ended, loading);
   } finally {
     serving.isLoading = false;
-    serving.probed = serving.served;
-    await unlinkOthers(files.basePaths, serving.served);
+    await unlinkOthers(basePaths, serving.served);
   }
 }
 
-/** An instance that restarts reads the file anew, so it must never be half written. */
-async function replaceConfig(
-  files: ModelServerFiles,
-  models: readonly ServedModel[],
-): Promise<void> {
-  const temporary = `${files.modelConfig}.new`;
-  await writeFile(temporary, modelConfigText(models));
-  await rename(temporary, files.modelConfig);
+function restorerOf(
+  serving: Serving,
+  { basePaths, deadlineMs, restart, log, restores }: Processes,
+): Restorer {
+  return restorer({
+    models: () => serving.wanted,
+    async leaveOut(names) {
+      const isLeft = ({ name }: ServedModel) => !names.includes(name);
+      serving.wanted = serving.wanted.filter(isLeft);
+      serving.served = serving.served.filter(isLeft);
+      await unlinkOthers(basePaths, [...serving.wanted, ...serving.served]);
+    },
+    onLost(name, error) {
+      log.error({ model: name, err: error }, 'a model is not served');
+      restores?.onLost(name, error);
+    },
+    onRegained: (name) => restores?.onRegained(name),
+    restart,
+    deadlineMs,
+  });
 }

@@ -52,7 +52,7 @@ test.each([
 });
 
 test('on a multi-model endpoint no other model waits for one that loads or unloads', async () => {
-  const threads = ['--num_load_threads=1', '--num_unload_threads=1'];
+  const threads = ['--num_load_threads=4', '--num_unload_threads=1'];
   const { flags } = await prepare({ SAGEMAKER_MULTI_MODEL: 'true' });
   expect(flags[0]).toEqual(expect.arrayContaining(threads));
   expect((await prepare({})).flags[0]).not.toEqual(expect.arrayContaining(threads.slice(0, 1)));

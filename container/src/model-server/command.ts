@@ -6,6 +6,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { modelConfigText } from './config-file.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { hasGpu } from './gpu.ts';
+import { startingSocket } from './listening.ts';
 import { modelServerDirectory } from './ports.ts';
 import { createPrivateDirectory } from './private-directory.ts';
 
@@ -25,6 +26,9 @@ export interface ModelServerFiles {
 
 /** Threads beyond those of the requests in flight. */
 const SPARE_THREADS = 12;
+
+/** Models that a process of several models loads at a time, so that one that hangs keeps no other. */
+const LOAD_THREADS = 4;
 
 /** For `--tensorflow_session_config_file`: `--mixed_precision` knows bfloat16 only. */
 const FLOAT16_SESSION = 'graph_options { rewrite_options { auto_mixed_precision: ON } }\n';
@@ -57,12 +61,14 @@ export function modelServerFlags(
     grpc_max_threads: callThreads(environment),
     // All of them start at once.
     rest_api_num_threads: environment.backend === 'rest' ? callThreads(environment) : undefined,
-    grpc_socket_path: fitsSocketAddress(endpoint.grpcSocket) ? endpoint.grpcSocket : undefined,
+    grpc_socket_path: startingSocket(endpoint),
+    // Else another server could have the port at the same time, and answer with its own models.
+    grpc_channel_arguments: 'grpc.so_reuseport=0',
     model_config_file: files.modelConfig,
     // A model that does not load must say so at once instead of after five minutes.
     max_num_load_retries: 0,
-    // While no other model waits for one that loads or unloads.
-    num_load_threads: environment.multiModel ? 1 : undefined,
+    // While no other model waits for one that loads or unloads; a restarted process loads several.
+    num_load_threads: environment.multiModel ? LOAD_THREADS : undefined,
     num_unload_threads: environment.multiModel ? 1 : undefined,
     rest_api_timeout_in_ms: Math.ceil(environment.limits.requestTimeoutMs),
     // Not enable_serialization_as_tensor_content: it empties the fields that TensorFlow Serving's REST API reads.
@@ -91,11 +97,6 @@ export function modelServerFlags(
  */
 function callThreads({ modelServer, processes }: Environment): number {
   return modelServer.inFlight + SPARE_THREADS + 4 * processes;
-}
-
-/** Longer paths have no place in a `sockaddr_un`, of 108 bytes on Linux and 104 on macOS. */
-function fitsSocketAddress(path: string): boolean {
-  return Buffer.byteLength(path) < 104;
 }
 
 /** Each process's part of the GPU memory; undefined if one has all of it, or there is no GPU. */

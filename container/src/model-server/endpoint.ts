@@ -5,6 +5,6 @@ export interface ModelServerEndpoint {
   readonly grpcPort: number;
   /** 0: none. */
   readonly restPort: number;
-  /** Unix domain socket of the same gRPC service, faster than the port; there once the process listens. */
+  /** Unix domain socket of the same gRPC service; there while the process listens on it and on all of its ports. */
   readonly grpcSocket: string;
 }

@@ -43,7 +43,7 @@ async function poolOnStub(
   const endpoint = { host: '127.0.0.1', grpcPort: stub.port, restPort: 0, grpcSocket: '' };
   const pool = new InstancePool({
     endpoints: [endpoint],
-    models: () => ['m'],
+    models: ['m'],
     maxReplyBytes: 1000,
     maxInFlight: 2,
     waitMs: 20_000,

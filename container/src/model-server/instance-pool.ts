@@ -11,7 +11,8 @@ import { ReadyGate } from '../waiting/ready-gate.ts';
 import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import { Capacity } from './capacity.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { PROBE_TIMEOUT_MS, probeModels, probeRest } from './model-probe.ts';
+import { whyClosed } from './listening.ts';
+import { PROBE_TIMEOUT_MS, probeModels } from './model-probe.ts';
 import { endedByItself, howEnded, type ProcessEnd } from './process.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
@@ -36,11 +37,11 @@ export interface Instance extends Place {
 /** What the pool is made of. */
 export interface InstancePoolOptions {
   readonly endpoints: readonly ModelServerEndpoint[];
-  /** Models that must be AVAILABLE before an instance is ready; read anew by every probe. */
-  readonly models: () => readonly string[];
+  /** Models that must be AVAILABLE before an instance is ready. */
+  readonly models: readonly string[];
+  /** Makes a process that answers serve; it is not ready before. */
+  readonly restore?: ((instance: Instance, index: number) => Promise<void>) | undefined;
   readonly maxReplyBytes: number;
-  /** Whether the REST API must answer too. Default: false. */
-  readonly usesRest?: boolean;
   /** Calls that one instance works on at a time; others wait here. */
   readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
@@ -265,7 +266,7 @@ export class InstancePool {
   #failed(instance: Instance, error: unknown): void {
     if (error instanceof ConnectionLost) {
       instance.lostAt = performance.now();
-      instance.readiness.lost('the model server is restarting');
+      this.#lost(instance);
     } else if (error instanceof StatusError) this.#answered(instance);
   }
 
@@ -288,6 +289,10 @@ export class InstancePool {
     return isProven ? endsServer(lastEnd, error) : error;
   }
 
+  #lost(instance: Instance): void {
+    instance.readiness.lost(whyLost(instance));
+  }
+
   #refused(instance: Instance): void {
     instance.silentMs = 0;
     this.#refusals += 1;
@@ -307,7 +312,11 @@ export class InstancePool {
   #instance(endpoint: ModelServerEndpoint, index: number): Instance {
     const channel = new UnaryChannel(
       { host: endpoint.host, port: endpoint.grpcPort, socket: endpoint.grpcSocket },
-      { maxReplyBytes: this.#options.maxReplyBytes },
+      {
+        maxReplyBytes: this.#options.maxReplyBytes,
+        // At once, before another program can take its ports.
+        onLost: () => this.#lost(instance),
+      },
     );
     const readiness: Readiness = new Readiness(() => this.#probe(instance, index), {
       reason: 'the model server is starting',
@@ -315,8 +324,6 @@ export class InstancePool {
         if (readiness.reason === undefined) {
           instance.hasServed = true;
           this.#options.onReady?.(index);
-          // The first connection may be older than the socket.
-          channel.reconnect();
         }
         this.#gate.changed();
         this.#queue.dispatch();
@@ -340,17 +347,23 @@ export class InstancePool {
 
   async #probe(instance: Instance, index: number): Promise<ProbeResult> {
     const asked = performance.now();
-    const { result, failure, isAnswered } = await probeModels(
-      instance.channel,
-      this.#options.models(),
-    );
+    const { models } = this.#options;
+    const { result, failure, isAnswered } = await probeModels(instance.channel, models);
     if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
     if (isAnswered) instance.silentMs = 0;
-    if (result.state === 'ready' && this.#options.usesRest && instance.readiness.reason) {
-      return probeRest(instance.endpoint, this.#options.models()[0]);
-    }
+    if (result.state === 'not connected') return { state: 'not ready', reason: whyLost(instance) };
+    if (result.state === 'ready') return this.#restored(instance, index);
     if (result.state !== 'unknown' || isAnswered) return result;
     return this.#unanswered(instance, index, asked);
+  }
+
+  async #restored(instance: Instance, index: number): Promise<ProbeResult> {
+    try {
+      if (instance.readiness.reason !== undefined) await this.#options.restore?.(instance, index);
+      return { state: 'ready' };
+    } catch {
+      return { state: 'not ready', reason: whyLost(instance) };
+    }
   }
 
   /** A probe without an answer: load, unless nothing else is answered either. */
@@ -365,6 +378,11 @@ export class InstancePool {
     this.#options.onStuck?.(index, reason);
     return { state: 'not ready', reason };
   }
+}
+
+/** What is known already of why it does not serve stays. */
+function whyLost({ endpoint, readiness }: Instance): string {
+  return whyClosed(endpoint) ?? readiness.reason ?? 'the model server is restarting';
 }
 
 function neverSent(error: ConnectionLost): ServingError {

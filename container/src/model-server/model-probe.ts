@@ -5,7 +5,6 @@ import { loadOnce } from '../memory/load-once.ts';
 import type { ModelVersionStatus } from '../models/servable.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
-import type { ModelServerEndpoint } from './endpoint.ts';
 import type { ProbeResult } from './readiness.ts';
 
 const modelService = loadOnce(() => import('./model-service.ts'));
@@ -15,7 +14,7 @@ export const PROBE_TIMEOUT_MS = 5000;
 
 /** What was found. */
 interface ModelProbe {
-  readonly result: ProbeResult;
+  readonly result: ProbeResult | { readonly state: 'not connected' };
   /** Why a version of a model will never load, with TensorFlow's own message. */
   readonly failure?: string;
   /** Whether an answer of any kind came. */
@@ -40,25 +39,6 @@ export async function probeModels(
   return { result: { state: 'ready' }, isAnswered: true, ...(failure && { failure }) };
 }
 
-/** What TensorFlow Serving answers of a model that it has, or has not. */
-const STATUS_ANSWER = /model_version_status|Could not find any versions of model/;
-
-/** Whether the REST API is that of the model server: a port that is taken is only logged there (server.cc). */
-export async function probeRest(
-  { host, restPort }: ModelServerEndpoint,
-  model = 'none',
-): Promise<ProbeResult> {
-  const url = `http://${host}:${restPort}/v1/models/${encodeURIComponent(model)}`;
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-    if (STATUS_ANSWER.test(await response.text())) return { state: 'ready' };
-  } catch (error) {
-    if ((error as Error).name === 'TimeoutError') return { state: 'unknown' };
-  }
-  const reason = `the model server does not answer on its REST port ${restPort}. Is it taken by another program?`;
-  return { state: 'not ready', reason };
-}
-
 async function probeModel(
   channel: UnaryChannel,
   name: string,
@@ -74,7 +54,7 @@ async function probeModel(
 
 function stateAfter(error: Error, name: string): ModelProbe {
   if (error instanceof ConnectionLost) {
-    return notReady('the model server does not accept connections yet', false);
+    return { result: { state: 'not connected' }, isAnswered: false };
   }
   if (!(error instanceof StatusError)) {
     // The time is up: it is busy, or gone in a way that the connection does not show.

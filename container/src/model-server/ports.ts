@@ -32,18 +32,22 @@ export function modelServerDirectory({ modelServer }: Environment, owner: number
   return privateDirectory(owner, modelServer.ports?.low ?? DEFAULT_GRPC_PORT);
 }
 
-/**
- * TensorFlow Serving shares a gRPC port that another one has (`SO_REUSEPORT`), and only logs a REST port that is taken: then
- * the other's models would answer.
- * @throws StartError PORT_REFUSED
- */
-export async function checkPortsAreFree(endpoints: readonly ModelServerEndpoint[]): Promise<void> {
-  for (const port of endpoints.flatMap(({ grpcPort, restPort }) => [grpcPort, restPort])) {
-    if (port === 0) continue;
-    const server = createServer();
-    const place = { port, address: '0.0.0.0', portVariable: 'SAGEMAKER_SAFE_PORT_RANGE' };
-    await listen(server, place);
-    server.close();
-    await once(server, 'close');
+/** Why a process cannot have its ports now: StartError PORT_REFUSED, which names one; undefined if it can. */
+export async function portProblem({
+  grpcPort,
+  restPort,
+}: ModelServerEndpoint): Promise<Error | undefined> {
+  try {
+    for (const port of [grpcPort, restPort]) if (port !== 0) await checkPort(port);
+    return undefined;
+  } catch (error) {
+    return error as Error;
   }
+}
+
+async function checkPort(port: number): Promise<void> {
+  const server = createServer();
+  await listen(server, { port, address: '0.0.0.0', portVariable: 'SAGEMAKER_SAFE_PORT_RANGE' });
+  server.close();
+  await once(server, 'close');
 }

@@ -137,6 +137,42 @@ test('a process that answers nothing while it loads is killed: 503, as that is n
   expect([status, text]).toEqual([503, expect.stringMatching(/answered nothing and was killed/)]);
 });
 
+test('a restarted process serves all models but those that no longer load, each with its own error', async () => {
+  const directory = await start(
+    { 'half/model': half, 'gone/model': half, 'slow/model': busy },
+    {
+      SAGEMAKER_MULTI_MODEL: 'true',
+      LOCAL_MODEL_SERVER_POLL_MS: '50',
+      SAGEMAKER_TFS_WAIT_TIME_SECONDS: '12',
+    },
+  );
+  const load = (name: string) =>
+    call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
+  const ask = (name: string) => call('POST', `/models/${name}/invoke`, { instances: [1] });
+  for (const name of ['half', 'gone', 'slow']) expect((await load(name)).status).toBe(200);
+  await rm(join(directory, 'gone'), { recursive: true });
+  const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
+  await mkdir(extra);
+  await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp());
+  process.kill(serverPids()[0] as number, 'SIGKILL');
+  await until(() => /was killed by SIGKILL/.test(runtime.output()));
+  expect(await ask('half')).toMatchObject({ status: 200 });
+  expect((await ask('slow')).text).toMatch(/model slow is being loaded again/);
+  await until(async () => /cannot be loaded again/.test((await ask('slow')).text));
+  const { status, text } = await ask('gone');
+  expect([status, text]).toEqual([
+    503,
+    expect.stringMatching(/model gone cannot be loaded again: .*gone/),
+  ]);
+  // Also without the one that never ended.
+  expect(await ask('half')).toMatchObject({ status: 200 });
+  expect((await call('GET', '/ping')).status).toBe(200);
+  expect((await call('DELETE', '/models/gone')).status).toBe(200);
+  expect((await ask('gone')).status).toBe(404);
+  await rm(extra, { recursive: true });
+  expect((await load('slow')).status).toBe(200);
+});
+
 test('a process that answers nothing is killed and started again; its requests are answered', async () => {
   await start({ half }, { SAGEMAKER_TFS_MODEL_SERVER_SILENCE_SECONDS: '3' });
   const [first] = serverPids();

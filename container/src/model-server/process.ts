@@ -59,13 +59,22 @@ export interface ModelServerProcess {
 /** Lines kept for the message about why it ended, of errors and of all. */
 const KEPT_ERRORS = 10;
 const KEPT_LINES = 20;
+const LEVELS = ['info', 'warn', 'error'] as const;
 /** What it prints of its flags after a wrong one, 50 lines of tabs and help. */
 const USAGE = /^(usage: |Flags:$|\t--)/;
 
 /** Starts a program in a process group of its own, so that a Ctrl-C at the terminal reaches only us. */
 export function startProcess(
   program: string,
-  options: { args: readonly string[]; env: NodeJS.ProcessEnv; log: Logger },
+  options: {
+    args: readonly string[];
+    env: NodeJS.ProcessEnv;
+    log: Logger;
+    /** Lines below it are not logged: an index of {@link LEVELS}. Default: 0. */
+    leastLevel?: number | undefined;
+    /** Told of each line that it writes. */
+    onLine?: (line: string) => void;
+  },
 ): ModelServerProcess {
   const child = spawn(program, options.args, {
     env: options.env,
@@ -80,7 +89,8 @@ export function startProcess(
     if (level === 'error') keep(errors, line, KEPT_ERRORS);
     if (letterOf(line) === 'F') fatal ??= line;
     if (!USAGE.test(line)) keep(last, line, KEPT_LINES);
-    options.log[level](line);
+    options.onLine?.(line);
+    if (LEVELS.indexOf(level) >= (options.leastLevel || 0)) options.log[level](line);
   };
   forEachLine(child.stdout, onLine);
   forEachLine(child.stderr, onLine);
@@ -135,7 +145,7 @@ function keep(lines: string[], line: string, most: number): void {
 }
 
 /** TensorFlow's lines carry I, W, E or F after the time; what the program prints itself carries nothing. */
-function severity(line: string): 'info' | 'warn' | 'error' {
+function severity(line: string): (typeof LEVELS)[number] {
   if (/^(Failed to start server\.|Couldn't interpret value )/.test(line)) return 'error';
   if (line.startsWith('unknown argument: ')) return 'warn';
   const letter = letterOf(line);

@@ -68,7 +68,7 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
   });
   const pool = new InstancePool({
     endpoints: [{ host: '127.0.0.1', grpcPort: stub.port, restPort: 0, grpcSocket: '' }],
-    models: () => [],
+    models: [],
     maxReplyBytes: 1000,
     maxInFlight: 2,
     waitMs: 2000,
@@ -93,7 +93,7 @@ async function standIn(text: string, each: StandIn['refusals']): Promise<StandIn
       const change = { pool, before, models, deadlineMs };
       await reloadInstances({
         ...change,
-        writeConfig: async () => undefined,
+        want: async () => undefined,
         restart: (index) => restarts.push(index),
       });
       await untilRemoved(change);

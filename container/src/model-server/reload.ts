@@ -22,8 +22,8 @@ interface ReloadOptions {
   readonly before: readonly ServedModel[];
   readonly models: readonly ServedModel[];
   /** Makes processes that start from now on serve these. */
-  readonly writeConfig: (models: readonly ServedModel[]) => Promise<void>;
-  /** Ends a process, which then starts with what was written last. */
+  readonly want: (models: readonly ServedModel[]) => void;
+  /** Ends a process, which is started again and then serves what is wanted. */
   readonly restart: (index: number) => void;
   /** For the reload of one process. */
   readonly deadlineMs: number;
@@ -51,8 +51,8 @@ const LAST_CALL_MS = 500;
  *   after the deadline
  */
 export async function reloadInstances(options: ReloadOptions): Promise<void> {
-  const { pool, before, models, writeConfig, restart } = options;
-  await writeConfig(models);
+  const { pool, before, models, want, restart } = options;
+  want(models);
   const changed = new Set<Instance>();
   const onChange = (instance: Instance) => changed.add(instance);
   const isLoad = removed(models, before).length > 0;
@@ -66,7 +66,7 @@ export async function reloadInstances(options: ReloadOptions): Promise<void> {
     }
   } catch (error) {
     // An instance that ended over it must not start with it again.
-    await writeConfig(before);
+    want(before);
     const hasRestarted = await rollBack(changed, options);
     if (hadNoThread(error)) throw refused(options.deadlineMs, error);
     throw isTimeout(error) ? tooLate(options.deadlineMs, hasRestarted, error) : error;

@@ -6,11 +6,12 @@ import { StartError } from '../errors.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
 import { laterFailure } from '../waiting/failure.ts';
-import type { Serving } from './change-models.ts';
+import type { RestoreListeners, Serving } from './change-models.ts';
 import { type ModelServerFiles, modelServerFlags, writeModelServerFiles } from './command.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { InstancePool, type InstancePoolOptions } from './instance-pool.ts';
-import { checkPortsAreFree, modelServerEndpoints } from './ports.ts';
+import { checkSocketPath } from './listening.ts';
+import { modelServerEndpoints, portProblem } from './ports.ts';
 import type { ProcessEnd } from './process.ts';
 import { Supervisor } from './supervisor.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
@@ -27,6 +28,8 @@ interface ModelServerOptions {
   readonly models: readonly ServedModel[];
   /** Called when a process ended and will be restarted. */
   readonly onEnd?: (index: number, end: ProcessEnd) => void;
+  /** Told of models that a restarted process no longer has. */
+  readonly restores?: RestoreListeners | undefined;
 }
 
 /** A started model server. */
@@ -61,51 +64,67 @@ const NO_THREAD =
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const { environment, variables, log } = options;
   const endpoints = modelServerEndpoints(environment, process.pid);
-  await checkPortsAreFree(endpoints);
+  for (const endpoint of endpoints) {
+    checkSocketPath(endpoint);
+    const problem = await portProblem(endpoint);
+    if (problem) throw problem;
+  }
   const files = await writeModelServerFiles(environment, options.models);
   const serving: Serving = {
-    served: options.models,
-    probed: options.models,
+    served: [],
+    wanted: [],
     ended: undefined,
     isLoading: false,
+    restorer: undefined,
   };
   const { failed, fail } = laterFailure();
   const failStart = (message: string) => fail(new StartError('MODEL_SERVER_FAILED', message));
-  const pool = poolOf(environment, endpoints, log, () => serving.probed, failStart, {
-    knowsCause: () => !serving.isLoading,
+  const pool = poolOf(environment, endpoints, log, options.models, failStart, {
+    knowsCause: () => !serving.isLoading && serving.restorer?.isBusy !== true,
     onReady: (index) => supervisor.serves(index),
     onStuck: (index, reason) => {
       log.error({ instance: index }, `${reason} and is killed`);
       supervisor.kill(index);
     },
+    restore: async (instance, index) => serving.restorer?.restore(instance, index),
   });
-  const instances = endpoints.map((endpoint) => modelServerFlags(environment, files, endpoint));
-  const env = { ...variables, ...tensorFlowVariables(environment, variables) };
+  const instances = endpoints.map((endpoint) => ({
+    endpoint,
+    flags: modelServerFlags(environment, files, endpoint),
+  }));
+  // All of its lines are read, whichever are logged.
+  const own = { ...tensorFlowVariables(environment, variables), TF_CPP_MIN_LOG_LEVEL: '0' };
+  const env = { ...variables, ...own };
   const supervisor: Supervisor = new Supervisor({
     instances,
     env,
     log,
+    leastLevel: Number(variables.TF_CPP_MIN_LOG_LEVEL ?? 0),
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason, end) => {
       serving.ended ??= end;
-      pool.ended(index, end);
-      options.onEnd?.(index, end);
-      pool.instances[index]?.readiness.lost(`${reason} and is restarting`);
+      if (end) {
+        pool.ended(index, end);
+        options.onEnd?.(index, end);
+      }
+      pool.instances[index]?.readiness.lost(reason);
     },
-    onStartFailure: failStart,
+    onStartFailure: fail,
   });
   supervisor.start();
   pool.start(START_MS);
   const ending = new AbortController();
-  void warnOfRelease({ pool, env, flags: instances[0] ?? [], log, signal: ending.signal });
+  void warnOfRelease({ pool, env, flags: instances[0]?.flags ?? [], log, signal: ending.signal });
   const restart = (index: number) => supervisor.kill(index);
   return {
     pool,
     failed,
     async serve(models) {
       const { changeModels } = await import('./change-models.ts');
+      const { basePaths } = files;
       const deadlineMs = environment.limits.waitMs;
-      await changeModels(serving, { pool, files, deadlineMs, restart }, models);
+      const processes = { pool, basePaths, deadlineMs, restart, log, restores: options.restores };
+      await changeModels(serving, processes, models);
     },
     stop: (mostMs = GRACE_MS) => {
       ending.abort();
@@ -120,7 +139,7 @@ export function connectModelServer({ environment, models, log }: PoolOptions): M
     environment,
     modelServerEndpoints(environment, process.ppid),
     log,
-    () => models,
+    models,
     () => undefined,
     { knowsCause: () => true },
   );
@@ -139,20 +158,20 @@ function poolOf(
   environment: Environment,
   endpoints: readonly ModelServerEndpoint[],
   log: Logger,
-  served: () => readonly ServedModel[],
+  served: readonly ServedModel[],
   onLoadFailure: (message: string) => void,
-  watch?: Pick<InstancePoolOptions, 'knowsCause' | 'onReady' | 'onStuck'>,
+  watch?: Pick<InstancePoolOptions, 'knowsCause' | 'onReady' | 'onStuck' | 'restore'>,
 ): InstancePool {
   const quietly = nowAndThen();
   return new InstancePool({
     endpoints,
-    models: () => served().map(({ name }) => name),
+    models: served.map(({ name }) => name),
     maxReplyBytes: environment.limits.maxResponseBytes,
-    usesRest: environment.backend === 'rest',
     maxInFlight: Math.max(1, Math.floor(environment.modelServer.inFlight / environment.processes)),
     stuckMs: environment.modelServer.silenceMs,
     onReady: watch?.onReady,
     onStuck: watch?.onStuck,
+    restore: watch?.restore,
     knowsCause: watch?.knowsCause,
     onRefused: (instance, most) => quietly(() => log.warn({ instance, most }, NO_THREAD)),
     waitMs: environment.limits.waitMs,

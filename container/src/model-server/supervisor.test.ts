@@ -26,6 +26,8 @@ async function supervise(
   const starts = join(directory, 'starts');
   await writeFile(program, `#!/bin/sh\necho start >>${starts}\n${script}\n`);
   await chmod(program, 0o755);
+  const grpcSocket = join(directory, 'grpc.sock');
+  const endpoint = { host: '127.0.0.1', grpcPort: 0, restPort: 0, grpcSocket };
   const delays: number[] = [];
   const stream = {
     write: (line: string) => {
@@ -35,12 +37,12 @@ async function supervise(
   };
   const failure = new Promise<string>((resolve) => {
     supervisor = new Supervisor({
-      instances: [[]],
+      instances: [{ flags: [], endpoint }],
       env: { PATH: `${directory}:${process.env.PATH}` },
       log: pino({}, stream),
       hasServed: () => false,
       onEnd: () => undefined,
-      onStartFailure: resolve,
+      onStartFailure: (error) => resolve(error.message),
       ...options,
     });
   });

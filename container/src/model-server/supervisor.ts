@@ -1,21 +1,32 @@
 /** Keeps the processes of TensorFlow Serving running: restarts with backoff those that end. */
 import type { Logger } from 'pino';
+import { StartError } from '../errors.ts';
 import { Restarts } from '../waiting/restarts.ts';
 import { MODEL_SERVER_PROGRAM } from './command.ts';
+import type { ModelServerEndpoint } from './endpoint.ts';
+import { closeSocket, openSocket, portNews, sayWhyClosed } from './listening.ts';
+import { portProblem } from './ports.ts';
 import { howEnded, type ModelServerProcess, type ProcessEnd, startProcess } from './process.ts';
+
+/** One process that is kept running. */
+interface SupervisedInstance {
+  readonly flags: readonly string[];
+  readonly endpoint: ModelServerEndpoint;
+}
 
 /** What the supervisor runs. */
 export interface SupervisorOptions {
-  /** Flags of every instance. */
-  readonly instances: readonly (readonly string[])[];
+  readonly instances: readonly SupervisedInstance[];
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
+  /** Lines of TensorFlow Serving below it are not logged: 1 leaves warnings, 2 errors. Default: 0. */
+  readonly leastLevel?: number;
   /** Whether the instance has ever served; one that ends by itself before that will not get better. */
   readonly hasServed: (index: number) => boolean;
-  /** Called when an instance ended and will be restarted. */
-  readonly onEnd: (index: number, reason: string, end: ProcessEnd) => void;
-  /** Called when the start has failed for good, with the model server's own last lines. */
-  readonly onStartFailure: (message: string) => void;
+  /** Called when an instance ended, or could not be started again, and will be restarted. */
+  readonly onEnd: (index: number, reason: string, end?: ProcessEnd) => void;
+  /** Called when the start has failed for good, with the model server's own last lines or the port that is taken. */
+  readonly onStartFailure: (error: Error) => void;
 }
 
 const FIRST_DELAY_MS = 250;
@@ -23,8 +34,12 @@ const FIRST_DELAY_MS = 250;
 const MOST_DEATHS = 3;
 
 /** One process and its restarts. */
-interface Slot {
+interface Slot extends SupervisedInstance {
   child: ModelServerProcess | undefined;
+  /** Whether the process has all of its ports. */
+  listens: boolean;
+  /** Whether it, or an earlier one, had them. */
+  hasListened: boolean;
   /** Ends by a signal before it ever served. */
   deaths: number;
 }
@@ -38,8 +53,11 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#slots = options.instances.map(() => ({
+    this.#slots = options.instances.map((instance) => ({
+      ...instance,
       child: undefined,
+      listens: false,
+      hasListened: false,
       deaths: 0,
     }));
   }
@@ -70,32 +88,67 @@ export class Supervisor {
   }
 
   #run(index: number, slot: Slot): void {
-    const { env, log } = this.#options;
+    const { env, log, leastLevel } = this.#options;
     const child = startProcess(MODEL_SERVER_PROGRAM, {
-      args: this.#options.instances[index] ?? [],
+      args: slot.flags,
       env,
       log: log.child({ source: MODEL_SERVER_PROGRAM, instance: index }),
+      leastLevel,
+      onLine: (line) => this.#heard(slot, line),
     });
     slot.child = child;
+    slot.listens = false;
     log.info({ source: MODEL_SERVER_PROGRAM, instance: index, pid: child.pid }, 'started');
-    void child.ended.then((end) => {
+    void child.ended.then(async (end) => {
       slot.child = undefined;
-      if (!this.#restarts.stopped) this.#ended(index, slot, end);
+      closeSocket(slot.endpoint);
+      // Most likely why, where it never had them; and else it says so itself.
+      const refused = slot.listens ? undefined : await portProblem(slot.endpoint);
+      if (this.#restarts.stopped) return;
+      if (refused) this.#refused(index, slot, refused);
+      else this.#ended(index, slot, end);
     });
   }
 
+  #heard(slot: Slot, line: string): void {
+    const news = portNews(line, slot.endpoint);
+    if (news === 'refused') void slot.child?.stop(0);
+    if (news !== 'listens' || slot.listens) return;
+    slot.listens = true;
+    slot.hasListened = true;
+    openSocket(slot.endpoint);
+  }
+
+  #refused(index: number, slot: Slot, error: Error): void {
+    if (slot.hasListened) this.#restartLater(index, slot, error.message);
+    else this.#options.onStartFailure(error);
+  }
+
+  #restartLater(index: number, slot: Slot, reason: string, end?: ProcessEnd): void {
+    const restartInMs = this.#restarts.schedule(index, async () => {
+      const refused = await portProblem(slot.endpoint);
+      if (this.#restarts.stopped) return;
+      if (refused) this.#refused(index, slot, refused);
+      else this.#run(index, slot);
+    });
+    const { log, onEnd } = this.#options;
+    log.error({ instance: index, restartInMs }, reason);
+    const why = end ? `${reason} and is restarting` : reason;
+    sayWhyClosed(slot.endpoint, why);
+    onEnd(index, why, end);
+  }
+
   #ended(index: number, slot: Slot, end: ProcessEnd): void {
-    const { log, hasServed, onEnd, onStartFailure } = this.#options;
+    const { hasServed, onStartFailure } = this.#options;
     if (end.signal !== null && end.signal !== 'SIGKILL') slot.deaths += 1;
     const reason = describeEnd(end);
     if (!hasServed(index) && (end.signal === null || slot.deaths >= MOST_DEATHS)) {
       const often = end.signal === null ? '' : `, ${slot.deaths} times before it served`;
-      onStartFailure([`${reason}${often}${adviceOn(end)}`, ...end.lastLines].join('\n'));
+      const lines = [`${reason}${often}${adviceOn(end)}`, ...end.lastLines];
+      onStartFailure(new StartError('MODEL_SERVER_FAILED', lines.join('\n')));
       return;
     }
-    const restartInMs = this.#restarts.schedule(index, () => this.#run(index, slot));
-    log.error({ instance: index, restartInMs }, reason);
-    onEnd(index, reason, end);
+    this.#restartLater(index, slot, reason, end);
   }
 }
 

@@ -25,11 +25,13 @@ export interface ModelSource {
   readonly url: string;
 }
 
-/** A model that was loaded before this process, and is not yet again. */
+/** A model that was loaded before this process or the model server was started again, and is not yet again. */
 interface LostModel {
   readonly url: string;
   /** What its requests get. */
   readonly error: unknown;
+  /** Of one that this process has loaded. */
+  readonly model?: LoadedModel;
 }
 
 /** A loaded model. */
@@ -107,6 +109,24 @@ export class ModelTable {
         if (this.#lost.has(name)) this.#lost.set(name, { url, error });
       });
     }
+  }
+
+  /** The model server no longer has a model: its requests get the error until it is regained, loaded or unloaded. */
+  lose(name: string, error: ServingError): void {
+    const model = this.#models.get(name) ?? this.#lost.get(name)?.model;
+    if (!model) return;
+    this.#models.delete(name);
+    this.#lost.set(name, { url: model.url, error, model });
+    this.#options.onChange(name);
+  }
+
+  /** The model server has a model again. */
+  regain(name: string): void {
+    const model = this.#lost.get(name)?.model;
+    if (!model) return;
+    this.#lost.delete(name);
+    this.#models.set(name, model);
+    this.#options.onChange(name);
   }
 
   /** @throws ServingError MODEL_NOT_FOUND, or why a model that was loaded before this process is not yet again */

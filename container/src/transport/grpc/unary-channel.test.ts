@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
+import { until } from '../../testing/runtime-process.ts';
 import { ConnectionLost } from '../connection-lost.ts';
 import { UnaryChannel } from './unary-channel.ts';
 
@@ -209,21 +210,35 @@ describe('UnaryChannel against the reference implementation', () => {
     );
   });
 
-  test('a Unix domain socket is taken where it is there, also later; the port where it is not', async () => {
+  test('a port is taken for large requests only, while the server is there on its own socket', async () => {
     const socket = join(tmpdir(), `unary-channel-${process.pid}.sock`);
     const named = (name: string): Behavior =>
       ((_call, done) => done(null, Buffer.from(name))) as Behavior;
+    // Of another program it may be.
     const overTcp = await grpcServer(named('port'));
     cleanups.push(() => overTcp.server.forceShutdown());
-    const channel = channelTo(overTcp.port, undefined, socket);
-    const answer = async () => (await channel.call({ path: PATH, message: [] })).toString();
-    expect(await answer()).toBe('port');
+    let losses = 0;
+    const channel = new UnaryChannel(
+      { host: '127.0.0.1', port: overTcp.port, socket },
+      { maxReplyBytes: MB, onLost: () => (losses += 1) },
+    );
+    cleanups.push(() => channel.close());
+    const answer = async (bytes: number) => {
+      const reply = await channel.call({ path: PATH, message: [Buffer.alloc(bytes)] });
+      return reply.toString();
+    };
+    for (const bytes of [0, MB]) await expect(answer(bytes)).rejects.toThrow(ConnectionLost);
 
-    const overSocket = await grpcServer(named('socket'), `unix:${socket}`);
-    cleanups.push(() => overSocket.server.forceShutdown());
-    expect(await answer()).toBe('port');
-    channel.reconnect();
-    expect(await answer()).toBe('socket');
+    const own = await grpcServer(named('socket'), `unix:${socket}`);
+    expect([await answer(MB), await answer(0), await answer(MB)]).toEqual([
+      'socket',
+      'socket',
+      'port',
+    ]);
+    const before = losses;
+    own.server.forceShutdown();
+    await until(() => losses > before);
+    await expect(answer(MB)).rejects.toThrow(ConnectionLost);
   });
 });
 

@@ -1,6 +1,5 @@
 /** Unary gRPC calls (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md) over one kept connection. */
 
-import { existsSync } from 'node:fs';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { encodeHeaders } from './hpack.ts';
 import { Http2Connection } from './http2-connection.ts';
@@ -12,7 +11,7 @@ interface GrpcTarget {
   readonly host: string;
   /** 0: the server listens on the socket alone. */
   readonly port: number;
-  /** A Unix domain socket (`--grpc_socket_path`), taken for all but large requests where it is there. */
+  /** A Unix domain socket (`--grpc_socket_path`) that nobody else listens on. Absent or empty: all goes to the port. */
   readonly socket?: string;
 }
 
@@ -34,7 +33,8 @@ interface UnaryCall {
 }
 
 /**
- * Requests beyond this size go to the port: they do not fit in the buffer of a Unix domain socket (208 KiB by
+ * Requests beyond this size go to the port, as long as a connection over the socket shows that the port's server is the
+ * same one: they do not fit in the buffer of a Unix domain socket (208 KiB by
  * default in Linux, with its overhead), and waiting for room in it costs more than TCP, whose buffers grow. A
  * picture of 224 x 224 in uint8 still fits; over TCP, kernels that pace what they send (BBR) may hold it back.
  */
@@ -44,17 +44,18 @@ const MOST_SOCKET_BYTES = 163_840;
 export class UnaryChannel {
   readonly #target: GrpcTarget;
   readonly #maxReplyBytes: number;
+  readonly #onLost: () => void;
   /** Header blocks by path and timeout; there are only a handful. */
   readonly #headers = new Map<string, Buffer>();
   readonly #connections: { socket?: Http2Connection; port?: Http2Connection } = {};
-  /** Whether the socket is there; undefined until a call would take it. */
-  #hasSocket: boolean | undefined;
   /** The connections, and earlier ones on which calls are in flight. */
   readonly #open = new Set<Http2Connection>();
 
-  constructor(target: GrpcTarget, options: { maxReplyBytes: number }) {
+  /** @param options.onLost called when the server ended the connection over its socket */
+  constructor(target: GrpcTarget, options: { maxReplyBytes: number; onLost?: () => void }) {
     this.#target = target;
     this.#maxReplyBytes = options.maxReplyBytes;
+    this.#onLost = options.onLost ?? (() => undefined);
   }
 
   /**
@@ -85,38 +86,29 @@ export class UnaryChannel {
     }
   }
 
-  /** Opens connections anew for the calls to come; those in flight finish on the old ones. */
-  reconnect(): void {
-    this.#connections.socket?.retire();
-    this.#connections.port?.retire();
-    this.#forget();
-  }
-
   /** Ends the connections at once: calls in flight fail, one to come would open them anew. */
   close(): void {
-    this.#forget();
+    delete this.#connections.socket;
+    delete this.#connections.port;
     for (const connection of this.#open) connection.destroy();
   }
 
-  #forget(): void {
-    delete this.#connections.socket;
-    delete this.#connections.port;
-    this.#hasSocket = undefined;
-  }
-
   #wayOf(length: number): 'socket' | 'port' {
-    return length <= MOST_SOCKET_BYTES || this.#target.port === 0 ? 'socket' : 'port';
+    const { port, socket } = this.#target;
+    if (!socket) return 'port';
+    const takesPort = length > MOST_SOCKET_BYTES && port !== 0;
+    return takesPort && this.#connections.socket?.usable ? 'port' : 'socket';
   }
 
-  /** Where the socket is not there, the port's connection is that of all calls. */
   #connected(way: 'socket' | 'port'): Http2Connection {
     const known = this.#connections[way];
     if (known?.usable) return known;
     const { host, port, socket = '' } = this.#target;
-    this.#hasSocket ??= existsSync(socket);
-    if (way === 'socket' && !this.#hasSocket && port !== 0) return this.#connected('port');
     const target = way === 'socket' ? { path: socket } : { host, port };
-    const connection = new Http2Connection(target, () => this.#open.delete(connection));
+    const connection = new Http2Connection(target, () => {
+      this.#open.delete(connection);
+      if (connection === this.#connections.socket) this.#onLost();
+    });
     this.#open.add(connection);
     this.#connections[way] = connection;
     return connection;
