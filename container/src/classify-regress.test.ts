@@ -215,7 +215,7 @@ describe('regress', () => {
 
 test('a label that is not there, an output and a picture as example have codes of their own', async () => {
   const label = await ask('tfs-model-label=nobody', '{"instances": [1.0]}');
-  expect(label).toMatchObject({ status: 400, body: { code: 'MODEL_NOT_FOUND' } });
+  expect(label).toMatchObject({ status: 404, body: { code: 'MODEL_NOT_FOUND' } });
   const output = await ask('tfs-outputs=nobody', '{"instances": [1.0]}');
   expect(output).toMatchObject({ status: 400, body: { code: 'UNKNOWN_OUTPUT' } });
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
@@ -262,7 +262,7 @@ describe('errors are the same over both transports', () => {
       'a label that is not there',
       `tfs-method=regress,tfs-signature=regress_x_to_y,tfs-model-label=nobody`,
       '{"examples": [{"x": 1.0}]}',
-      400,
+      404,
       /Unrecognized servable version label: nobody/,
     ],
     [

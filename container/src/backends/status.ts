@@ -19,9 +19,9 @@ export async function inServingErrors<T>(answer: Promise<T>): Promise<T> {
 
 /** What the model server answered with an HTTP status, or what its status of gRPC is over HTTP. */
 export function modelError(message: string, status: number, cause?: Error): ServingError {
-  // An invalid argument to TensorFlow Serving, whose words these are (server_core.cc).
+  // An invalid argument to TensorFlow Serving, whose words these are (server_core.cc); as no version, it is not found.
   if (message.startsWith('Unrecognized servable version label')) {
-    return new ServingError('MODEL_NOT_FOUND', message, { status, cause });
+    return new ServingError('MODEL_NOT_FOUND', message, { cause });
   }
   return new ServingError(errorCodeOf(status), message, { status, cause });
 }

@@ -8,7 +8,7 @@ import type { ProcessEnd } from './process.ts';
 import { reloadInstances, untilRemoved } from './reload.ts';
 import { type RestoreOptions, type Restorer, restorer } from './restore.ts';
 
-/** Hears of models that a process no longer has after a restart, and of those that it has again. */
+/** Called for models that a process no longer has after a restart, and for those that it has again. */
 export type RestoreListeners = Pick<RestoreOptions, 'onLost' | 'onRegained'>;
 
 /** What is served, and what is known of a change of it. */

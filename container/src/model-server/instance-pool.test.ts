@@ -95,6 +95,19 @@ test('no more calls are in flight than allowed, and those that wait go in turn',
   expect(calls.seen).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
+test('an instance that served a model which is gone now still gets calls, and refuses them itself', async () => {
+  const calls = await poolOnStub();
+  calls.status = {
+    status: GrpcStatus.NOT_FOUND,
+    message: 'Could not find any versions of model m',
+  };
+  calls.pool.instances[0]?.readiness.lost('asked anew');
+  const answer = call(calls, 'a');
+  await until(() => calls.open.length === 1);
+  calls.open.shift()?.answer({ status: GrpcStatus.NOT_FOUND, message: 'Servable not found' });
+  await expect(answer).rejects.toThrow('Servable not found');
+});
+
 test('a call that waits is dropped where its time is up, and never sent', async () => {
   const calls = await poolOnStub({ maxInFlight: 1 });
   const first = call(calls, 'first');

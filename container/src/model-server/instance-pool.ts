@@ -352,7 +352,9 @@ export class InstancePool {
     if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
     if (isAnswered) instance.silentMs = 0;
     if (result.state === 'not connected') return { state: 'not ready', reason: whyLost(instance) };
-    if (result.state === 'ready') return this.#restored(instance, index);
+    // What it no longer has it refuses at once; other models are served.
+    if (result.state === 'gone' && !instance.hasServed) return { ...result, state: 'not ready' };
+    if (result.state === 'ready' || result.state === 'gone') return this.#restored(instance, index);
     if (result.state !== 'unknown' || isAnswered) return result;
     return this.#unanswered(instance, index, asked);
   }

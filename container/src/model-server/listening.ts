@@ -1,5 +1,5 @@
 /**
- * From when a process of TensorFlow Serving is reached: once it has all of its ports. It goes on without a REST port that
+ * From when a process of TensorFlow Serving is reached: once it has all of its ports. It continues without a REST port that
  * another program has, which would then answer in its place (server.cc).
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -12,9 +12,15 @@ const modelService = loadOnce(() => import('./model-service.ts'));
 /** Milliseconds after which a probe has found out nothing. */
 export const PROBE_TIMEOUT_MS = 5000;
 
+/** The process answers, and has no version of a model that it could load: one was taken away, or none is there yet. */
+interface Gone {
+  readonly state: 'gone';
+  readonly reason: string;
+}
+
 /** What was found. */
 interface ModelProbe {
-  readonly result: ProbeResult | { readonly state: 'not connected' };
+  readonly result: ProbeResult | { readonly state: 'not connected' } | Gone;
   /** Why a version of a model will never load, with TensorFlow's own message. */
   readonly failure?: string;
   /** Whether an answer of any kind came. */
@@ -31,12 +37,14 @@ export async function probeModels(
 ): Promise<ModelProbe> {
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
   let failure: string | undefined;
+  let result: ModelProbe['result'] = { state: 'ready' };
   for (const name of models.length === 0 ? [''] : models) {
     const probe = await probeModel(channel, name, signal);
     failure ??= probe.failure;
-    if (probe.result.state !== 'ready') return { ...probe, ...(failure && { failure }) };
+    if (probe.result.state === 'gone') result = probe.result;
+    else if (probe.result.state !== 'ready') return { ...probe, ...(failure && { failure }) };
   }
-  return { result: { state: 'ready' }, isAnswered: true, ...(failure && { failure }) };
+  return { result, isAnswered: true, ...(failure && { failure }) };
 }
 
 async function probeModel(
@@ -67,7 +75,10 @@ function stateAfter(error: Error, name: string): ModelProbe {
     return notReady(`the model server does not answer: ${error.message}`, true);
   }
   if (name === '') return { result: { state: 'ready' }, isAnswered: true };
-  return notReady(`model "${name}": ${error.message}`, true);
+  const reason = `model "${name}": ${error.message}`;
+  if (error.code === GrpcStatus.NOT_FOUND)
+    return { result: { state: 'gone', reason }, isAnswered: true };
+  return notReady(reason, true);
 }
 
 function isBusy({ code }: StatusError): boolean {
@@ -81,10 +92,21 @@ function stateOf(name: string, versions: readonly ModelVersionStatus[]): ModelPr
   const broken = versions.find(({ state, errorMessage }) => state === 'END' && errorMessage !== '');
   const isAvailable = versions.some(({ state }) => state === 'AVAILABLE');
   const failure = broken && `model "${name}" version ${broken.version}: ${broken.errorMessage}`;
-  const result: ProbeResult = isAvailable
-    ? { state: 'ready' }
-    : { state: 'not ready', reason: failure ?? `model "${name}" is not available` };
-  return { result, isAnswered: true, ...(failure && { failure }) };
+  return {
+    result: resultOf(name, isAvailable, failure),
+    isAnswered: true,
+    ...(failure && { failure }),
+  };
+}
+
+function resultOf(
+  name: string,
+  isAvailable: boolean,
+  failure: string | undefined,
+): ModelProbe['result'] {
+  if (isAvailable) return { state: 'ready' };
+  if (failure !== undefined) return { state: 'not ready', reason: failure };
+  return { state: 'gone', reason: `model "${name}" is not available` };
 }
 
 function notReady(reason: string, isAnswered: boolean): ModelProbe {

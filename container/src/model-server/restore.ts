@@ -218,7 +218,7 @@ function reasonOf(versions: readonly ModelVersionStatus[], deadlineMs: number): 
 function isLost(name: string, reason: string): ServingError {
   return new ServingError(
     'MODEL_NOT_READY',
-    `the model server was restarted, and model ${name} cannot be loaded again: ${reason}. POST /models tries once more, DELETE /models/${name} gives it up.`,
+    `the model server was restarted, and model ${name} cannot be loaded again: ${reason.replace(/\.$/, '')}. POST /models tries once more, DELETE /models/${name} drops it.`,
   );
 }
 
