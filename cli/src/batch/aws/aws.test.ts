@@ -210,14 +210,14 @@ test('start, watch, verify and fetch a job; the second start does only what is m
   const csv = join(work, 'all.csv');
   await run('fetch', `s3://${BUCKET}/job/out`, '--out', csv);
   expect(await readFile(csv, 'utf8')).toBe(
-    'key,record,digit,p,other\na.jpg,0,7,"[0.5,0.25]",\nb c.jpg,0,1,[9007199254740992],\nd.jpg,0,3,[],\n',
+    'key,record,digit,p,other\na.jpg,0,7,"[0.5,0.25]",\nb c.jpg,0,1,[9007199254740993],\nd.jpg,0,3,[],\n',
   );
   const parquet = join(work, 'all.parquet');
   await run('fetch', 'first', '--out', parquet);
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(parquet) });
   expect(rows.map(({ key, digit, p }) => [key, digit, p])).toEqual([
     ['a.jpg', 7, '[0.5,0.25]'],
-    ['b c.jpg', 1, '[9007199254740992]'],
+    ['b c.jpg', 1, '[9007199254740993]'],
     ['d.jpg', 3, '[]'],
   ]);
 });
