@@ -212,6 +212,19 @@ test('--quiet leaves progress and remarks away, behind the verb or before it', a
   }
 });
 
+test.each([
+  ['local', [join(digits, 'samples'), '--url', 'http://127.0.0.1:9', '--out', 'none']],
+  [
+    'start',
+    ['--model-name', 'm', '--input-uri', 's3://bucket/in/', '--output-uri', 's3://bucket/out/'],
+  ],
+])('batch %s cuts no CSV whose first line is a header', async (verb, args) => {
+  const header = ['--split-type', 'Line', '--content-type', 'text/csv; header=present'];
+  const { status, stderr } = await run('batch', verb, ...args, ...header);
+  expect(status).toBe(2);
+  expect(stderr).toContain("'Line' leaves the header in the first request of a file");
+});
+
 test('batch local takes the type of its inputs from their names, or asks', async () => {
   const mixed = join(work, 'mixed');
   mkdirSync(mixed);

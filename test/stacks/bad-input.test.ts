@@ -445,6 +445,12 @@ describe('a batch transform', () => {
       /batchStrategy: 'MultiRecord' joins records, and splitType 'None' makes none/,
     ],
     [
+      'of lines whose header only the first request has',
+      { splitType: 'Line', contentType: 'text/csv; header=present' },
+      {},
+      /splitType: 'Line' leaves the header in the first request of a file/,
+    ],
+    [
       'that joins pictures',
       { joinSource: 'Input' },
       {},

@@ -129,6 +129,10 @@ describe('one job', () => {
     [{ maxPayloadInMB: '6' }, 'maxPayloadInMB: must be a whole number from 0 to 100, not 6'],
     [{ contentType: 6 }, 'contentType: must be text such as application/x-image, not 6'],
     [{ batchStrategy: 'MultiRecord' }, "batchStrategy: 'MultiRecord' joins records, and splitType"],
+    [
+      { splitType: 'Line', contentType: 'text/csv;Header=present' },
+      "splitType: 'Line' leaves the header in the first request",
+    ],
     [{ joinSource: 'Input' }, 'joinSource: SageMaker joins only JSON and CSV'],
     [{ keySuffix: '.jpg' }, 'keySuffix: a single job takes every object'],
     [{ instances: 2 }, 'instances: is not a setting; known are inputUri, '],

@@ -105,7 +105,7 @@ describe('the function', () => {
       AWS_ENDPOINT_URL: moto.url,
       ...{ BASELINE_BUCKET: 'data', BASELINE_KEY: 'baseline.json', CAPTURES_BUCKET: 'data' },
       ...{ CAPTURES_PREFIX: 'data-capture/e/', REPORT_PREFIX: 'drift/e/', ENDPOINT_NAME: 'e' },
-      ...{ HOURS: '24', MOST: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2' },
+      ...{ HOURS: '24', MAX: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2' },
     });
     s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
     await s3.send(new CreateBucketCommand({ Bucket: 'data' }));

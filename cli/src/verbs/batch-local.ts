@@ -3,6 +3,9 @@ import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
   DEFAULT_SETTINGS,
+  LOSES_HEADER,
+  LOSES_HEADER_FIX,
+  losesHeader,
   SPLIT_TYPES,
 } from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
@@ -188,6 +191,9 @@ async function run(
   const source = await sourceOf(places);
   const total = await countInputs(source, options.manifest ?? folder);
   const contentType = options.contentType ?? (await typeOfInputs(source, options));
+  if (losesHeader({ splitType: options.splitType ?? 'None', contentType })) {
+    throw usageError(`${LOSES_HEADER}. ${LOSES_HEADER_FIX}.`);
+  }
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();

@@ -413,7 +413,7 @@ describe('s3:// with an S3 over HTTP', () => {
     await expect(open('s3://other/none')).rejects.toThrow(/^s3:\/\/other\/none/);
     objects.set('evil/../../x', Buffer.from('x'));
     await expect(open('s3://models/evil/')).rejects.toThrow(withCode('UNSAFE_PATH'));
-    await expect(open('s3://')).rejects.toThrow(withCode('BAD_OPTION'));
+    await expect(open('s3://')).rejects.toThrow(withCode('S3_URI_INVALID'));
   });
 });
 

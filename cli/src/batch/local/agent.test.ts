@@ -136,8 +136,14 @@ describe('one request an object', () => {
     for (let i = 0; i < 20; i++) await put(String(i), 'x');
     let inFlight = 0;
     let most = 0;
+    let open: () => void = () => undefined;
+    const allCame = new Promise<void>((resolve) => {
+      open = resolve;
+    });
     await job(async () => {
       most = Math.max(most, ++inFlight);
+      if (inFlight === 4) open();
+      await allCame;
       await sleep(5);
       inFlight--;
       return '';
