@@ -32,13 +32,17 @@ function isLost(item: unknown): item is number | bigint {
 }
 
 /**
- * What to call an object that JSON has no form for and JSON.stringify makes `{}` of: Map, Set, ArrayBuffer, a promise.
- * Undefined for lists, plain objects, and others that have members.
+ * What to call a built-in object that JSON has no form for and JSON.stringify makes `{}` of: Map, Set, ArrayBuffer, a
+ * promise. Undefined for lists, plain objects, those of classes, and others that have members.
  */
 export function nameWithoutJson(value: object): string | undefined {
   if (Array.isArray(value) || Object.keys(value).length > 0) return undefined;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // Of another realm, Object's prototype is another one, too.
-  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  return isPlain ? undefined : value.constructor.name;
+  // Told by its tag: objects of another realm have other prototypes.
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  return WITHOUT_JSON.has(tag) ? tag : undefined;
 }
+
+const WITHOUT_JSON: ReadonlySet<string> = new Set([
+  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'Promise', 'Date', 'RegExp', 'Error'],
+  ...['ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Generator', 'AsyncGenerator'],
+]);

@@ -63,7 +63,7 @@ async function socketConnections(directory: string): Promise<number> {
   const lines = (await readFile('/proc/net/unix', 'utf8')).split('\n');
   return lines.filter((line) => {
     const [, , , , , state, , path = ''] = line.trim().split(/\s+/);
-    return state === CONNECTED && path.startsWith(directory) && path.endsWith('.sock');
+    return state === CONNECTED && path.startsWith(directory) && path.includes('.sock');
   }).length;
 }
 
