@@ -219,20 +219,15 @@ const JOINED_TYPES = /json|csv/;
 /** RFC 4180's parameter of `text/csv`. */
 const HEADER_PRESENT = /; *header *= *"?present/i;
 
-/** Whether lines are cut off from the header that names their columns: a later request would begin with a row. */
-export function losesHeader(settings: {
-  readonly splitType: SplitType;
-  readonly contentType: string;
-}): boolean {
-  return settings.splitType === 'Line' && HEADER_PRESENT.test(settings.contentType);
-}
-
-/** What is wrong then. */
-export const LOSES_HEADER =
-  "'Line' leaves the header in the first request of a file, and each other one would lose a row to it";
-/** What to do. */
-export const LOSES_HEADER_FIX =
-  "Give splitType 'None', or files without a header and contentType 'text/csv'";
+/** Lines are cut off from the header that names their columns: a later request would begin with a row. */
+export const HEADER_CUT_OFF: ConflictRule = {
+  setting: 'splitType',
+  when: `$s.splitType = "Line" and $contains($string($s.contentType), /${HEADER_PRESENT.source}/i)`,
+  refuses: ({ splitType, contentType }) => splitType === 'Line' && HEADER_PRESENT.test(contentType),
+  problem:
+    "'Line' leaves the header in the first request of a file, and each other one would lose a row to it",
+  fix: "Give splitType 'None', or files without a header and contentType 'text/csv'",
+};
 
 /** Settings that do not go together. */
 export const CONFLICT_RULES: readonly ConflictRule[] = [
@@ -244,13 +239,7 @@ export const CONFLICT_RULES: readonly ConflictRule[] = [
     problem: `'MultiRecord' joins records, and splitType 'None' makes none`,
     fix: `Give a splitType, or batchStrategy 'SingleRecord'`,
   },
-  {
-    setting: 'splitType',
-    when: `$s.splitType = "Line" and $contains($string($s.contentType), /${HEADER_PRESENT.source}/i)`,
-    refuses: losesHeader,
-    problem: LOSES_HEADER,
-    fix: LOSES_HEADER_FIX,
-  },
+  HEADER_CUT_OFF,
   {
     setting: 'joinSource',
     when: `$s.joinSource = "Input" and $not($contains($string($s.contentType), /${JOINED_TYPES.source}/))`,

@@ -16,9 +16,14 @@ const BAR = 20;
 /** Milliseconds between lines where the stream is no terminal. */
 const LINE_EVERY = 5_000;
 
-/** Whether lines can be drawn over: on a terminal, unless `TERM=dumb` says that it cannot, or is read out. */
+/** Whether the terminal says that it draws nothing over, or is read out. */
+export function isDumb(environment = process.env): boolean {
+  return environment.TERM === 'dumb';
+}
+
+/** Whether lines can be drawn over: on a terminal that is not dumb. */
 export function redraws(stream: NodeJS.WriteStream, environment = process.env): boolean {
-  return stream.isTTY === true && environment.TERM !== 'dumb';
+  return stream.isTTY === true && !isDumb(environment);
 }
 
 /** Shows `label` with a bar until `stop`. */

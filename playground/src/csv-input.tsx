@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
 import { Field, SendButton } from './field.tsx';
-import type { InputProps } from './payload.ts';
+import { type InputProps, messageFor } from './payload.ts';
 import { cellsOf } from './request/csv-table.ts';
 
 const TITLE = 'table.csv';
@@ -30,7 +30,7 @@ export function CsvInput({ signature, refused, busy, onSend }: Props) {
         label="Rows, one a line"
         rows={8}
         placeholder={names.length > 1 ? `${names.join(',')}\n…` : '1.0,2.0\n3.0,4.0'}
-        problem={refused?.title === TITLE ? problemOf(refused.message, text) : ''}
+        problem={problemOf(messageFor(refused, TITLE), text)}
         value={text}
         onInput={setText}
       />
@@ -49,8 +49,9 @@ export function CsvInput({ signature, refused, busy, onSend }: Props) {
   );
 }
 
-/** The line that the answer names, or that it is of the whole table. */
-function problemOf(message: string, text: string): string {
+/** The line that the answer names, or that it is of the whole table; an empty text without an error. */
+function problemOf(message: string | undefined, text: string): string {
+  if (message === undefined) return '';
   const [, line] = /\bline (\d+)/.exec(message) ?? [];
   const row = text.split('\n')[Number(line) - 1];
   return row === undefined ? 'the answer refuses this table' : `line ${line}: ${row}`;

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ExampleInput } from './description.ts';
 import { Field, Named, problemNamed, SendButton } from './field.tsx';
-import type { InputProps } from './payload.ts';
+import { type InputProps, messageFor } from './payload.ts';
 
 const TITLE = 'example.json';
 
@@ -17,7 +17,7 @@ export function ExampleForm({ examples, signature, refused, busy, onSend }: Prop
   const features = Object.entries(examples.features);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const answered = refused?.title === TITLE ? refused.message : undefined;
+  const answered = messageFor(refused, TITLE);
   const submit = (event: Event) => {
     event.preventDefault();
     const found: Record<string, string> = {};

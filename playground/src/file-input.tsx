@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Camera, hasCamera } from './camera.tsx';
 import type { PictureInput, SampleDescription } from './description.ts';
 import { listening } from './listening.ts';
-import type { InputProps } from './payload.ts';
+import { type InputProps, messageFor } from './payload.ts';
 
 interface Props extends InputProps {
   readonly samples: readonly SampleDescription[];
@@ -46,7 +46,7 @@ export function FileInput(props: Props) {
       send({ name, blob: first, contentType: mediaTypeOf(name) ?? 'application/x-image' });
     }
   };
-  const isRefused = chosen !== undefined && refused?.title === chosen.name;
+  const isRefused = chosen !== undefined && messageFor(refused, chosen.name) !== undefined;
   useEffect(() => {
     const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files[0]);
     const leave = () => setOver(false);

@@ -19,3 +19,8 @@ export interface InputProps {
   readonly refused: Refused | undefined;
   readonly onSend: (payload: Payload) => void;
 }
+
+/** The message of what was refused, if that has the title. */
+export function messageFor(refused: Refused | undefined, title: string): string | undefined {
+  return refused?.title === title ? refused.message : undefined;
+}

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
 import { Field, Named, problemNamed, SendButton } from './field.tsx';
-import type { InputProps } from './payload.ts';
+import { type InputProps, messageFor } from './payload.ts';
 import { FILLS, firstText, jsonOf } from './request/values.ts';
 import { shapeText } from './signature-view.tsx';
 
@@ -19,7 +19,7 @@ export function TensorForm({ signature, refused, busy, onSend }: Props) {
     Object.fromEntries(inputs.map(([name, input]) => [name, firstText(input)])),
   );
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const answered = refused?.title === TITLE ? refused.message : undefined;
+  const answered = messageFor(refused, TITLE);
   const submit = (event: Event) => {
     event.preventDefault();
     const found: Record<string, string> = {};

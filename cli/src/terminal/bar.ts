@@ -1,10 +1,11 @@
 /** A bar of block characters. */
+import { isDumb } from '@sagemaker-tfs/libtensorflow/progress';
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** Columns for bars: none with `TERM=dumb`, as their blocks would be read out. */
 export function roomForBars(most: number): number {
-  return process.env.TERM === 'dumb' ? 0 : most;
+  return isDumb() ? 0 : most;
 }
 
 /** A bar of `share` of `room` columns, in eighths of a column. */

@@ -3,9 +3,7 @@ import {
   ASSEMBLIES,
   BATCH_STRATEGIES,
   DEFAULT_SETTINGS,
-  LOSES_HEADER,
-  LOSES_HEADER_FIX,
-  losesHeader,
+  HEADER_CUT_OFF,
   SPLIT_TYPES,
 } from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
@@ -18,6 +16,7 @@ import { printResult, printStyled, printText, table } from '../output/print.ts';
 import { progress, sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { wholeNumber } from './options.ts';
+import { refuseConflicts } from './refuse-conflicts.ts';
 
 interface BatchLocalOptions {
   readonly out: string;
@@ -191,9 +190,7 @@ async function run(
   const source = await sourceOf(places);
   const total = await countInputs(source, options.manifest ?? folder);
   const contentType = options.contentType ?? (await typeOfInputs(source, options));
-  if (losesHeader({ splitType: options.splitType ?? 'None', contentType })) {
-    throw usageError(`${LOSES_HEADER}. ${LOSES_HEADER_FIX}.`);
-  }
+  refuseConflicts({ splitType: options.splitType ?? 'None', contentType }, [HEADER_CUT_OFF]);
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isManifest } from '@sagemaker-tfs/batch';
 import { amiFor } from '@sagemaker-tfs/batch/ami';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
-import { CONFLICT_RULES, DEFAULT_SETTINGS, type FallbackType } from '@sagemaker-tfs/batch/settings';
+import type { FallbackType } from '@sagemaker-tfs/batch/settings';
 import type { Command } from 'commander';
 import type { withAws } from '../batch/aws/clients.ts';
 import type { StartOptions } from '../batch/aws/start.ts';
@@ -11,6 +11,7 @@ import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
 import { addStartOptions, type Options, refuseOthers, wayOf } from './batch-start-options.ts';
+import { refuseConflicts } from './refuse-conflicts.ts';
 
 /** `batch start`: a transform job of SageMaker, or the state machine that runs such jobs. */
 export function addBatchStart(batch: Command): void {
@@ -129,21 +130,13 @@ async function startMachine(options: Options, command: Command): Promise<void> {
   );
 }
 
-/** @throws CommandError USAGE for settings that do not go together, which no construct takes either */
-function refuseConflicts(job: StartOptions): void {
-  const { splitType, batchStrategy, contentType } = job;
-  const settings = { ...DEFAULT_SETTINGS, splitType, batchStrategy, contentType };
-  for (const { refuses, problem, fix } of CONFLICT_RULES) {
-    if (refuses?.(settings)) throw usageError(`${problem}. ${fix}.`);
-  }
-}
-
 async function startTransformJob(options: Options): Promise<void> {
   const { startJob } = await import('../batch/aws/start.ts');
   const { region, json, missingOnly = false } = options;
   const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
-  refuseConflicts(job);
+  const { splitType, batchStrategy, contentType } = job;
+  refuseConflicts({ splitType, batchStrategy, contentType });
   const result = await asking(region, (clients) => startJob(clients, job, again));
   printResult(json, result, () => {
     if (!result.started) return 'Every input has an output: nothing to do.';
