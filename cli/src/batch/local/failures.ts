@@ -3,12 +3,12 @@ import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { commandName } from '../../output/command-name.ts';
 import type { InputFailure } from './completeness.ts';
 
-/** The failures of each reason, the most frequent first. */
+/** The failures of each reason, the most frequent first, in the order of their keys: not in the order of their answers, which changes. */
 export function byReason(
   failures: readonly InputFailure[],
 ): (readonly [reason: string, failures: readonly InputFailure[]])[] {
   const groups = new Map<string, InputFailure[]>();
-  for (const failure of failures) {
+  for (const failure of failures.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
     const reason = reasonOf(failure);
     const group = groups.get(reason);
     if (group) group.push(failure);
