@@ -82,8 +82,13 @@ describe('requests', () => {
     }
   });
 
-  test.each(['index', 'indices', 'index-range'])(
-    "pandas' index is no column, whatever its name: %s",
+  test.each(['holes-lists', 'holes-fixed'])('within lists too: %s', async (name) => {
+    const { x } = await decode(fixture(name), signatureOf({ x: ['float32', [-1, 2]] }));
+    expect(x).toEqual(rowsOf((i) => [i % 5 === 0 ? Number.NaN : i / 2, i]));
+  });
+
+  test.each(['index', 'indices', 'index-dates', 'index-range'])(
+    "pandas' index is no column, whatever its name and type: %s",
     async (name) => {
       const rows = [
         [1, 3],
@@ -140,6 +145,9 @@ describe('requests', () => {
     ['refused-delta', 'i64', /column 'i64' in an encoding/],
     ['refused-lz4', 'f32', /compressed in a way/],
     ['refused-null-text', 'text', /column 'text' has no value in row 1/],
+    ['refused-null-list', 'list', /column 'list' has no value in row 1/],
+    ['refused-empty-list', 'list', /column 'list' has no value in row 1/],
+    ['refused-null-integer', 'list', /column 'list' has no value in row 1/],
     ['refused-ragged', 'list', /column 'list'/],
     ['refused-struct', 'point', /column 'point', which is neither of scalars/],
     ['refused-dates', 'date', /column 'date' of a type that no tensor has/],
@@ -155,7 +163,7 @@ describe('requests', () => {
 
   test.each<[string, Signature, RegExp]>([
     [
-      'an input that is not there',
+      'a column that is no input beside those that are',
       signatureOf({ f32: ['float32', [-1]], y: ['int8', [-1]] }),
       /has no input 'f64'/,
     ],

@@ -16,6 +16,8 @@ export interface Column {
   /** Greatest definition and repetition levels: 1 and 0 for an optional scalar. */
   readonly definition: number;
   readonly repetition: number;
+  /** Whether a value may be null, alone or in its list. */
+  readonly hasNulls: boolean;
 }
 
 /** A part of a column. */
@@ -68,6 +70,7 @@ const UNSIGNED_CONVERTED: ReadonlySet<number> = new Set([11, 12, 13, 14]);
 /** Of `LogicalType`: STRING, ENUM, INTEGER, JSON, BSON. */
 const PLAIN_LOGICAL: ReadonlySet<number> = new Set([1, 4, 10, 12, 13]);
 const INTEGER = 10;
+const NAME = 'name of a column';
 /** Field of the footer of a file with encrypted pages. */
 const ENCRYPTION = 8;
 /** Index without a name that pandas writes as a column; its metadata may have been lost on the way. */
@@ -87,11 +90,16 @@ export function readFooter(file: Uint8Array, maxFields: number): Footer {
   if (length > end - 4) throw bad('has a footer that is longer than the file');
   const head = new ThriftReader(file.subarray(0, end), end - length, maxFields).struct();
   if (head.has(ENCRYPTION)) throw bad('is encrypted. Send it without encryption');
-  const all = columnsOf(structsIn(head, 2, 'schema'));
+  const metadata = metadataOf(head);
+  const index = pandasIndex(metadata.get('pandas'));
+  const isIndex = (name: string) => UNNAMED_INDEX.test(name) || index.has(name);
+  const all = columnsOf(structsIn(head, 2, 'schema'), isIndex);
   const rows = count(head, 3, 'number of rows');
   if (rows === 0) return { rows, columns: [], groups: [] };
   const bounds = { first: 4, end: end - length };
-  const groups = structsIn(head, 4, 'row groups').map((group) => groupOf(group, all, bounds));
+  const groups = structsIn(head, 4, 'row groups').map((group) =>
+    groupOf(group, all.length, bounds),
+  );
   if (groups.reduce((sum, group) => sum + group.rows, 0) !== rows) {
     throw bad('has other rows than its row groups');
   }
@@ -100,21 +108,15 @@ export function readFooter(file: Uint8Array, maxFields: number): Footer {
   if (chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0) > end) {
     throw bad('has columns that lie in each other');
   }
-  const metadata = metadataOf(head);
-  const index = pandasIndex(metadata.get('pandas'));
-  const isIndex = (name: string) => UNNAMED_INDEX.test(name) || index.has(name);
-  const kept = all.flatMap(({ name }, i) => (isIndex(name) ? [] : [i]));
+  const columns = all.filter((column) => column !== undefined);
   const durations = arrowDurations(metadata.get('ARROW:schema'));
-  for (const i of kept) {
-    const { name = '' } = all[i] ?? {};
-    if (durations.has(name)) throw badType(name);
-  }
+  for (const { name } of columns) if (durations.has(name)) throw badType(name);
   return {
     rows,
-    columns: kept.map((i) => all[i] as Column),
+    columns,
     groups: groups.map((group) => ({
       ...group,
-      chunks: kept.map((i) => group.chunks[i] as Chunk),
+      chunks: group.chunks.filter((_, i) => all[i] !== undefined),
     })),
   };
 }
@@ -128,16 +130,19 @@ function metadataOf(head: Struct): ReadonlyMap<string, string> {
   );
 }
 
-/** The schema is a tree, written node by node: scalars, and lists of three levels. */
-function columnsOf([root, ...nodes]: readonly Struct[]): Column[] {
+/** The schema is a tree, written node by node: scalars, and lists of three levels. An index is undefined, of any type. */
+function columnsOf(
+  [root, ...nodes]: readonly Struct[],
+  isIndex: (name: string) => boolean,
+): (Column | undefined)[] {
   if (!root) throw bad('has no schema');
-  const columns: Column[] = [];
+  const columns: (Column | undefined)[] = [];
   let at = 0;
   while (at < nodes.length) {
     const node = nodes[at] as Struct;
     const children = count(node, 5, 'number of children', 0);
     const path = children === 0 ? [node] : nodes.slice(at, at + 3);
-    columns.push(columnOf(path));
+    columns.push(isIndex(textIn(node, 4, NAME)) ? undefined : columnOf(path));
     at += path.length;
   }
   if (columns.length !== count(root, 5, 'number of columns', 0)) throw bad('has a broken schema');
@@ -146,7 +151,7 @@ function columnsOf([root, ...nodes]: readonly Struct[]): Column[] {
 
 function columnOf(path: readonly Struct[]): Column {
   const [top, , element] = path as readonly [Struct, Struct?, Struct?];
-  const name = textIn(top, 4, 'name of a column');
+  const name = textIn(top, 4, NAME);
   const leaf = path.at(-1) as Struct;
   const isNested = path.some(
     (node, i) => count(node, 5, 'number of children', 0) !== (node === leaf ? 0 : 1) || i > 2,
@@ -163,6 +168,7 @@ function columnOf(path: readonly Struct[]): Column {
     dtype,
     definition: path.filter((node) => count(node, 3, 'repetition', 0) >= OPTIONAL).length,
     repetition: isList ? 1 : 0,
+    hasNulls: count(leaf, 3, 'repetition', 0) === OPTIONAL,
   };
 }
 
@@ -197,7 +203,7 @@ function badType(name: string): TensorError {
 
 function groupOf(
   group: Struct,
-  columns: readonly Column[],
+  columns: number,
   { first, end }: { readonly first: number; readonly end: number },
 ): RowGroup {
   const chunks = structsIn(group, 1, 'columns of a row group').map((chunk): Chunk => {
@@ -210,7 +216,7 @@ function groupOf(
     const codec = count(meta, 4, 'compression');
     return { start, end: stop, codec, values: count(meta, 5, 'number of values') };
   });
-  if (chunks.length !== columns.length) throw bad('has a row group with other columns');
+  if (chunks.length !== columns) throw bad('has a row group with other columns');
   const rows = count(group, 3, 'number of rows');
   if (rows === 0 && chunks.some(({ values }) => values > 0)) {
     throw bad('has a row group with values and no rows');

@@ -200,11 +200,11 @@ interface Place {
 }
 
 /**
- * Refuses lists of several lengths, and empty values but of floats.
+ * Refuses lists of several lengths, empty and missing ones, and missing values but of floats.
  * @returns which values are there; undefined if all are
  */
 function checkLevels(
-  { name, definition: max, dtype, repetition: isList }: Column,
+  { name, definition: max, dtype, hasNulls }: Column,
   { repetition, definition }: Levels,
   { size, rowWidth }: Place,
   read: number,
@@ -214,16 +214,18 @@ function checkLevels(
     if ((repetition[i] === 0) === isFirst) continue;
     throw new TensorError('SHAPE_MISMATCH', `column '${name}' has lists of several lengths.`);
   }
-  const missing = definition?.findIndex((level) => level !== max) ?? -1;
-  if (missing < 0) return undefined;
-  if (isList || !dtype.startsWith('float')) {
+  if (!definition?.some((level) => level !== max)) return undefined;
+  // One level below is a null in its place; further below, a list is empty or missing.
+  const lowest = hasNulls && dtype.startsWith('float') ? max - 1 : max;
+  const missing = definition.findIndex((level) => level < lowest || level > max);
+  if (missing >= 0) {
     const row = Math.floor((read + missing) / rowWidth);
     throw new TensorError(
       'VALUE_OUT_OF_RANGE',
       `column '${name}' has no value in row ${row} of its row group.`,
     );
   }
-  return (definition as Uint8Array).map((level) => (level === max ? 1 : 0));
+  return definition.map((level) => (level === max ? 1 : 0));
 }
 
 /** Indices of a dictionary that are in memory at once. */
