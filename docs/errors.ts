@@ -6,10 +6,11 @@ import { LIBTENSORFLOW_ERRORS } from '@sagemaker-tfs/libtensorflow';
 import { MANIFEST_ERRORS } from '@sagemaker-tfs/manifest';
 import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
-import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
+import { RUNTIME_ERRORS, type RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 import { COMMAND_ERRORS } from 'sagemaker-tfs';
 import { CONSTRUCT_ERRORS, RUN_ERRORS } from '../lib/errors.ts';
 import { table } from '../tools/table.ts';
+import { CONTAINER_HELP } from './container-errors.ts';
 
 type Catalogue = Readonly<Record<string, string>>;
 type ExitCatalogue = Readonly<
@@ -69,16 +70,10 @@ ${plain(CLIENT_ERRORS)}
 
 ## The container
 
-[Troubleshooting](troubleshooting.md#error-codes) says more of each, and what to do.
+Its answer, also inside SageMaker's \`ModelError\`: \`{"error": "...", "code": "..."}\`. A handler that throws
+\`HttpError\` answers its own status, with \`HANDLER_REJECTED\` or a code of its own.
 
-${table(
-  ['code', 'status', 'meaning'],
-  Object.entries(RUNTIME_ERRORS).map(([code, { status, meaning }]) => [
-    `\`${code}\``,
-    String(status),
-    meaning,
-  ]),
-)}
+${container()}
 
 ### What ends its start
 
@@ -94,6 +89,15 @@ ${plain(LIBTENSORFLOW_ERRORS)}
 
 ${plain(TENSOR_ERRORS)}
 `;
+}
+
+function container(): string {
+  const rows = Object.entries(CONTAINER_HELP).map(([code, { detail, whatToDo }]) => {
+    const { status, meaning } = RUNTIME_ERRORS[code as RuntimeErrorCode];
+    const means = detail === undefined ? meaning : `${meaning} ${detail}`;
+    return [`\`${code}\``, String(status), means, whatToDo];
+  });
+  return table(['code', 'status', 'meaning', 'what to do'], rows);
 }
 
 function plain(catalogue: Catalogue): string {
