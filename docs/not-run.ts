@@ -45,6 +45,8 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'needs Python with TensorFlow; model-packaging converts one where there is such a Python',
   ],
   [/^python3 -c "import numpy/, 'needs NumPy'],
+  [/^pip install -r examples/, 'downloads TensorFlow for Python, of some 600 MB'],
+  [/^python3 examples/, 'needs TensorFlow for Python, and minutes'],
   [/before1\.json,/, 'the files of six runs; the line above it compares one with one'],
   [/^TEST_MODEL_SERVER_BIN=/, 'needs a real TensorFlow Serving'],
   [/^git /, 'needs a repository of the reader'],

@@ -19,13 +19,13 @@ import { join } from 'node:path';
 import { freePort } from 'sagemaker-tfs/development/serving';
 import { untilServing } from '../cli/src/testing/until-serving.ts';
 import { NOT_RUN, RUN_ELSEWHERE, reasonNotToRun } from './not-run.ts';
-import { SHOWING, shellLines } from './shown-commands.ts';
+import { EXAMPLES, SHOWING, shellLines } from './shown-commands.ts';
 
 jest.setTimeout(400_000);
 
 const ROOT = join(__dirname, '..');
 const PROGRAM = join(ROOT, 'cli', 'bin', 'sagemaker-tfs.js');
-const PAGES = [...SHOWING, 'examples/mobilenet/README.md'];
+const PAGES = [...SHOWING, ...EXAMPLES];
 /** Commands that ask a runtime; those of the command line take --url where they name none. */
 const ASKS = /sagemaker-tfs (?:invoke|bench) |^curl | \| curl /;
 const SIDE = 28;
@@ -87,12 +87,12 @@ async function stop(): Promise<void> {
 }
 
 /** Serves what the words name, in place of what is served. */
-async function serve(words: string): Promise<void> {
+async function serve(words: string, folder = ''): Promise<void> {
   await stop();
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   const command = `exec node "${PROGRAM}" serve ${words} --port ${port}`;
-  server = spawn('bash', ['-c', command], { cwd: work, stdio: 'ignore' });
+  server = spawn('bash', ['-c', command], { cwd: join(work, folder), stdio: 'ignore' });
   await untilServing(url, server);
 }
 
@@ -113,11 +113,15 @@ function here(line: string): string {
     .replace(/npx tsx/, 'node --import tsx');
 }
 
-function shell(script: string): { status: number | null; output: string } {
+function shell(script: string, folder = ''): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(
     'bash',
     ['-c', `set -o pipefail\ncurl() { command curl --fail-with-body "$@"; }\n${script}`],
-    { cwd: work, encoding: 'utf8', env: { ...process.env, HOME: work, URL: `${url}/invocations` } },
+    {
+      cwd: join(work, folder),
+      encoding: 'utf8',
+      env: { ...process.env, HOME: work, URL: `${url}/invocations` },
+    },
   );
   return { status, output: `${stdout.slice(-2_000)}${stderr.slice(-2_000)}` };
 }
@@ -126,16 +130,22 @@ test.each(run)('the commands of %s succeed', async (page) => {
   await stop();
   // Several pages make the same project.
   rmSync(join(work, 'digits'), { recursive: true, force: true });
+  let folder = '';
   for (const line of shellLines(page).filter(isRun)) {
+    const [, inside] = /^cd (examples\/\S+)$/.exec(line) ?? [];
+    if (inside !== undefined) {
+      folder = inside;
+      continue;
+    }
     const [, words] = /^npx sagemaker-tfs serve (.*)$/.exec(line) ?? [];
     if (words !== undefined) {
-      await serve(words);
+      await serve(words, folder);
       expect({ line, served: server?.exitCode }).toEqual({ line, served: null });
       continue;
     }
     if (/^\w+=\S+$/.test(line)) continue;
     if (ASKS.test(line) && server === undefined) await serve('model.tar.gz');
-    const { status, output } = shell(here(line));
+    const { status, output } = shell(here(line), folder);
     expect({ line, status, output: status === 0 ? '' : output }).toEqual({
       line,
       status: 0,

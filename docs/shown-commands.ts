@@ -13,6 +13,15 @@ export const SHOWING: readonly string[] = [
   ...['packages/cdk/README.md', 'packages/sagemaker-tfs/README.md'],
 ];
 
+/** Pages of the examples that show commands, to run in a clone; a tutorial goes through `migration`. */
+export const EXAMPLES: readonly string[] = [
+  'digits',
+  'tiles',
+  'detection',
+  'tabular',
+  'mobilenet',
+].map((name) => `examples/${name}/README.md`);
+
 /** A line of a block. */
 export interface ShownLine {
   readonly line: string;
