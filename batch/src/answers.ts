@@ -1,6 +1,8 @@
 /** What an output holds: one answer, or one for each record of its input. */
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '@sagemaker-tfs/tensors';
+import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
+import { csvRows } from './csv-rows.ts';
 import { isJson } from './is-json.ts';
 
 /** One answer. */
@@ -13,23 +15,37 @@ export interface Answer {
   readonly json: string;
   /** True where it is an error instead of an answer: `{"code", "message"}`. */
   readonly isError?: boolean;
+  /** True where the JSON is a string of a whole output that is no JSON, and whose media type nobody knows. */
+  readonly isText?: boolean;
 }
 
 /**
- * Cuts an output into answers: a JSON document is one, JSON Lines are one each. Anything else becomes a JSON
- * string of its text or, for bytes that are no text, `{"base64": "..."}`.
+ * Cuts an output into answers. CSV is one for each of its records. Of any other type, and of none, what the bytes are
+ * decides: a JSON document is one, JSON Lines are one each. Anything else becomes a JSON string of its text or, for
+ * bytes that are no text, `{"base64": "..."}`.
+ * @param mediaType of the output, if it is known: cells of CSV may look like JSON
  */
-export function answersOf(key: string, bytes: Uint8Array): Answer[] {
+export function answersOf(key: string, bytes: Uint8Array, mediaType?: string): Answer[] {
   if (!isUtf8(bytes)) {
     return [{ key, json: JSON.stringify({ base64: Buffer.from(bytes).toString('base64') }) }];
   }
   const text = Buffer.from(bytes).toString('utf8');
+  const rows = mediaType && parseMediaType(mediaType).type === 'text/csv' && csvRows(text);
+  if (rows && rows.length > 0) return numbered(key, rows);
   if (isJson(text)) return [{ key, json: onOneLine(text) }];
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   if (lines.length > 1 && lines.every(isJson)) {
-    return lines.map((line, record) => ({ key, record, json: line.trim() }));
+    return numbered(
+      key,
+      lines.map((line) => line.trim()),
+    );
   }
-  return [{ key, json: JSON.stringify(text) }];
+  return [{ key, json: JSON.stringify(text), isText: true }];
+}
+
+/** One alone has no number. */
+function numbered(key: string, rows: readonly string[]): Answer[] {
+  return rows.map((json, record) => (rows.length > 1 ? { key, record, json } : { key, json }));
 }
 
 /** Line breaks in JSON stand between tokens only: in strings they are written `\n`. */

@@ -33,6 +33,8 @@ export interface Origin {
   readonly model: string;
   /** Prefix of the inputs; the same outputs may be of several. */
   readonly root: string;
+  /** Media type that the outputs were asked for; empty for the runtime's own choice. */
+  readonly accept?: string | undefined;
   /**
    * Outputs that are not older are of this origin, milliseconds since 1970. Default: the time when the origin was
    * written; it is given where the origin was put back.
@@ -44,6 +46,7 @@ const schema = z.object({
   fingerprint: z.string(),
   model: z.string(),
   root: z.string(),
+  accept: z.string().optional(),
   since: z.number().optional(),
 });
 
@@ -57,7 +60,8 @@ export const MIXED = 'mixed';
  */
 export function originOf(model: string, root: string, settings: DecisiveSettings): Origin {
   const parts = [model, root, ...DECISIVE.map((name) => sorted(settings[name] ?? null))];
-  return { fingerprint: digest(JSON.stringify(parts)), model, root };
+  const { accept } = settings;
+  return { fingerprint: digest(JSON.stringify(parts)), model, root, ...(accept && { accept }) };
 }
 
 function sorted(value: unknown): unknown {

@@ -1,29 +1,17 @@
 /** The rows of an answer: a request of several records has one for each. */
 import { parseJson } from '@sagemaker-tfs/tensors';
 import type { Answer } from './answers.ts';
-
-/** A row of the runtime has nothing beside the error, as a cell of CSV. */
-const CSV_ROW = /^"(\{""error"":.*\})"\r?$/;
+import { csvRows } from './csv-rows.ts';
 
 /**
- * The rows of an answer, each as JSON with the digits that were written: the elements of `predictions`, the lines of a
- * text that is no JSON (CSV), or else the whole answer.
+ * The rows of an answer, each as JSON with the digits that were written: the elements of `predictions`, the records of a
+ * text that nobody knows the type of, as if it were CSV, or else the whole answer.
  */
-export function rowsOf({ json }: Pick<Answer, 'json'>): readonly string[] {
+export function rowsOf({ json, isText }: Pick<Answer, 'json' | 'isText'>): readonly string[] {
   const value = parseJson(json);
-  if (typeof value === 'string') return value.split('\n').filter(Boolean).map(csvRow);
+  if (isText && typeof value === 'string') return csvRows(value) ?? [json];
   const predictions = (value as { predictions?: unknown } | null)?.predictions;
   return Array.isArray(predictions) ? elementsOf(json, predictions.length) : [json];
-}
-
-function csvRow(line: string): string {
-  const cell = CSV_ROW.exec(line)?.[1]?.replaceAll('""', '"');
-  try {
-    if (cell !== undefined) return JSON.stringify(JSON.parse(cell));
-  } catch {
-    // A line that only looks like an error.
-  }
-  return JSON.stringify(line);
 }
 
 const OPENS = new Set(['{', '[']);

@@ -45,6 +45,10 @@ export function addBatchAws(batch: Command): void {
         '--packed <folder>',
         'folder of packed inputs whose answers a local job has written: each gets its name back',
       )
+      .option(
+        '--accept <type>',
+        'media type of the outputs: text/csv makes a row of each record. Default: that of the job; of an S3 prefix the outputs themselves decide',
+      )
       .addOption(
         new Option(
           '--format <format>',
@@ -146,6 +150,7 @@ interface FetchOptions extends Shared {
   readonly partKeys?: number;
   readonly inputUri?: string;
   readonly packed?: string;
+  readonly accept?: string;
   readonly share?: PartsOptions['share'];
 }
 
@@ -173,9 +178,9 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
     options.region,
     async ({ s3, ...clients }) => {
       const places = await placesToFetch(clients, from, options);
-      const { inputUri, outputUri: uri } = places;
+      const { inputUri, outputUri: uri, accept } = places;
       const packed = inputUri === undefined ? undefined : await packedOnS3(s3, inputUri);
-      return fetchInParts(await rangedOutputs(s3, uri, packed), {
+      return fetchInParts(await rangedOutputs(s3, uri, { packed, accept }), {
         from: uri,
         folder,
         format,
@@ -218,17 +223,17 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   };
   const report = await (isFolder(from)
     ? fetchOutputs(
-        folderOutputs(
-          from,
-          options.packed === undefined ? undefined : packedInFolder(options.packed),
-        ),
+        folderOutputs(from, {
+          packed: options.packed === undefined ? undefined : packedInFolder(options.packed),
+          accept: options.accept,
+        }),
         settings,
       )
     : withAws(options.region, async ({ s3, ...clients }) => {
         const places = await placesToFetch(clients, from, options);
-        const { inputUri, outputUri } = places;
+        const { inputUri, outputUri, accept } = places;
         const packed = inputUri === undefined ? undefined : await packedOnS3(s3, inputUri);
-        return fetchOutputs(await s3Outputs(s3, outputUri, packed), {
+        return fetchOutputs(await s3Outputs(s3, outputUri, { packed, accept }), {
           ...settings,
           inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)),
         });
@@ -255,14 +260,15 @@ function isFolder(from: string): boolean {
 async function placesToFetch(
   clients: Pick<AwsClients, 'sfn' | 'sagemaker'>,
   from: string,
-  { inputUri }: Pick<FetchOptions, 'inputUri'>,
+  { inputUri, accept }: Pick<FetchOptions, 'inputUri' | 'accept'>,
 ): Promise<FetchPlaces> {
   if (from.startsWith('s3://')) {
-    if (inputUri !== undefined) return placesOf(inputUri, from);
-    return { outputUri: from };
+    const places = inputUri === undefined ? { outputUri: from } : placesOf(inputUri, from);
+    return { ...places, accept };
   }
   const { describe } = await import('../batch/aws/transform-job.ts');
-  return describe(clients, from);
+  const job = await describe(clients, from);
+  return { ...job, accept: accept ?? job.accept };
 }
 
 function describeLetters(found: DeadLetters | undefined): string {

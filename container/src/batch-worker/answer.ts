@@ -5,14 +5,14 @@ import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
 import pLimit from 'p-limit';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
-import { HandlerHangs } from './ask.ts';
+import { HandlerHangs, type WholeAnswer } from './ask.ts';
 import type { Caution } from './caution.ts';
 import type { NamedObject } from './row.ts';
 
 /** How answers are made. */
 interface AnswerOptions {
   /** @throws ServingError, HttpError */
-  ask(body: Uint8Array): Promise<Uint8Array>;
+  ask(body: Uint8Array): Promise<WholeAnswer>;
   /** Questions at once. */
   readonly inFlight: number;
   /** While one object is alone under way, a model that goes went because of it. */
@@ -34,8 +34,10 @@ const AWAY_RETRIES = 6;
 export function answerLines(options: AnswerOptions): (object: NamedObject) => Promise<string> {
   const limit = pLimit(options.inFlight);
   return async ({ key, name, body }) => {
-    const answer = await limit(() => options.caution.during(key, () => askAgain(options, body)));
-    return answersOf(name, answer).map(answerLine).join('');
+    const { body: bytes, contentType } = await limit(() =>
+      options.caution.during(key, () => askAgain(options, body)),
+    );
+    return answersOf(name, bytes, contentType).map(answerLine).join('');
   };
 }
 

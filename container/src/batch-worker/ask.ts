@@ -15,6 +15,12 @@ export interface Question {
   readonly customAttributes: string;
 }
 
+/** An answer, whole. */
+export interface WholeAnswer {
+  readonly body: Uint8Array;
+  readonly contentType: string | undefined;
+}
+
 /** Nothing but the worker's own limits counts what it holds. */
 const TICKET = { hold: () => undefined };
 
@@ -27,7 +33,7 @@ export async function ask(
   body: Uint8Array,
   question: Question,
   requestId: string,
-): Promise<Uint8Array> {
+): Promise<WholeAnswer> {
   const { signal, timer } = timedSignal(services.environment.limits.requestTimeoutMs);
   const results = new HeldResults();
   const workDone = results.use();
@@ -62,7 +68,7 @@ async function answer(
   body: Uint8Array,
   { contentType, accept, customAttributes }: Question,
   rest: { requestId: string; signal: RequestSignal; results: HeldResults },
-): Promise<Uint8Array> {
+): Promise<WholeAnswer> {
   const attributes = parseRequestAttributes(customAttributes);
   const headers = {
     'content-type': contentType,
@@ -80,7 +86,7 @@ async function answer(
   });
   const answered = await prepared.answer(body);
   const bytes = await whole(answered.body);
-  if (answered.status === 200) return bytes;
+  if (answered.status === 200) return { body: bytes, contentType: answered.contentType };
   throw new ServingError('HANDLER_FAILED', Buffer.from(bytes).toString('utf8').slice(0, 1_000), {
     status: answered.status,
   });

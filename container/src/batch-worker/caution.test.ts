@@ -28,7 +28,11 @@ function rows(stage: CautionStage | undefined, ask: () => Promise<Uint8Array>, p
     s3: { send: async () => ({ Body: body }) } as unknown as S3Client,
     bucket: 'bucket',
     root: '',
-    make: answerLines({ ask, inFlight: 1, caution }),
+    make: answerLines({
+      ask: async () => ({ body: await ask(), contentType: undefined }),
+      inFlight: 1,
+      caution,
+    }),
     tellsErrors: true,
     maxBytes: 10,
     poison: new Set(),

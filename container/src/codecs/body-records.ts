@@ -9,11 +9,11 @@ import {
   readTfRecords,
   TensorError,
 } from '@sagemaker-tfs/tensors';
+import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
 import { csvRecords } from './csv-records.ts';
 import { jsonRecords } from './json-records.ts';
-import { parseMediaType } from './media-type.ts';
 import './native-checksums.ts';
 
 /** The records of a body. */

@@ -1,12 +1,12 @@
 /** CSV as body (`text/csv`): a line an instance. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
 import { readCsv } from './csv-reader.ts';
 import { onlyInput, unknownInput } from './input-error.ts';
-import { parseMediaType } from './media-type.ts';
 
 const CSV = 'text/csv';
 

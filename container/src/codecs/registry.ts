@@ -1,5 +1,6 @@
 /** Chooses the codec for a request by its Content-Type and for a response by what the client accepts. */
 import type { TensorMap } from '@sagemaker-tfs/tensors';
+import { acceptableTypes, covers, parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import { ServingError } from '../errors.ts';
 import { remembered } from '../memory/remembered.ts';
 import { applyPostprocess } from '../postprocess/apply-postprocess.ts';
@@ -22,7 +23,6 @@ import { inputError, shortened } from './input-error.ts';
 import { jsonRequest } from './json-request.ts';
 import { jsonLinesResponse, jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
-import { acceptableTypes, covers, parseMediaType } from './media-type.ts';
 import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
 import { parquetRequest } from './parquet.ts';

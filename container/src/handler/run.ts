@@ -1,8 +1,8 @@
 /** Runs a handler of the archive: its steps in order, its result to an answer. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
+import { isList, namedType } from '@sagemaker-tfs/tensors/media-type';
 import type { EncodedResponse } from '../codecs/codec.ts';
-import { isList, namedType } from '../codecs/media-type.ts';
 import { ServingError } from '../errors.ts';
 import { classifyOrRegressTensors } from '../inference/classify-or-regress.ts';
 import { decodeBody } from '../inference/decode-body.ts';

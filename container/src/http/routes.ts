@@ -1,6 +1,6 @@
 /** Every route of the container, by path and method. */
 
-import { acceptableTypes } from '../codecs/media-type.ts';
+import { acceptableTypes } from '@sagemaker-tfs/tensors/media-type';
 import type { ModelTable } from '../multi-model/model-table.ts';
 import {
   METRICS_FORMATS,

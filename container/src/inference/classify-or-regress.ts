@@ -8,12 +8,12 @@ import {
   type TensorMap,
   writeTensorJson,
 } from '@sagemaker-tfs/tensors';
+import { acceptableTypes } from '@sagemaker-tfs/tensors/media-type';
 import type { ExamplesReply, LabeledScore } from '../backends/backend.ts';
 import { checkExample } from '../codecs/check-example.ts';
 import type { EncodedResponse } from '../codecs/codec.ts';
 import { checkLargeExample } from '../codecs/example-thread.ts';
 import { reading } from '../codecs/input-error.ts';
-import { acceptableTypes } from '../codecs/media-type.ts';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { imageFormat } from '../images/image-format.ts';

@@ -10,10 +10,10 @@ import {
   TensorError,
   toNested,
 } from '@sagemaker-tfs/tensors';
+import { acceptableTypes, parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
 import { readPredictReply } from '../../../container/src/backends/rest/predict-json.ts';
 import { checkExample } from '../../../container/src/codecs/check-example.ts';
-import { acceptableTypes, parseMediaType } from '../../../container/src/codecs/media-type.ts';
 import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
 import { decodeExample } from '../../../container/src/codecs/tf-example.ts';
 import { DEFAULT_DECODE_LIMITS } from '../../../container/src/decode-limits.ts';

@@ -6,7 +6,9 @@ import {
   countsAsDone,
   type DecisiveSettings,
   type Existing,
+  MIXED,
   nextOrigin,
+  type Origin,
   originOf,
   parseOrigin,
 } from '@sagemaker-tfs/batch';
@@ -29,6 +31,16 @@ interface OriginOptions {
 /** Beside the outputs; hidden files are no outputs. */
 const ORIGIN_FILE = '.origin.json';
 
+/** The media type that all outputs of a folder were asked for, if it is known. */
+export async function acceptOfFolder(directory: string): Promise<string | undefined> {
+  const origin = await originOfFolder(directory);
+  return origin?.fingerprint === MIXED ? undefined : origin?.accept;
+}
+
+function originOfFolder(directory: string): Promise<Origin | undefined> {
+  return readFile(join(directory, ORIGIN_FILE), 'utf8').then(parseOrigin, () => undefined);
+}
+
 /**
  * Writes down what makes the outputs from now on, unless it is what made them before. Times are those of the outputs'
  * file system. A job with `existing: replace` counts as done only what it has made itself.
@@ -36,7 +48,7 @@ const ORIGIN_FILE = '.origin.json';
 export async function openOrigin(directory: string, options: OriginOptions): Promise<IsDone> {
   const { existing, model, root, settings } = options;
   const path = join(directory, ORIGIN_FILE);
-  const there = await readFile(path, 'utf8').then(parseOrigin, () => undefined);
+  const there = await originOfFolder(directory);
   const own = originOf(model, root, settings);
   const next = existing === 'replace' ? own : nextOrigin(there, own, existing);
   if (next) {

@@ -15,6 +15,8 @@ import { readWorkerPlan } from '../worker-keys.ts';
 export type FetchPlaces = Pick<TransformPlaces, 'outputUri'> & {
   readonly inputUri?: string | undefined;
   readonly dataType?: TransformPlaces['dataType'];
+  /** Media type of the outputs. */
+  readonly accept?: string | undefined;
 };
 
 /**

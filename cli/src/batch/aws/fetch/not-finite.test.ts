@@ -32,10 +32,13 @@ afterAll(() => rm(work, { recursive: true, force: true }));
 async function fetched(format: FileFormat, packed?: readonly string[]) {
   const file = join(work, `r.${format}`);
   const names = packed && { prefix: undefined, of: async () => packed };
-  const { outputs, deadLetters } = await fetchOutputs(folderOutputs(join(work, 'out'), names), {
-    file,
-    format,
-  });
+  const { outputs, deadLetters } = await fetchOutputs(
+    folderOutputs(join(work, 'out'), { packed: names }),
+    {
+      file,
+      format,
+    },
+  );
   return { file, outputs, letters: deadLetters?.letters };
 }
 
@@ -83,7 +86,7 @@ test('a packed file whose answer has one is still a row for each name', async ()
   const names = ['w', 'x', 'y', 'z'];
   const packed = { prefix: undefined, of: async () => names };
   const file = join(work, 'packed.ndjson');
-  await fetchOutputs(folderOutputs(folder, packed), { file, format: 'ndjson' });
+  await fetchOutputs(folderOutputs(folder, { packed }), { file, format: 'ndjson' });
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   expect(lines.map((line) => parseAnswerLine(line)?.key)).toEqual(names);
 });

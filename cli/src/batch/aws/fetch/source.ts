@@ -13,6 +13,7 @@ import {
   type S3Location,
 } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
+import { acceptOfFolder } from '../../local/existing.ts';
 import { sortedFolder } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 import { named, type PackedNames } from './packed-names.ts';
@@ -55,6 +56,14 @@ export interface RangedOutputs {
   readonly reads: number;
 }
 
+/** What is known of outputs beside their bytes. */
+interface OutputFacts {
+  /** Names of the inputs in packed files. */
+  readonly packed?: PackedNames | undefined;
+  /** Media type of the outputs; where it is not known, their bytes decide. */
+  readonly accept?: string | undefined;
+}
+
 /** Ranges of a plan: more than are read at once, since they are not of the same size. */
 const RANGES = 128;
 const RANGES_AT_ONCE = 16;
@@ -63,9 +72,9 @@ const RANGES_AT_ONCE = 16;
 export async function s3Outputs(
   s3: S3Client,
   uri: string,
-  packed?: PackedNames,
+  facts: OutputFacts = {},
 ): Promise<OutputSource> {
-  const { open, whole, reads } = await rangedOutputs(s3, uri, packed);
+  const { open, whole, reads } = await rangedOutputs(s3, uri, facts);
   return { objects: open(whole), reads };
 }
 
@@ -73,7 +82,7 @@ export async function s3Outputs(
 export async function rangedOutputs(
   s3: S3Client,
   uri: string,
-  packed?: PackedNames,
+  facts: OutputFacts = {},
 ): Promise<RangedOutputs> {
   const place = asDirectory(parseS3Uri(uri));
   const isWorkers = (await readWorkerPlan(s3, uri)) !== undefined;
@@ -87,7 +96,7 @@ export async function rangedOutputs(
     },
     async *open(range, after) {
       for await (const key of keysOf(s3, place, range, after)) {
-        const object = objectOf(s3, place, key, packed);
+        const object = objectOf(s3, place, key, facts);
         if (object) yield object;
       }
     },
@@ -112,14 +121,14 @@ function outputOf(
   s3: S3Client,
   place: S3Location,
   key: string,
-  packed: PackedNames | undefined,
+  { packed, accept }: OutputFacts,
 ): OutputObject | undefined {
   const input = inputOfOutput(key.slice(place.key.length));
   if (input === undefined) return undefined;
   return {
     key,
     async read() {
-      const answers = answersOf(input, await readBytes(s3, { ...place, key }));
+      const answers = answersOf(input, await readBytes(s3, { ...place, key }), accept);
       return named(answers, await packed?.of(input));
     },
   };
@@ -148,21 +157,23 @@ function readLine(line: string, key: string): Answer {
 }
 
 /** Outputs of a local job. */
-export function folderOutputs(directory: string, packed?: PackedNames): OutputSource {
-  return { objects: files(directory, packed), reads: READS };
+export function folderOutputs(directory: string, facts: OutputFacts = {}): OutputSource {
+  return { objects: files(directory, facts), reads: READS };
 }
 
 /** @throws CommandError FILE_NOT_FOUND */
 async function* files(
   directory: string,
-  packed: PackedNames | undefined,
+  { packed, accept: given }: OutputFacts,
 ): AsyncGenerator<OutputObject> {
+  const accept = given ?? (await acceptOfFolder(directory));
   for await (const { key, path } of sortedFolder(directory)) {
     const input = inputOfOutput(key);
     if (input === undefined) continue;
     yield {
       key,
-      read: async () => named(answersOf(input, await readFile(path)), await packed?.of(input)),
+      read: async () =>
+        named(answersOf(input, await readFile(path), accept), await packed?.of(input)),
     };
   }
 }
