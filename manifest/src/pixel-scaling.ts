@@ -51,7 +51,7 @@ export function resolveScaling(declared: Preprocess, count: number, problems: Pr
   };
 }
 
-/** Pixels of an integer input must stay what an integer can tell apart. */
+/** Pixels of an integer input, rounded as the runtime rounds them, must stay what an integer can tell apart. */
 export function checkRange(
   input: string,
   dtype: NumericDType,
@@ -65,7 +65,8 @@ export function checkRange(
     return [at, 255 * value + at];
   });
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  if (low >= range[0] && high <= range[1] && high - low > 1) return;
-  const message = `pixels become ${low} to ${high}, which input '${input}' of dtype ${dtype} cannot hold. Remove scale, offset, mean and std, or choose values within ${range[0]} to ${range[1]}.`;
+  const rounded = [Math.round(low), Math.round(high)] as const;
+  if (rounded[0] >= range[0] && rounded[1] <= range[1] && high - low > 1) return;
+  const message = `pixels become ${rounded.join(' to ')}, which input '${input}' of dtype ${dtype} cannot hold. Remove scale, offset, mean and std, or choose values within ${range[0]} to ${range[1]}.`;
   problems.push({ field: 'preprocess.scale', message });
 }

@@ -187,9 +187,16 @@ describe('what does not fit names its field', () => {
     expect(() => resolve(declared, of)).toThrow(problem?.message);
   });
 
-  test('a quantized model may take shifted pixels', () => {
-    const declared = parsePreprocess({ offset: -128 });
-    expect(checkPreprocess(declared, image([-1, 8, 8, 3], 'int8'))).toEqual([]);
+  test.each([
+    [-128, true],
+    [-128.5, true],
+    [-127.6, true],
+    [-128.6, false],
+    [-127.5, false],
+    [-129, false],
+  ])('a quantized model may take shifted pixels, rounded halves up: %d', (offset, fits) => {
+    const problems = checkPreprocess(parsePreprocess({ offset }), image([-1, 8, 8, 3], 'int8'));
+    expect(problems.map(({ field }) => field)).toEqual(fits ? [] : ['preprocess.scale']);
   });
 
   test('a declaration with an unknown field', () => {
