@@ -1,11 +1,12 @@
 /** Which captures are compared with which. */
 import type { Capture } from '@sagemaker-tfs/container/captures';
+import { jsonText } from '@sagemaker-tfs/tensors';
 import { compareVariants } from './compare.ts';
 import { shareOf } from './share.ts';
 
 const json = (value: unknown) => ({
   contentType: 'application/json',
-  bytes: Buffer.from(JSON.stringify(value)),
+  bytes: Buffer.from(jsonText(value)),
 });
 
 async function* answers(
@@ -23,6 +24,16 @@ test('captures of one body are compared each once, in their order', async () => 
     { absolute: 0, relative: 0 },
   );
   expect(compared).toMatchObject({ production: 4, shadow: 5, pairs: 4, agreement: { count: 3 } });
+});
+
+test('NaN and infinities are disagreements, and hide no difference beside them', async () => {
+  const { NaN: nan, POSITIVE_INFINITY: infinite } = Number;
+  const compared = await compareVariants(
+    answers(['a', [1, infinite]], ['b', [1, nan]], ['c', [infinite]], ['d', [1e308]]),
+    answers(['a', [3, 3]], ['b', [2, 3]], ['c', [infinite]], ['d', [-1e308]]),
+    { absolute: 0, relative: 0 },
+  );
+  expect(compared).toMatchObject({ agreement: { count: 1, of: 4 }, largestDifference: 2 });
 });
 
 // Each with all the others it would take minutes.

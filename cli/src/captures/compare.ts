@@ -17,7 +17,7 @@ export interface VariantComparison {
   readonly pairs: number;
   /** Pairs that agree within the tolerance, with a 95% interval. */
   readonly agreement: Share;
-  /** Greatest difference of two numbers of pairs whose values were read. */
+  /** Greatest finite difference of two numbers of pairs whose values were read. */
   readonly largestDifference: number;
   /** Pairs that disagree, by the first place where they do. */
   readonly disagreements: Readonly<Record<string, number>>;
@@ -70,7 +70,7 @@ export async function compareVariants(
       largest: apart,
       where = 'body',
     } = differenceOf(same.output, capture.output, tolerance);
-    if (Number.isFinite(apart)) largest = Math.max(largest, apart);
+    largest = Math.max(largest, apart);
     if (agrees) agreeing++;
     else {
       places.set(where, (places.get(where) ?? 0) + 1);

@@ -12,7 +12,7 @@ export interface Tolerance {
 /** How two answers differ. */
 export interface Difference {
   readonly agrees: boolean;
-  /** Greatest difference of two numbers; infinite where only one is a number. */
+  /** Greatest difference of two numbers, of those that is finite: other values differ without one. */
   readonly largest: number;
   /** Where the first disagreement is; undefined if they agree. */
   readonly where: string | undefined;
@@ -29,7 +29,7 @@ export function differenceOf(
   }
   const [one, other] = [read(first), read(second)];
   if (!one || !other || first.contentType !== second.contentType) {
-    return { agrees: false, largest: Number.POSITIVE_INFINITY, where: 'body' };
+    return { agrees: false, largest: 0, where: 'body' };
   }
   return differenceOfValues(one, other, tolerance);
 }
@@ -59,7 +59,7 @@ function differenceOfValues(one: Values, other: Values, tolerance: Tolerance): D
         typeof value === 'number' && typeof second === 'number'
           ? Math.abs(value - second)
           : Number.POSITIVE_INFINITY;
-      if (!name.endsWith('.argmax')) largest = Math.max(largest, apart);
+      if (!name.endsWith('.argmax') && Number.isFinite(apart)) largest = Math.max(largest, apart);
       const allowed = typeof value === 'number' ? absolute + relative * Math.abs(value) : 0;
       if (!(apart <= allowed)) where ??= name;
     });

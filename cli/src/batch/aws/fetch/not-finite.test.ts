@@ -1,4 +1,4 @@
-/** NaN and infinities, which the runtime writes bare, cost no row, key or error of a fetch. */
+/** NaN and infinities, which the runtime writes bare, cost no row, key or error of a fetch, nor -0 its sign. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,6 +77,15 @@ test('a column of numbers holds them as numbers', async () => {
   await writeFile(join(folder, 'c.out'), OUTPUTS['c.out']);
   await fetchOutputs(folderOutputs(folder), { file, format: 'parquet' });
   expect((await parquetOf(file)).map(({ prediction }) => prediction)).toEqual(NUMBERS);
+});
+
+test('-0 keeps its sign, in a column of numbers and in one of texts', async () => {
+  const folder = join(work, 'negative');
+  await mkdir(folder);
+  await writeFile(join(folder, 'z.out'), '{"predictions":[{"x":-0.0,"y":-0.0},{"x":1.5,"y":"a"}]}');
+  const file = join(work, 'negative.csv');
+  await fetchOutputs(folderOutputs(folder), { file, format: 'csv' });
+  expect(await readFile(file, 'utf8')).toBe('key,record,x,y,other\nz,0,-0,-0,\nz,1,1.5,a,\n');
 });
 
 test('a packed file whose answer has one is still a row for each name', async () => {

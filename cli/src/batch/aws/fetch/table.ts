@@ -135,6 +135,11 @@ async function* rowsOf(
   for await (const fields of rest) yield rowOf(fields, types);
 }
 
+/** Of numbers, as JSON has them: -0 keeps its sign, which `String` drops. */
+export function cellText(cell: Exclude<Cell, null>): string {
+  return typeof cell === 'number' ? jsonText(cell) : String(cell);
+}
+
 function rowOf({ key, record, fields }: Fields, types: ReadonlyMap<string, Column['type']>): Row {
   const row = new Map<string, Cell>([
     ['key', key],
@@ -144,7 +149,7 @@ function rowOf({ key, record, fields }: Fields, types: ReadonlyMap<string, Colum
   for (const name of types.keys()) row.set(name, null);
   for (const [name, cell] of Object.entries(fields)) {
     const type = types.get(name);
-    if (type === 'STRING') row.set(name, cell === null ? null : String(cell));
+    if (type === 'STRING') row.set(name, cell === null ? null : cellText(cell));
     else if (type && (cell === null || typeOf(cell) === type)) row.set(name, cell);
     else other.push([name, cell]);
   }

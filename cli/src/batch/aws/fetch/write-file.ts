@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Answer, answerLine } from '@sagemaker-tfs/batch';
 import { stringify } from 'csv-stringify';
 import { fileWriter, parquetWriteRows } from 'hyparquet-writer';
-import { type Column, tableOf } from './table.ts';
+import { type Column, cellText, tableOf } from './table.ts';
 
 /** Formats of the file. */
 export const FILE_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
@@ -60,7 +60,7 @@ const WRITERS: Record<FileFormat, Writer> = {
     const format = stringify({
       header: true,
       columns: header,
-      cast: { boolean: (value) => String(value) },
+      cast: { boolean: cellText, number: cellText },
     });
     await pipeline(Readable.from(rows), format, createWriteStream(path));
   },
