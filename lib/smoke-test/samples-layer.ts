@@ -1,6 +1,7 @@
 /** Sample and golden files as a Lambda layer: the function needs neither S3 nor a network to read them. */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { jsonText } from '@sagemaker-tfs/tensors';
 import { LayerVersion, type Runtime } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { FileCache } from '../hashing/file-cache.ts';
@@ -34,7 +35,7 @@ export function createSamplesLayer(
   const renamed = samples.map((sample) => ({
     ...sample,
     file: add(sample.file),
-    ...(sample.expect && { expect: sample.expect.map((item) => withGolden(item, add)) }),
+    ...(sample.expect && { expect: sample.expect.map((item) => planned(item, add)) }),
   }));
   cache.save();
   if (files.size === 0) return { samples: renamed, layer: undefined };
@@ -50,10 +51,11 @@ export function createSamplesLayer(
   return { samples: renamed, layer };
 }
 
-function withGolden(expectation: Expectation, add: (file: string) => string): Expectation {
-  return 'golden' in expectation
-    ? { ...expectation, golden: add(expectation.golden) }
-    : expectation;
+/** As the function gets it: with files of the layer, and values as JSON of their own, which the plan's would lose NaN of. */
+function planned(expectation: Expectation, add: (file: string) => string): Expectation {
+  if ('golden' in expectation) return { ...expectation, golden: add(expectation.golden) };
+  if ('equals' in expectation) return { ...expectation, equals: jsonText(expectation.equals) };
+  return expectation;
 }
 
 function copyAll(files: ReadonlyMap<string, string>, directory: string): void {

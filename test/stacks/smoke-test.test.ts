@@ -77,6 +77,21 @@ test('the plan names the configuration just deployed, the fingerprint and the pr
   });
 });
 
+test('a value that an answer must equal reaches the function as JSON, NaN included', () => {
+  const expected = { a: [Number.NaN, Number.POSITIVE_INFINITY, -0, 7], b: 2n ** 60n };
+  const samples = [{ ...sample, expect: [{ path: '$.y', equals: expected }, { equals: '7' }] }];
+  expect(planOf(smokeTemplate(() => ({ samples })))).toMatchObject({
+    samples: [
+      {
+        expect: [
+          { path: '$.y', equals: '{"a":[NaN,Infinity,-0,7],"b":1152921504606846976}' },
+          { equals: '"7"' },
+        ],
+      },
+    ],
+  });
+});
+
 test('it runs after the endpoint, on Node 24, for at most 15 minutes', () => {
   const template = smokeTemplate();
   const [proven = ''] = Object.keys(

@@ -34,7 +34,7 @@ const plan: SmokeTestPlan = {
       name: 'seven',
       file: 'seven',
       contentType: 'application/x-image',
-      expect: [{ path: '$.digit', equals: 7 }],
+      expect: [{ path: '$.digit', equals: '7' }],
     },
   ],
   metricNamespace: 'SmokeTest',
@@ -134,6 +134,20 @@ test('a component that sleeps on fails the test, and says so', async () => {
   const response = await run({ invoke: () => asleep }, { plan, milliseconds: 31_000 });
   expect(response).toMatchObject({ Status: 'FAILED' });
   expect(response?.Reason).toMatch(/'seven' over rest to variant cats.*it sleeps/s);
+});
+
+test('a value that an answer must equal may be NaN, with others beside it', async () => {
+  const [sample] = plan.samples;
+  const samples = [
+    { ...sample, expect: [{ equals: '{"x":[NaN,-Infinity]}' }] },
+  ] as SmokeTestPlan['samples'];
+  const answered = (text: string) => ({ invoke: () => ({ ...seven, body: Buffer.from(text) }) });
+  const event = { plan: { samples, iterations: 1 } };
+  const same = await run(answered('{"x":[NaN,-Infinity]}'), event);
+  expect(same).toMatchObject({ Status: 'SUCCESS' });
+  await standIn?.close();
+  const other = await run(answered('{"x":[null,-Infinity]}'), event);
+  expect(other?.Reason).toContain('expected {"x":[NaN,-Infinity]}, got {"x":[null,-Infinity]}');
 });
 
 /** Attributes that a template may name. */

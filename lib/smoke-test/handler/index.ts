@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
+import { parseJson } from '@sagemaker-tfs/tensors';
 import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
 import type { Ask } from './ask.ts';
 import { type CustomResourceEvent, type CustomResourceResult, respond } from './cfn-response.ts';
@@ -54,6 +55,13 @@ async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTest
   }
 }
 
+/** Values that answers must equal stand in it as JSON of their own. */
+function readPlan(text: string): SmokeTestPlan {
+  return JSON.parse(text, (key, value) =>
+    key === 'equals' ? parseJson(value as string) : value,
+  ) as SmokeTestPlan;
+}
+
 /** Samples without a component are for all. */
 function isFor({ name }: SmokeTestVariant) {
   return ({ component }: SmokeTestSample) => component === undefined || component === name;
@@ -66,7 +74,7 @@ async function resultOf(
   if (event.RequestType === 'Delete') return { status: 'SUCCESS' };
   const deadline = Date.now() + context.getRemainingTimeInMillis() - RESERVE_MS;
   try {
-    const plan = JSON.parse(event.ResourceProperties.Plan ?? '') as SmokeTestPlan;
+    const plan = readPlan(event.ResourceProperties.Plan ?? '');
     return { status: 'SUCCESS', data: { ...notMeasured(), ...(await runPlan(plan, deadline)) } };
   } catch (error) {
     const reason = `Smoke test failed: ${error instanceof Error ? error.message : error}`;
