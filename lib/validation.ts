@@ -15,8 +15,7 @@ export type Where = Construct | string;
  */
 export function invalidProp(where: Where, prop: string, problem: string, fix: string): never {
   const path = typeof where === 'string' ? where : where.node.path;
-  const end = /[.?]$/.test(problem) ? '' : '.';
-  throw new InvalidProp(path, prop, `${problem}${end} ${fix}`);
+  throw new InvalidProp(path, prop, `${sentence(problem)} ${sentence(fix)}`);
 }
 
 /** Refuses several fields where only one counts: types let them stand side by side. */
@@ -65,4 +64,8 @@ export function checkInteger(...range: Parameters<typeof checkRange>): void {
     invalidProp(where, prop, `${value} is not a whole number`, `Give one from ${min} to ${max}`);
   }
   checkRange(...range);
+}
+
+function sentence(text: string): string {
+  return /[.?]$/.test(text) ? text : `${text}.`;
 }
