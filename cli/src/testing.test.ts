@@ -108,6 +108,10 @@ test('numbers may differ by the tolerance, all else may not', () => {
   expect(closeTo({ a: 1 }, { a: 1, b: 2 })).toBe('$.b is missing');
   expect(closeTo([1, 2], [1])).toBe('$[1] is new');
   expect(closeTo(Number.NaN, Number.NaN)).toBeUndefined();
+  expect(closeTo([Infinity], [Infinity])).toBeUndefined();
+  for (const other of [1, -Infinity, Number.NaN]) {
+    expect(closeTo([other], [Infinity])).toBe(`$[0] is ${other}, not Infinity`);
+  }
   expect(closeTo([], {})).toContain('is []');
 });
 

@@ -16,6 +16,7 @@ export {
   streamLengthPrefixed,
 } from './length-prefixed.ts';
 export { mediaTypeOf } from './media-types.ts';
+export { isNear, type Nearness } from './nearness.ts';
 export { type PlaceName, tensorFromNested } from './nested.ts';
 export {
   type DecodeNpyOptions,

@@ -1,7 +1,7 @@
 /** Answers compared with golden ones, numbers within a tolerance. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { jsonText, parseJson } from '@sagemaker-tfs/tensors';
+import { isNear, jsonText, parseJson } from '@sagemaker-tfs/tensors';
 
 /** How near numbers must be. */
 export interface Tolerance {
@@ -61,8 +61,8 @@ function difference(
   tolerance: number,
 ): string | undefined {
   if (typeof actual === 'number' && typeof golden === 'number') {
-    const isNear = Math.abs(actual - golden) <= tolerance * Math.max(1, Math.abs(golden));
-    return isNear || Object.is(actual, golden) ? undefined : `${path} is ${actual}, not ${golden}`;
+    const near = { absolute: tolerance * Math.max(1, Math.abs(golden)), relative: 0 };
+    return isNear(actual, golden, near) ? undefined : `${path} is ${actual}, not ${golden}`;
   }
   if (isObject(actual) && isObject(golden) && Array.isArray(actual) === Array.isArray(golden)) {
     return partsDiffer(actual, golden, path, tolerance);

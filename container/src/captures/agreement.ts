@@ -1,13 +1,10 @@
 /** Whether two variants answer the same to the same request. */
-import { TensorError } from '@sagemaker-tfs/tensors';
+import { isNear, type Nearness, TensorError } from '@sagemaker-tfs/tensors';
 import type { CapturedBody } from './capture.ts';
-import { isRead, type Values, valuesOf } from './values.ts';
+import { type ExactValue, exactValuesOf, isRead, type Values } from './values.ts';
 
-/** Numbers that may differ and still agree: `absolute + relative * |first|`. */
-export interface Tolerance {
-  readonly absolute: number;
-  readonly relative: number;
-}
+/** Numbers that may differ and still agree: `absolute + relative * |first|`, whole ones `absolute` alone. */
+export type Tolerance = Nearness;
 
 /** How two answers differ. */
 export interface Difference {
@@ -34,19 +31,22 @@ export function differenceOf(
   return differenceOfValues(one, other, tolerance);
 }
 
-function read(body: CapturedBody): Values | undefined {
+function read(body: CapturedBody): Values<ExactValue> | undefined {
   // The size of a body is no answer.
   if (!isRead(body.contentType)) return undefined;
   try {
-    return valuesOf(body);
+    return exactValuesOf(body);
   } catch (error) {
     if (error instanceof TensorError) return undefined;
     throw error;
   }
 }
 
-function differenceOfValues(one: Values, other: Values, tolerance: Tolerance): Difference {
-  const { absolute, relative } = tolerance;
+function differenceOfValues(
+  one: Values<ExactValue>,
+  other: Values<ExactValue>,
+  tolerance: Tolerance,
+): Difference {
   let largest = 0;
   let where: string | undefined;
   for (const name of new Set([...one.keys(), ...other.keys()])) {
@@ -54,15 +54,32 @@ function differenceOfValues(one: Values, other: Values, tolerance: Tolerance): D
     if (a.length !== b.length) where ??= name;
     a.slice(0, b.length).forEach((value, i) => {
       const second = b[i];
-      if (Object.is(value, second)) return;
-      const apart =
-        typeof value === 'number' && typeof second === 'number'
-          ? Math.abs(value - second)
-          : Number.POSITIVE_INFINITY;
-      if (!name.endsWith('.argmax') && Number.isFinite(apart)) largest = Math.max(largest, apart);
-      const allowed = typeof value === 'number' ? absolute + relative * Math.abs(value) : 0;
-      if (!(apart <= allowed)) where ??= name;
+      if (second === undefined || Object.is(value, second)) return;
+      const distance = apart(value, second);
+      if (!name.endsWith('.argmax') && distance !== undefined)
+        largest = Math.max(largest, distance);
+      if (!agree(value, second, tolerance)) where ??= name;
     });
   }
   return { agrees: where === undefined, largest, where };
+}
+
+/** Undefined where it has no size: one is no number, or not finite. */
+function apart(one: ExactValue, other: ExactValue): number | undefined {
+  if (typeof one === 'string' || typeof other === 'string') return undefined;
+  // Ids may be nearer than a float64 can tell.
+  const distance =
+    isWhole(one) && isWhole(other) ? Number(one - other) : Number(one) - Number(other);
+  return Number.isFinite(distance) ? Math.abs(distance) : undefined;
+}
+
+/** A class is not nearly another, however large its number is. */
+function agree(one: ExactValue, other: ExactValue, tolerance: Tolerance): boolean {
+  if (typeof one === 'string' || typeof other === 'string') return one === other;
+  if (isWhole(one) && isWhole(other)) return Math.abs(Number(one - other)) <= tolerance.absolute;
+  return isNear(Number(other), Number(one), tolerance);
+}
+
+function isWhole(value: ExactValue): value is bigint {
+  return typeof value === 'bigint';
 }

@@ -1,5 +1,11 @@
 /** Captures, their values, drift and agreement; numbers of NumPy and SciPy where there are any. */
-import { encodeNpy, encodeNpz, tensorFromNested } from '@sagemaker-tfs/tensors';
+import {
+  encodeNpy,
+  encodeNpz,
+  jsonText,
+  tensorFromNested,
+  tensorFromValues,
+} from '@sagemaker-tfs/tensors';
 import { countedIn } from './distribution.ts';
 import {
   baselineOf,
@@ -152,6 +158,24 @@ test('equal samples are stable, missing values and new categories are not', () =
   expect(of(numbers, new Array(200).fill('text')).index).toBeGreaterThan(1);
 });
 
+test.each([
+  ['a flag that is mostly set', [...Array(380).fill(1), ...Array(20).fill(0)], Array(400).fill(0)],
+  ['a flag that is rarely set', [...Array(380).fill(0), ...Array(20).fill(1)], Array(400).fill(1)],
+  ['a constant that falls', Array(400).fill(1), Array(400).fill(0)],
+  ['a constant that rises', Array(400).fill(1), Array(400).fill(2)],
+  ['a constant that becomes noise', Array(400).fill(5), spread(400, 101, 399)],
+  ['ratings', [...Array(368).fill(5), ...Array(32).fill(4)], Array(400).fill(1)],
+  ['negative infinity', Array(400).fill(-Infinity), Array(400).fill(Infinity)],
+  ['infinity', Array(400).fill(Infinity), Array(400).fill(3)],
+  ['-0 below which nothing was', Array(400).fill(-0), Array(400).fill(-1e-300)],
+])('%s drifts, and is stable against itself', (_, before: number[], now: number[]) => {
+  const baseline = distributionOf(before);
+  const { index, noise } = stabilityOf(baseline, countedIn(baseline, now));
+  expect(index).toBeGreaterThan(5);
+  expect(index).toBeGreaterThan(noise);
+  expect(stabilityOf(baseline, countedIn(baseline, before)).index).toBeCloseTo(0, 12);
+});
+
 test('small samples of the same distribution drift in fewer than 10 of 100 cases', () => {
   let state = 7;
   // A generator of Park and Miller.
@@ -231,6 +255,49 @@ describe('two answers', () => {
     // NaN where there was a number is no agreement.
     const nan = { ...json(0), bytes: Buffer.from('[{"a":NaN}]') };
     expect(differenceOf(json([{ a: 1 }]), nan, tolerance).agrees).toBe(false);
+  });
+
+  test.each([
+    [{ class: 2000, score: 0.5 }, { class: 2001, score: 0.5 }, 'class'],
+    [{ ids: [12000, 7001] }, { ids: [12001, 7001] }, 'ids[0]'],
+    [[9007199254740993n], [9007199254740995n], 'value'],
+  ])(
+    'with another class or id disagree, whatever part of its number is allowed: %j',
+    (one, other, where) => {
+      const body = (value: unknown) => ({ ...json(0), bytes: Buffer.from(jsonText([value])) });
+      const loose = { absolute: 1e-5, relative: 1e-3 };
+      expect(differenceOf(body(one), body(other), loose)).toMatchObject({ agrees: false, where });
+      const ofInts = (values: number[]) => ({
+        contentType: 'application/x-npy',
+        bytes: Buffer.concat(encodeNpy(tensorFromValues('int32', [values.length, 1], values))),
+      });
+      const compare = (a: number[], b: number[], near = loose) =>
+        differenceOf(ofInts(a), ofInts(b), near);
+      expect(compare([30522, 1], [30523, 1]).agrees).toBe(false);
+      expect(compare([30522, 1], [30523, 1], { absolute: 1, relative: 0 }).agrees).toBe(true);
+      const csv = (text: string) => ({ contentType: 'text/csv', bytes: Buffer.from(text) });
+      expect(differenceOf(csv('7000'), csv('7001'), loose).agrees).toBe(false);
+      expect(differenceOf(csv('7000.0'), csv('7001.0'), loose).agrees).toBe(true);
+    },
+  );
+
+  test('with an infinity agree with the same one alone', () => {
+    const loose = { absolute: 1e-5, relative: 1e-3 };
+    const text = (of: string) => ({ ...json(0), bytes: Buffer.from(`[{"a":${of}}]`) });
+    const csv = (of: string) => ({ contentType: 'text/csv', bytes: Buffer.from(of) });
+    for (const [one, other, agrees] of [
+      ['Infinity', '1.0', false],
+      ['Infinity', '-Infinity', false],
+      ['1.0', 'Infinity', false],
+      ['NaN', 'Infinity', false],
+      ['Infinity', 'Infinity ', true],
+      ['NaN', 'NaN ', true],
+    ] as const) {
+      expect(differenceOf(text(one), text(other), loose)).toMatchObject({ agrees });
+      expect(differenceOf(csv(one.replace('inity', '')), csv(other), loose)).toMatchObject({
+        agrees,
+      });
+    }
   });
 
   test('with another class disagree, however near their scores are', () => {

@@ -76,7 +76,7 @@ function placeIn(bins: Distribution): (value: Value) => number {
 function binsOf(values: readonly number[]): Distribution {
   const sorted = Float64Array.from(values.filter((value) => !Number.isNaN(value))).sort();
   const quantiles = Array.from({ length: BINS - 1 }, (_, i) => quantile(sorted, (i + 1) / BINS));
-  const edges = [...new Set(quantiles.filter(Number.isFinite))];
+  const edges = [...new Set(quantiles.flatMap((value) => edgesAt(value, quantiles)))];
   return {
     kind: 'numbers',
     edges,
@@ -84,6 +84,26 @@ function binsOf(values: readonly number[]): Distribution {
     missing: 0,
     mean: 0,
   };
+}
+
+/**
+ * A value that several tenths end at has a bin of its own: if it shared one with what is below it, a feature that falls
+ * from its maximum to anything else would look the same.
+ */
+function edgesAt(value: number, quantiles: readonly number[]): number[] {
+  if (Number.isNaN(value)) return [];
+  if (!Number.isFinite(value)) return [Math.sign(value) * Number.MAX_VALUE];
+  const tenths = quantiles.filter((other) => other === value).length;
+  return tenths > 1 ? [below(value), value] : [value];
+}
+
+/** The greatest float64 that is less. */
+function below(value: number): number {
+  if (value === 0) return -Number.MIN_VALUE;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  view.setBigInt64(0, view.getBigInt64(0) - (value > 0 ? 1n : -1n));
+  return view.getFloat64(0);
 }
 
 /** As NumPy's `inverted_cdf`: a value that is there. */

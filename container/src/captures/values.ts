@@ -2,8 +2,9 @@
 import {
   decodeNpy,
   decodeNpz,
+  FloatLiteral,
   isNumeric,
-  parseJsonDocuments,
+  parseJsonLiteralDocuments,
   type Tensor,
   TensorError,
   toNumbers,
@@ -14,8 +15,11 @@ import type { CapturedBody } from './capture.ts';
 /** A number or a category; NaN for a value that is missing. */
 export type Value = number | string;
 
+/** A bigint is a whole number of an integer's dtype, or written without a fraction: a class, an id or a count. */
+export type ExactValue = Value | bigint;
+
 /** Values of one body by name, such as `x[2]`. */
-export type Values = ReadonlyMap<string, Value[]>;
+export type Values<V = Value> = ReadonlyMap<string, V[]>;
 
 /** Rows of a body that are looked at. */
 const MOST_ROWS = 256;
@@ -43,7 +47,7 @@ const READERS: Readonly<Record<string, (bytes: Uint8Array, collect: Collect) => 
   'text/csv': readCsv,
 };
 
-type Collect = (name: string, value: Value) => void;
+type Collect = (name: string, value: ExactValue) => void;
 
 /**
  * Reads a body: JSON, npy, npz and CSV row by row. Of every row a column of at most 64 has a name of its own; larger
@@ -51,8 +55,18 @@ type Collect = (name: string, value: Value) => void;
  * only `bytes` is known.
  * @throws TensorError for a body that its media type does not describe
  */
-export function valuesOf({ contentType, bytes }: CapturedBody): Values {
-  const values = new Map<string, Value[]>();
+export function valuesOf(body: CapturedBody): Values {
+  const exact = [...exactValuesOf(body)];
+  return new Map(exact.map(([name, values]) => [name, values.map(rounded)]));
+}
+
+function rounded(value: ExactValue): Value {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** As {@link valuesOf}, but whole numbers are told from others, and keep their digits. */
+export function exactValuesOf({ contentType, bytes }: CapturedBody): Values<ExactValue> {
+  const values = new Map<string, ExactValue[]>();
   const collect: Collect = (name, value) => {
     const known = values.get(name);
     if (known) known.push(value);
@@ -70,7 +84,7 @@ export function isRead(contentType: string): boolean {
 }
 
 function readJson(bytes: Uint8Array, collect: Collect): void {
-  for (const document of parseJsonDocuments(bytes).slice(0, MOST_ROWS)) {
+  for (const document of parseJsonLiteralDocuments(bytes).slice(0, MOST_ROWS)) {
     for (const row of rowsOf(document)) readPart(row.name, row.value, collect);
   }
 }
@@ -91,7 +105,7 @@ function rowsOf(document: unknown, name = ''): { name: string; value: unknown }[
 
 function readPart(name: string, value: unknown, collect: Collect): void {
   if (Array.isArray(value)) readList(name, value, collect);
-  else if (typeof value === 'object' && value !== null) {
+  else if (typeof value === 'object' && value !== null && !(value instanceof FloatLiteral)) {
     for (const [key, inner] of Object.entries(value)) {
       readPart(name === '' ? key : `${name}.${key}`, inner, collect);
     }
@@ -99,25 +113,28 @@ function readPart(name: string, value: unknown, collect: Collect): void {
 }
 
 function readList(name: string, list: readonly unknown[], collect: Collect): void {
-  const numbers = list.filter((item) => typeof item === 'number');
+  const numbers = list.map(scalarIfNumber).filter((item) => item !== undefined);
   if (numbers.length === list.length) readNumbers(name, numbers, collect);
   else if (list.length === 1) readPart(name, list[0], collect);
   else for (const item of strided(list, MOST_POOLED)) readPart(`${name}[]`, item, collect);
 }
 
 /** Numbers of one row. */
-function readNumbers(name: string, row: ArrayLike<number>, collect: Collect): void {
-  if (row.length === 1) collect(nameOr(name), Number(row[0]));
+function readNumbers(name: string, row: ArrayLike<number | bigint>, collect: Collect): void {
+  const [first] = Array.from(row);
+  if (row.length === 1 && first !== undefined) collect(nameOr(name), first);
   if (row.length < 2) return;
   if (row.length > MOST_COLUMNS) {
     for (const value of strided(row, MOST_POOLED)) collect(`${name}[]`, value);
   } else {
-    for (let i = 0; i < row.length; i++) collect(`${name}[${i}]`, Number(row[i]));
+    Array.from(row).forEach((value, i) => {
+      collect(`${name}[${i}]`, value);
+    });
   }
   collect(`${nameOr(name)}.argmax`, `${argmax(row)}`);
 }
 
-function argmax(row: ArrayLike<number>): number {
+function argmax(row: ArrayLike<number | bigint>): number {
   let best = 0;
   for (let i = 1; i < row.length; i++) if (Number(row[i]) > Number(row[best])) best = i;
   return best;
@@ -133,9 +150,15 @@ function strided<T>(items: ArrayLike<T>, count: number): T[] {
 
 const nameOr = (name: string) => (name === '' ? 'value' : name);
 
-function scalar(value: unknown): Value {
-  if (typeof value === 'number') return value;
-  if (typeof value === 'bigint') return Number(value);
+function scalarIfNumber(value: unknown): number | bigint | undefined {
+  if (value instanceof FloatLiteral) return value.value;
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  return typeof value === 'bigint' ? value : undefined;
+}
+
+function scalar(value: unknown): ExactValue {
+  const number = scalarIfNumber(value);
+  if (number !== undefined) return number;
   if (value === null || value === undefined) return Number.NaN;
   return String(value).slice(0, MOST_CHARACTERS);
 }
@@ -157,22 +180,28 @@ function readTensor(name: string, tensor: Tensor, collect: Collect): void {
     }
     return;
   }
-  const numbers = toNumbers(tensor);
+  const numbers: ArrayLike<number | bigint> = toNumbers(tensor);
+  const isFloat = tensor.dtype.includes('float');
   for (let row = 0; row < count; row++) {
-    const part = numbers.subarray(row * width, (row + 1) * width);
-    readNumbers(name, Float64Array.from(part as ArrayLike<number | bigint>, Number), collect);
+    const part = Array.prototype.slice.call(numbers, row * width, (row + 1) * width);
+    readNumbers(name, isFloat ? part : part.map(BigInt), collect);
   }
 }
 
 function readCsv(bytes: Uint8Array, collect: Collect): void {
   for (const cells of csvRows(bytes)) {
     cells.forEach((cell, i) => {
-      const number = Number(cell);
-      const isMissing = /^\s*(?:nan)?\s*$/i.test(cell);
-      const value = Number.isNaN(number) && !isMissing ? scalar(cell) : number;
-      collect(cells.length === 1 ? 'value' : `[${i}]`, isMissing ? Number.NaN : value);
+      collect(cells.length === 1 ? 'value' : `[${i}]`, cellValue(cell));
     });
   }
+}
+
+/** As NumPy and pandas write numbers, too: `nan`, `-inf`, nothing. */
+function cellValue(cell: string): ExactValue {
+  if (/^\s*(?:nan)?\s*$/i.test(cell)) return Number.NaN;
+  if (/^\s*[+-]?\d{1,20}\s*$/.test(cell)) return BigInt(cell.trim().replace('+', ''));
+  const number = Number(cell.replace(/^\s*([+-]?)inf(?:inity)?\s*$/i, '$1Infinity'));
+  return Number.isNaN(number) ? scalar(cell) : number;
 }
 
 function csvRows(bytes: Uint8Array): string[][] {

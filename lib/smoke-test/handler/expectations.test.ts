@@ -168,3 +168,16 @@ test('JSON lines are a list', () => {
   const answer = readAnswer(reply('{"a":1}\n{"a":2}\n', 'application/jsonlines'));
   expect(answer).toEqual({ kind: 'value', value: [{ a: 1 }, { a: 2 }] });
 });
+
+describe('an infinity that was expected', () => {
+  test.each(['1.0', '-1e30', '-Infinity', 'NaN'])('is not %s', (got) => {
+    const other = reply(bare.replace('[Infinity', `[${got}`), 'application/json');
+    for (const expectation of [
+      { golden: 'bare.json' },
+      { path: '$.predictions', golden: 'bare.npy' },
+      { path: '$.predictions[1][0]', equals: Infinity, tolerance: 1 },
+    ]) {
+      expect(check(other, expectation)).toBeDefined();
+    }
+  });
+});

@@ -1,6 +1,7 @@
 /** Compares an answer with what was expected. Each check returns undefined, or what was expected and what came. */
 import {
   decodeNpy,
+  isNear,
   jsonText,
   type NumericTensor,
   parseJson,
@@ -15,7 +16,7 @@ import type {
   ShapeExpectation,
   TopClassExpectation,
 } from '../plan.ts';
-import { jsonDifference, sameNumber } from './golden-json.ts';
+import { jsonDifference } from './golden-json.ts';
 import { valueAt } from './json-path.ts';
 import { type Answer, nested } from './reply.ts';
 
@@ -65,7 +66,7 @@ function checkEquals(
 function sameValue(value: unknown, expected: unknown, tolerance: number): boolean {
   if (typeof expected === 'number' && (typeof value === 'number' || typeof value === 'bigint')) {
     const number = Number(value);
-    return sameNumber(number, expected) || Math.abs(number - expected) <= tolerance;
+    return isNear(number, expected, { absolute: tolerance, relative: 0 });
   }
   if (Array.isArray(expected)) {
     return (
@@ -174,11 +175,9 @@ function checkGolden(
       got: shape ? `${kindOf(value)} [${shape.join(', ')}]` : show(value),
     };
   }
-  const worst = expected.findIndex((item, i) => {
-    const other = got[i] ?? Number.NaN;
-    if (sameNumber(item, other)) return false;
-    return !(Math.abs(other - item) <= absolute + relative * Math.abs(item));
-  });
+  const worst = expected.findIndex(
+    (item, i) => !isNear(got[i] ?? Number.NaN, item, { absolute, relative }),
+  );
   if (worst === -1) return undefined;
   return {
     check,

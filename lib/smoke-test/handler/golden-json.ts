@@ -1,10 +1,5 @@
 /** Compares an answer with the JSON of a golden file: the same fields everywhere, numbers within a tolerance. */
-
-/** |value - golden| <= absolute + relative * |golden|. */
-interface Nearness {
-  readonly absolute: number;
-  readonly relative: number;
-}
+import { isNear, type Nearness } from '@sagemaker-tfs/tensors';
 
 /** Where an answer first differs from the golden one. */
 interface JsonDifference {
@@ -24,10 +19,7 @@ export function jsonDifference(
   at = '',
 ): JsonDifference | undefined {
   if (isNumber(got) && typeof expected === 'number') {
-    const { absolute, relative } = near;
-    if (sameNumber(Number(got), expected)) return undefined;
-    const isNear = Math.abs(Number(got) - expected) <= absolute + relative * Math.abs(expected);
-    return isNear ? undefined : { at, expected, got };
+    return isNear(Number(got), expected, near) ? undefined : { at, expected, got };
   }
   if (!isObject(got) || !isObject(expected) || Array.isArray(got) !== Array.isArray(expected)) {
     return got === expected ? undefined : { at, expected, got };
@@ -41,11 +33,6 @@ export function jsonDifference(
     if (found) return found;
   }
   return undefined;
-}
-
-/** Equal, where a difference is no number: both NaN, or the same infinity. */
-export function sameNumber(one: number, other: number): boolean {
-  return one === other || (Number.isNaN(one) && Number.isNaN(other));
 }
 
 function isNumber(value: unknown): value is number | bigint {
