@@ -8,7 +8,7 @@ import { StartError } from '../errors.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 
 /** A `sockaddr_un` has 108 bytes on Linux and 104 on macOS. */
-const MOST_PATH_BYTES = 103;
+const MAX_PATH_BYTES = 103;
 
 /** Its last line before it serves, and the one without a REST port. */
 const GRPC_LISTENS = 'Running gRPC ModelServer at UNIX socket';
@@ -22,7 +22,7 @@ export function startingSocket({ grpcSocket }: ModelServerEndpoint): string {
 
 /** @throws StartError ENVIRONMENT_INVALID where the path is too long */
 export function checkSocketPath(endpoint: ModelServerEndpoint): void {
-  const excess = Buffer.byteLength(startingSocket(endpoint)) - MOST_PATH_BYTES;
+  const excess = Buffer.byteLength(startingSocket(endpoint)) - MAX_PATH_BYTES;
   if (excess <= 0) return;
   throw new StartError(
     'ENVIRONMENT_INVALID',

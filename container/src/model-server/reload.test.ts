@@ -2,6 +2,8 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { encodePredictRequest, tensorFromValues } from '@sagemaker-tfs/tensors';
+import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
 import pino from 'pino';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
@@ -9,9 +11,12 @@ import type { ServedModel } from '../models/served-model.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
+import { until } from '../testing/runtime-process.ts';
 import type { Instance } from './instance-pool.ts';
 import { getModelStatus } from './model-service.ts';
+import { restorer } from './restore.ts';
 import { type ModelServer, startModelServer } from './start.ts';
+import { hadNoThread } from './unseen.ts';
 
 let root: string;
 let removeRoot: () => Promise<void>;
@@ -136,4 +141,33 @@ test('an unload past its deadline says so, and the other models are healthy', as
   waitMs = 60_000;
   await server.pool.whenReady();
   expect(await states('a')).toEqual(['AVAILABLE']);
+});
+
+test('a process without a free thread loses no model that it is told to load again', async () => {
+  await start({ SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: '1' });
+  const models = [model('a'), model('busy')];
+  await server.serve(models);
+  const instance = server.pool.instances[0] as Instance;
+  const iterations = tensorFromValues('int64', [], [30_000]);
+  const request = { model: { name: 'busy' }, signature: 'serving_default', inputs: { iterations } };
+  const message = encodePredictRequest(request);
+  const { channel } = instance;
+  // More than it has threads for; some are refused at once.
+  const calls = Array.from({ length: 40 }, () =>
+    channel.call({ path: GRPC_METHODS.predict, message }),
+  );
+  const answered = Promise.allSettled(calls);
+  await until(async () => getModelStatus(channel, { name: 'a' }).then(() => false, hadNoThread));
+  const lost: string[] = [];
+  await restorer({
+    models: () => models,
+    leaveOut: async (names) => void lost.push(...names),
+    onLost: (name) => lost.push(name),
+    onRegained: () => undefined,
+    restart: (index) => lost.push(`process ${index}`),
+    deadlineMs: 60_000,
+  }).restore(instance, 0);
+  expect(lost).toEqual([]);
+  // It was at work meanwhile.
+  expect((await answered).map(({ status }) => status)).toContain('fulfilled');
 });

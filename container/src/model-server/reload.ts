@@ -4,16 +4,15 @@
  * wanted again meanwhile (server_core.cc, aspired_versions_manager.cc).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
-import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
-import type { ModelVersionState, ModelVersionStatus } from '../models/servable.ts';
+import type { ModelVersionState } from '../models/servable.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { Instance, InstancePool } from './instance-pool.ts';
-import { getModelStatus, reloadConfig } from './model-service.ts';
+import { reloadConfig } from './model-service.ts';
 import { NothingChanged } from './nothing-changed.ts';
-import { hadNoThread, untilSeen } from './unseen.ts';
+import { hadNoThread } from './unseen.ts';
+import { deadlineIn, isSettled, untilStates, whileNoThread } from './version-states.ts';
 
 /** What a change needs. */
 interface ReloadOptions {
@@ -39,10 +38,6 @@ const NEVER_BEGUN_MS = 1000;
  * before it did: that one would be waited for for ever.
  */
 const NOTED_MS = 500;
-/** Between two looks at models that are being unloaded. */
-const LOOK_MS = 25;
-/** A call that ends with the deadline may have been seen: so long before it no call is sent again. */
-const LAST_CALL_MS = 500;
 
 /**
  * Makes every instance serve exactly `models`; where one cannot, all serve what was before. What is no longer served is
@@ -111,12 +106,7 @@ async function reload(
     );
     onChange?.(instance);
     // It accepts one version of each model.
-    await untilStates(
-      instance,
-      removed(models, before),
-      deadlineMs,
-      (state) => state !== 'START' && state !== 'LOADING',
-    );
+    await untilDone(instance, removed(models, before), deadlineMs, isSettled);
   } catch (error) {
     if (error instanceof ConnectionLost) instance.readiness.lost('the model server is restarting');
     throw error;
@@ -161,63 +151,23 @@ async function untilUnloaded(
   { deadlineMs }: Pick<ReloadOptions, 'deadlineMs'>,
 ): Promise<void> {
   const began = performance.now();
-  await untilStates(instance, names, deadlineMs, (state) => {
+  await untilDone(instance, names, deadlineMs, (state) => {
     return state === 'END' || (state === 'START' && performance.now() - began > NEVER_BEGUN_MS);
   });
 }
 
-/** Looks at the versions of the models until each is in an accepted state; a process that ended has none. */
-async function untilStates(
+/** {@link untilStates} for models that go or come; a process that ended has none. */
+async function untilDone(
   { channel }: Instance,
   names: readonly string[],
   deadlineMs: number,
   willDo: (state: ModelVersionState) => boolean,
 ): Promise<void> {
-  const deadline = deadlineIn(deadlineMs);
-  for (const name of names) {
-    for (;;) {
-      const versions = await versionsOf(channel, name, deadline);
-      if (versions.every(({ state }) => willDo(state))) break;
-      await delay(LOOK_MS);
-    }
-  }
-}
-
-async function versionsOf(
-  channel: Instance['channel'],
-  name: string,
-  deadline: Deadline,
-): Promise<readonly ModelVersionStatus[]> {
-  const { signal } = deadline;
   try {
-    signal.throwIfAborted();
-    return await whileNoThread(() => getModelStatus(channel, { name }, { signal }), deadline);
+    await untilStates(channel, names, deadlineIn(deadlineMs), willDo);
   } catch (error) {
-    if (hadNoThread(error)) throw error;
-    if (signal.aborted) {
-      const message = `the model server has not done with model "${name}" in time: requests in flight keep it`;
-      throw new ServingError('REQUEST_TIMEOUT', message, { cause: error });
-    }
-    if (error instanceof ConnectionLost) return [];
-    if (error instanceof StatusError && error.code === GrpcStatus.NOT_FOUND) return [];
-    throw error;
+    if (!(error instanceof ConnectionLost)) throw error;
   }
-}
-
-/** A limit of time: the signal is aborted at `at`, a time of `performance.now()`. */
-interface Deadline {
-  readonly signal: AbortSignal;
-  readonly at: number;
-}
-
-function deadlineIn(ms: number): Deadline {
-  return { signal: AbortSignal.timeout(ms), at: performance.now() + ms };
-}
-
-/** Makes a call again as long as the process has no thread for it; shortly before the deadline the refusal is thrown. */
-function whileNoThread<T>(call: () => Promise<T>, { at }: Deadline): Promise<T> {
-  const isOver = () => performance.now() > at - LAST_CALL_MS;
-  return untilSeen(call, { isUnseen: hadNoThread, isOver });
 }
 
 function removed(before: readonly ServedModel[], after: readonly ServedModel[]): string[] {

@@ -3,14 +3,22 @@
  * that no longer loads would end a process that starts with it (load_servables_fast.cc), and all others with it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ServingError } from '../errors.ts';
 import type { ModelVersionStatus } from '../models/servable.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import type { Instance } from './instance-pool.ts';
-import { getModelStatus, reloadConfig } from './model-service.ts';
+import { reloadConfig } from './model-service.ts';
+import { hadNoThread } from './unseen.ts';
+import {
+  type Deadline,
+  deadlineIn,
+  isSettled,
+  untilStates,
+  versionsOf,
+  whileNoThread,
+} from './version-states.ts';
 
 /** How models are loaded again. */
 export interface RestoreOptions {
@@ -43,6 +51,9 @@ export interface Restorer {
 
 /** For so long all requests wait for all models. */
 const PATIENCE_MS = 5000;
+const UNKNOWN = 'the model server has not said which models it has loaded again';
+/** For the answer which of them are there. */
+const ANSWER_MS = 10_000;
 /** Between two looks at those that load. */
 const LOOK_MS = 100;
 /** As in a reload that is taken back: only then the same version can be asked for again. */
@@ -81,7 +92,12 @@ export function restorer(options: RestoreOptions): Restorer {
       });
       if (late.length === 0) return finished;
       for (const name of late) options.onLost(name, stillLoads(name));
-      const quietly = finished.catch(() => undefined).finally(() => loading.delete(quietly));
+      const quietly = finished
+        .catch((error: unknown) => {
+          // It is asked for its models anew, and those that are late are not waited for in vain.
+          if (!(error instanceof ConnectionLost)) instance.readiness.lost(UNKNOWN);
+        })
+        .finally(() => loading.delete(quietly));
       loading.add(quietly);
     },
     get isBusy() {
@@ -93,40 +109,33 @@ export function restorer(options: RestoreOptions): Restorer {
   };
 }
 
-/** @throws ConnectionLost */
+/**
+ * @throws ConnectionLost, and the last refusal if the process has had no thread until the deadline: it is tried again then,
+ *   and no model is blamed
+ */
 async function load(
   channel: UnaryChannel,
   models: readonly ServedModel[],
   deadlineMs: number,
 ): Promise<Outcome> {
-  const signal = AbortSignal.timeout(deadlineMs);
+  const deadline = deadlineIn(deadlineMs);
   try {
-    await reloadConfig(channel, models, { signal });
+    await whileNoThread(() => reloadConfig(channel, models, deadline), deadline);
     // It accepts one version of each model.
-    await untilLoaded(channel, models, signal);
+    const names = models.map(({ name }) => name);
+    await untilStates(channel, names, deadline, isSettled);
     return { failures: new Map(), isStuck: false };
   } catch (error) {
-    if (error instanceof ConnectionLost) throw error;
-    const unloaded = await statesOf(channel, models);
+    if (error instanceof ConnectionLost || hadNoThread(error)) throw error;
+    const isStuck = deadline.signal.aborted;
+    const unloaded = await statesOf(channel, models, deadlineIn(ANSWER_MS));
     const failures = new Map(
       [...unloaded]
         .filter(([, versions]) => !isThere(versions))
         .map(([name, versions]) => [name, reasonOf(versions, deadlineMs)]),
     );
     if (failures.size === 0) throw error;
-    return { failures, isStuck: signal.aborted };
-  }
-}
-
-async function untilLoaded(
-  channel: UnaryChannel,
-  models: readonly ServedModel[],
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const versions = [...(await statesOf(channel, models)).values()].flat();
-    if (!versions.some(({ state }) => state === 'START' || state === 'LOADING')) return;
-    await delay(LOOK_MS, undefined, { signal });
+    return { failures, isStuck };
   }
 }
 
@@ -169,7 +178,8 @@ async function withoutFailures(
   if (failures.size === 0) return;
   await lose(failures, options);
   if (isStuck) return options.restart(index);
-  await reloadConfig(channel, options.models());
+  const deadline = deadlineIn(options.deadlineMs);
+  await whileNoThread(() => reloadConfig(channel, options.models(), deadline), deadline);
   await delay(NOTED_MS);
 }
 
@@ -180,8 +190,9 @@ async function lateModels(
   signal: AbortSignal,
 ): Promise<string[]> {
   await delay(PATIENCE_MS, undefined, { signal });
+  const deadline = { signal, at: Number.POSITIVE_INFINITY };
   for (;;) {
-    const states = await statesOf(channel, models);
+    const states = await statesOf(channel, models, deadline);
     const late = [...states].filter(([, versions]) => !isThere(versions)).map(([name]) => name);
     if (late.length < models.length) return late;
     await delay(LOOK_MS, undefined, { signal });
@@ -191,15 +202,10 @@ async function lateModels(
 async function statesOf(
   channel: UnaryChannel,
   models: readonly ServedModel[],
+  deadline: Deadline,
 ): Promise<Map<string, readonly ModelVersionStatus[]>> {
   const states = new Map<string, readonly ModelVersionStatus[]>();
-  for (const { name } of models) {
-    const versions = await getModelStatus(channel, { name }).catch((error: unknown) => {
-      if (error instanceof StatusError) return [];
-      throw error;
-    });
-    states.set(name, versions);
-  }
+  for (const { name } of models) states.set(name, await versionsOf(channel, name, deadline));
   return states;
 }
 
