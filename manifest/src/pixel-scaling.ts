@@ -67,6 +67,10 @@ export function checkRange(
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const rounded = [Math.round(low), Math.round(high)] as const;
   if (rounded[0] >= range[0] && rounded[1] <= range[1] && high - low > 1) return;
-  const message = `pixels become ${rounded.join(' to ')}, which input '${input}' of dtype ${dtype} cannot hold. Remove scale, offset, mean and std, or choose values within ${range[0]} to ${range[1]}.`;
+  const holds = rounded[0] >= range[0] && rounded[1] <= range[1];
+  const problem = holds
+    ? `which ${dtype} of input '${input}' holds as ${rounded.join(' or ')} alone`
+    : `which input '${input}' of dtype ${dtype} cannot hold`;
+  const message = `pixels become ${rounded.join(' to ')}, ${problem}. Remove scale, offset, mean and std, or choose values within ${range[0]} to ${range[1]}.`;
   problems.push({ field: 'preprocess.scale', message });
 }

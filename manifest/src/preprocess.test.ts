@@ -180,6 +180,16 @@ describe('what does not fit names its field', () => {
     ],
   ];
 
+  test('what an integer holds, but not apart, is no range that it cannot hold', () => {
+    const [problem] = checkPreprocess(
+      parsePreprocess({ scale: 1 / 255 }),
+      image([-1, 8, 8, 3], 'uint8'),
+    );
+    expect(problem?.message).toMatch(
+      /^pixels become 0 to 1, which uint8 of .* holds as 0 or 1 alone\./,
+    );
+  });
+
   test.each(cases)('%s', (_, declared, of, field) => {
     const [problem] = checkPreprocess(parsePreprocess(declared), of);
     expect(problem?.field).toBe(field);

@@ -56,7 +56,7 @@ describe('refused, naming the record and its byte', () => {
     [16 + 12, 'TFRecord record 1 at byte 16: its data does not fit its checksum'],
     [
       16,
-      'TFRecord record 1 at byte 16: its length does not fit its checksum (not a TFRecord file?)',
+      'TFRecord record 1 at byte 16: its length does not fit its checksum (not a TFRecord file, or a compressed one?)',
     ],
   ])('a flipped byte at %d', (at, message) => {
     const broken = Uint8Array.from(file);

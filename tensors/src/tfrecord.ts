@@ -32,7 +32,9 @@ function partAt(bytes: Uint8Array, offset: number): Part | number {
   const view = dataViewOf(bytes);
   const lengthBytes = bytes.subarray(offset, offset + LENGTH_BYTES);
   if (view.getUint32(offset + LENGTH_BYTES, true) !== maskedCrc32c(lengthBytes)) {
-    throw new BadFrame('its length does not fit its checksum (not a TFRecord file?)');
+    throw new BadFrame(
+      'its length does not fit its checksum (not a TFRecord file, or a compressed one?)',
+    );
   }
   const dataEnd = dataStart + Number(view.getBigUint64(offset, true));
   const end = dataEnd + CRC_BYTES;
