@@ -8,7 +8,16 @@ const VIEWS: readonly View[] = [
   { width: 375, colorScheme: 'dark' },
 ];
 
-/** Everything that is wrong with it: accessibility, errors, requests to anywhere, scrolling sideways. */
+/** Letters of charts beyond the chart's edge, which the browser does not show; half a pixel is rounding. */
+const CUT_OFF = `[...document.querySelectorAll('figure svg[role=img]')].flatMap((svg) => {
+  const edge = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter((text) => {
+    const box = text.getBoundingClientRect();
+    return box.left < edge.left - 0.5 || box.right > edge.right + 0.5;
+  }).map((text) => text.textContent);
+})`;
+
+/** Everything that is wrong with it: accessibility, letters cut off, errors, requests to anywhere, scrolling sideways. */
 export async function reportProblems(browser: Browser, markup: string): Promise<string[]> {
   const problems: string[] = [];
   for (const view of VIEWS) {
@@ -21,6 +30,8 @@ export async function reportProblems(browser: Browser, markup: string): Promise<
       const shown = await page.locator('figure svg[role=img]:visible').count();
       const figures = await page.locator('figure:has(svg[role=img])').count();
       if (shown !== figures) problems.push(`${shown} charts are shown in ${figures} figures`);
+      for (const text of (await page.evaluate(CUT_OFF)) as string[])
+        problems.push(`"${text}" is cut off at ${view.width} pixels`);
       await page.emulateMedia({ media: 'print', colorScheme: view.colorScheme });
       const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
       if (paper !== 'rgb(255, 255, 255)') problems.push(`printed on ${paper}`);

@@ -38,7 +38,7 @@ export function latencyChart(series: readonly Latencies[]): Chart {
       legend: { names: series.map(({ name }) => name), of: 'lines' as const },
     }),
     option: (isNarrow) => ({
-      grid: { left: 56, right: isNarrow ? 20 : 90, top: 16, bottom: 48 },
+      grid: { left: 56, right: isNarrow ? 72 : 90, top: 16, bottom: 48 },
       xAxis: numbers('milliseconds', { max: edge, min: 0 }),
       yAxis: numbers('% of answers', { min: 0, max: 100, nameGap: 36 }),
       series: series.flatMap(({ name, milliseconds }, at) => [
@@ -92,7 +92,8 @@ function marks(
     ).length;
     const isOne = summaries.length === 1;
     const isLeft = !isOne && earlier === 0 && value > ROOM * edge;
-    const below = isOne ? (share === 'p95' ? LINE : 0) : LINE * (2 * earlier - 1);
+    // A single line rises: below on the right it leaves room.
+    const below = isOne ? LINE : LINE * (2 * earlier - 1);
     return {
       show: true,
       position: isLeft ? ('left' as const) : ('right' as const),
@@ -121,6 +122,16 @@ export interface Parts {
   readonly parts: Readonly<Record<string, number>>;
 }
 
+/** Pixels of a letter, of the gap between a name and its bar, and the most that names may take; longer ones are broken. */
+const LETTER = 7;
+const GAP = 12;
+const MOST = { wide: 220, narrow: 110 };
+
+function roomForNames(rows: readonly Parts[], isNarrow: boolean): number {
+  const longest = Math.max(...rows.map(({ name }) => name.length));
+  return Math.min(isNarrow ? MOST.narrow : MOST.wide, GAP + LETTER * longest);
+}
+
 /** A bar for each row, its parts one after another. */
 export function partsChart(rows: readonly Parts[]): Chart {
   const parts = [...new Set(rows.flatMap(({ parts }) => Object.keys(parts)))];
@@ -133,9 +144,16 @@ export function partsChart(rows: readonly Parts[]): Chart {
     height: 64 + 34 * rows.length,
     legend: { names: parts, of: 'bars' },
     option: (isNarrow) => ({
-      grid: { left: isNarrow ? 60 : 90, right: 24, top: 8, bottom: 48 },
+      grid: { left: roomForNames(rows, isNarrow), right: 24, top: 8, bottom: 48 },
       xAxis: numbers('milliseconds, mean'),
-      yAxis: names(rows.map(({ name }) => name)),
+      yAxis: {
+        ...names(rows.map(({ name }) => name)),
+        axisLabel: {
+          color: 'var(--text)',
+          width: roomForNames(rows, isNarrow) - GAP,
+          overflow: 'break',
+        },
+      },
       series: parts.map((part, at) => ({
         name: part,
         type: 'bar',

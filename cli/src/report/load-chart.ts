@@ -21,7 +21,8 @@ export function loadChart(points: readonly Point[], knee: Point | undefined): Ch
       'Right is faster, low is sooner. The numbers are requests in flight; the ring is the chosen setting.',
     legend: { names: curves, of: 'lines' },
     option: (isNarrow) => ({
-      grid: { left: 56, right: 30, top: 24, bottom: 48 },
+      // The ring may be at either end, and its label beside or below it must not be cut off.
+      grid: { left: isNarrow ? 56 : 110, right: isNarrow ? 48 : 30, top: 24, bottom: 48 },
       xAxis: numbers('images a second', { scale: true }),
       yAxis: numbers('P95, ms', { nameGap: 40 }),
       series: [

@@ -62,10 +62,10 @@ const REPORTS: readonly (readonly [
       reportOf(
         0,
         ...['bench', join(work, 'in', '0.json'), '--requests', '50', '--in-flight', '2'],
-        ...['--transport', 'grpc', 'rest'],
+        ...['--transport', 'own', 'grpc', 'rest'],
       ),
     [
-      /Over (grpc|rest), half of the answers came within\s<?/,
+      /Over (.+ transport|grpc|rest), half of the answers came within\s<?/,
       '2 in flight',
       /<td class="number">0\.30<\/td><td class="number">0\.30<\/td>/,
       'body to tensors',
@@ -94,7 +94,7 @@ const REPORTS: readonly (readonly [
     [
       '60 of 62 inputs have an output; 60 were answered in',
       '2 failed',
-      '<strong class="bad">2</strong> × 400 &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quoted&quot; ·',
+      '<strong class="bad">2</strong> × 400: &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quoted&quot; ·',
       '<code>bad-x.json</code>',
       /--manifest \S+redrive\.manifest/,
       '00112233aabbccdd',

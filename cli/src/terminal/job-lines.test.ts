@@ -23,7 +23,7 @@ test('the most frequent reason comes first, keys are counted, nothing is wider t
   const result = { ...RESULT, failed: 5, missing: 5, inputs: 9, failures };
   const lines = jobLines(result, [], STYLE);
   expect(lines.slice(2)).toEqual([
-    expect.stringMatching(/^ {2}4 × 400 long long .*…$/),
+    expect.stringMatching(/^ {2}4 × 400: long long .*…$/),
     '      a, b, c and 1 more',
     '  1 × the runtime ended',
     '      once',

@@ -168,7 +168,7 @@ test('batch local --model: refused inputs are reported at the end, not as lines 
   const model = ['--model', join(DIGITS, 'model'), '--handler', join(DIGITS, 'inference.ts')];
   const { text } = await shown(['batch', 'local', inputs, ...model, '--out', join(work, 'told')]);
   expect(text).toContain('1 of 2 inputs have an output');
-  expect(text).toMatch(/1 × 400 /);
+  expect(text).toMatch(/1 × 400: /);
   expect(text).not.toContain('"level"');
 });
 

@@ -105,7 +105,7 @@ async function overTransports(
   const { requests, inFlight, accept, variant } = options;
   const signal = interruptSignal();
   const over = async (transport: string) => {
-    const bar = progress(transport, requests);
+    const bar = progress(transport === 'own' ? 'requests' : transport, requests);
     return measure({
       target,
       ...what,

@@ -20,7 +20,7 @@ export function byReason(
 /** The status and the first line. */
 function reasonOf({ status, message }: InputFailure): string {
   const line = message.split('\n')[0] ?? '';
-  return status === undefined ? line : `${status} ${line}`;
+  return status === undefined ? line : `${status}: ${line}`;
 }
 
 /** The same command for those alone that have no output. @param words of the command line, behind `sagemaker-tfs` */
