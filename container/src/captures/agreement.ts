@@ -64,7 +64,7 @@ function differenceOfValues(
   return { agrees: where === undefined, largest, where };
 }
 
-/** Undefined where it has no size: one is no number, or not finite. */
+/** Undefined if it has no size: one is no number, or not finite. */
 function apart(one: ExactValue, other: ExactValue): number | undefined {
   if (typeof one === 'string' || typeof other === 'string') return undefined;
   // Ids may be nearer than a float64 can tell.

@@ -64,7 +64,7 @@ function rounded(value: ExactValue): Value {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** As {@link valuesOf}, but whole numbers are told from others, and keep their digits. */
+/** As {@link valuesOf}, but whole numbers stay apart from others, and keep their digits. */
 export function exactValuesOf({ contentType, bytes }: CapturedBody): Values<ExactValue> {
   const values = new Map<string, ExactValue[]>();
   const collect: Collect = (name, value) => {

@@ -143,7 +143,7 @@ test('an unload past its deadline says so, and the other models are healthy', as
   expect(await states('a')).toEqual(['AVAILABLE']);
 });
 
-test('a process without a free thread loses no model that it is told to load again', async () => {
+test('a process without a free thread loses no model that it should load again', async () => {
   await start({ SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: '1' });
   const models = [model('a'), model('busy')];
   await server.serve(models);
