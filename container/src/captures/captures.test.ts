@@ -176,6 +176,12 @@ test.each([
   expect(stabilityOf(baseline, countedIn(baseline, before)).index).toBeCloseTo(0, 12);
 });
 
+test('a baseline of the largest numbers goes through JSON, too', () => {
+  const largest = distributionOf([1e308, 1.7e308, 1.7e308, -Infinity, Number.NaN]);
+  expect(JSON.parse(JSON.stringify(largest))).toEqual(largest);
+  expect(largest).toMatchObject({ missing: 1, mean: expect.closeTo(1.4666e308, -305) });
+});
+
 test('small samples of the same distribution drift in fewer than 10 of 100 cases', () => {
   let state = 7;
   // A generator of Park and Miller.

@@ -44,19 +44,22 @@ export function distributionOf(values: readonly Value[]): Distribution {
 export function countedIn(bins: Distribution, values: readonly Value[]): Distribution {
   const counted = new Array<number>(bins.counts.length).fill(0);
   let missing = 0;
-  let sum = 0;
   const place = placeIn(bins);
   for (const value of values) {
     if (typeof value === 'number' && Number.isNaN(value)) missing++;
     else {
       const at = place(value);
       counted[at] = (counted[at] ?? 0) + 1;
-      if (typeof value === 'number' && Number.isFinite(value)) sum += value;
     }
   }
   if (bins.kind === 'categories') return { ...bins, counts: counted, missing };
-  const all = values.length - missing;
-  return { ...bins, counts: counted, missing, mean: all === 0 ? 0 : sum / all };
+  return { ...bins, counts: counted, missing, mean: meanOf(values) };
+}
+
+/** Of the finite numbers. Divided before they are added: the sum of large ones is no number of JSON. */
+function meanOf(values: readonly Value[]): number {
+  const finite = values.filter((value) => Number.isFinite(value)) as readonly number[];
+  return finite.reduce((sum, value) => sum + value / finite.length, 0);
 }
 
 function placeIn(bins: Distribution): (value: Value) => number {
