@@ -95,9 +95,10 @@ function container(): string {
   const rows = Object.entries(CONTAINER_HELP).map(([code, { detail, whatToDo }]) => {
     const { status, meaning } = RUNTIME_ERRORS[code as RuntimeErrorCode];
     const means = detail === undefined ? meaning : `${meaning} ${detail}`;
-    return [`\`${code}\``, String(status), means, whatToDo];
+    return [`\`${code}\``, String(status), `${means}<br>→ ${whatToDo}`];
   });
-  return table(['code', 'status', 'meaning', 'what to do'], rows);
+  // In one column: a fourth is beyond the edge of the site's page.
+  return table(['code', 'status', 'meaning, and what to do'], rows);
 }
 
 function plain(catalogue: Catalogue): string {
