@@ -200,7 +200,7 @@ const MODEL_SERVER = [
     type: 'integer',
     minimum: 1,
     description:
-      'Maximum rows of one call of the model with batching; more get 413. A call of many rows is split into batches; a few run at a time. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. There is no such limit without batching.',
+      'Maximum rows of one call of the model with batching; more get 413. A call of many rows is split into batches, each a call of the model of at most SAGEMAKER_TFS_MAX_BATCH_SIZE rows; a few run at a time, so that a call of very many rows takes many times as long as without batching. Where they are usual, raise SAGEMAKER_TFS_MAX_BATCH_SIZE instead. Unset: 10000 times SAGEMAKER_TFS_MAX_BATCH_SIZE. There is no such limit without batching.',
   },
   {
     name: 'SAGEMAKER_TFS_BATCH_TIMEOUT_MICROS',

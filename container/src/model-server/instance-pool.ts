@@ -12,7 +12,7 @@ import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import { Capacity } from './capacity.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { whyClosed } from './listening.ts';
-import { PROBE_TIMEOUT_MS, probeModels } from './model-probe.ts';
+import { type ModelProbe, PROBE_TIMEOUT_MS, probeModels } from './model-probe.ts';
 import { endedByItself, howEnded, type ProcessEnd } from './process.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
@@ -24,6 +24,8 @@ export interface Instance extends Place {
   readonly readiness: Readiness;
   /** Whether it was ever ready. */
   hasServed: boolean;
+  /** Which model it has no version of any more; calls of it are refused at once, others are served. */
+  gone: string | undefined;
   /** For how long it has given no answer of any kind, in ms; counted by probes. */
   silentMs: number;
   /** How its process ended last. */
@@ -54,6 +56,8 @@ export interface InstancePoolOptions {
   readonly knowsCause?: (() => boolean) | undefined;
   /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
   readonly onLoadFailure: (message: string) => void;
+  /** Called when an instance has no version of a model any more that it has served. */
+  readonly onGone?: ((reason: string) => void) | undefined;
   /** Called whenever an instance becomes ready. */
   readonly onReady?: ((index: number) => void) | undefined;
   /** Called for an instance that holds its connections open and answers nothing. */
@@ -135,13 +139,15 @@ export class InstancePool {
 
   /**
    * Why the pool is not healthy; undefined if it is. Every instance must have been ready once; after
-   * that one is enough, because the others are being restarted.
+   * that one is enough, because the others are being restarted; but that must have all models.
    */
   get reason(): string | undefined {
     const reasons = this.instances.map(({ readiness }) => readiness.reason);
     const missing = reasons.find((reason) => reason !== undefined);
     const started = this.instances.every(({ hasServed }) => hasServed);
-    return started && reasons.includes(undefined) ? undefined : missing;
+    if (!started || !reasons.includes(undefined)) return missing;
+    const serving = this.#ready();
+    return serving.some(({ gone }) => gone === undefined) ? undefined : serving[0]?.gone;
   }
 
   /** Resolves once an instance can serve. @throws ServingError MODEL_NOT_READY after the wait time */
@@ -337,6 +343,7 @@ export class InstancePool {
       isAlone: false,
       capacity: new Capacity(this.#options.maxInFlight),
       hasServed: false,
+      gone: undefined,
       silentMs: 0,
       lastEnd: undefined,
       wasSole: false,
@@ -352,11 +359,17 @@ export class InstancePool {
     if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
     if (isAnswered) instance.silentMs = 0;
     if (result.state === 'not connected') return { state: 'not ready', reason: whyLost(instance) };
-    // What it no longer has it refuses at once; other models are served.
     if (result.state === 'gone' && !instance.hasServed) return { ...result, state: 'not ready' };
+    if (result.state !== 'unknown') this.#noteGone(instance, result);
     if (result.state === 'ready' || result.state === 'gone') return this.#restored(instance, index);
     if (result.state !== 'unknown' || isAnswered) return result;
     return this.#unanswered(instance, index, asked);
+  }
+
+  #noteGone(instance: Instance, result: ModelProbe['result']): void {
+    const reason = result.state === 'gone' ? result.reason : undefined;
+    if (reason !== undefined && reason !== instance.gone) this.#options.onGone?.(reason);
+    instance.gone = reason;
   }
 
   async #restored(instance: Instance, index: number): Promise<ProbeResult> {

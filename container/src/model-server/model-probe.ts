@@ -19,7 +19,7 @@ interface Gone {
 }
 
 /** What was found. */
-interface ModelProbe {
+export interface ModelProbe {
   readonly result: ProbeResult | { readonly state: 'not connected' } | Gone;
   /** Why a version of a model will never load, with TensorFlow's own message. */
   readonly failure?: string;
@@ -106,7 +106,7 @@ function resultOf(
 ): ModelProbe['result'] {
   if (isAvailable) return { state: 'ready' };
   if (failure !== undefined) return { state: 'not ready', reason: failure };
-  return { state: 'gone', reason: `model "${name}" is not available` };
+  return { state: 'gone', reason: `model "${name}" has no version that is available` };
 }
 
 function notReady(reason: string, isAnswered: boolean): ModelProbe {

@@ -1,5 +1,5 @@
 /** What clients see when TensorFlow Serving ends while it loads a model, or answers nothing any more. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
@@ -171,6 +171,26 @@ test('a restarted process serves all models but those that no longer load, each 
   expect((await ask('gone')).status).toBe(404);
   await rm(extra, { recursive: true });
   expect((await load('slow')).status).toBe(200);
+});
+
+test('a model whose versions are taken away is unhealthy, and refused at once; with them it is served again', async () => {
+  const directory = await start({ half }, { LOCAL_MODEL_SERVER_POLL_MS: '50' });
+  const ask = () => call('POST', '/invocations', { instances: [1] });
+  const ping = () => call('GET', '/ping');
+  expect([(await ask()).status, (await ping()).status]).toEqual([200, 200]);
+  const versions = await readdir(join(directory, 'half'));
+  const move = (from: string, to: string) =>
+    Promise.all(versions.map((v) => rename(join(directory, from, v), join(directory, to, v))));
+  await mkdir(join(directory, 'away'));
+  await move('half', 'away');
+  await until(async () => (await ping()).status === 503);
+  expect((await ping()).text).toContain('model \\"half\\" has no version that is available');
+  const refused = { status: 404, text: expect.stringContaining('Servable not found') };
+  expect(await ask()).toMatchObject(refused);
+  await until(() => runtime.output().includes('Put its version directories back'));
+  await move('away', 'half');
+  await until(async () => (await ping()).status === 200);
+  expect((await ask()).status).toBe(200);
 });
 
 test('a process that answers nothing is killed and started again; its requests are answered', async () => {

@@ -54,6 +54,8 @@ const GRACE_MS = 3000;
 /** From readiness until the server is asked for its version: first requests go first. */
 const LATER_MS = 1000;
 
+const GONE =
+  'a model has no version that is available any more: its requests get 404, and /ping 503. Put its version directories back, or start again.';
 const NO_THREAD =
   'the model server had no thread for a call, which waits and goes before all that came later. Give --grpc_max_threads more, or SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT fewer.';
 
@@ -174,6 +176,7 @@ function poolOf(
     restore: watch?.restore,
     knowsCause: watch?.knowsCause,
     onRefused: (instance, most) => quietly(() => log.warn({ instance, most }, NO_THREAD)),
+    onGone: (reason) => log.error({ reason }, GONE),
     waitMs: environment.limits.waitMs,
     onLoadFailure,
   });
