@@ -108,4 +108,22 @@ describe('in a terminal of 40 columns', () => {
       'BAD_IMAGE   not an image: send JPEG, PNG or WebP',
     );
   });
+  test('in 80 columns it takes up to three lines, below its own beginning', () => {
+    const of = (message: string) => {
+      const error = { code: 'BAD_IMAGE', message };
+      const failed = { ...exchange, status: 400, error } as Parameters<typeof exchangeLine>[0];
+      return exchangeLine(failed, styled(80)).split('\n');
+    };
+    const lines = of(
+      '5 bytes that begin with 68656c6c (hex) are no image. Send JPEG, PNG, WebP, GIF or TIFF.',
+    );
+    expect(lines.map((line) => line.slice(15))).toEqual([
+      'BAD_IMAGE   5 bytes that begin with 68656c6c (hex) are no image.',
+      '            Send JPEG, PNG, WebP, GIF or TIFF.',
+    ]);
+    const long = of('word '.repeat(100));
+    expect(long).toHaveLength(3);
+    for (const line of [...lines, ...long]) expect(line.length).toBeLessThanOrEqual(80);
+    expect(long.at(-1)).toMatch(/…$/);
+  });
 });
