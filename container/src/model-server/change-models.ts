@@ -4,6 +4,7 @@ import type { ServedModel } from '../models/served-model.ts';
 import { linkBasePaths, unlinkOthers } from './base-paths.ts';
 import { blameModel, isFault } from './fatal-load.ts';
 import type { InstancePool } from './instance-pool.ts';
+import { oomKills } from './oom-kills.ts';
 import type { ProcessEnd } from './process.ts';
 import { reloadInstances, untilRemoved } from './reload.ts';
 import { type RestoreOptions, type Restorer, restorer } from './restore.ts';
@@ -52,9 +53,11 @@ export async function changeModels(
   const loading = wanted.filter((model) => !among(before, model));
   const change = { pool, before, models, deadlineMs };
   let hadCalls = false;
+  let killsBefore: number | undefined;
   const reload = async () => {
     const hasCalls = pool.watchCalls();
     serving.ended = undefined;
+    killsBefore = oomKills();
     const want = (list: readonly ServedModel[]) => {
       serving.isLoading = list === models;
       if (list === before) hadCalls = hasCalls();
@@ -74,7 +77,7 @@ export async function changeModels(
       await reload();
     });
   } catch (error) {
-    throw blameModel(error, serving.ended, loading);
+    throw blameModel(error, serving.ended, loading, killsBefore);
   } finally {
     serving.isLoading = false;
     await unlinkOthers(basePaths, serving.served);

@@ -1,7 +1,11 @@
 /** Whose fault it is that TensorFlow Serving ended over a load. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pino from 'pino';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { blameModel } from './fatal-load.ts';
+import { oomKills } from './oom-kills.ts';
 import { type ProcessEnd, startProcess } from './process.ts';
 
 const CHECK =
@@ -37,6 +41,35 @@ test.each([
 ])('%s with %j is a lack of memory', async (signal, line) => {
   expect(blameModel(lost, await endOf(line, signal), models)).toBe(lost);
 });
+
+test('the kernel counts whom it has killed for lack of memory, where it does', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'vmstat-'));
+  const path = join(directory, 'vmstat');
+  await writeFile(path, 'oom_kill_disable 7\npgfault 12\noom_kill 3\nunevictable_pgs_culled 0\n');
+  expect(oomKills(path)).toBe(3);
+  await writeFile(path, 'pgfault 12\n');
+  expect(oomKills(path)).toBeUndefined();
+  await rm(directory, { recursive: true });
+  expect(oomKills(path)).toBeUndefined();
+});
+
+test.each([
+  ['SIGKILL', null, 3, 4, true],
+  ['SIGKILL', null, undefined, 4, true],
+  ['SIGKILL', null, 3, undefined, true],
+  ['SIGKILL', null, 3, 3, false],
+  [null, 137, 3, 3, false],
+] as const)(
+  'killed by %s (status %s) with %s kills for lack of memory before and %s after: is that one: %s',
+  (signal, status, before, kills, isShortage) => {
+    const end = { signal, status, lastLines: [], oomKills: kills };
+    const gone: unknown = expect.objectContaining({
+      code: 'MODEL_SERVER_GONE',
+      message: expect.stringMatching(/(killed by SIGKILL|status 137) while it loaded/),
+    });
+    expect(blameModel(lost, end, models, before)).toEqual(isShortage ? lost : gone);
+  },
+);
 
 test.each([
   ['that another program ended', { signal: 'SIGTERM' as const }, /was killed by SIGTERM while/],

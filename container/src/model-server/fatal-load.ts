@@ -10,6 +10,7 @@ const KILLED = 128 + 9;
 /**
  * The answer to a load that failed. The same load would end the model server again: that is the archive's fault.
  * @param end how the model server ended meanwhile
+ * @param oomKillsBefore {@link ProcessEnd.oomKills} before the load
  * @returns ServingError BAD_ARCHIVE; ConnectionLost where memory was short, MODEL_SERVER_GONE where nobody knows; or another
  *   `error` itself
  */
@@ -17,9 +18,10 @@ export function blameModel(
   error: unknown,
   end: ProcessEnd | undefined,
   loading: readonly ServedModel[],
+  oomKillsBefore?: number,
 ): unknown {
   if (!(error instanceof ConnectionLost) || loading.length === 0) return error;
-  if (end && isShortage(end)) return error;
+  if (end && isShortage(end, oomKillsBefore)) return error;
   const names = loading.map(({ name }) => `"${name}"`).join(', ');
   if (!end || !isFault(end)) {
     const how = end?.isOurs
@@ -41,13 +43,19 @@ export function blameModel(
   );
 }
 
-/** Whether it ended, most likely, because memory was short: also by the kernel's SIGKILL. */
-function isShortage(end: ProcessEnd): boolean {
+/**
+ * Whether it ended, most likely, because memory was short: also by a SIGKILL, unless the kernel says that it has sent none
+ * for that.
+ */
+function isShortage(end: ProcessEnd, oomKillsBefore: number | undefined): boolean {
   if (end.isOurs) return false;
-  return end.signal === 'SIGKILL' || end.status === KILLED || lacksMemory(end);
+  if (lacksMemory(end)) return true;
+  const isKilled = end.signal === 'SIGKILL' || end.status === KILLED;
+  return isKilled && (oomKillsBefore === undefined || end.oomKills !== oomKillsBefore);
 }
 
 /** Whether it ended over something of its own: also by an exit. */
 export function isFault(end: ProcessEnd): boolean {
-  return end.signal === null ? end.status !== null : endedByItself(end);
+  if (end.signal !== null) return endedByItself(end);
+  return end.status !== null && end.status !== KILLED;
 }

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { oomKills } from './oom-kills.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How a process ended. */
@@ -19,6 +20,8 @@ export interface ProcessEnd {
   readonly startError?: NodeJS.ErrnoException;
   /** Whether we had ended it. */
   readonly isOurs?: boolean;
+  /** {@link oomKills} when it had ended. */
+  readonly oomKills?: number | undefined;
 }
 
 /** `was killed by SIGSEGV`, `ended with status 1`. */
@@ -103,7 +106,7 @@ export function startProcess(
     // 'close' and not 'exit': by then the last lines have been read.
     child.once('close', (status, signal) => {
       const lastLines = [...errors.filter((line) => !last.includes(line)), ...last];
-      resolve({ status, signal, lastLines, fatal, isOurs });
+      resolve({ status, signal, lastLines, fatal, isOurs, oomKills: oomKills() });
     });
   });
   void ended.then(() => watchdog?.kill('SIGKILL'));
