@@ -6,6 +6,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { checkCall, checkCarried, checkOutputs, withoutLastOnes } from './check-call.ts';
+import { requireSignature } from './choose-signature.ts';
 
 const spec = (dtype: 'float32' | 'string', shape: readonly number[] | undefined, more = {}) => ({
   tensorName: 't:0',
@@ -191,4 +192,13 @@ describe('sizes of 1 at the end', () => {
       2, 28, 28, 1,
     ]);
   });
+});
+
+test('the signatures that a model has are listed in one order', () => {
+  const named = (key: string) => ({ key, methodName: '', inputs: {}, outputs: {} });
+  const listed = /has no signature "c"\. It has a, b, d\./;
+  for (const keys of ['bda', 'dab']) {
+    const signatures = Object.fromEntries([...keys].map((key) => [key, named(key)]));
+    expect(() => requireSignature(signatures, 'c', 'm')).toThrow(listed);
+  }
 });

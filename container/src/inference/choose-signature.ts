@@ -29,8 +29,10 @@ export function requireSignature(signatures: SignatureMap, key: string, model: s
 }
 
 function unknownSignature(signatures: SignatureMap, key: string, model: string): ServingError {
+  // TensorFlow Serving has them in another order at every start.
+  const names = Object.keys(signatures).sort().join(', ');
   return new ServingError(
     'UNKNOWN_SIGNATURE',
-    `model "${model}" has no signature "${key}". It has ${Object.keys(signatures).join(', ')}.`,
+    `model "${model}" has no signature "${key}". It has ${names}.`,
   );
 }
