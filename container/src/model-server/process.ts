@@ -14,6 +14,8 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
   /** Its errors, and what it wrote last but for the list of its flags, oldest first. */
   readonly lastLines: readonly string[];
+  /** The last of its errors. */
+  readonly lastError?: string | undefined;
   /** The line in which it says why it aborts. */
   readonly fatal?: string | undefined;
   /** Why it could not be started. */
@@ -106,7 +108,15 @@ export function startProcess(
     // 'close' and not 'exit': by then the last lines have been read.
     child.once('close', (status, signal) => {
       const lastLines = [...errors.filter((line) => !last.includes(line)), ...last];
-      resolve({ status, signal, lastLines, fatal, isOurs, oomKills: oomKills() });
+      resolve({
+        status,
+        signal,
+        lastLines,
+        lastError: errors.at(-1),
+        fatal,
+        isOurs,
+        oomKills: oomKills(),
+      });
     });
   });
   void ended.then(() => watchdog?.kill('SIGKILL'));

@@ -60,14 +60,19 @@ test('an end with a status before it served is final, its errors apart from the 
   const { failure, starts } = await supervise(
     [
       'echo "usage: tensorflow_model_server"',
+      'echo "I loading"',
       'echo "Failed to start server. Error: INVALID_ARGUMENT: no such file"',
       ...flags,
       'exit 255',
     ].join('\n'),
   );
   const message = await failure;
-  expect(message).toContain('ended with status 255');
-  expect(message).toContain('Failed to start server. Error: INVALID_ARGUMENT: no such file');
+  // The cause first, and once.
+  expect(message.split('\n').slice(0, 2)).toEqual([
+    'tensorflow_model_server ended with status 255: Failed to start server. Error: INVALID_ARGUMENT: no such file',
+    'I loading',
+  ]);
+  expect(message.split('Failed to start')).toHaveLength(2);
   expect(message).not.toContain('--flag_');
   expect(await starts()).toBe(1);
 });

@@ -144,7 +144,12 @@ export class Supervisor {
     const reason = describeEnd(end);
     if (!hasServed(index) && (end.signal === null || slot.deaths >= MOST_DEATHS)) {
       const often = end.signal === null ? '' : `, ${slot.deaths} times before it served`;
-      const lines = [`${reason}${often}${adviceOn(end)}`, ...end.lastLines];
+      // The cause first: of a long text people, and pages of logs, see the beginning.
+      const cause = adviceOn(end) ?? end.lastError;
+      const lines = [
+        `${reason}${often}${cause === undefined ? '' : `: ${cause}`}`,
+        ...end.lastLines.filter((line) => line !== cause),
+      ];
       onStartFailure(new StartError('MODEL_SERVER_FAILED', lines.join('\n')));
       return;
     }
@@ -152,9 +157,9 @@ export class Supervisor {
   }
 }
 
-function adviceOn({ signal }: ProcessEnd): string {
-  if (signal !== 'SIGILL') return '';
-  return ': its build needs instructions that this processor lacks. Take an instance with a newer one.';
+function adviceOn({ signal }: ProcessEnd): string | undefined {
+  if (signal !== 'SIGILL') return undefined;
+  return 'its build needs instructions that this processor lacks. Take an instance with a newer one.';
 }
 
 function describeEnd(end: ProcessEnd): string {
