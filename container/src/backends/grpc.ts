@@ -102,6 +102,7 @@ export class GrpcBackend implements Backend {
           channel.call({ path, message, timeoutMs, signal, onAbandoned }),
         { signal, batch },
       ),
+      timeoutMs,
     );
   }
 

@@ -30,6 +30,8 @@ import { modelError } from './status.ts';
 
 /** Settings of the backend. */
 interface RestBackendOptions {
+  /** What the model server was told as the limit of every call. */
+  readonly timeoutMs: number;
   readonly maxReplyBytes: number;
   /** Of all outputs of an answer together. */
   readonly maxStrings: number;
@@ -46,6 +48,7 @@ interface RestBackendOptions {
 export class RestBackend implements Backend {
   readonly transport = 'rest';
   readonly #pool: InstancePool;
+  readonly #timeoutMs: number;
   readonly #client: HttpClient;
   readonly #exampleLimits: ExampleLimits;
   readonly #maxStrings: number;
@@ -57,6 +60,7 @@ export class RestBackend implements Backend {
     this.#maxStrings = options.maxStrings;
     this.#overGrpc = options.overGrpc;
     this.#pool = pool;
+    this.#timeoutMs = options.timeoutMs;
     this.#client = new HttpClient(options);
     this.#signatures = new SignatureCache(async (model) => {
       const text = (await this.#get(model, '/metadata')).toString('utf8');
@@ -158,7 +162,7 @@ export class RestBackend implements Backend {
       const { host, restPort: port } = endpoint;
       const reply = await this.#client.call({ ...call, host, port, onAbandoned });
       if (reply.status === 200) return reply.body;
-      throw modelError(errorText(reply), reply.status);
+      throw modelError(errorText(reply), reply.status, { timeoutMs: this.#timeoutMs });
     };
     return this.#pool.use(work, { signal: call.signal, batch });
   }

@@ -2,28 +2,47 @@
 import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { type ErrorCode, ServingError } from '../errors.ts';
+import { notWithin } from '../waiting/request-signal.ts';
+
+/**
+ * What gRPC and TensorFlow say where the limit of a call was over, which says no more than the limit. Another text is of
+ * the model's own.
+ */
+const LIMIT_OVER: ReadonlySet<string> = new Set([
+  'Deadline Exceeded',
+  'Timed out waiting for notification',
+]);
 
 /** The error that a client of the runtime gets: TensorFlow Serving's text under its own HTTP status. */
-export function servingErrorOf(error: StatusError): ServingError {
-  return modelError(error.message, httpStatusOf(error.code), error);
+export function servingErrorOf(error: StatusError, timeoutMs?: number): ServingError {
+  return modelError(error.message, httpStatusOf(error.code), { cause: error, timeoutMs });
 }
 
 /** The answer. @throws ServingError for its StatusError; other errors as they are */
-export async function inServingErrors<T>(answer: Promise<T>): Promise<T> {
+export async function inServingErrors<T>(answer: Promise<T>, timeoutMs?: number): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw error instanceof StatusError ? servingErrorOf(error) : error;
+    throw error instanceof StatusError ? servingErrorOf(error, timeoutMs) : error;
   }
 }
 
-/** What the model server answered with an HTTP status, or what its status of gRPC is over HTTP. */
-export function modelError(message: string, status: number, cause?: Error): ServingError {
+/**
+ * What the model server answered with an HTTP status, or what its status of gRPC is over HTTP.
+ * @param options.timeoutMs the limit that it was told
+ */
+export function modelError(
+  message: string,
+  status: number,
+  { cause, timeoutMs }: { readonly cause?: Error; readonly timeoutMs?: number | undefined } = {},
+): ServingError {
   // An invalid argument to TensorFlow Serving, whose words these are (server_core.cc); as no version, it is not found.
   if (message.startsWith('Unrecognized servable version label')) {
     return new ServingError('MODEL_NOT_FOUND', message, { cause });
   }
-  return new ServingError(errorCodeOf(status), message, { status, cause });
+  const isOver = status === 504 && timeoutMs !== undefined && LIMIT_OVER.has(message);
+  const text = isOver ? notWithin(timeoutMs) : message;
+  return new ServingError(errorCodeOf(status), text, { status, cause });
 }
 
 /** The catalogue's code for an HTTP status that the model server gave. */

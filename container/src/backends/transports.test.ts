@@ -1,5 +1,7 @@
 /** gRPC and REST give what Python TensorFlow gives, for every fixture model that can be served. */
 import { type DType, stringTensor, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pino from 'pino';
 import { firstDifference, withoutDenormals } from '../../../test/fixtures/compare.ts';
 import { copiesOf, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
@@ -13,6 +15,7 @@ import { freePorts } from '../testing/ports.ts';
 import type { Backend } from './backend.ts';
 import { GrpcBackend } from './grpc.ts';
 import { RestBackend } from './rest.ts';
+import { modelError, servingErrorOf } from './status.ts';
 
 const NOT_SERVED = new Set([
   'custom_op',
@@ -153,6 +156,24 @@ test.each(['grpc', 'rest'] as const)(
     });
   },
 );
+
+test.each([
+  ['Deadline Exceeded', 'not answered within 60 s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).'],
+  [
+    'Timed out waiting for notification',
+    'not answered within 60 s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).',
+  ],
+  ["an op's own limit", "an op's own limit"],
+])('a call that ends with DEADLINE_EXCEEDED and %j says which limit it was', (text, message) => {
+  const error = new StatusError(GrpcStatus.DEADLINE_EXCEEDED, text);
+  expect(servingErrorOf(error, 60_000)).toMatchObject({
+    code: 'REQUEST_TIMEOUT',
+    status: 504,
+    message,
+    cause: error,
+  });
+  expect(modelError(text, 504, { timeoutMs: 60_000 }).message).toBe(message);
+});
 
 /** REST names dtypes that this project does not carry instead of numbering them. */
 function withoutUnknownNumbers(value: unknown): unknown {

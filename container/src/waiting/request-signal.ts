@@ -49,12 +49,16 @@ export class RequestSignal implements AbortSignalLike {
   }
 }
 
+/** What a request gets that takes longer than it may. */
+export function notWithin(timeoutMs: number): string {
+  return `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`;
+}
+
 /** A signal that aborts with REQUEST_TIMEOUT, unless the timer is cleared before. */
 export function timedSignal(timeoutMs: number): { signal: RequestSignal; timer: NodeJS.Timeout } {
   const signal = new RequestSignal();
   const timer = setTimeout(() => {
-    const what = `not answered within ${timeoutMs / 1000} s (SAGEMAKER_TFS_REQUEST_TIMEOUT_SECONDS).`;
-    signal.abort(new ServingError('REQUEST_TIMEOUT', what));
+    signal.abort(new ServingError('REQUEST_TIMEOUT', notWithin(timeoutMs)));
   }, timeoutMs);
   return { signal, timer };
 }
