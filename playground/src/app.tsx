@@ -1,6 +1,6 @@
 /** The page: what is sent on the left, what came back on the right. */
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { AnswerView } from './answer/answer-view.tsx';
 import type { PictureInput, PlaygroundDescription } from './description.ts';
 import { History } from './history.tsx';
@@ -27,6 +27,12 @@ export function App({ description }: { readonly description: PlaygroundDescripti
   useEffect(() => {
     document.title = `${model?.title ?? 'model'} · Playground`;
   }, [model]);
+  // On a phone the answer comes below what was tapped.
+  const answer = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const top = answer.current?.getBoundingClientRect().top ?? 0;
+    if (shown && top > innerHeight * 0.7) answer.current?.scrollIntoView();
+  }, [shown]);
 
   const send = async (payload: Payload) => {
     if (busy) return;
@@ -75,7 +81,13 @@ export function App({ description }: { readonly description: PlaygroundDescripti
           </section>
         </div>
         <div class="column">
-          <section class="card answer" aria-label="Answer" aria-live="polite" aria-busy={busy}>
+          <section
+            ref={answer}
+            class="card answer"
+            aria-label="Answer"
+            aria-live="polite"
+            aria-busy={busy}
+          >
             <h2>Answer</h2>
             {shown ? (
               <AnswerView

@@ -4,6 +4,9 @@ import type { PageRequest } from './request/ask.ts';
 import { inlineText, LANGUAGES, type Language, snippet } from './request/snippets.ts';
 import { saveFile } from './save-file.ts';
 
+/** What asks no address but an endpoint. */
+const DEPLOYED: ReadonlySet<Language> = new Set(['Python', 'aws CLI']);
+
 /** One language at a time, with a button that copies. */
 export function Snippets({ request }: { readonly request: PageRequest }) {
   const [language, setLanguage] = useState<Language>('curl');
@@ -42,6 +45,9 @@ export function Snippets({ request }: { readonly request: PageRequest }) {
           </button>
         </span>
       </div>
+      {DEPLOYED.has(language) ? (
+        <p class="quiet">Asks an endpoint on SageMaker: put its name in.</p>
+      ) : null}
       <pre data-testid="code">{code}</pre>
     </details>
   );

@@ -120,6 +120,9 @@ suite(name, () => {
         .getByRole('listitem');
       await expect(bars.first().textContent()).resolves.toMatch(/^class 7\d+\.\d %$/);
       expect(await bars.count()).toBe(5);
+      // Also on a phone, where it comes below the samples.
+      const place = await answer(page).boundingBox();
+      expect(place?.y).toBeLessThan(0.7 * (page.viewportSize()?.height ?? 0));
       await page.getByLabel(/^top 5 of 10/).fill('10');
       expect(await bars.count()).toBe(10);
       const code = page.getByTestId('code');

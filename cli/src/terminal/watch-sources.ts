@@ -1,10 +1,26 @@
 /** Tells when a handler's sources change. */
-import { statSync, watch } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
+import { readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 
 /** Milliseconds without a change before it counts: editors write a file in several steps. */
 const QUIET_MS = 150;
-const SOURCE = /\.([cm]?[jt]s|json)$/;
+const SOURCE = /\.[cm]?[jt]s$/;
+const OTHERS = new Set(['node_modules', '.git']);
+
+/** Whether the handler may be made of the file: of JSON, which other programs write too, if a source names it. */
+export function isSource(folder: string, file: string): boolean {
+  if (file.split(sep).includes('node_modules')) return false;
+  return SOURCE.test(file) || (file.endsWith('.json') && isNamed(folder, basename(file)));
+}
+
+function isNamed(folder: string, name: string): boolean {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.some((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return !OTHERS.has(entry.name) && isNamed(path, name);
+    return SOURCE.test(entry.name) && readFileSync(path, 'utf8').includes(name);
+  });
+}
 
 /** Watches the folder of the handler and those below it. @returns what ends it */
 export function watchSources(handler: string, onChange: () => void): () => void {
@@ -13,7 +29,7 @@ export function watchSources(handler: string, onChange: () => void): () => void 
   const seen = new Map<string, string>();
   const watcher = watch(folder, { recursive: true }, (_event, name) => {
     const file = name ?? '';
-    if (!SOURCE.test(file) || file.split(sep).includes('node_modules')) return;
+    if (!isSource(folder, file)) return;
     // One save comes as several events, some of them late.
     const stamp = stampOf(join(folder, file));
     if (seen.get(file) === stamp) return;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Programs that the kernel has ended for lack of memory since it started: the machine's and those over the limit of a
- * control group, of this container too. Undefined where it does not say, as on other systems than Linux.
+ * control group, of this container too. Undefined if it does not say, as on other systems than Linux.
  */
 export function oomKills(path = '/proc/vmstat'): number | undefined {
   try {
