@@ -69,8 +69,8 @@ test.each<[string, string | undefined, string]>([
     `const endpoint = { instanceType: "ml.c6i.large" };
     export default { models: { m: { model: "nowhere", endpoint }, n: { model: "none", endpoint } } };`,
     `serving.config.ts is wrong:
-  models.m.model: DIR/nowhere is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it
-  models.n.model: DIR/none is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it
+  models.m.model: DIR/nowhere is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it.
+  models.n.model: DIR/none is not a directory. Give the directory of a SavedModel: it holds saved_model.pb, or numbered versions of it.
 `,
   ],
   [
