@@ -71,8 +71,11 @@ function quality(range: { quality: number; place: number }): { quality: number; 
 }
 
 function parseRange(text: string): { type: string; quality: number } {
-  const { type, parameters } = parseMediaType(text);
-  const given = parameters.q === undefined ? 1 : Number(parameters.q);
+  const {
+    type,
+    parameters: { q },
+  } = parseMediaType(text);
+  const given = q === undefined ? 1 : Number(q);
   const isWeight = given >= 0 && given <= 1;
   return { type, quality: isWeight ? given : 1 };
 }
