@@ -1,5 +1,6 @@
 /** The records of an output in CSV, as JSON. */
 import { parse } from 'csv-parse/sync';
+import { errorOfRow } from './error-row.ts';
 import { isJson } from './is-json.ts';
 
 /** What the runtime writes without quotes: its strings are quoted, whatever they look like. */
@@ -33,11 +34,5 @@ function isBare(cell: string): boolean {
 function single(cell: string): string {
   if (!cell.startsWith('"{\\"error\\":')) return cell;
   const text = JSON.parse(cell) as string;
-  return isErrorRow(text) ? text : cell;
-}
-
-function isErrorRow(text: string): boolean {
-  if (!isJson(text)) return false;
-  const { error, ...rest } = JSON.parse(text) as Record<string, unknown>;
-  return typeof error === 'string' && Object.keys(rest).length === 0;
+  return isJson(text) && errorOfRow(text) !== undefined ? text : cell;
 }

@@ -3,6 +3,7 @@ export * from './ami.ts';
 export * from './answers.ts';
 export * from './cron-fields.ts';
 export * from './ecr-image.ts';
+export { errorOfRow } from './error-row.ts';
 export * from './errors.ts';
 export * from './existing.ts';
 export * from './facts.ts';

@@ -66,8 +66,8 @@ export function checkRange(
   });
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const rounded = [Math.round(low), Math.round(high)] as const;
-  if (rounded[0] >= range[0] && rounded[1] <= range[1] && high - low > 1) return;
   const holds = rounded[0] >= range[0] && rounded[1] <= range[1];
+  if (holds && high - low > 1) return;
   const problem = holds
     ? `which ${dtype} of input '${input}' holds as ${rounded.join(' or ')} alone`
     : `which input '${input}' of dtype ${dtype} cannot hold`;

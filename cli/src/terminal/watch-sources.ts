@@ -14,12 +14,16 @@ export function isSource(folder: string, file: string): boolean {
 }
 
 function isNamed(folder: string, name: string): boolean {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.some((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return !OTHERS.has(entry.name) && isNamed(path, name);
-    return SOURCE.test(entry.name) && readFileSync(path, 'utf8').includes(name);
-  });
+  try {
+    return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return !OTHERS.has(entry.name) && isNamed(path, name);
+      return SOURCE.test(entry.name) && readFileSync(path, 'utf8').includes(name);
+    });
+  } catch {
+    // Something goes away meanwhile, or cannot be read: to load once too often does no harm.
+    return true;
+  }
 }
 
 /** Watches the folder of the handler and those below it. @returns what ends it */
@@ -29,11 +33,11 @@ export function watchSources(handler: string, onChange: () => void): () => void 
   const seen = new Map<string, string>();
   const watcher = watch(folder, { recursive: true }, (_event, name) => {
     const file = name ?? '';
-    if (!isSource(folder, file)) return;
     // One save comes as several events, some of them late.
     const stamp = stampOf(join(folder, file));
     if (seen.get(file) === stamp) return;
     seen.set(file, stamp);
+    if (!isSource(folder, file)) return;
     clearTimeout(timer);
     timer = setTimeout(onChange, QUIET_MS);
   });

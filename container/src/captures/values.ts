@@ -119,17 +119,20 @@ function readList(name: string, list: readonly unknown[], collect: Collect): voi
   else for (const item of strided(list, MOST_POOLED)) readPart(`${name}[]`, item, collect);
 }
 
-/** Numbers of one row. */
-function readNumbers(name: string, row: ArrayLike<number | bigint>, collect: Collect): void {
-  const [first] = Array.from(row);
-  if (row.length === 1 && first !== undefined) collect(nameOr(name), first);
+/** Numbers of one row. @param exact of those alone that are collected: a row may have millions */
+function readNumbers(
+  name: string,
+  row: ArrayLike<number | bigint>,
+  collect: Collect,
+  exact: (value: number | bigint) => ExactValue = (value) => value,
+): void {
+  const at = (i: number) => exact(row[i] as number | bigint);
+  if (row.length === 1) collect(nameOr(name), at(0));
   if (row.length < 2) return;
   if (row.length > MOST_COLUMNS) {
-    for (const value of strided(row, MOST_POOLED)) collect(`${name}[]`, value);
+    for (const value of strided(row, MOST_POOLED)) collect(`${name}[]`, exact(value));
   } else {
-    Array.from(row).forEach((value, i) => {
-      collect(`${name}[${i}]`, value);
-    });
+    for (let i = 0; i < row.length; i++) collect(`${name}[${i}]`, at(i));
   }
   collect(`${nameOr(name)}.argmax`, `${argmax(row)}`);
 }
@@ -180,11 +183,10 @@ function readTensor(name: string, tensor: Tensor, collect: Collect): void {
     }
     return;
   }
-  const numbers: ArrayLike<number | bigint> = toNumbers(tensor);
-  const isFloat = tensor.dtype.includes('float');
+  const numbers = toNumbers(tensor);
+  const exact = tensor.dtype.includes('float') ? undefined : BigInt;
   for (let row = 0; row < count; row++) {
-    const part = Array.prototype.slice.call(numbers, row * width, (row + 1) * width);
-    readNumbers(name, isFloat ? part : part.map(BigInt), collect);
+    readNumbers(name, numbers.subarray(row * width, (row + 1) * width), collect, exact);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Failures of a job as people read them: by their reasons, with the command that tries them again. */
+import { compareKeys } from '@sagemaker-tfs/batch';
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { commandName } from '../../output/command-name.ts';
 import type { InputFailure } from './completeness.ts';
@@ -8,7 +9,7 @@ export function byReason(
   failures: readonly InputFailure[],
 ): (readonly [reason: string, failures: readonly InputFailure[]])[] {
   const groups = new Map<string, InputFailure[]>();
-  for (const failure of failures.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
+  for (const failure of failures.toSorted((a, b) => compareKeys(a.key, b.key))) {
     const reason = reasonOf(failure);
     const group = groups.get(reason);
     if (group) group.push(failure);

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Answer, rowsOf } from '@sagemaker-tfs/batch';
+import { type Answer, errorOfRow, rowsOf } from '@sagemaker-tfs/batch';
 import { parseJson } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
 import { openJsonArray } from '../../json-array-file.ts';
@@ -30,8 +30,6 @@ const letterSchema = z.object({
   message: z.string(),
 });
 const wholeSchema = z.object({ code: z.string().optional(), message: z.string() });
-/** A row of the runtime has nothing beside the error. */
-const rowSchema = z.strictObject({ error: z.string() });
 const MASKED =
   'this record has no answer, and npz has no room for the reason. Send the record alone, or accept JSON.';
 
@@ -74,8 +72,8 @@ function lettersOfInput(key: string, answers: readonly Answer[]): DeadLetter[] {
     }
     return rowsOf(answer).flatMap((row): DeadLetter[] => {
       const number = record++;
-      const bad = rowSchema.safeParse(parseJson(row));
-      return bad.success ? [{ key, record: number, message: bad.data.error }] : [];
+      const message = errorOfRow(row);
+      return message === undefined ? [] : [{ key, record: number, message }];
     });
   });
 }
